@@ -149,11 +149,7 @@ impl Check {
                 {
                     continue;
                 }
-                let judged = Judged {
-                    rule,
-                    revision,
-                    verdict: (rule.probe)(&mut bench).await,
-                };
+                let judged = Judged { rule, revision, verdict: (rule.probe)(&mut bench).await };
                 progress(&judged);
                 report.judged.push(judged);
             }

@@ -108,12 +108,9 @@ impl RpcClient {
     /// What opens the stream for notifications that answer no request.
     pub(crate) fn listen(&self, filter: &Value) -> Result<Request<Bytes>, Problem> {
         match self.era {
-            Era::Modern => Ok(self
-                .request(
-                    "subscriptions/listen",
-                    Some(json!({"notifications": filter})),
-                )?
-                .0),
+            Era::Modern => {
+                Ok(self.request("subscriptions/listen", Some(json!({"notifications": filter})))?.0)
+            }
             Era::Legacy => self.get(None),
         }
     }
@@ -169,10 +166,9 @@ impl RpcClient {
         let mut mirrors = lock(&self.mirrors);
         let known = mirrors.get_or_insert_default();
         for tool in tools.into_iter().flatten() {
-            if let (Some(name), Some(schema)) = (
-                tool.get("name").and_then(Value::as_str),
-                tool.get("inputSchema"),
-            ) {
+            if let (Some(name), Some(schema)) =
+                (tool.get("name").and_then(Value::as_str), tool.get("inputSchema"))
+            {
                 known.insert(name.to_owned(), Mirror::all(schema));
             }
         }
@@ -222,26 +218,14 @@ impl RpcClient {
         message: &Value,
     ) -> Result<Request<Bytes>, Problem> {
         let json = Some(HeaderValue::from_static("application/json"));
-        build(
-            Method::POST,
-            &self.endpoint,
-            json,
-            headers,
-            message.to_string().into(),
-        )
+        build(Method::POST, &self.endpoint, json, headers, message.to_string().into())
     }
 
     fn mirrored(&self, method: &str, params: &Value) -> Vec<(HeaderName, String)> {
         let mirrors = lock(&self.mirrors);
-        let tool = params
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let tool = params.get("name").and_then(Value::as_str).unwrap_or_default();
         let known = mirrors.as_ref().filter(|_| method == "tools/call");
-        let mirrors = known
-            .and_then(|known| known.get(tool))
-            .into_iter()
-            .flatten();
+        let mirrors = known.and_then(|known| known.get(tool)).into_iter().flatten();
         let arguments = params.get("arguments").unwrap_or(&Value::Null);
         mirrors
             .filter_map(|mirror| {
@@ -253,10 +237,7 @@ impl RpcClient {
 
     fn session_headers(&self) -> Vec<(HeaderName, String)> {
         let session = self.session.clone().map(|session| (SESSION, session));
-        [(PROTOCOL_VERSION, self.version.clone())]
-            .into_iter()
-            .chain(session)
-            .collect()
+        [(PROTOCOL_VERSION, self.version.clone())].into_iter().chain(session).collect()
     }
 
     /// Puts in what every modern request says of its sender; what the transcript says itself stays.
@@ -273,8 +254,7 @@ impl RpcClient {
             ("clientCapabilities", self.capabilities.clone()),
             ("clientInfo", self.info.clone()),
         ] {
-            meta.entry(format!("io.modelcontextprotocol/{name}"))
-                .or_insert(value);
+            meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
         }
         Ok(())
     }

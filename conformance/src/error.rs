@@ -13,10 +13,7 @@ pub struct Problem {
 
 impl Problem {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self {
-            member: String::new(),
-            text: text.into(),
-        }
+        Self { member: String::new(), text: text.into() }
     }
 
     /// The same problem, one member further in.
@@ -60,19 +57,11 @@ pub struct TranscriptError {
 
 impl TranscriptError {
     pub(crate) fn file(source: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            source: source.into(),
-            line: None,
-            problem: Problem::new(text),
-        }
+        Self { source: source.into(), line: None, problem: Problem::new(text) }
     }
 
     pub(crate) fn line(source: &str, line: usize, problem: Problem) -> Self {
-        Self {
-            source: source.to_owned(),
-            line: Some(line),
-            problem,
-        }
+        Self { source: source.to_owned(), line: Some(line), problem }
     }
 
     /// The file, or the name given to [`Transcript::parse`](crate::Transcript::parse).

@@ -176,10 +176,7 @@ impl Fuzz {
                 break;
             }
             if *repeats == 1 {
-                let once = format!(
-                    "case {case}: {}: {}",
-                    failed.breach.oracle, failed.breach.seen
-                );
+                let once = format!("case {case}: {}: {}", failed.breach.oracle, failed.breach.seen);
                 match self.finding(side, case, failed).await {
                     Some(finding) => report.findings.push(finding),
                     None => {
@@ -222,10 +219,7 @@ impl Fuzz {
         for revision in asked {
             let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
             bench.learn(&self.tools).await;
-            let mut side = FuzzedRevision {
-                templates: Template::all(&bench),
-                bench,
-            };
+            let mut side = FuzzedRevision { templates: Template::all(&bench), bench };
             let mut answered = Vec::with_capacity(side.templates.len());
             for mut template in std::mem::take(&mut side.templates) {
                 let first = content(&ask(&mut side.bench, &template).await);
@@ -268,11 +262,7 @@ impl Fuzz {
         }
         report.cases += 1;
         let breach = trial(&mut side.bench, &mutated.raw, &template).await?;
-        Some(Failed {
-            template,
-            mutated,
-            breach,
-        })
+        Some(Failed { template, mutated, breach })
     }
 
     /// The same on a fresh session or process, and then as small as it can be; nothing if it does not fail there.

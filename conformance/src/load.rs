@@ -41,19 +41,13 @@ impl LoadTarget {
     /// The endpoint of a [`Target`] over HTTP.
     #[must_use]
     pub fn url(target: Target) -> Self {
-        Self {
-            endpoint: Endpoint::Http(target),
-            process: None,
-        }
+        Self { endpoint: Endpoint::Http(target), process: None }
     }
 
     /// A program on its stdin and stdout, started once for each connection.
     #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        Self {
-            endpoint: Endpoint::Command(program.into(), arguments),
-            process: None,
-        }
+        Self { endpoint: Endpoint::Command(program.into(), arguments), process: None }
     }
 
     /// The process of the server, whose CPU and memory are measured with those of its children. Programs on pipes are
@@ -251,10 +245,7 @@ impl Load {
         let revision = first.revision;
         let measured = Measured::new(&target.endpoint, &first, &calls);
         let tools = first.lists.clone();
-        let shares = self
-            .sessions
-            .unwrap_or(self.connections)
-            .min(self.connections);
+        let shares = self.sessions.unwrap_or(self.connections).min(self.connections);
         let mut sessions = vec![first.session().map(str::to_owned)];
         let mut benches = vec![first];
         for index in 1..self.connections {
@@ -285,12 +276,7 @@ impl Load {
             connection.warm().await;
             connections.push(connection);
         }
-        Ok(LoadedServer {
-            revision,
-            connections,
-            measured,
-            process: target.process,
-        })
+        Ok(LoadedServer { revision, connections, measured, process: target.process })
     }
 }
 

@@ -46,9 +46,7 @@ enum Kind {
 
 const MATCHERS: &str = "$any, $absent, $optional, $type, $match, $contains, $unordered, $each, $length, $json, $not, \
                         $all, $oneOf, $capture, $var, $literal";
-const TYPES: [&str; 7] = [
-    "null", "boolean", "number", "integer", "string", "array", "object",
-];
+const TYPES: [&str; 7] = ["null", "boolean", "number", "integer", "string", "array", "object"];
 
 impl Pattern {
     /// Reads a pattern as it stands in a transcript.
@@ -85,10 +83,7 @@ impl Pattern {
 
     pub(crate) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
         Self(Kind::Object(
-            members
-                .into_iter()
-                .map(|(name, member)| (name.to_owned(), member))
-                .collect(),
+            members.into_iter().map(|(name, member)| (name.to_owned(), member)).collect(),
         ))
     }
 
@@ -97,9 +92,7 @@ impl Pattern {
             let pattern = Self::parse(source)?;
             match pattern.captures() {
                 captured if captured.is_empty() => Ok(Box::new(pattern)),
-                _ => Err(Problem::new(format!(
-                    "`$capture` has no meaning inside `{name}`"
-                ))),
+                _ => Err(Problem::new(format!("`$capture` has no meaning inside `{name}`"))),
             }
         };
         Ok(Self(match (name, argument) {
@@ -131,17 +124,12 @@ impl Pattern {
             ("$var", Value::String(name)) => Kind::Var(name.clone()),
             ("$literal", value) => return Ok(literal(value)),
             ("$type", _) => {
-                return Err(Problem::new(format!(
-                    "`$type` takes one of {}",
-                    TYPES.join(", ")
-                )));
+                return Err(Problem::new(format!("`$type` takes one of {}", TYPES.join(", "))));
             }
             ("$any" | "$absent", _) => return Err(Problem::new(format!("`{name}` takes true"))),
             ("$length", _) => return Err(Problem::new("`$length` takes a whole number")),
             ("$contains", _) => {
-                return Err(Problem::new(
-                    "`$contains` takes a string, an array or an object",
-                ));
+                return Err(Problem::new("`$contains` takes a string, an array or an object"));
             }
             ("$unordered" | "$all" | "$oneOf", _) => {
                 return Err(Problem::new(format!("`{name}` takes an array")));
@@ -150,9 +138,7 @@ impl Pattern {
                 return Err(Problem::new(format!("`{name}` takes a string")));
             }
             _ => {
-                return Err(Problem::new(format!(
-                    "unknown matcher; there are {MATCHERS}"
-                )));
+                return Err(Problem::new(format!("unknown matcher; there are {MATCHERS}")));
             }
         }))
     }
@@ -273,10 +259,7 @@ fn literal(value: &Value) -> Pattern {
     Pattern(match value {
         Value::Array(items) => Kind::Array(items.iter().map(literal).collect()),
         Value::Object(members) => Kind::Object(
-            members
-                .iter()
-                .map(|(name, value)| (name.clone(), literal(value)))
-                .collect(),
+            members.iter().map(|(name, value)| (name.clone(), literal(value))).collect(),
         ),
         scalar => Kind::Scalar(scalar.clone()),
     })
@@ -301,10 +284,7 @@ impl TextRegex {
         }
         // Whatever the variables hold will be escaped, so that what compiles now compiles then.
         let compiled = Self::compile(&source, &vars)?;
-        Ok(Self {
-            source,
-            compiled: fixed.then_some(compiled),
-        })
+        Ok(Self { source, compiled: fixed.then_some(compiled) })
     }
 
     fn compile(source: &Text, vars: &Vars) -> Result<Regex, Problem> {

@@ -47,11 +47,7 @@ impl Pipe {
     /// Closes the stdin of the process, if there is one, and waits a moment for it to end.
     pub(crate) async fn end(&self) {
         let (replies, mut ended) = mpsc::channel(1);
-        let ask = Ask {
-            message: None,
-            replies,
-            ends: true,
-        };
+        let ask = Ask { message: None, replies, ends: true };
         if self.0.send(ask).await.is_ok() {
             // Nothing is sent: the sender is dropped when it is done.
             let _ = ended.recv().await;
@@ -69,10 +65,7 @@ impl Pipe {
             source: reason.into(),
         };
         let (head, body) = request.into_parts();
-        let body = body
-            .collect()
-            .await
-            .map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+        let body = body.collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
         let message: Option<Value> = match head.method {
             Method::POST => Some(serde_json::from_slice(&body).map_err(|error| {
                 refuse(format!(
@@ -91,14 +84,7 @@ impl Pipe {
         let listens = message.is_none();
         let (replies, mut said) = mpsc::channel(MAX_WAITING);
         let ended = |_| refuse("its task has ended".to_owned());
-        self.0
-            .send(Ask {
-                message,
-                replies,
-                ends: false,
-            })
-            .await
-            .map_err(ended)?;
+        self.0.send(Ask { message, replies, ends: false }).await.map_err(ended)?;
         if listens {
             return Ok(streamed(None, said));
         }
@@ -122,9 +108,8 @@ fn streamed(
     first: Option<String>,
     said: mpsc::Receiver<Result<String, TargetError>>,
 ) -> Response<Body> {
-    let rest = stream::unfold(said, |mut said| async {
-        said.recv().await.map(|next| (next, said))
-    });
+    let rest =
+        stream::unfold(said, |mut said| async { said.recv().await.map(|next| (next, said)) });
     let frames = stream::iter(first.map(Ok)).chain(rest).map(|message| {
         let event = |message| Frame::data(Bytes::from(format!("data: {message}\n\n")));
         message.map(event).map_err(Into::into)
@@ -140,7 +125,5 @@ fn of_type(kind: &'static str, body: Body) -> Response<Body> {
 }
 
 fn nothing() -> Body {
-    Full::default()
-        .map_err(|never| match never {})
-        .boxed_unsync()
+    Full::default().map_err(|never| match never {}).boxed_unsync()
 }

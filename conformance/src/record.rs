@@ -90,11 +90,7 @@ impl Recorder {
         let folder = folder.into();
         fs::create_dir_all(&folder)?;
         let book = Mutex::default();
-        Ok(Self(Arc::new(Inner {
-            folder,
-            split,
-            book,
-        })))
+        Ok(Self(Arc::new(Inner { folder, split, book })))
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -115,11 +111,7 @@ impl Recorder {
         note: impl FnOnce(&mut Session) -> R,
     ) -> Option<R> {
         let mut book = self.book();
-        let bytes: usize = book
-            .sessions
-            .iter()
-            .map(|(_, session)| session.bytes())
-            .sum();
+        let bytes: usize = book.sessions.iter().map(|(_, session)| session.bytes()).sum();
         let known = book.sessions.iter().rposition(|(known, _)| known == key);
         if bytes > MAX_RECORDED_BYTES || known.is_none() && book.sessions.len() >= MAX_SESSIONS {
             book.left_out += 1;
@@ -223,10 +215,8 @@ impl Recorder {
         let mut number = 1;
         loop {
             let name = format!("{client}-{era}-{number}");
-            let (file, folder) = (
-                self.0.folder.join(format!("{name}.jsonl")),
-                self.0.folder.join(&name),
-            );
+            let (file, folder) =
+                (self.0.folder.join(format!("{name}.jsonl")), self.0.folder.join(&name));
             if !file.exists() && !folder.exists() {
                 return (name, if self.0.split { folder } else { file });
             }
@@ -251,9 +241,7 @@ fn write_lines(path: &Path, lines: &[Value]) -> std::io::Result<()> {
 pub(crate) fn modern(message: &Value) -> Key {
     let meta = message.pointer("/params/_meta/io.modelcontextprotocol~1clientInfo");
     let text = |name: &str| {
-        meta.and_then(|info| info.get(name))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        meta.and_then(|info| info.get(name)).and_then(Value::as_str).unwrap_or_default()
     };
     Key::Modern(format!("{} {}", text("name"), text("version")))
 }

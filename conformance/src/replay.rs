@@ -40,10 +40,7 @@ impl Replay {
             target,
             eras: BTreeSet::from(Era::ALL),
             fixtures: BTreeSet::new(),
-            limits: Limits {
-                step: Duration::from_secs(10),
-                settle: Duration::from_millis(50),
-            },
+            limits: Limits { step: Duration::from_secs(10), settle: Duration::from_millis(50) },
         }
     }
 
@@ -80,28 +77,17 @@ impl Replay {
         'transcripts: for transcript in transcripts {
             if let Some(reason) = self.reason_to_skip(transcript) {
                 summary.skipped += 1;
-                emit(&Event::Skipped {
-                    transcript,
-                    reason: &reason,
-                });
+                emit(&Event::Skipped { transcript, reason: &reason });
                 continue;
             }
-            for &era in transcript
-                .eras()
-                .iter()
-                .filter(|era| self.eras.contains(era))
-            {
+            for &era in transcript.eras().iter().filter(|era| self.eras.contains(era)) {
                 emit(&Event::Started { transcript, era });
                 let start = Instant::now();
                 let outcome = self.outcome(transcript, era, true).await;
                 let elapsed = start.elapsed();
                 if outcome.failures.is_empty() {
                     summary.passed += 1;
-                    emit(&Event::Passed {
-                        transcript,
-                        era,
-                        elapsed,
-                    });
+                    emit(&Event::Passed { transcript, era, elapsed });
                 } else {
                     summary.failed += 1;
                     emit(&Event::Failed {
@@ -149,15 +135,9 @@ impl Replay {
     }
 
     async fn outcome(&self, transcript: &Transcript, era: Era, goes_on: bool) -> Outcome {
-        Run::new(
-            &self.target,
-            transcript.endpoint(),
-            era,
-            self.limits,
-            goes_on,
-        )
-        .all(&transcript.steps)
-        .await
+        Run::new(&self.target, transcript.endpoint(), era, self.limits, goes_on)
+            .all(&transcript.steps)
+            .await
     }
 
     /// Replays the transcripts in these files and directories, for tests.

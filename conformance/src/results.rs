@@ -147,9 +147,7 @@ impl Results {
     /// Whether a target could not be reached.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
-        self.targets
-            .iter()
-            .any(|target| target.unreachable.is_some())
+        self.targets.iter().any(|target| target.unreachable.is_some())
     }
 
     /// Whether something needs a change: a finding that no baseline knows, or one that a baseline knows no longer.
@@ -182,10 +180,7 @@ impl Subject {
 
     /// How many cases went so.
     fn count(&self, outcome: Outcome) -> usize {
-        self.cases
-            .iter()
-            .filter(|case| case.verdict == outcome)
-            .count()
+        self.cases.iter().filter(|case| case.verdict == outcome).count()
     }
 }
 
@@ -194,11 +189,9 @@ impl From<&CheckReport> for Subject {
         let cases = report.judged.iter().map(|judged| {
             let (verdict, seen, exchange) = match &judged.verdict {
                 Verdict::Holds => (Outcome::Holds, None, None),
-                Verdict::Finding(it) => (
-                    Outcome::Finding,
-                    Some(it.seen.clone()),
-                    Some(it.exchange.to_string()),
-                ),
+                Verdict::Finding(it) => {
+                    (Outcome::Finding, Some(it.seen.clone()), Some(it.exchange.to_string()))
+                }
                 Verdict::Inapplicable(why) => (Outcome::Inapplicable, Some(why.clone()), None),
                 Verdict::Unclear(why) => (Outcome::Unclear, Some(why.clone()), None),
             };

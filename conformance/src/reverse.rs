@@ -71,12 +71,7 @@ impl ClientCheck {
     }
 
     fn of(subject: Subject) -> Self {
-        Self {
-            subject,
-            only: Vec::new(),
-            skip: Vec::new(),
-            timeout: TIMEOUT,
-        }
+        Self { subject, only: Vec::new(), skip: Vec::new(), timeout: TIMEOUT }
     }
 
     /// Only rules whose id has one of these prefixes; by default all.
@@ -117,14 +112,9 @@ impl ClientCheck {
             let requests = stage.close();
             runs.add(scene, SceneRun { requests, ended });
         }
-        let judged = wanted.into_iter().map(|rule| ClientJudged {
-            rule,
-            verdict: (rule.judge)(&runs),
-        });
-        Ok(ClientReport {
-            client: self.subject.name(),
-            judged: judged.collect(),
-        })
+        let judged =
+            wanted.into_iter().map(|rule| ClientJudged { rule, verdict: (rule.judge)(&runs) });
+        Ok(ClientReport { client: self.subject.name(), judged: judged.collect() })
     }
 
     fn wants(&self, rule: &ClientRule) -> bool {

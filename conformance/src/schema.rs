@@ -13,26 +13,11 @@ use crate::probe::Revision;
 
 /// The text of each schema, as the specification publishes it.
 const TEXTS: [(Revision, &str); 5] = [
-    (
-        Revision::V2024_11_05,
-        include_str!("../schema/2024-11-05.json"),
-    ),
-    (
-        Revision::V2025_03_26,
-        include_str!("../schema/2025-03-26.json"),
-    ),
-    (
-        Revision::V2025_06_18,
-        include_str!("../schema/2025-06-18.json"),
-    ),
-    (
-        Revision::V2025_11_25,
-        include_str!("../schema/2025-11-25.json"),
-    ),
-    (
-        Revision::V2026_07_28,
-        include_str!("../schema/2026-07-28.json"),
-    ),
+    (Revision::V2024_11_05, include_str!("../schema/2024-11-05.json")),
+    (Revision::V2025_03_26, include_str!("../schema/2025-03-26.json")),
+    (Revision::V2025_06_18, include_str!("../schema/2025-06-18.json")),
+    (Revision::V2025_11_25, include_str!("../schema/2025-11-25.json")),
+    (Revision::V2026_07_28, include_str!("../schema/2026-07-28.json")),
 ];
 
 /// Where a message does not fit.
@@ -53,11 +38,7 @@ impl fmt::Display for Misfit {
             "" => "the message",
             path => path,
         };
-        write!(
-            formatter,
-            "{path} {} ({} of {})",
-            self.problem, self.definition, self.revision
-        )
+        write!(formatter, "{path} {} ({} of {})", self.problem, self.definition, self.revision)
     }
 }
 
@@ -92,9 +73,7 @@ fn identified(message: &Value) -> Value {
 
 static LOADED: LazyLock<Vec<Schema>> = LazyLock::new(|| {
     let schemas = TEXTS.iter();
-    schemas
-        .filter_map(|(revision, text)| Schema::read(*revision, text))
-        .collect()
+    schemas.filter_map(|(revision, text)| Schema::read(*revision, text)).collect()
 });
 
 /// The schema of one revision.

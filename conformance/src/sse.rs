@@ -22,12 +22,7 @@ impl Frame {
         let mut text = String::new();
         match self {
             Self::Comment(comment) => text.push_str(&format!(":{comment}\n")),
-            Self::Event(Event {
-                event,
-                id,
-                data,
-                retry,
-            }) => {
+            Self::Event(Event { event, id, data, retry }) => {
                 for (name, value) in [("event", event), ("id", id)] {
                     text.extend(value.iter().map(|value| format!("{name}: {value}\n")));
                 }

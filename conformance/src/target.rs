@@ -36,11 +36,7 @@ pub struct Target {
 #[derive(Clone)]
 enum Kind {
     Remote(Arc<Remote>),
-    Pipe {
-        process: Arc<Pipe>,
-        program: OsString,
-        arguments: Vec<OsString>,
-    },
+    Pipe { process: Arc<Pipe>, program: OsString, arguments: Vec<OsString> },
     InProcess(Arc<Service>),
 }
 
@@ -166,10 +162,7 @@ impl Target {
     }
 
     fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            headers: Vec::new(),
-        }
+        Self { kind, headers: Vec::new() }
     }
 
     /// Sends this header with every request that does not have one of its name; a server on pipes sees no headers.
@@ -178,10 +171,8 @@ impl Target {
     ///
     /// The name or the value cannot be sent. The value is never in the error.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, TargetError> {
-        let refuse = |reason: &str| TargetError::Header {
-            name: name.to_owned(),
-            reason: reason.to_owned(),
-        };
+        let refuse =
+            |reason: &str| TargetError::Header { name: name.to_owned(), reason: reason.to_owned() };
         let header = HeaderName::try_from(name)
             .map_err(|_| refuse("a name is letters, digits and some of !#$%&'*+-.^_`|~"))?;
         let mut value = HeaderValue::try_from(value)
@@ -210,9 +201,9 @@ impl Target {
     /// The same server for another transcript: on pipes a new process, else the same.
     pub(crate) fn fresh(&self) -> Self {
         match &self.kind {
-            Kind::Pipe {
-                program, arguments, ..
-            } => Self::process(program.clone(), arguments.clone()),
+            Kind::Pipe { program, arguments, .. } => {
+                Self::process(program.clone(), arguments.clone())
+            }
             _ => self.clone(),
         }
     }
@@ -227,10 +218,7 @@ impl Target {
             Kind::Remote(remote) => Kind::Remote(Arc::new(Remote::new(remote.url())?)),
             _ => return Ok(self.fresh()),
         };
-        Ok(Self {
-            kind,
-            headers: self.headers.clone(),
-        })
+        Ok(Self { kind, headers: self.headers.clone() })
     }
 
     /// Ends the process of this target, if it has one.
@@ -262,19 +250,11 @@ impl Target {
         }
         match &self.kind {
             Kind::Remote(remote) => remote.send(request).await,
-            Kind::Pipe {
-                process, program, ..
-            } => process.send(request, program).await,
+            Kind::Pipe { process, program, .. } => process.send(request, program).await,
             Kind::InProcess(service) => {
-                request
-                    .headers_mut()
-                    .entry(HOST)
-                    .or_insert(HeaderValue::from_static("127.0.0.1"));
+                request.headers_mut().entry(HOST).or_insert(HeaderValue::from_static("127.0.0.1"));
                 let answer = service(request).await;
-                answer.map_err(|source| TargetError::NoAnswer {
-                    target: self.to_string(),
-                    source,
-                })
+                answer.map_err(|source| TargetError::NoAnswer { target: self.to_string(), source })
             }
         }
     }

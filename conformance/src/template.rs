@@ -52,9 +52,7 @@ impl Text {
                 .split_once('}')
                 .ok_or_else(|| Problem::new(format!("`${{` without `}}` in {source:?}")))?;
             if name.is_empty() {
-                return Err(Problem::new(format!(
-                    "`${{}}` without a name in {source:?}"
-                )));
+                return Err(Problem::new(format!("`${{}}` without a name in {source:?}")));
             }
             if !plain.is_empty() {
                 parts.push(Segment::Plain(std::mem::take(&mut plain)));
@@ -103,12 +101,10 @@ impl Text {
 
     /// How it is written in a transcript.
     pub(crate) fn source(&self) -> String {
-        self.0
-            .iter()
-            .fold(String::new(), |written, part| match part {
-                Segment::Plain(text) => written + &text.replace("${", "$${"),
-                Segment::Var(name) => format!("{written}${{{name}}}"),
-            })
+        self.0.iter().fold(String::new(), |written, part| match part {
+            Segment::Plain(text) => written + &text.replace("${", "$${"),
+            Segment::Var(name) => format!("{written}${{{name}}}"),
+        })
     }
 }
 
@@ -157,12 +153,9 @@ impl Template {
             Self::Fixed(value) => value.clone(),
             Self::Text(text) => Value::String(text.fill(vars)?),
             Self::Var(name) => lookup(name, vars)?.clone(),
-            Self::Array(items) => Value::Array(
-                items
-                    .iter()
-                    .map(|item| item.fill(vars))
-                    .collect::<Result<_, _>>()?,
-            ),
+            Self::Array(items) => {
+                Value::Array(items.iter().map(|item| item.fill(vars)).collect::<Result<_, _>>()?)
+            }
             Self::Object(members) => Value::Object(
                 members
                     .iter()
@@ -194,6 +187,5 @@ pub(crate) fn sole_member(members: &Map<String, Value>) -> Option<(&str, &Value)
 }
 
 pub(crate) fn lookup<'a>(name: &str, vars: &'a Vars) -> Result<&'a Value, Problem> {
-    vars.get(name)
-        .ok_or_else(|| Problem::new(format!("nothing was captured as `{name}`")))
+    vars.get(name).ok_or_else(|| Problem::new(format!("nothing was captured as `{name}`")))
 }

@@ -57,14 +57,9 @@ impl FromStr for Era {
     type Err = Problem;
 
     fn from_str(name: &str) -> Result<Self, Problem> {
-        Self::ALL
-            .into_iter()
-            .find(|era| era.name() == name)
-            .ok_or_else(|| {
-                Problem::new(format!(
-                    "{name:?} is not an era; there are legacy and modern"
-                ))
-            })
+        Self::ALL.into_iter().find(|era| era.name() == name).ok_or_else(|| {
+            Problem::new(format!("{name:?} is not an era; there are legacy and modern"))
+        })
     }
 }
 
@@ -153,9 +148,8 @@ impl Transcript {
                 .within("transcript"));
             }
         }
-        let eras = fields
-            .strings("eras")?
-            .unwrap_or_else(|| vec!["legacy".into(), "modern".into()]);
+        let eras =
+            fields.strings("eras")?.unwrap_or_else(|| vec!["legacy".into(), "modern".into()]);
         let mut eras: Vec<Era> = eras
             .iter()
             .map(|era| era.parse())
@@ -173,9 +167,7 @@ impl Transcript {
             requirements: fields.strings("requirements")?.unwrap_or_default(),
             eras,
             fixture: fields.optional_string("fixture")?,
-            endpoint: fields
-                .optional_string("endpoint")?
-                .unwrap_or_else(|| "/mcp".to_owned()),
+            endpoint: fields.optional_string("endpoint")?.unwrap_or_else(|| "/mcp".to_owned()),
             steps: Vec::new(),
         };
         fields.finish()?;

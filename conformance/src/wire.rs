@@ -56,9 +56,7 @@ impl Answer {
             AnswerBody::Text(text) => parse_json(&text),
             AnswerBody::Messages(mut messages) => match messages.pop() {
                 Some(last) if is_response(&last) => Ok(last),
-                _ => Err(Fault::new(
-                    "the event stream ended without a JSON-RPC response",
-                )),
+                _ => Err(Fault::new("the event stream ended without a JSON-RPC response")),
             },
         }
     }
@@ -70,9 +68,7 @@ async fn collect(mut body: Body) -> Result<String, Fault> {
         let frame = frame.map_err(|error| Fault::new(format!("the body broke off: {error}")))?;
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > MAX_EVENT_BYTES {
-                return Err(Fault::new(format!(
-                    "the body is longer than {MAX_EVENT_BYTES} bytes"
-                )));
+                return Err(Fault::new(format!("the body is longer than {MAX_EVENT_BYTES} bytes")));
             }
             bytes.extend_from_slice(&data);
         }
@@ -83,10 +79,7 @@ async fn collect(mut body: Body) -> Result<String, Fault> {
 /// The body as JSON.
 pub(crate) fn parse_json(text: &str) -> Result<Value, Fault> {
     serde_json::from_str(text).map_err(|error| {
-        Fault::new(format!(
-            "the body is not JSON ({error}): {}",
-            shorten(text, 300)
-        ))
+        Fault::new(format!("the body is not JSON ({error}): {}", shorten(text, 300)))
     })
 }
 
@@ -94,11 +87,9 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, Fault> {
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
-        Some((end, _)) => format!(
-            "{}… ({} bytes)",
-            text.get(..end).unwrap_or_default(),
-            text.len()
-        ),
+        Some((end, _)) => {
+            format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len())
+        }
     }
 }
 
@@ -268,18 +259,10 @@ impl Send {
             SendBody::Json(template) => (template.fill(vars)?.to_string().into(), Some(JSON)),
             SendBody::Text(text) => (text.fill(vars)?.into(), None),
         };
-        let headers = self
-            .headers
-            .iter()
-            .map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
+        let headers =
+            self.headers.iter().map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
         let headers = headers.collect::<Result<Vec<_>, Problem>>()?;
-        build(
-            self.method.clone(),
-            &self.path.fill(vars)?,
-            kind,
-            headers,
-            body,
-        )
+        build(self.method.clone(), &self.path.fill(vars)?, kind, headers, body)
     }
 }
 
@@ -293,9 +276,8 @@ pub(crate) fn build(
 ) -> Result<Request<Bytes>, Problem> {
     let mut request = Request::new(body);
     *request.method_mut() = method;
-    *request.uri_mut() = path
-        .parse()
-        .map_err(|error| Problem::new(format!("{path:?} is not a path: {error}")))?;
+    *request.uri_mut() =
+        path.parse().map_err(|error| Problem::new(format!("{path:?} is not a path: {error}")))?;
     if let Some(kind) = content_type {
         request.headers_mut().insert(CONTENT_TYPE, kind);
     }

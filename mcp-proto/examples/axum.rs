@@ -24,9 +24,7 @@ struct Greeting {
 }
 
 fn greet(name: &str) -> Greeting {
-    Greeting {
-        text: format!("Hello, {name}!"),
-    }
+    Greeting { text: format!("Hello, {name}!") }
 }
 
 async fn hello((): (), _: Nothing, context: Context) -> Result<Greeting, ToolError> {
@@ -93,8 +91,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         closing.close();
     };
     let app = app(server).into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, app)
-        .with_graceful_shutdown(stopped)
-        .await?;
+    axum::serve(listener, app).with_graceful_shutdown(stopped).await?;
     Ok(())
 }

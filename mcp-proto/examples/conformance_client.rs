@@ -60,9 +60,7 @@ async fn main() -> Result<()> {
 async fn call(client: &Client, name: &str, arguments: Value) -> Result<()> {
     let tools = client.list_tools().await?;
     let is_listed = tools.iter().any(|it| it.name == name);
-    is_listed
-        .then_some(())
-        .ok_or_else(|| format!("there is no tool {name}"))?;
+    is_listed.then_some(()).ok_or_else(|| format!("there is no tool {name}"))?;
     client.call_tool(name, arguments).await?;
     Ok(())
 }
@@ -100,10 +98,7 @@ async fn given_calls(client: &Client, scenario: &Scenario) -> Result<()> {
     client.list_tools().await?;
     let calls = scenario.context.get("toolCalls").and_then(Value::as_array);
     for call in calls.ok_or("the context has no toolCalls")? {
-        let name = call
-            .get("name")
-            .and_then(Value::as_str)
-            .ok_or("a call has no name")?;
+        let name = call.get("name").and_then(Value::as_str).ok_or("a call has no name")?;
         let arguments = call.get("arguments").cloned().unwrap_or_default();
         client.call_tool(name, arguments).await?;
     }
@@ -113,15 +108,9 @@ async fn given_calls(client: &Client, scenario: &Scenario) -> Result<()> {
 /// Sends a schema back unchanged.
 async fn echo(client: &Client) -> Result<()> {
     let tools = client.list_tools().await?;
-    let tool = tools
-        .iter()
-        .find(|it| it.name == "json_schema_2020_12_tool");
-    let schema = &tool
-        .ok_or("there is no json_schema_2020_12_tool")?
-        .input_schema;
-    client
-        .call_tool("json_schema_echo", json!({ "schema": schema }))
-        .await?;
+    let tool = tools.iter().find(|it| it.name == "json_schema_2020_12_tool");
+    let schema = &tool.ok_or("there is no json_schema_2020_12_tool")?.input_schema;
+    client.call_tool("json_schema_echo", json!({ "schema": schema })).await?;
     Ok(())
 }
 

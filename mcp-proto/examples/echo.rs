@@ -25,9 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder("echo", "0.1.0", ())
         .tool(Tool::new("echo", "Says it back."), echo)
         .build()?;
-    let address = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "127.0.0.1:3000".to_owned());
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
     if address == "--stdio" {
         mcp_proto::stdio::serve_stdio(server).await?;
         return Ok(());

@@ -123,9 +123,7 @@ fn answer(status: StatusCode, body: impl serde::Serialize) -> Answer {
     *answer.status_mut() = status;
     if status == StatusCode::UNAUTHORIZED {
         let scheme = HeaderValue::from_static("Bearer");
-        answer
-            .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, scheme);
+        answer.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }
     answer
 }

@@ -105,10 +105,7 @@ fn everything(app: App) -> Result<ServerBuilder<App>, Box<dyn Error>> {
 /// Tools: an async function of the app, its arguments and the request's context.
 fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     builder
-        .content_tool(
-            Tool::new("test_simple_text", "Says a sentence."),
-            simple_text,
-        )
+        .content_tool(Tool::new("test_simple_text", "Says a sentence."), simple_text)
         .content_tool(Tool::new("test_image_content", "Shows a picture."), image)
         .content_tool(Tool::new("test_audio_content", "Plays a sound."), audio)
         .content_tool(
@@ -120,34 +117,16 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
             mixed,
         )
         .content_tool(Tool::new("test_error_handling", "Fails."), failing)
+        .content_tool(Tool::new("test_tool_with_progress", "Tells how far it is."), progressing)
+        .content_tool(Tool::new("test_tool_with_logging", "Logs what it does."), logging)
+        .content_tool(Tool::new("test_logging_tool", "Logs for clients that want it."), logging)
         .content_tool(
-            Tool::new("test_tool_with_progress", "Tells how far it is."),
-            progressing,
-        )
-        .content_tool(
-            Tool::new("test_tool_with_logging", "Logs what it does."),
-            logging,
-        )
-        .content_tool(
-            Tool::new("test_logging_tool", "Logs for clients that want it."),
-            logging,
-        )
-        .content_tool(
-            Tool::new(
-                "test_reconnection",
-                "Lets go of the connection and goes on.",
-            ),
+            Tool::new("test_reconnection", "Lets go of the connection and goes on."),
             reconnection,
         )
+        .content_tool(Tool::new("test_cancellation", "Hangs until it is cancelled."), cancellation)
         .content_tool(
-            Tool::new("test_cancellation", "Hangs until it is cancelled."),
-            cancellation,
-        )
-        .content_tool(
-            Tool::new(
-                "test_custom_header",
-                "Takes an argument that a header repeats.",
-            ),
+            Tool::new("test_custom_header", "Takes an argument that a header repeats."),
             custom_header,
         )
         .raw_tool(
@@ -158,34 +137,21 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
             },
         )
         .content_tool(
-            Tool::new(
-                "test_trigger_tool_change",
-                "Tells that the tools have changed.",
-            ),
+            Tool::new("test_trigger_tool_change", "Tells that the tools have changed."),
             async |app, Nothing {}, context: Context| {
                 Ok(announce(&app, &context, Change::ToolsListChanged))
             },
         )
         .content_tool(
-            Tool::new(
-                "test_trigger_prompt_change",
-                "Tells that the prompts have changed.",
-            ),
+            Tool::new("test_trigger_prompt_change", "Tells that the prompts have changed."),
             async |app, Nothing {}, context: Context| {
                 Ok(announce(&app, &context, Change::PromptsListChanged))
             },
         )
         .content_tool(
-            Tool::new(
-                "test_trigger_resource_change",
-                "Tells that a resource has changed.",
-            ),
+            Tool::new("test_trigger_resource_change", "Tells that a resource has changed."),
             async |app, Nothing {}, context: Context| {
-                Ok(announce(
-                    &app,
-                    &context,
-                    Change::resource_updated("test://watched-resource"),
-                ))
+                Ok(announce(&app, &context, Change::resource_updated("test://watched-resource")))
             },
         )
 }
@@ -197,30 +163,20 @@ fn announce(app: &App, context: &Context, change: Change) -> CallToolResult {
 }
 
 async fn simple_text(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::text(
-        "This is a simple text response for testing.",
-    ))
+    Ok(CallToolResult::text("This is a simple text response for testing."))
 }
 
 async fn image(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::content([ContentBlock::image(
-        PNG,
-        "image/png",
-    )]))
+    Ok(CallToolResult::content([ContentBlock::image(PNG, "image/png")]))
 }
 
 async fn audio(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::content([ContentBlock::audio(
-        WAV,
-        "audio/wav",
-    )]))
+    Ok(CallToolResult::content([ContentBlock::audio(WAV, "audio/wav")]))
 }
 
 async fn embedded_resource(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    let contents = ResourceContents::text(
-        "test://embedded-resource",
-        "This is an embedded resource content.",
-    );
+    let contents =
+        ResourceContents::text("test://embedded-resource", "This is an embedded resource content.");
     let contents = contents.with_mime_type("text/plain");
     Ok(CallToolResult::content([ContentBlock::resource(contents)]))
 }
@@ -355,10 +311,7 @@ fn resources(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 .with_description("Tells its subscribers when it changes.")
                 .with_mime_type("text/plain"),
             async |_app, _context| {
-                Ok(ResourceContents::text(
-                    "test://watched-resource",
-                    "As it was.",
-                ))
+                Ok(ResourceContents::text("test://watched-resource", "As it was."))
             },
         )
         .resource(
@@ -366,23 +319,16 @@ fn resources(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 .with_description("How many calls of test_cancellation were cancelled."),
             async |_app, _context| {
                 let dropped = DROPPED.load(Ordering::SeqCst);
-                Ok(ResourceContents::text(
-                    "test://cancelled",
-                    dropped.to_string(),
-                ))
+                Ok(ResourceContents::text("test://cancelled", dropped.to_string()))
             },
         )
         .resource_template(
             ResourceTemplate::new(template, "template").with_mime_type("application/json"),
             item,
         )
-        .complete_template(
-            template,
-            "id",
-            async |_app, request: CompletionRequest, _| {
-                Ok(Completion::matching(&request, ["1", "12", "123"]))
-            },
-        )
+        .complete_template(template, "id", async |_app, request: CompletionRequest, _| {
+            Ok(Completion::matching(&request, ["1", "12", "123"]))
+        })
 }
 
 async fn item(_: App, uri: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
@@ -414,9 +360,7 @@ fn prompts(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         .prompt(
             Prompt::new("test_simple_prompt", "Says a sentence."),
             async |_app, Nothing {}, _context| {
-                Ok(GetPromptResult::text(
-                    "This is a simple prompt for testing.",
-                ))
+                Ok(GetPromptResult::text("This is a simple prompt for testing."))
             },
         )
         .prompt(
@@ -426,18 +370,11 @@ fn prompts(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 Ok(GetPromptResult::text(text))
             },
         )
-        .complete_prompt(
-            with_arguments,
-            "arg1",
-            async |_app, request: CompletionRequest, _| {
-                Ok(Completion::matching(&request, ["test1", "test2", "hello"]))
-            },
-        )
+        .complete_prompt(with_arguments, "arg1", async |_app, request: CompletionRequest, _| {
+            Ok(Completion::matching(&request, ["test1", "test2", "hello"]))
+        })
         .prompt(
-            Prompt::new(
-                "test_prompt_with_embedded_resource",
-                "Hands over a resource.",
-            ),
+            Prompt::new("test_prompt_with_embedded_resource", "Hands over a resource."),
             async |_app, ForResource { resource_uri }, _context| {
                 let text = "Embedded resource content for testing.";
                 let contents = ResourceContents::text(resource_uri, text);

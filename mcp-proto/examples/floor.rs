@@ -87,31 +87,20 @@ async fn answer(
         id: call.id,
         result: CallResult {
             result_type: modern.then_some("complete"),
-            content: [Content {
-                kind: "text",
-                text: serde_json::to_string(&said)?,
-            }],
+            content: [Content { kind: "text", text: serde_json::to_string(&said)? }],
             structured_content: said,
-            meta: modern.then_some(Meta {
-                server_info: ServerInfo {
-                    name: "echo",
-                    version: "0.1.0",
-                },
-            }),
+            meta: modern
+                .then_some(Meta { server_info: ServerInfo { name: "echo", version: "0.1.0" } }),
         },
     };
     let mut response = Response::new(Full::new(serde_json::to_vec(&answer)?.into()));
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<Infallible, Box<dyn Error>> {
-    let address = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "127.0.0.1:3000".to_owned());
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
     let listener = tokio::net::TcpListener::bind(&address).await?;
     eprintln!("listening on http://{}/", listener.local_addr()?);
     loop {

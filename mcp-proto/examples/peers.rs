@@ -26,7 +26,7 @@ async fn main() -> Result<(), Error> {
     let words: Vec<String> = env::args().skip(1).collect();
     let [name, era, by, target, arguments @ ..] = words.as_slice() else {
         return Err(
-            "peers NAME found|legacy|modern --url URL | --command PROGRAM [ARGUMENTS]".into(),
+            "peers NAME found|legacy|modern --url URL | --command PROGRAM [ARGUMENTS]".into()
         );
     };
     let root = env::temp_dir().join(format!("peers-{}", std::process::id()));
@@ -98,10 +98,7 @@ fn answer(asked: &Elicitation) -> ElicitResult {
     let required = required.into_iter().flatten();
     let fields = required.filter_map(Value::as_str).map(|field| {
         let choice = schema.pointer(&format!("/properties/{field}/oneOf/0/const"));
-        (
-            field.to_owned(),
-            choice.cloned().unwrap_or_else(|| json!("Alice")),
-        )
+        (field.to_owned(), choice.cloned().unwrap_or_else(|| json!("Alice")))
     });
     ElicitResult::accept(Map::from_iter(fields))
 }

@@ -21,14 +21,9 @@ struct Doubled {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder("double", env!("CARGO_PKG_VERSION"), ())
-        .tool(
-            Tool::new("double", "Doubles a number."),
-            async |(), asked: Asked, _| {
-                Ok(Doubled {
-                    doubled: asked.number.saturating_mul(2),
-                })
-            },
-        )
+        .tool(Tool::new("double", "Doubles a number."), async |(), asked: Asked, _| {
+            Ok(Doubled { doubled: asked.number.saturating_mul(2) })
+        })
         .build()?;
     mcp_proto::stdio::serve_stdio(server).await?;
     Ok(())

@@ -140,21 +140,17 @@ impl UiResource {
     /// What is wrong with it.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !is_ui_uri(&self.uri) {
-            return Err(format!(
-                "the URI of a page begins with {SCHEME} and goes on"
-            ));
+            return Err(format!("the URI of a page begins with {SCHEME} and goes on"));
         }
         // A character that ends a source, or a directive, would say something else than the list it stands in.
         let is_origin = |origin: &&String| {
             !origin.is_empty()
-                && origin
-                    .bytes()
-                    .all(|byte| byte.is_ascii_graphic() && !b";,'\"".contains(&byte))
+                && origin.bytes().all(|byte| byte.is_ascii_graphic() && !b";,'\"".contains(&byte))
         };
         match self.csp.all().find(|origin| !is_origin(origin)) {
-            Some(origin) => Err(format!(
-                "{origin:?} is not an origin such as \"https://api.example.com\""
-            )),
+            Some(origin) => {
+                Err(format!("{origin:?} is not an origin such as \"https://api.example.com\""))
+            }
             None => Ok(()),
         }
     }
@@ -185,10 +181,7 @@ impl UiResource {
         if !self.permissions.is_empty() {
             let names = self.permissions.iter().map(|asked| asked.name().to_owned());
             let permissions = names.map(|name| (name, json!({})));
-            ui.insert(
-                "permissions".to_owned(),
-                permissions.collect::<Map<_, _>>().into(),
-            );
+            ui.insert("permissions".to_owned(), permissions.collect::<Map<_, _>>().into());
         }
         if let Some(domain) = &self.domain {
             ui.insert("domain".to_owned(), json!(domain));
@@ -255,9 +248,8 @@ impl ClientCapabilities {
     /// Whether the client shows pages beside results (MCP Apps). A tool may then return less text.
     #[must_use]
     pub fn can_show_apps(&self) -> bool {
-        let types = self
-            .extension(UI_EXTENSION)
-            .and_then(|settings| settings.get("mimeTypes")?.as_array());
+        let types =
+            self.extension(UI_EXTENSION).and_then(|settings| settings.get("mimeTypes")?.as_array());
         types.is_some_and(|types| types.iter().any(|mime| mime == UI_MIME_TYPE))
     }
 }
@@ -285,14 +277,13 @@ pub(crate) fn check_tool<'r>(
         ));
     }
     match listed.find(|resource| resource.uri == uri) {
-        Some(page) if page.mime_type.as_deref() != Some(UI_MIME_TYPE) => Err(format!(
-            "it names the page {uri:?}, whose media type must be {UI_MIME_TYPE:?}"
-        )),
+        Some(page) if page.mime_type.as_deref() != Some(UI_MIME_TYPE) => {
+            Err(format!("it names the page {uri:?}, whose media type must be {UI_MIME_TYPE:?}"))
+        }
         _ => Ok(()),
     }
 }
 
 fn is_ui_uri(uri: &str) -> bool {
-    uri.strip_prefix(SCHEME)
-        .is_some_and(|rest| !rest.is_empty())
+    uri.strip_prefix(SCHEME).is_some_and(|rest| !rest.is_empty())
 }

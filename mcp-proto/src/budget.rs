@@ -113,10 +113,7 @@ pub enum Kind {
 const KINDS: usize = 9;
 
 /// A bound that is never reached.
-const UNBOUNDED: Bound = Bound {
-    total: usize::MAX,
-    share: usize::MAX,
-};
+const UNBOUNDED: Bound = Bound { total: usize::MAX, share: usize::MAX };
 
 impl Budget {
     /// An unused budget. Kinds without a bound are not bounded.
@@ -205,11 +202,7 @@ impl Client {
     }
 
     fn held(&self, kind: Kind, amount: usize) -> Held {
-        Held {
-            account: Arc::clone(&self.0),
-            kind,
-            amount,
-        }
+        Held { account: Arc::clone(&self.0), kind, amount }
     }
 
     /// The amount of a kind that this client holds.
@@ -289,11 +282,7 @@ impl Account {
         if let Some(refused) = self.budget.refused.get(kind.index()) {
             refused.fetch_add(1, Ordering::Relaxed);
         }
-        Over {
-            kind,
-            is_share,
-            max,
-        }
+        Over { kind, is_share, max }
     }
 
     fn is_over(&self, kind: Kind) -> bool {
@@ -313,11 +302,7 @@ impl Account {
     /// The bound of a kind, and how much of it this client and all together hold.
     fn counts(&self, kind: Kind) -> Option<(&Bound, &AtomicUsize, &AtomicUsize)> {
         let (budget, at) = (&self.budget, kind.index());
-        Some((
-            budget.bounds.get(at)?,
-            self.held.get(at)?,
-            budget.held.get(at)?,
-        ))
+        Some((budget.bounds.get(at)?, self.held.get(at)?, budget.held.get(at)?))
     }
 
     fn give(&self, kind: Kind, amount: usize) {
@@ -406,11 +391,7 @@ impl Held {
     #[must_use]
     pub fn keep_parts(self, mut parts: Vec<Bytes>) -> Vec<Bytes> {
         if parts.len() <= 1 {
-            return parts
-                .pop()
-                .map(|text| self.keep(text))
-                .into_iter()
-                .collect();
+            return parts.pop().map(|text| self.keep(text)).into_iter().collect();
         }
         let held = Arc::new(self);
         let counted = |text| {
@@ -445,8 +426,7 @@ impl Accounts {
         if self.by_client.len() < self.sweep_at.max(FEW) {
             return;
         }
-        self.by_client
-            .retain(|_, account| account.strong_count() > 0);
+        self.by_client.retain(|_, account| account.strong_count() > 0);
         self.sweep_at = 2 * self.by_client.len();
     }
 }

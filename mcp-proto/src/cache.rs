@@ -27,27 +27,18 @@ pub enum CacheScope {
 
 impl CacheHint {
     /// Not cacheable and private to the caller: the default for every result.
-    pub const NONE: Self = Self {
-        ttl: Duration::ZERO,
-        scope: CacheScope::Private,
-    };
+    pub const NONE: Self = Self { ttl: Duration::ZERO, scope: CacheScope::Private };
 
     /// Shared by all callers, for that long.
     #[must_use]
     pub const fn public(ttl: Duration) -> Self {
-        Self {
-            ttl,
-            scope: CacheScope::Public,
-        }
+        Self { ttl, scope: CacheScope::Public }
     }
 
     /// Private to the caller, for that long.
     #[must_use]
     pub const fn private(ttl: Duration) -> Self {
-        Self {
-            ttl,
-            scope: CacheScope::Private,
-        }
+        Self { ttl, scope: CacheScope::Private }
     }
 }
 

@@ -161,11 +161,7 @@ impl From<CallToolRequest> for Request {
         if let Some(meta) = call.meta {
             params.insert("_meta".to_owned(), meta.into());
         }
-        Self {
-            id: call.id,
-            method: TOOLS_CALL.to_owned(),
-            params,
-        }
+        Self { id: call.id, method: TOOLS_CALL.to_owned(), params }
     }
 }
 

@@ -42,11 +42,7 @@ impl ResourceUpdate {
     /// An update of the resource at `uri`.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            detail: None,
-        }
+        Self { uri: uri.into(), meta: None, detail: None }
     }
 
     /// The same with metadata for `_meta`.

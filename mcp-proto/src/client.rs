@@ -248,16 +248,11 @@ impl Client {
                 "resources/subscribe",
                 "logging",
             ];
-            announced
-                .into_iter()
-                .any(|capability| server.can(capability))
+            announced.into_iter().any(|capability| server.can(capability))
         };
         let is_useful = is_wanted
             || !self.0.config.answers.is_empty()
-            || speaking
-                .server
-                .as_ref()
-                .is_some_and(|server| announces(server));
+            || speaking.server.as_ref().is_some_and(|server| announces(server));
         if !self.0.config.get_stream
             || !is_useful
             || speaking.era() == Era::Modern

@@ -69,10 +69,7 @@ impl CompletionRequest {
     /// A request with this text and no other arguments, for calling a handler without a server.
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
-        Self {
-            value: value.into(),
-            arguments: BTreeMap::new(),
-        }
+        Self { value: value.into(), arguments: BTreeMap::new() }
     }
 
     /// The same with another argument that already has a value.
@@ -107,21 +104,13 @@ impl Completion {
     /// These values, and there are no more.
     #[must_use]
     pub fn all(values: Vec<String>) -> Self {
-        Self {
-            total: Some(values.len() as u64),
-            values,
-            has_more: false,
-        }
+        Self { total: Some(values.len() as u64), values, has_more: false }
     }
 
     /// These values, and there are more; how many in all, if known.
     #[must_use]
     pub fn first(values: Vec<String>, total: Option<u64>) -> Self {
-        Self {
-            values,
-            total,
-            has_more: true,
-        }
+        Self { values, total, has_more: true }
     }
 
     /// In the bounds of the protocol.
@@ -186,9 +175,7 @@ impl CompletionRegistry {
 
     /// The arguments that can be completed.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&Reference, &str)> {
-        self.0
-            .keys()
-            .map(|(reference, argument)| (reference, argument.as_str()))
+        self.0.keys().map(|(reference, argument)| (reference, argument.as_str()))
     }
 
     /// The values for an argument that exists; none without a completer for it.
@@ -232,10 +219,7 @@ impl CompleteParams {
         Ok(Self {
             reference,
             argument: name,
-            request: CompletionRequest {
-                value,
-                arguments: settled(params.get("context"))?,
-            },
+            request: CompletionRequest { value, arguments: settled(params.get("context"))? },
         })
     }
 }

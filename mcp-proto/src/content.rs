@@ -126,11 +126,7 @@ impl ContentBlock {
     /// A block of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextContent {
-            text: text.into(),
-            annotations: None,
-            meta: None,
-        })
+        Self::Text(TextContent { text: text.into(), annotations: None, meta: None })
     }
 
     /// An image: its bytes, which become Base64 here, and its media type such as `image/png`.
@@ -154,11 +150,7 @@ impl ContentBlock {
     /// The contents of a resource.
     #[must_use]
     pub fn resource(contents: ResourceContents) -> Self {
-        Self::Resource(EmbeddedResource {
-            resource: contents,
-            annotations: None,
-            meta: None,
-        })
+        Self::Resource(EmbeddedResource { resource: contents, annotations: None, meta: None })
     }
 
     /// The text, if this is a text block.
@@ -209,12 +201,7 @@ impl ContentBlock {
 
 impl MediaContent {
     fn new(bytes: &[u8], mime_type: String) -> Self {
-        Self {
-            data: BASE64.encode(bytes),
-            mime_type,
-            annotations: None,
-            meta: None,
-        }
+        Self { data: BASE64.encode(bytes), mime_type, annotations: None, meta: None }
     }
 }
 
@@ -222,19 +209,13 @@ impl ResourceContents {
     /// The text of the resource at `uri`.
     #[must_use]
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            text: Some(text.into()),
-            ..Self::empty(uri.into())
-        }
+        Self { text: Some(text.into()), ..Self::empty(uri.into()) }
     }
 
     /// The bytes of the resource at `uri`, which become Base64 here.
     #[must_use]
     pub fn blob(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
-        Self {
-            blob: Some(BASE64.encode(bytes.as_ref())),
-            ..Self::empty(uri.into())
-        }
+        Self { blob: Some(BASE64.encode(bytes.as_ref())), ..Self::empty(uri.into()) }
     }
 
     /// The same with a media type such as `text/plain`.
@@ -253,21 +234,11 @@ impl ResourceContents {
 
     /// About how many bytes it has.
     pub(crate) fn size(&self) -> usize {
-        [&self.text, &self.blob]
-            .into_iter()
-            .flatten()
-            .map(String::len)
-            .sum()
+        [&self.text, &self.blob].into_iter().flatten().map(String::len).sum()
     }
 
     fn empty(uri: String) -> Self {
-        Self {
-            uri,
-            mime_type: None,
-            text: None,
-            blob: None,
-            meta: None,
-        }
+        Self { uri, mime_type: None, text: None, blob: None, meta: None }
     }
 }
 

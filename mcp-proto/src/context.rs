@@ -170,8 +170,7 @@ impl Context {
     /// The caller as the embedding service authenticated it.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
-        self.extension::<Principal>()
-            .map(|principal| principal.0.as_str())
+        self.extension::<Principal>().map(|principal| principal.0.as_str())
     }
 
     /// The same with a capability of the client, such as `sampling`, and its settings, which are often `{}`: for tests.
@@ -198,19 +197,9 @@ impl Context {
     }
 
     pub(crate) fn modern(incoming: Incoming, modern: ModernMeta) -> Self {
-        let ModernMeta {
-            version,
-            log_level,
-            client_info,
-            client_capabilities,
-            others: _,
-        } = modern;
-        let client = ClientSide {
-            protocol_version: version,
-            client_info,
-            client_capabilities,
-            log_level,
-        };
+        let ModernMeta { version, log_level, client_info, client_capabilities, others: _ } = modern;
+        let client =
+            ClientSide { protocol_version: version, client_info, client_capabilities, log_level };
         Self::new(incoming, client)
     }
 
@@ -235,11 +224,6 @@ impl Context {
 
     /// The same context with an outbox that drops all messages.
     pub(crate) fn silent(&self) -> Self {
-        Self {
-            outbox: Outbox::closed(),
-            log_level: None,
-            progress: None,
-            ..self.clone()
-        }
+        Self { outbox: Outbox::closed(), log_level: None, progress: None, ..self.clone() }
     }
 }

@@ -72,10 +72,7 @@ pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
 
 impl Input {
     pub(crate) fn new(answers: BTreeMap<String, Value>) -> Self {
-        Self {
-            answers,
-            used: Mutex::default(),
-        }
+        Self { answers, used: Mutex::default() }
     }
 
     pub(crate) fn answer(&self, key: &str) -> Option<&Value> {
@@ -94,9 +91,7 @@ impl Input {
         let used = self.used();
         let answers = self.answers.iter();
         let answers = answers.filter(|(key, _)| used.contains(*key));
-        answers
-            .map(|(key, answer)| (key.clone(), answer.clone()))
-            .collect()
+        answers.map(|(key, answer)| (key.clone(), answer.clone())).collect()
     }
 
     fn used(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {

@@ -64,10 +64,7 @@ impl RequestError {
     /// What was asked for does not exist.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
-        Self::NotFound {
-            message: message.into(),
-            data: Map::new(),
-        }
+        Self::NotFound { message: message.into(), data: Map::new() }
     }
 
     /// The params are wrong: −32602.

@@ -175,8 +175,7 @@ pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
 
 /// The beginning of a client's text, for an error message.
 pub(crate) fn quoted(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(MAX_QUOTED))
-        .unwrap_or(text)
+    text.get(..text.floor_char_boundary(MAX_QUOTED)).unwrap_or(text)
 }
 
 /// A member name; its own seed so that the map visitor needs no type annotations.
@@ -207,10 +206,9 @@ where
     T: DeserializeOwned,
 {
     Ok(match Value::deserialize(deserializer)? {
-        Value::Array(items) => items
-            .into_iter()
-            .filter_map(|item| serde_json::from_value(item).ok())
-            .collect(),
+        Value::Array(items) => {
+            items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect()
+        }
         _ => Vec::new(),
     })
 }
@@ -276,11 +274,7 @@ pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -
         match value {
             Value::Array(items) => open.extend(items.iter().map(|item| (item, path + INDEX))),
             Value::Object(members) => {
-                open.extend(
-                    members
-                        .iter()
-                        .map(|(name, member)| (member, path + 1 + name.len())),
-                );
+                open.extend(members.iter().map(|(name, member)| (member, path + 1 + name.len())));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }

@@ -101,18 +101,13 @@ impl Message {
         };
         match read {
             Ok(message) => message,
-            Err(JsonError::Syntax(message)) => Err(MessageError {
-                id: None,
-                error: ErrorObject::parse(message),
+            Err(JsonError::Syntax(message)) => {
+                Err(MessageError { id: None, error: ErrorObject::parse(message) }.into())
             }
-            .into()),
             Err(JsonError::Refused(message)) => {
                 let id = RequestId::peek(text);
                 Err(match meter.is_over() {
-                    true => ReadError::TooCostly {
-                        id,
-                        max: meter.max(),
-                    },
+                    true => ReadError::TooCostly { id, max: meter.max() },
                     false => MessageError::invalid(id, message).into(),
                 })
             }
@@ -170,10 +165,7 @@ impl Message {
             None => Map::new(),
             Some(Value::Object(params)) => params,
             Some(_) => {
-                return Err(MessageError::invalid(
-                    id,
-                    "the member \"params\" must be an object",
-                ));
+                return Err(MessageError::invalid(id, "the member \"params\" must be an object"));
             }
         };
         Ok(match id {
@@ -207,13 +199,11 @@ impl RequestId {
         match value {
             Value::String(id) if id.len() > MAX_REQUEST_ID_BYTES => Err(ReadError::LongId),
             Value::String(id) => Ok(Self::String(id.as_str().into())),
-            Value::Number(id) => id
-                .as_i64()
-                .or_else(|| json::whole(id))
-                .map(Self::Number)
-                .ok_or_else(|| {
+            Value::Number(id) => {
+                id.as_i64().or_else(|| json::whole(id)).map(Self::Number).ok_or_else(|| {
                     wrong("the member \"id\" must be a string or an integer of 64 bits")
-                }),
+                })
+            }
             _ => Err(wrong("the member \"id\" must be a string or an integer")),
         }
     }
@@ -244,11 +234,7 @@ impl Request {
     /// A request; `params` that are not an object count as empty.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>, params: Value) -> Self {
-        Self {
-            id: id.into(),
-            method: method.into(),
-            params: members(params),
-        }
+        Self { id: id.into(), method: method.into(), params: members(params) }
     }
 }
 
@@ -272,10 +258,7 @@ impl Notification {
     /// A notification; `params` that are not an object count as empty.
     #[must_use]
     pub fn new(method: impl Into<String>, params: Value) -> Self {
-        Self {
-            method: method.into(),
-            params: members(params),
-        }
+        Self { method: method.into(), params: members(params) }
     }
 }
 
@@ -283,19 +266,13 @@ impl Response {
     /// A successful response.
     #[must_use]
     pub fn result(id: RequestId, payload: Payload) -> Self {
-        Self {
-            id: Some(id),
-            outcome: Ok(payload),
-        }
+        Self { id: Some(id), outcome: Ok(payload) }
     }
 
     /// An error response; `id` is `None` if the id of the request could not be read.
     #[must_use]
     pub fn error(id: Option<RequestId>, error: ErrorObject) -> Self {
-        Self {
-            id,
-            outcome: Err(error),
-        }
+        Self { id, outcome: Err(error) }
     }
 
     /// The approximate length of the message as JSON, so that a buffer need not grow while it is written.
@@ -318,18 +295,14 @@ impl Response {
         error: Option<Value>,
     ) -> Result<Self, MessageError> {
         let outcome = match (result, error) {
-            (Some(result), None) => Ok(Payload::of(&result).map_err(|error| MessageError {
-                id: id.clone(),
-                error,
-            })?),
+            (Some(result), None) => {
+                Ok(Payload::of(&result).map_err(|error| MessageError { id: id.clone(), error })?)
+            }
             (None, Some(error)) => Err(serde_json::from_value(error).map_err(|problem| {
                 let problem = problem.to_string();
                 MessageError::invalid(
                     id.clone(),
-                    format!(
-                        "the member \"error\" is not an error object: {}",
-                        quoted(&problem)
-                    ),
+                    format!("the member \"error\" is not an error object: {}", quoted(&problem)),
                 )
             })?),
             (Some(_), Some(_)) => {
@@ -346,10 +319,7 @@ impl Response {
             }
         };
         if id.is_none() && outcome.is_ok() {
-            return Err(MessageError::invalid(
-                None,
-                "a result needs the \"id\" of its request",
-            ));
+            return Err(MessageError::invalid(None, "a result needs the \"id\" of its request"));
         }
         Ok(Self { id, outcome })
     }

@@ -166,10 +166,7 @@
 //! and what would be right. No input makes the library panic.
 
 // What only another feature uses is not reported in a lean build.
-#![cfg_attr(
-    not(all(feature = "tls", feature = "validate")),
-    allow(dead_code, unused_imports)
-)]
+#![cfg_attr(not(all(feature = "tls", feature = "validate")), allow(dead_code, unused_imports))]
 
 /// Runs the examples of the README.
 #[cfg(doctest)]

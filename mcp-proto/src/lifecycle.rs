@@ -58,27 +58,15 @@ pub struct Implementation {
     /// Its name for programs.
     pub name: String,
     /// Its name for people.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its version.
     pub version: String,
     /// A description.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The URL of its home page.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Its icons.
     #[serde(
@@ -122,9 +110,7 @@ impl ServerCapabilities {
         }
         let mut declared = self.clone();
         if version.era() == Era::Modern {
-            declared
-                .extensions
-                .insert(EXTENSION_TASKS.to_owned(), json!({}));
+            declared.extensions.insert(EXTENSION_TASKS.to_owned(), json!({}));
         } else if version == ProtocolVersion::V2025_11_25 {
             declared.tasks = Some(json!({
                 "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } },
@@ -184,9 +170,7 @@ impl Implementation {
 impl ModernMeta {
     /// Whether the request claims to be modern: its `_meta` names a version, known or not.
     pub(crate) fn is_claimed(params: &Map<String, Value>) -> bool {
-        params
-            .get("_meta")
-            .is_some_and(|meta| meta.get(META_PROTOCOL_VERSION).is_some())
+        params.get("_meta").is_some_and(|meta| meta.get(META_PROTOCOL_VERSION).is_some())
     }
 
     /// The error for a request whose `_meta` names no version.
@@ -200,9 +184,7 @@ impl ModernMeta {
         let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
             Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params._meta must be an object",
-                ));
+                return Err(ErrorObject::invalid_params("params._meta must be an object"));
             }
             None => return Err(Self::unclaimed()),
         };

@@ -84,9 +84,7 @@ impl<L: 'static> Local<L> {
         make: impl FnOnce() -> L + Send + 'static,
     ) -> std::io::Result<Self> {
         let (sender, jobs) = mpsc::channel(DEFAULT_MAX_CALLS);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = std::thread::Builder::new().name(name.into());
         thread.spawn(move || runtime.block_on(drive(jobs, Rc::new(make()))))?;
         Ok(Self(sender))
@@ -157,10 +155,7 @@ impl<L> Clone for Local<L> {
 
 impl<L> fmt::Debug for Local<L> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Local")
-            .field("has_ended", &self.0.is_closed())
-            .finish()
+        formatter.debug_struct("Local").field("has_ended", &self.0.is_closed()).finish()
     }
 }
 

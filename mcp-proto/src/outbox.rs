@@ -86,8 +86,7 @@ impl Outbox {
         notification: Notification,
         is_due: impl FnOnce() -> bool + Send,
     ) -> Result<(), OutboxClosed> {
-        self.put_if(Outgoing::Notification(notification), is_due)
-            .await
+        self.put_if(Outgoing::Notification(notification), is_due).await
     }
 
     /// Sends a request to the client, which only a legacy client answers. Returns its id and the receiver of the
@@ -100,11 +99,7 @@ impl Outbox {
         // Unique in the session, which several processes may serve.
         let id = RequestId::String(uuid::Uuid::new_v4().to_string().into());
         let (answer, answered) = oneshot::channel();
-        let request = Request {
-            id: id.clone(),
-            method: method.to_owned(),
-            params,
-        };
+        let request = Request { id: id.clone(), method: method.to_owned(), params };
         self.put(Outgoing::Request(request, answer)).await?;
         Ok((id, answered))
     }

@@ -124,10 +124,7 @@ impl PromptArgument {
     /// A required argument.
     #[must_use]
     pub fn required(name: impl Into<String>, description: impl Into<String>) -> Self {
-        Self {
-            required: true,
-            ..Self::optional(name, description)
-        }
+        Self { required: true, ..Self::optional(name, description) }
     }
 
     /// The same with the only values that it may have. They are enforced, and offered for completion unless
@@ -143,19 +140,13 @@ impl PromptMessage {
     /// A message from the user.
     #[must_use]
     pub fn user(content: ContentBlock) -> Self {
-        Self {
-            role: Role::User,
-            content,
-        }
+        Self { role: Role::User, content }
     }
 
     /// A message from the model.
     #[must_use]
     pub fn assistant(content: ContentBlock) -> Self {
-        Self {
-            role: Role::Assistant,
-            content,
-        }
+        Self { role: Role::Assistant, content }
     }
 }
 
@@ -163,11 +154,7 @@ impl GetPromptResult {
     /// A filled-in prompt with these messages.
     #[must_use]
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
-        Self {
-            description: None,
-            messages: messages.into(),
-            meta: None,
-        }
+        Self { description: None, messages: messages.into(), meta: None }
     }
 
     /// A filled-in prompt with one text message from the user.

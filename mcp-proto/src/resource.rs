@@ -147,10 +147,7 @@ impl From<ResourceContents> for ReadResourceResult {
 
 impl From<Vec<ResourceContents>> for ReadResourceResult {
     fn from(contents: Vec<ResourceContents>) -> Self {
-        Self {
-            contents,
-            ..Self::default()
-        }
+        Self { contents, ..Self::default() }
     }
 }
 
@@ -158,10 +155,7 @@ impl ResourceUri {
     /// A URI with the values of its template's variables, for calling a handler without a server.
     #[must_use]
     pub fn new(uri: impl Into<String>, variables: Variables) -> Self {
-        Self {
-            uri: uri.into(),
-            variables,
-        }
+        Self { uri: uri.into(), variables }
     }
 
     /// A variable of the template, decoded.
@@ -189,9 +183,6 @@ impl<T> Page<T> {
     /// A page with more pages, which continue after `next`.
     #[must_use]
     pub fn with_next(items: Vec<T>, next: impl Into<String>) -> Self {
-        Self {
-            items,
-            next: Some(next.into()),
-        }
+        Self { items, next: Some(next.into()) }
     }
 }

@@ -75,11 +75,9 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
 
 /// The plain schema of the value that `T` serialises to.
 pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
-    plain::make(
-        SchemaSettings::draft2020_12().for_serialize(),
-        plain::with_nulls,
-        |generator| generator.into_root_schema_for::<T>(),
-    )
+    plain::make(SchemaSettings::draft2020_12().for_serialize(), plain::with_nulls, |generator| {
+        generator.into_root_schema_for::<T>()
+    })
 }
 
 /// Why a value does not match a small schema.

@@ -15,13 +15,7 @@ pub struct Scopes(BTreeSet<String>);
 impl Scopes {
     /// These scopes. A name with characters that RFC 6749 does not allow is left out.
     pub fn of<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
-        Self(
-            names
-                .into_iter()
-                .map(Into::into)
-                .filter(|name| is_scope(name))
-                .collect(),
-        )
+        Self(names.into_iter().map(Into::into).filter(|name| is_scope(name)).collect())
     }
 
     /// Whether the set contains all of these scopes.

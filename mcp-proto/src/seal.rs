@@ -78,11 +78,7 @@ impl Keys {
         // The cipher's own limit is at 256 GiB.
         let tag = key
             .cipher()
-            .encrypt_inout_detached(
-                &nonce.into(),
-                &associated(purpose),
-                body.as_mut_slice().into(),
-            )
+            .encrypt_inout_detached(&nonce.into(), &associated(purpose), body.as_mut_slice().into())
             .map_err(|_| too_long())?;
 
         let mut sealed = Vec::with_capacity(HEAD + NONCE + body.len() + TAG);
@@ -110,24 +106,18 @@ impl Keys {
         }
         let associated = associated(purpose);
         // Ids are short, so two keys may share one.
-        self.ring()
-            .all()
-            .filter(|key| key.id() == *id)
-            .find_map(|key| {
-                let mut plaintext = body.to_vec();
-                key.cipher()
-                    .decrypt_inout_detached(
-                        nonce.into(),
-                        &associated,
-                        plaintext.as_mut_slice().into(),
-                        tag.into(),
-                    )
-                    .ok()?;
-                Some(Opened {
-                    nonce: *nonce,
-                    plaintext,
-                })
-            })
+        self.ring().all().filter(|key| key.id() == *id).find_map(|key| {
+            let mut plaintext = body.to_vec();
+            key.cipher()
+                .decrypt_inout_detached(
+                    nonce.into(),
+                    &associated,
+                    plaintext.as_mut_slice().into(),
+                    tag.into(),
+                )
+                .ok()?;
+            Some(Opened { nonce: *nonce, plaintext })
+        })
     }
 }
 

@@ -169,13 +169,7 @@ impl Server {
         meta: Option<&Map<String, Value>>,
         era: Era,
     ) -> Result<Payload, ErrorObject> {
-        Payload::of(&wire::Complete::new(
-            result,
-            hint,
-            meta,
-            era,
-            &self.0.info_json,
-        ))
+        Payload::of(&wire::Complete::new(result, hint, meta, era, &self.0.info_json))
     }
 
     /// The broadcast of changes.
@@ -231,10 +225,7 @@ impl Server {
         Box::pin(async move {
             // Pinned in place, so that its wrappers hold only a reference.
             let answer = pin!(async { server.dispatch(called, context).answer().await });
-            let outcome = AssertUnwindSafe(answer)
-                .catch_unwind()
-                .instrument(span)
-                .await;
+            let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span).await;
             let outcome = outcome.unwrap_or_else(|_panic| {
                 tracing::error!(request_id = %id, "a request panicked");
                 Err(ErrorObject::internal())
@@ -242,10 +233,7 @@ impl Server {
             if let Some(begun) = begun {
                 begun.end(&outcome);
             }
-            Response {
-                id: Some(id),
-                outcome,
-            }
+            Response { id: Some(id), outcome }
         })
     }
 }

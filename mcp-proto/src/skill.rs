@@ -49,10 +49,7 @@ pub struct SkillsConfig {
 
 impl Default for SkillsConfig {
     fn default() -> Self {
-        Self {
-            max_bytes: 64 * 1024 * 1024,
-            max_skills: 1024,
-        }
+        Self { max_bytes: 64 * 1024 * 1024, max_skills: 1024 }
     }
 }
 
@@ -142,9 +139,7 @@ impl Skills {
     /// The skills whose names come after `name`, for the pages after the first. A skill of that name need not exist.
     pub fn after(&self, name: &str) -> impl Iterator<Item = &SkillEntry> {
         let rest = (Bound::Excluded(name), Bound::Unbounded);
-        self.by_name
-            .range::<str, _>(rest)
-            .map(|(_, skill)| &skill.entry)
+        self.by_name.range::<str, _>(rest).map(|(_, skill)| &skill.entry)
     }
 
     /// The `SKILL.md` of every skill in the order of the names, for `resources/list`. The other files are in the entry
@@ -163,8 +158,7 @@ impl Skills {
 
     /// Whether the file of a skill is at `uri`.
     pub(crate) fn has_file(&self, uri: &str) -> bool {
-        self.at(uri)
-            .is_some_and(|(skill, path)| skill.kind(path) == Kind::File)
+        self.at(uri).is_some_and(|(skill, path)| skill.kind(path) == Kind::File)
     }
 
     /// The skill whose `SKILL.md` is at `uri`, for `skills/get`.
@@ -232,18 +226,12 @@ struct Loading {
 
 impl Loading {
     fn new(config: SkillsConfig) -> Self {
-        Self {
-            by_name: BTreeMap::new(),
-            bytes: 0,
-            config,
-        }
+        Self { by_name: BTreeMap::new(), bytes: 0, config }
     }
 
     fn add(&mut self, skill: Skill) -> Result<(), SkillError> {
         if self.by_name.len() >= self.config.max_skills {
-            return Err(SkillError::TooManySkills {
-                max: self.config.max_skills,
-            });
+            return Err(SkillError::TooManySkills { max: self.config.max_skills });
         }
         let name = skill.name.clone();
         if self.by_name.contains_key(&name) {
@@ -252,17 +240,13 @@ impl Loading {
         let skill = Checked::new(skill)?;
         self.bytes += skill.size();
         if self.bytes > self.config.max_bytes {
-            return Err(SkillError::AllTooLarge {
-                max: self.config.max_bytes,
-            });
+            return Err(SkillError::AllTooLarge { max: self.config.max_bytes });
         }
         self.by_name.insert(name, skill);
         Ok(())
     }
 
     fn done(self) -> Skills {
-        Skills {
-            by_name: Arc::new(self.by_name),
-        }
+        Skills { by_name: Arc::new(self.by_name) }
     }
 }

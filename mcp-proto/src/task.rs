@@ -116,18 +116,12 @@ impl Default for TasksConfig {
         const MIB: usize = 1024 * 1024;
         const HOUR: Duration = Duration::from_secs(60 * 60);
         Self {
-            tasks: Bound {
-                total: 10_000,
-                share: 1_000,
-            },
+            tasks: Bound { total: 10_000, share: 1_000 },
             ttl: HOUR,
             max_ttl: HOUR * 24,
             poll_interval: Duration::from_secs(1),
             max_task_bytes: MIB,
-            bytes: Bound {
-                total: 256 * MIB,
-                share: 32 * MIB,
-            },
+            bytes: Bound { total: 256 * MIB, share: 32 * MIB },
             max_time_after_close: Duration::from_secs(10),
         }
     }

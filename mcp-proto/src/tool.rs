@@ -210,10 +210,7 @@ impl Tool {
     pub(crate) fn listed(&self, version: ProtocolVersion) -> Cow<'_, Self> {
         let is_object = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "object");
         let other_output = version.era() == Era::Legacy
-            && self
-                .output_schema
-                .as_ref()
-                .is_some_and(|schema| !is_object(schema));
+            && self.output_schema.as_ref().is_some_and(|schema| !is_object(schema));
         let tells_tasks =
             version == ProtocolVersion::V2025_11_25 || self.task_support.is_forbidden();
         if !other_output && tells_tasks {

@@ -78,12 +78,7 @@ impl UriTemplate {
                 names.push(variable.name.clone());
             }
         }
-        Ok(Self {
-            text: text.to_owned(),
-            steps: steps::compile(&parts, &names),
-            parts,
-            names,
-        })
+        Ok(Self { text: text.to_owned(), steps: steps::compile(&parts, &names), parts, names })
     }
 
     /// The text that was read.
@@ -145,11 +140,7 @@ impl UriTemplate {
         }
         let values = matching::read(&self.steps, self.names.len(), &encoding::normalise(uri))?;
         let named = self.names.iter().zip(values);
-        Some(
-            named
-                .filter_map(|(name, value)| Some((name.clone(), value?)))
-                .collect(),
-        )
+        Some(named.filter_map(|(name, value)| Some((name.clone(), value?))).collect())
     }
 }
 

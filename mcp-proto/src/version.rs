@@ -81,11 +81,7 @@ impl ProtocolVersion {
     /// The era of the revision.
     #[must_use]
     pub fn era(self) -> Era {
-        if self >= Self::V2026_07_28 {
-            Era::Modern
-        } else {
-            Era::Legacy
-        }
+        if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
     }
 }
 

@@ -3,11 +3,7 @@
 //! The counts stand in ARCHITECTURE.md, with what each block is for. A program of its own, because it counts for the
 //! whole process.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "what fails here fails a test"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use std::alloc::System;
 
@@ -116,17 +112,10 @@ async fn a_quiet_call_allocates_what_the_architecture_says() {
     });
     let opened = service.handle(post(&[], &initialize)).await;
     let session = opened.headers()["mcp-session-id"].to_str().unwrap();
-    let legacy = [
-        ("mcp-protocol-version", "2025-11-25"),
-        ("mcp-session-id", session),
-    ];
+    let legacy = [("mcp-protocol-version", "2025-11-25"), ("mcp-session-id", session)];
     let legacy = blocks(|id| post(&legacy, &call(id, None)), &service).await;
 
     // With fewer, lower the numbers here and there.
     let counted = (modern, legacy);
-    assert_eq!(
-        counted,
-        (17.0, 17.0),
-        "blocks of one call, modern and older era"
-    );
+    assert_eq!(counted, (17.0, 17.0), "blocks of one call, modern and older era");
 }

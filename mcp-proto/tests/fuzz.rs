@@ -10,10 +10,7 @@
     reason = "what fails here fails a test"
 )]
 
-#[expect(
-    unreachable_pub,
-    reason = "the fuzz crate is a library for its binaries"
-)]
+#[expect(unreachable_pub, reason = "the fuzz crate is a library for its binaries")]
 #[path = "../fuzz/src/lib.rs"]
 mod targets;
 
@@ -100,17 +97,12 @@ fn a_failure_tells_its_input() {
     let told = catch_unwind(|| attempt(|_| panic!("broken"), b"a\xff\n", "here"));
     let told = told.expect_err("it fails");
     let told = told.downcast_ref::<String>().expect("a text");
-    assert_eq!(
-        told,
-        "here fails, broken, for the input\n    b\"a\\xff\\n\""
-    );
+    assert_eq!(told, "here fails, broken, for the input\n    b\"a\\xff\\n\"");
 }
 
 fn check(name: &str, iterations: u64) {
-    let (_, run) = targets::TARGETS
-        .into_iter()
-        .find(|(known, _)| *known == name)
-        .expect("a target");
+    let (_, run) =
+        targets::TARGETS.into_iter().find(|(known, _)| *known == name).expect("a target");
     let corpus = corpus(name);
     for (file, input) in &corpus {
         attempt(run, input, &format!("{name}: the corpus entry {file}"));
@@ -121,11 +113,7 @@ fn check(name: &str, iterations: u64) {
     let count = setting("MCP_FUZZ_ITERATIONS").unwrap_or(iterations);
     for seed in (first..).take(usize::try_from(count).unwrap()) {
         let input = Mutator::new(seed, &inputs, &tokens, MAX_BYTES).input();
-        attempt(
-            run,
-            &input,
-            &format!("{name}: MCP_FUZZ_SEED={seed} MCP_FUZZ_ITERATIONS=1"),
-        );
+        attempt(run, &input, &format!("{name}: MCP_FUZZ_SEED={seed} MCP_FUZZ_ITERATIONS=1"));
     }
 }
 
@@ -166,7 +154,5 @@ fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
 
 fn entries(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).unwrap();
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }

@@ -59,10 +59,8 @@ async fn a_server_needs_no_other_import_of_the_library() {
     async fn count((): (), asked: Words, _: Context) -> Result<Words, ToolError> {
         Ok(asked)
     }
-    let server = Server::builder("glob", "1", ())
-        .tool(Tool::new("count", ""), count)
-        .build()
-        .unwrap();
+    let server =
+        Server::builder("glob", "1", ()).tool(Tool::new("count", ""), count).build().unwrap();
     let call = jsonrpc::Request::new(
         1,
         "tools/call",

@@ -50,10 +50,7 @@ fn main() -> ExitCode {
     match runtime.block_on(grow(ticks, keep)) {
         true => ExitCode::SUCCESS,
         false => {
-            println!(
-                "after {} s at rest more is kept than was asked for",
-                REST.as_secs()
-            );
+            println!("after {} s at rest more is kept than was asked for", REST.as_secs());
             ExitCode::FAILURE
         }
     }
@@ -66,10 +63,7 @@ async fn grow(ticks: u64, keep: u64) -> bool {
     let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
     let id = UniverseId::new("year").unwrap();
     let empty = State::default();
-    service
-        .create(id.clone(), String::new(), empty)
-        .await
-        .unwrap();
+    service.create(id.clone(), String::new(), empty).await.unwrap();
     let kept = service.clone();
     let retention = tokio::spawn(async move { kept.keep_history(Keep::Revisions(keep)).await });
 
@@ -120,10 +114,8 @@ async fn tick(service: &CommandService, id: &UniverseId, count: u64) {
     let waiting = Arc::new(Semaphore::new(WAITING));
     for _ in 0..count.div_ceil(MAX_COMMANDS as u64) {
         let place = Arc::clone(&waiting).acquire_owned().await.unwrap();
-        let request = Request {
-            commands: vec![command.clone(); MAX_COMMANDS],
-            ..Request::default()
-        };
+        let request =
+            Request { commands: vec![command.clone(); MAX_COMMANDS], ..Request::default() };
         let (service, id) = (service.clone(), id.clone());
         tokio::spawn(async move {
             service.process(&id, request).await.unwrap();

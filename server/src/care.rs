@@ -211,11 +211,7 @@ fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareErro
         say(&format!("what was there before is in {}", aside.display()))?;
     }
     let are = if universes == 1 { "is" } else { "are" };
-    say(&format!(
-        "{} {are} in {}",
-        counted(universes),
-        dir.display()
-    ))
+    say(&format!("{} {are} in {}", counted(universes), dir.display()))
 }
 
 /// The number of universes in a backup, if the backup is sound.
@@ -256,10 +252,7 @@ fn alone(dir: &Path) -> Result<ExitCode, CareError> {
 
 fn compacted(before: Size, after: Size) -> String {
     let Size { file, free, .. } = after;
-    format!(
-        "{} bytes before, {file} now, {free} of them free",
-        before.file
-    )
+    format!("{} bytes before, {file} now, {free} of them free", before.file)
 }
 
 /// Refuses a format whose tables cannot be read.
@@ -286,10 +279,7 @@ fn write_new(
     write: impl FnOnce(&Path) -> Result<(), CareError>,
 ) -> Result<(), CareError> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let failed = |error| CareError::File {
-        file: file.to_owned(),
-        error,
-    };
+    let failed = |error| CareError::File { file: file.to_owned(), error };
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     // This reserves the name.

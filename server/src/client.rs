@@ -55,12 +55,7 @@ pub struct Common {
     url: Option<String>,
 
     /// A file whose first line is the token that the server at --url requires.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "url",
-        conflicts_with = "token_env"
-    )]
+    #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "token_env")]
     token_file: Option<PathBuf>,
 
     /// The environment variable that has this token.

@@ -136,11 +136,7 @@ impl CommandService {
         let Ok(Ok(genesis)) = genesis else {
             return Err(ServiceError::Internal);
         };
-        let meta = Meta {
-            id: id.clone(),
-            name: name.clone(),
-            created_at,
-        };
+        let meta = Meta { id: id.clone(), name: name.clone(), created_at };
         self.0
             .store
             .create(meta, Bytes::from(genesis))
@@ -178,18 +174,12 @@ impl CommandService {
         let first = load::load_until(self.store(), &id, Some(Revision::GENESIS));
         let first = first.await?.universe;
         let record = self.store().record(&id).await;
-        let head = record
-            .map_err(|error| ServiceError::reading(&id, &error))?
-            .head;
+        let head = record.map_err(|error| ServiceError::reading(&id, &error))?.head;
         let is_renamed = head.revision == Revision::GENESIS && first.name != name;
         if first.state != state || is_renamed {
             return Err(ServiceError::KeyReused(id));
         }
-        Ok(Universe {
-            name,
-            updated_at: first.created_at,
-            ..first
-        })
+        Ok(Universe { name, updated_at: first.created_at, ..first })
     }
 
     /// A universe as it is now.
@@ -220,9 +210,7 @@ impl CommandService {
             return self.get(id).await.map(drop);
         }
         let record = self.store().record(id).await;
-        record
-            .map(drop)
-            .map_err(|error| ServiceError::reading(id, &error))
+        record.map(drop).map_err(|error| ServiceError::reading(id, &error))
     }
 
     /// The number of copies that the store keeps, if it is known.
@@ -310,10 +298,7 @@ impl CommandService {
     ) -> Result<Processed, ServiceError> {
         let request = Arc::new(request.into());
         let asked = Arc::clone(&request);
-        let done = self.ask(id, |reply| Job::Process {
-            request: asked,
-            reply,
-        });
+        let done = self.ask(id, |reply| Job::Process { request: asked, reply });
         let done = match done.await {
             Ok(done) => done,
             Err(mut error) => {
@@ -346,12 +331,8 @@ impl CommandService {
         replacement: Replacement,
         expected: Option<Revision>,
     ) -> Result<Universe, ServiceError> {
-        self.ask(id, |reply| Job::Replace {
-            replacement: Box::new(replacement),
-            expected,
-            reply,
-        })
-        .await
+        self.ask(id, |reply| Job::Replace { replacement: Box::new(replacement), expected, reply })
+            .await
     }
 
     /// Deletes a universe and its history, after all that was asked of it before; its subscribers are notified.
@@ -371,10 +352,7 @@ impl CommandService {
     /// Waits at most five seconds for the writers. A write that is still running then continues in the background.
     pub async fn close(&self) {
         let ends = self.writers().close();
-        if tokio::time::timeout(CLOSE_TIME, join_all(ends))
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(CLOSE_TIME, join_all(ends)).await.is_err() {
             tracing::error!("universes are still being written and are left to end by themselves");
         }
     }
@@ -448,10 +426,7 @@ impl CommandService {
 
     fn writers(&self) -> MutexGuard<'_, Writers> {
         // Nothing panics while it holds the table.
-        self.0
-            .writers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.writers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

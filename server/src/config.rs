@@ -107,12 +107,7 @@ pub struct Arguments {
     /// How much of each universe's history is kept: all, a number of revisions, or a time such as 12h, 30d or 1y. What
     /// is older is removed in the background; up to 1,024 revisions more are kept (more of large universes), and what
     /// idempotency keys of the last 24 hours need.
-    #[arg(
-        long,
-        env = "UNIVERSE_KEEP_HISTORY",
-        default_value = "all",
-        value_name = "all|N|TIME"
-    )]
+    #[arg(long, env = "UNIVERSE_KEEP_HISTORY", default_value = "all", value_name = "all|N|TIME")]
     pub keep_history: Keep,
 
     /// Adds the demo universe "sol", the solar system, if it does not exist.
@@ -192,32 +187,17 @@ pub struct Arguments {
     pub strict: bool,
 
     /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
-    #[arg(
-        long,
-        env = "UNIVERSE_ALLOWED_ORIGIN",
-        value_delimiter = ',',
-        value_name = "URL"
-    )]
+    #[arg(long, env = "UNIVERSE_ALLOWED_ORIGIN", value_delimiter = ',', value_name = "URL")]
     pub allowed_origin: Vec<String>,
 
     /// A host name besides loopback that the server answers to; * for any. Repeatable. Needed to listen beyond
     /// loopback.
-    #[arg(
-        long,
-        env = "UNIVERSE_ALLOWED_HOST",
-        value_delimiter = ',',
-        value_name = "HOST"
-    )]
+    #[arg(long, env = "UNIVERSE_ALLOWED_HOST", value_delimiter = ',', value_name = "HOST")]
     pub allowed_host: Vec<String>,
 
     /// The address or network of a proxy in front of the server, such as 10.0.0.7 or 10.0.0.0/8: its `Forwarded` or
     /// `X-Forwarded-For` says which client calls, so that each has its own share. Repeatable.
-    #[arg(
-        long,
-        env = "UNIVERSE_TRUSTED_PROXY",
-        value_delimiter = ',',
-        value_name = "ADDRESS"
-    )]
+    #[arg(long, env = "UNIVERSE_TRUSTED_PROXY", value_delimiter = ',', value_name = "ADDRESS")]
     pub trusted_proxy: Vec<String>,
 
     /// Changes nothing: no tool that writes is offered, and REST takes GET alone.
@@ -336,10 +316,7 @@ impl Arguments {
         }
         if let StoreKind::Shared(url) = &self.store {
             let checked = engine::check(url, self.store_ca.as_deref());
-            checked.map_err(|problem| ConfigError::Store {
-                url: url.to_string(),
-                problem,
-            })?;
+            checked.map_err(|problem| ConfigError::Store { url: url.to_string(), problem })?;
         }
         let hosts = self.hosts()?;
         let origins = self.origins()?;
@@ -398,8 +375,7 @@ impl Arguments {
     /// The address to listen on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.listen
-            .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
+        self.listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
     }
 
     /// How long the server continues after the signal to end.
@@ -455,9 +431,7 @@ fn time(text: &str) -> Result<Duration, String> {
         _ => None,
     };
     let number: Option<u64> = digits.parse().ok();
-    let seconds = number
-        .zip(unit)
-        .and_then(|(number, unit)| number.checked_mul(unit));
+    let seconds = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
     let time = seconds.map(Duration::from_secs);
     time.filter(|time| *time <= MOST_DRAIN_WAIT)
         .ok_or_else(|| "a time is a number with a unit, such as 10s or 1m: up to 10m".to_owned())

@@ -53,21 +53,15 @@ fn state(table: &Table) -> Value {
             stars.insert(point.id.clone(), marker);
         }
     }
-    let fields: Map<String, Value> = table
-        .belts
-        .iter()
-        .map(|belt| (belt.id.clone(), small_body_field(belt)))
-        .collect();
+    let fields: Map<String, Value> =
+        table.belts.iter().map(|belt| (belt.id.clone(), small_body_field(belt))).collect();
     let roots: Vec<&str> = table
         .bodies
         .iter()
         .filter(|body| body.parent.is_none())
         .map(|body| body.id.as_str())
         .collect();
-    let systems: Vec<Value> = roots
-        .iter()
-        .map(|id| json!({"id": id, "type": "system"}))
-        .collect();
+    let systems: Vec<Value> = roots.iter().map(|id| json!({"id": id, "type": "system"})).collect();
     json!({
         "stars": stars,
         "rootIds": roots,
@@ -112,13 +106,8 @@ fn star(table: &Table, body: &Body, n: u32) -> Value {
             members.insert(name.to_owned(), value);
         }
     };
-    orbit
-        .members(0.0)
-        .into_iter()
-        .for_each(|(name, value)| put(name, value));
-    body.facts(units)
-        .into_iter()
-        .for_each(|(name, value)| put(name, value));
+    orbit.members(0.0).into_iter().for_each(|(name, value)| put(name, value));
+    body.facts(units).into_iter().for_each(|(name, value)| put(name, value));
     if let Some(sub_type) = asteroid_sub_type(table, body) {
         put("asteroidSubType", json!(sub_type));
     }
@@ -136,16 +125,9 @@ fn star(table: &Table, body: &Body, n: u32) -> Value {
 
 /// The ids of everything that orbits `id`, in the table's order: bodies, then the markers on its own orbits.
 fn children<'t>(table: &'t Table, id: &str) -> Vec<&'t str> {
-    let bodies = table
-        .bodies
-        .iter()
-        .filter(|b| b.parent.as_deref() == Some(id))
-        .map(|b| b.id.as_str());
-    let points = table
-        .lagrange_points
-        .iter()
-        .filter(|p| p.primary == id)
-        .map(|p| p.id.as_str());
+    let bodies =
+        table.bodies.iter().filter(|b| b.parent.as_deref() == Some(id)).map(|b| b.id.as_str());
+    let points = table.lagrange_points.iter().filter(|p| p.primary == id).map(|p| p.id.as_str());
     bodies.chain(points).collect()
 }
 
@@ -154,10 +136,7 @@ fn asteroid_sub_type(table: &Table, body: &Body) -> Option<&'static str> {
     if body.kind.body_type() != "asteroid" {
         return None;
     }
-    let belt = table
-        .belts
-        .iter()
-        .find(|belt| body.belt.as_deref() == Some(&belt.id));
+    let belt = table.belts.iter().find(|belt| body.belt.as_deref() == Some(&belt.id));
     Some(match belt.map(|belt| belt.belt_type.as_str()) {
         Some("main") => "mainBelt",
         Some("kuiper") => "kuiperBelt",
@@ -199,9 +178,8 @@ fn comet(body: &Body, orbit: &Orbit) -> Value {
 
 /// A massless marker on the orbit of the secondary, a sixth of a turn ahead of it or behind it.
 fn lagrange_point(table: &Table, point: &LagrangePoint) -> Option<Value> {
-    let (n, secondary) = (0_u32..)
-        .zip(&table.bodies)
-        .find(|(_, body)| body.id == point.secondary)?;
+    let (n, secondary) =
+        (0_u32..).zip(&table.bodies).find(|(_, body)| body.id == point.secondary)?;
     let mut marker = json!({
         "id": point.id,
         "name": point.name,
@@ -224,10 +202,7 @@ fn lagrange_point(table: &Table, point: &LagrangePoint) -> Option<Value> {
     let orbit = Orbit::of(secondary, n, &table.units);
     if let Some(members) = marker.as_object_mut() {
         members.extend(
-            orbit
-                .members(point.leads_by_deg)
-                .into_iter()
-                .map(|(name, v)| (name.to_owned(), v)),
+            orbit.members(point.leads_by_deg).into_iter().map(|(name, v)| (name.to_owned(), v)),
         );
     }
     Some(marker)

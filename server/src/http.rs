@@ -46,10 +46,7 @@ impl App {
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
         let (stage, seen) = watch::channel(Stage::Serving);
         Self(Arc::new(Inner {
-            has_metadata: rest
-                .authorization
-                .as_ref()
-                .is_some_and(Authorization::has_resource),
+            has_metadata: rest.authorization.as_ref().is_some_and(Authorization::has_resource),
             rest: Rest::new(service, rest, mcp.clone(), seen),
             mcp,
             stage,

@@ -24,16 +24,13 @@ use crate::store::Size;
 pub(crate) const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Bucket bounds in seconds, from OpenTelemetry's conventions: for HTTP requests, and for MCP operations.
-const HTTP_BUCKETS: [f64; 14] = [
-    0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
-];
-const MCP_BUCKETS: [f64; 14] = [
-    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
-];
+const HTTP_BUCKETS: [f64; 14] =
+    [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
+const MCP_BUCKETS: [f64; 14] =
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 /// Bucket bounds for appends to the log, in seconds: an fsync takes between a tenth of a millisecond and seconds.
-const APPEND_BUCKETS: [f64; 13] = [
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
-];
+const APPEND_BUCKETS: [f64; 13] =
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
 /// The metrics of this process.
 static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
@@ -161,21 +158,14 @@ pub(crate) fn render(
     };
     metrics.sessions.set(signed(sessions));
     for usage in usage {
-        let labels = BoundLabels {
-            bound: usage.kind.name(),
-        };
+        let labels = BoundLabels { bound: usage.kind.name() };
         metrics.used.get_or_create(&labels).set(signed(usage.held));
         metrics.limit.get_or_create(&labels).set(signed(usage.max));
         let refused = metrics.refused.get_or_create(&labels);
-        refused
-            .inner()
-            .store(usage.refused as u64, Ordering::Relaxed);
+        refused.inner().store(usage.refused as u64, Ordering::Relaxed);
     }
     let dropped = service_host::dropped_lines() as u64;
-    metrics
-        .dropped_lines
-        .inner()
-        .store(dropped, Ordering::Relaxed);
+    metrics.dropped_lines.inner().store(dropped, Ordering::Relaxed);
     metrics.memory.set(resident_bytes().unwrap_or_default());
     let mut text = String::new();
     text::encode(&mut text, &metrics.registry)?;
@@ -264,11 +254,7 @@ impl Metrics {
             bytes(),
             self.write_ahead.clone(),
         );
-        all.register(
-            "universe_feed_readers",
-            "Open feeds of REST",
-            self.readers.clone(),
-        );
+        all.register("universe_feed_readers", "Open feeds of REST", self.readers.clone());
         all.register(
             "mcp_server_sessions",
             "Sessions of the older revisions of MCP over HTTP",
@@ -279,11 +265,7 @@ impl Metrics {
             "What clients make the server hold: places, or bytes of memory",
             self.used.clone(),
         );
-        all.register(
-            "universe_budget_limit",
-            "What they may make it hold",
-            self.limit.clone(),
-        );
+        all.register("universe_budget_limit", "What they may make it hold", self.limit.clone());
         all.register(
             "universe_budget_refusals",
             "Requests that were refused for a bound",
@@ -346,9 +328,7 @@ fn signed(count: usize) -> i64 {
 /// The resident memory of the process, if the system reports it.
 fn resident_bytes() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: i64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }

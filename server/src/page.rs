@@ -80,9 +80,7 @@ impl PageFile {
         let mut response = Response::new(Full::default().boxed_unsync());
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-            response
-                .headers_mut()
-                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
         match self.0 {
@@ -113,13 +111,9 @@ impl Asset {
             true => format!("\"{}-gzip\"", self.tag),
             false => format!("\"{}\"", self.tag),
         };
-        let is_known = asked
-            .get(IF_NONE_MATCH)
-            .and_then(|known| known.to_str().ok())
-            .is_some_and(|known| {
-                known
-                    .split(',')
-                    .any(|one| one.trim().trim_start_matches("W/") == tag)
+        let is_known =
+            asked.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).is_some_and(|known| {
+                known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag)
             });
         let caching = match self.path.contains(self.tag) {
             true => "public, max-age=31536000, immutable",
@@ -152,9 +146,7 @@ fn takes_gzip(asked: &HeaderMap) -> bool {
         .flat_map(|line| line.split(','))
         .map(|one| one.split(';').map(str::trim));
     named.any(|mut parts| {
-        parts
-            .next()
-            .is_some_and(|name| name.eq_ignore_ascii_case("gzip"))
+        parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"))
             && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
 }

@@ -17,11 +17,7 @@ use crate::store::UniverseId;
 const PREFIX: &str = "universe:";
 
 /// The characters that a template's `{variable}` encodes (RFC 6570 §3.2.2).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A kind of access to a universe. Each value includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,10 +42,7 @@ impl Reach {
     /// everything.
     #[must_use]
     pub(crate) fn of(scopes: Option<&Scopes>) -> Self {
-        let mut reach = Self {
-            everywhere: None,
-            single: BTreeMap::new(),
-        };
+        let mut reach = Self { everywhere: None, single: BTreeMap::new() };
         let Some(scopes) = scopes else {
             reach.everywhere = Some(Access::Admin);
             return reach;

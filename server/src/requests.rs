@@ -61,10 +61,7 @@ pub(crate) async fn call(
     tool: Arc<str>,
     call: impl Future<Output = Result<CallToolResult, ToolError>>,
 ) -> Result<CallToolResult, ToolError> {
-    if TOOL
-        .try_with(|current| current.set(Some(Arc::clone(&tool))))
-        .is_ok()
-    {
+    if TOOL.try_with(|current| current.set(Some(Arc::clone(&tool)))).is_ok() {
         return call.await;
     }
     let (id, start) = (NEXT.fetch_add(1, Ordering::Relaxed), Instant::now());
@@ -90,13 +87,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
 
 impl HttpRequestLine {
     fn log<R: Body>(self, response: &Response<R>, tool: Option<&str>) {
-        let Self {
-            id,
-            client,
-            method,
-            route,
-            start,
-        } = self;
+        let Self { id, client, method, route, start } = self;
         let (status, micros) = (response.status().as_u16(), micros(start));
         metrics::request(&method, route, status, start.elapsed());
         // A stream has no known size. Its line is written when the stream begins.

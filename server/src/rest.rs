@@ -190,11 +190,7 @@ impl Rest {
             read::known_parameters(head, known)?;
         }
         // HEAD is handled like GET. The connection leaves out the body.
-        let method = if head.method == Method::HEAD {
-            &Method::GET
-        } else {
-            &head.method
-        };
+        let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
         let allowed = match *method {
             Method::GET => self.allowed(&reach, &route),
             _ => None,
@@ -214,17 +210,14 @@ impl Rest {
             }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
             ("PUT", Route::Universe(id)) => {
-                self.put(head, &id, self.reading.body(head, body, client).await?)
-                    .await
+                self.put(head, &id, self.reading.body(head, body, client).await?).await
             }
             ("DELETE", Route::Universe(id)) => self.delete(head, &id).await,
             ("POST", Route::Commands(id)) => {
-                self.command(head, &id, self.reading.body(head, body, client).await?)
-                    .await
+                self.command(head, &id, self.reading.body(head, body, client).await?).await
             }
             ("POST", Route::Undo(id)) => {
-                self.undo(head, &id, self.reading.body(head, body, client).await?)
-                    .await
+                self.undo(head, &id, self.reading.body(head, body, client).await?).await
             }
             ("GET", Route::History(id)) => self.history(head, &id).await,
             ("GET", Route::Tree(id)) => self.tree(head, &id).await,
@@ -259,10 +252,7 @@ impl Rest {
             }
             Stage::Ending => return Err(Failure::unavailable("the server is ending")),
         }
-        let page = Page {
-            after: None,
-            limit: 1,
-        };
+        let page = Page { after: None, limit: 1 };
         // Shorter than the time in which an unreachable store fails, because probes have short timeouts.
         match tokio::time::timeout(READY_TIME, self.service.list(page)).await {
             Ok(listed) => listed?,
@@ -350,16 +340,8 @@ impl Route {
 /// Finds the route of a path; a trailing slash makes no difference.
 fn route(path: &str) -> Result<Route, Failure> {
     let unknown = || Failure::unknown_path(path);
-    let mut segments = path
-        .trim_start_matches('/')
-        .trim_end_matches('/')
-        .split('/');
-    let route = match (
-        segments.next(),
-        segments.next(),
-        segments.next(),
-        segments.next(),
-    ) {
+    let mut segments = path.trim_start_matches('/').trim_end_matches('/').split('/');
+    let route = match (segments.next(), segments.next(), segments.next(), segments.next()) {
         (Some("health"), None, ..) => Route::Health,
         (Some("livez"), None, ..) => Route::Live,
         (Some("readyz"), None, ..) => Route::Ready,
@@ -384,9 +366,7 @@ fn route(path: &str) -> Result<Route, Failure> {
 
 /// The universe id in a path segment. A text that cannot be an id gets the same answer as an unknown id.
 fn universe_id(segment: &str) -> Result<UniverseId, Failure> {
-    let id = percent_decode_str(segment)
-        .decode_utf8()
-        .map_err(|_| Failure::not_found(segment))?;
+    let id = percent_decode_str(segment).decode_utf8().map_err(|_| Failure::not_found(segment))?;
     UniverseId::new(&id).map_err(|_| Failure::not_found(&id))
 }
 

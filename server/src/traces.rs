@@ -160,10 +160,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
         .with_kind(SpanKind::Server)
         .with_start_time(now.checked_sub(operation.duration).unwrap_or(now))
         .with_attributes(attributes);
-    let named = [
-        ("traceparent", operation.trace_parent),
-        ("tracestate", operation.trace_state),
-    ];
+    let named = [("traceparent", operation.trace_parent), ("tracestate", operation.trace_state)];
     let carrier: HashMap<_, _> = named
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
@@ -194,9 +191,7 @@ impl HttpClient for Transport {
         Self: 'f,
     {
         let client = self.client.clone();
-        let sent = self
-            .runtime
-            .spawn(async move { client.send_bytes(request).await });
+        let sent = self.runtime.spawn(async move { client.send_bytes(request).await });
         Box::pin(async move { sent.await? })
     }
 }

@@ -18,15 +18,10 @@ fn universe(bodies: usize) -> State {
             "orbitalPhase": 90, "bodyType": "planet", "eccentricity": 0.1, "semiMajorAxis": 5.5,
         })
     };
-    let mut stars: Map<_, _> = ids
-        .iter()
-        .map(|id| (id.clone(), body(id, Some("sol"), &[])))
-        .collect();
+    let mut stars: Map<_, _> =
+        ids.iter().map(|id| (id.clone(), body(id, Some("sol"), &[]))).collect();
     stars.insert("sol".to_owned(), body("sol", None, &ids));
-    let entries: Vec<_> = ids
-        .iter()
-        .map(|id| json!({ "id": id, "type": "system" }))
-        .collect();
+    let entries: Vec<_> = ids.iter().map(|id| json!({ "id": id, "type": "system" })).collect();
     State::from_partial(json!({
         "stars": stars,
         "rootIds": ["sol"],
@@ -50,14 +45,10 @@ fn scale(criterion: &mut Criterion) {
     });
     let middle = |size: usize| format!("body-{}", size / 2);
     let families: [(&str, Commands<'_>); 5] = [
-        ("tick", &|_| {
-            vec![command(json!({ "type": "tick", "dt": 0.5 }))]
-        }),
+        ("tick", &|_| vec![command(json!({ "type": "tick", "dt": 0.5 }))]),
         ("updateStar", &|size| {
             let (id, payload) = (middle(size), json!({ "name": "Renamed", "mass": 2 }));
-            vec![command(
-                json!({ "type": "updateStar", "id": id, "payload": payload }),
-            )]
+            vec![command(json!({ "type": "updateStar", "id": id, "payload": payload }))]
         }),
         ("addStar+removeStar", &|_| {
             vec![

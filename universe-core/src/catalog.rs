@@ -39,11 +39,7 @@ const fn category(
     slug: &'static str,
     commands: &'static [CommandSpec],
 ) -> Category {
-    Category {
-        name,
-        slug,
-        commands,
-    }
+    Category { name, slug, commands }
 }
 
 impl Category {
@@ -84,11 +80,7 @@ pub fn categories() -> &'static [Category] {
         category("Group CRUD", "group-crud", &groups::GROUPS),
         category("Group hierarchy", "group-hierarchy", &groups::HIERARCHY),
         category("Small body fields", "small-body-fields", &regions::FIELDS),
-        category(
-            "Protoplanetary disks",
-            "protoplanetary-disks",
-            &regions::DISKS,
-        ),
+        category("Protoplanetary disks", "protoplanetary-disks", &regions::DISKS),
         category("Nebulae", "nebulae", &regions::NEBULAE),
         category("Rings", "rings", &bodies::RINGS),
         category("Snapshot", "snapshot", &universe::SNAPSHOT),

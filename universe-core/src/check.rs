@@ -29,10 +29,7 @@ pub(crate) fn check_object(
         match object.get(member.name) {
             None if member.is_required(mode) => {
                 let (expected, doc) = (expectation(member.kind), member.doc);
-                findings.push(
-                    &place,
-                    format_args!("is missing; expected {expected}: {doc}"),
-                );
+                findings.push(&place, format_args!("is missing; expected {expected}: {doc}"));
             }
             None => {}
             Some(Value::Null) if member.may_be_null(mode) => {}
@@ -116,10 +113,7 @@ fn check_whole(value: &Value, table: &Table, path: &Path<'_>, findings: &mut Fin
         Value::Object(object) => check_object(object, table, Mode::Whole, path, findings),
         _ => {
             let (name, found) = (table.name, describe(value));
-            findings.push(
-                path,
-                format_args!("expected an object ({name}), found {found}"),
-            );
+            findings.push(path, format_args!("expected an object ({name}), found {found}"));
         }
     }
 }

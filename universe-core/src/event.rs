@@ -9,11 +9,7 @@ use crate::entity::Id;
 /// In JSON an object whose `type` is the name in camel case: `{"type":"starAdded","id":"sol"}`.
 /// `tick` gives no event, every other command exactly one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the members are the ids the command was about")]
 pub enum Event {
     /// A body was added.
@@ -27,11 +23,7 @@ pub enum Event {
     /// A body got a parent.
     StarAttached { child_id: Id, parent_id: Id },
     /// Refused: the body cannot get this parent.
-    AttachFailed {
-        reason: Reason,
-        child_id: Id,
-        parent_id: Option<Id>,
-    },
+    AttachFailed { reason: Reason, child_id: Id, parent_id: Option<Id> },
     /// A body became a root body.
     StarDetached { child_id: Id },
     /// Refused: the body cannot lose its parent.
@@ -53,16 +45,9 @@ pub enum Event {
     /// Refused: it is not in this group.
     ChildNotInGroup { group_id: Id, child_id: Id },
     /// A system or a group was moved; a null target means out of all groups.
-    MovedToGroup {
-        child_id: Id,
-        target_group_id: Option<Id>,
-    },
+    MovedToGroup { child_id: Id, target_group_id: Option<Id> },
     /// Refused: it cannot be moved there.
-    MoveToGroupFailed {
-        reason: Reason,
-        child_id: Id,
-        target_group_id: Option<Id>,
-    },
+    MoveToGroupFailed { reason: Reason, child_id: Id, target_group_id: Option<Id> },
     /// All small body fields were replaced.
     SmallBodyFieldsSet,
     /// Members of a small body field were set.

@@ -99,10 +99,9 @@ impl State {
         let record = |(id, record)| (id, Entity::Record(record));
         match family {
             Family::Stars => Box::new(self.stars().map(|star| (star.id(), Entity::Star(star)))),
-            Family::Groups => Box::new(
-                self.groups()
-                    .map(|group| (group.id(), Entity::Group(group))),
-            ),
+            Family::Groups => {
+                Box::new(self.groups().map(|group| (group.id(), Entity::Group(group))))
+            }
             Family::Belts => Box::new(self.belts().map(record)),
             Family::SmallBodyFields => Box::new(self.small_body_fields().map(record)),
             Family::ProtoplanetaryDisks => Box::new(self.protoplanetary_disks().map(record)),

@@ -16,11 +16,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.path.is_empty() {
-            "/"
-        } else {
-            &self.path
-        };
+        let place = if self.path.is_empty() { "/" } else { &self.path };
         write!(f, "{place}: {}", self.message)
     }
 }
@@ -136,10 +132,7 @@ pub(crate) struct Path<'a> {
 
 impl<'a> Path<'a> {
     /// The input itself.
-    pub(crate) const ROOT: Path<'static> = Path {
-        parent: None,
-        segment: &"",
-    };
+    pub(crate) const ROOT: Path<'static> = Path { parent: None, segment: &"" };
 
     /// Whether this is the input itself.
     pub(crate) fn is_root(&self) -> bool {
@@ -148,10 +141,7 @@ impl<'a> Path<'a> {
 
     /// The member or the element of this place.
     pub(crate) fn at(&'a self, segment: &'a dyn fmt::Display) -> Self {
-        Self {
-            parent: Some(self),
-            segment,
-        }
+        Self { parent: Some(self), segment }
     }
 }
 

@@ -209,11 +209,7 @@ fn spread(number: u32, extent: f64) -> [f64; 3] {
     const GOLDEN_ANGLE: f64 = 137.507_764;
     let angle = f64::from(number) * GOLDEN_ANGLE * std::f64::consts::PI / 180.0;
     let distance = 2.5 * extent * f64::from(number).sqrt();
-    [
-        rounded(distance * libm::cos(angle)),
-        0.0,
-        rounded(distance * libm::sin(angle)),
-    ]
+    [rounded(distance * libm::cos(angle)), 0.0, rounded(distance * libm::sin(angle))]
 }
 
 /// Four decimals. Adding zero makes a negative zero positive.

@@ -69,10 +69,7 @@ impl State {
             for (index, (slot, child)) in star.children.slots().enumerate() {
                 if let Some(problem) = self.star_entry_problem(child, slot, Some(key)) {
                     let child = Quoted(child);
-                    findings.push(
-                        &children.at(&index),
-                        format_args!("the body {child} {problem}"),
-                    );
+                    findings.push(&children.at(&index), format_args!("the body {child} {problem}"));
                 }
             }
         }
@@ -119,10 +116,7 @@ impl State {
             for (index, (slot, child)) in group.children.slots().enumerate() {
                 if let Some(problem) = self.group_child_problem(child, slot, key) {
                     let (kind, id) = (child.kind.as_str(), Quoted(&child.id));
-                    findings.push(
-                        &children.at(&index),
-                        format_args!("the {kind} {id} {problem}"),
-                    );
+                    findings.push(&children.at(&index), format_args!("the {kind} {id} {problem}"));
                 }
             }
         }
@@ -200,11 +194,7 @@ impl State {
         let mut pending: Vec<_> = roots.collect();
         while let Some(star) = pending.pop() {
             reached.insert(&star.id);
-            pending.extend(
-                star.children
-                    .iter()
-                    .filter_map(|child| self.stars.get(child)),
-            );
+            pending.extend(star.children.iter().filter_map(|child| self.stars.get(child)));
         }
         let stars = root.at(&"stars");
         for id in self.stars.keys().filter(|id| !reached.contains(id)) {
@@ -217,11 +207,7 @@ impl State {
         let mut pending: Vec<_> = self.root_group_ids.iter().collect();
         while let Some(id) = pending.pop() {
             reached.insert(id);
-            let children = self
-                .groups
-                .get(id)
-                .into_iter()
-                .flat_map(|group| group.children.iter());
+            let children = self.groups.get(id).into_iter().flat_map(|group| group.children.iter());
             let groups = children.filter(|child| child.kind == ChildKind::Group);
             pending.extend(groups.map(|child| &child.id));
         }

@@ -47,8 +47,6 @@ pub fn hint<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> String
 }
 
 fn plain(name: &str) -> String {
-    let letters = name
-        .chars()
-        .filter(|letter| !matches!(letter, '_' | '-' | ' '));
+    let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | ' '));
     letters.flat_map(char::to_lowercase).collect()
 }

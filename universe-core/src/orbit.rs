@@ -92,11 +92,7 @@ impl Orbit {
             ellipse(self.semi_major_axis(), or(self.eccentricity), degrees),
             [self.orbit_rot_x, self.orbit_rot_y, self.orbit_rot_z],
         );
-        let offset = [
-            self.orbit_offset_x,
-            self.orbit_offset_y,
-            self.orbit_offset_z,
-        ];
+        let offset = [self.orbit_offset_x, self.orbit_offset_y, self.orbit_offset_z];
         plus(turned, offset.map(or))
     }
 

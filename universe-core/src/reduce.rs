@@ -40,10 +40,7 @@ impl State {
         let event = match &command.action {
             Action::Tick { dt } => {
                 state.tick(*dt)?;
-                return Ok(Applied {
-                    state,
-                    events: Vec::new(),
-                });
+                return Ok(Applied { state, events: Vec::new() });
             }
             Action::AddStar { id, payload } => state.add_star(id, payload),
             Action::UpdateStar { id, payload } => state.update_star(id, payload),
@@ -55,11 +52,9 @@ impl State {
             Action::RemoveGroup { id } => state.remove_group(id),
             Action::AddToGroup { group, child } => state.add_to_group(group, child),
             Action::RemoveFromGroup { group, child } => state.remove_from_group(group, child),
-            Action::MoveToGroup {
-                child,
-                kind,
-                target,
-            } => state.move_to_group(child, *kind, target.as_ref()),
+            Action::MoveToGroup { child, kind, target } => {
+                state.move_to_group(child, *kind, target.as_ref())
+            }
             Action::SetRecords { kind, records } => Ok(state.set_records(*kind, records)),
             Action::AddRecord { kind, id, record } => Ok(state.add_record(*kind, id, record)),
             Action::UpdateRecord { kind, id, patch } => state.update_record(*kind, id, patch),
@@ -68,10 +63,7 @@ impl State {
             Action::RemoveRing { planet } => state.remove_ring(planet),
             Action::ReplaceSnapshot { snapshot } => Ok(state.replace_snapshot(snapshot)),
         }?;
-        Ok(Applied {
-            state,
-            events: vec![event],
-        })
+        Ok(Applied { state, events: vec![event] })
     }
 
     /// Time passes; nothing else moves.
@@ -88,10 +80,7 @@ impl State {
     /// Everything is replaced but the time; unknown top-level members go.
     fn replace_snapshot(&mut self, snapshot: &Snapshot) -> Event {
         let time = self.time;
-        *self = Self {
-            time,
-            ..snapshot.state.clone()
-        };
+        *self = Self { time, ..snapshot.state.clone() };
         Event::SnapshotReplaced
     }
 }

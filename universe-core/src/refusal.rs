@@ -26,40 +26,24 @@ impl Refusal {
 
     pub(crate) fn new(code: &'static str, event: Event, message: String) -> Self {
         let events = vec![event];
-        Self {
-            events,
-            code,
-            message,
-        }
+        Self { events, code, message }
     }
 
     pub(crate) fn time_overflow(time: f64, dt: f64) -> Self {
         let message =
             format!("time {time} + dt {dt} is not a finite number of seconds; give a smaller dt");
-        Self {
-            events: Vec::new(),
-            code: "TIME_OVERFLOW",
-            message,
-        }
+        Self { events: Vec::new(), code: "TIME_OVERFLOW", message }
     }
 
     pub(crate) fn star_not_found(id: &Id) -> Self {
         let message = format!("body {id:?} does not exist in this universe; name one in \"stars\"");
-        Self::new(
-            "STAR_NOT_FOUND",
-            Event::StarNotFound { id: id.clone() },
-            message,
-        )
+        Self::new("STAR_NOT_FOUND", Event::StarNotFound { id: id.clone() }, message)
     }
 
     pub(crate) fn group_not_found(id: &Id) -> Self {
         let message =
             format!("group {id:?} does not exist in this universe; name one in \"groups\"");
-        Self::new(
-            "GROUP_NOT_FOUND",
-            Event::GroupNotFound { id: id.clone() },
-            message,
-        )
+        Self::new("GROUP_NOT_FOUND", Event::GroupNotFound { id: id.clone() }, message)
     }
 
     pub(crate) fn attach_failed(
@@ -76,15 +60,7 @@ impl Refusal {
             Reason::ManagedMember => "STAR_MEMBER_MANAGED",
         };
         let (child_id, parent_id) = (child_id.clone(), parent_id.cloned());
-        Self::new(
-            code,
-            Event::AttachFailed {
-                reason,
-                child_id,
-                parent_id,
-            },
-            message,
-        )
+        Self::new(code, Event::AttachFailed { reason, child_id, parent_id }, message)
     }
 
     pub(crate) fn move_failed(
@@ -101,14 +77,6 @@ impl Refusal {
             Reason::ManagedMember => "GROUP_MEMBER_MANAGED",
         };
         let (child_id, target_group_id) = (child_id.clone(), target_group_id.cloned());
-        Self::new(
-            code,
-            Event::MoveToGroupFailed {
-                reason,
-                child_id,
-                target_group_id,
-            },
-            message,
-        )
+        Self::new(code, Event::MoveToGroupFailed { reason, child_id, target_group_id }, message)
     }
 }

@@ -25,9 +25,7 @@ pub(crate) enum Detail {
 /// The schema of any command.
 pub(crate) fn any_command() -> Value {
     let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
-    let variants: Vec<_> = catalog::commands()
-        .map(|spec| command(spec, Detail::Compact))
-        .collect();
+    let variants: Vec<_> = catalog::commands().map(|spec| command(spec, Detail::Compact)).collect();
     json!({
         "type": "object",
         "required": ["type"],
@@ -65,10 +63,7 @@ enum Inside {
 }
 
 fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<String, Value> {
-    let members = table
-        .members
-        .iter()
-        .filter(|member| member.is_settable(mode));
+    let members = table.members.iter().filter(|member| member.is_settable(mode));
     let properties: Map<_, _> = members
         .clone()
         .map(|member| {
@@ -140,10 +135,7 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     // What an id in a command is of, its name says.
     let is_id = matches!(member.kind, Kind::Text) && inside == Inside::Command;
     if detail.is_full() || (detail == Detail::Compact && !is_id) {
-        schema.insert(
-            "description".to_owned(),
-            description(member, detail, inside).into(),
-        );
+        schema.insert("description".to_owned(), description(member, detail, inside).into());
     }
     Value::Object(schema)
 }
@@ -162,9 +154,7 @@ fn are_types_described(table: &'static Table, mode: Mode, detail: Detail, inside
         (Detail::Compact, Inside::Entity, _) => &[&RING, &LAGRANGE_POINT],
         _ => &[],
     };
-    tables
-        .iter()
-        .any(|described| std::ptr::eq(*described, table))
+    tables.iter().any(|described| std::ptr::eq(*described, table))
 }
 
 fn description(member: &Member, detail: Detail, inside: Inside) -> String {
@@ -175,17 +165,11 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
             doc.to_owned()
         }
         Kind::Object(table, mode) if !is_described(mode, detail, inside) => {
-            let names = table
-                .members
-                .iter()
-                .filter(|member| member.is_settable(mode));
+            let names = table.members.iter().filter(|member| member.is_settable(mode));
             format!("{doc}: {}", join(names))
         }
         Kind::Map(table) if detail == Detail::Compact && inside == Inside::Command => {
-            let names = table
-                .members
-                .iter()
-                .filter(|member| member.is_required(Mode::Whole));
+            let names = table.members.iter().filter(|member| member.is_required(Mode::Whole));
             format!("{doc}, each with: {}", join(names))
         }
         _ => doc.to_owned(),

@@ -108,9 +108,7 @@ impl State {
 
     /// Every small body field with its id, in the order of the ids.
     pub fn small_body_fields(&self) -> impl ExactSizeIterator<Item = (&str, &Record)> {
-        self.small_body_fields
-            .iter()
-            .map(|(id, record)| (&**id, record))
+        self.small_body_fields.iter().map(|(id, record)| (&**id, record))
     }
 
     /// The protoplanetary disk of this id.
@@ -120,9 +118,7 @@ impl State {
 
     /// Every protoplanetary disk with its id, in the order of the ids.
     pub fn protoplanetary_disks(&self) -> impl ExactSizeIterator<Item = (&str, &Record)> {
-        self.protoplanetary_disks
-            .iter()
-            .map(|(id, record)| (&**id, record))
+        self.protoplanetary_disks.iter().map(|(id, record)| (&**id, record))
     }
 
     /// The nebula of this id.
@@ -162,13 +158,7 @@ impl Serialize for State {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(SECTIONS.len() + 1 + self.extra.len()))?;
         for section in SECTIONS {
-            map.serialize_entry(
-                section,
-                &Section {
-                    state: self,
-                    name: section,
-                },
-            )?;
+            map.serialize_entry(section, &Section { state: self, name: section })?;
         }
         map.serialize_entry("time", &self.time)?;
         for (name, value) in &*self.extra {

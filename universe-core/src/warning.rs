@@ -90,11 +90,9 @@ impl Judge<'_> {
                 }
             }
         }
-        if let (true, Some(id), Some(inner)) = (
-            is_root,
-            object.get("id"),
-            object.get("payload").and_then(|payload| payload.get("id")),
-        ) && id != inner
+        if let (true, Some(id), Some(inner)) =
+            (is_root, object.get("id"), object.get("payload").and_then(|payload| payload.get("id")))
+            && id != inner
         {
             let found = describe(inner);
             let message = format_args!("{found} differs from the id of the command, which counts");
@@ -127,8 +125,7 @@ impl Judge<'_> {
                 self.findings.push(path, message);
             }
             (Kind::Text, Value::String(text)) if text.is_empty() && is_id(member.name) => {
-                self.findings
-                    .push(path, format_args!("the id is empty{}", self.kept));
+                self.findings.push(path, format_args!("the id is empty{}", self.kept));
             }
             (Kind::Object(table, mode), Value::Object(object)) => {
                 self.object(object, table, mode, path);

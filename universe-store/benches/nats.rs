@@ -51,10 +51,7 @@ fn main() {
     let Some(rounds) = Rounds::wanted(5, Duration::from_secs(2)) else {
         return;
     };
-    let wanted: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|word| word.contains('/'))
-        .collect();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| word.contains('/')).collect();
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     println!(
         "servers/sync/nodes/universes    ours/s    plain/s  ratio (min-max)   expecting/s  ratio (min-max)  nats bench/s  ratio (min-max)"
@@ -71,10 +68,7 @@ fn main() {
             if !wanted.is_empty() && !wanted.iter().any(|wanted| row.starts_with(wanted)) {
                 continue;
             }
-            let settings = Settings {
-                is_durable,
-                ..Settings::default()
-            };
+            let settings = Settings { is_durable, ..Settings::default() };
             let Some(fleet) = Fleet::start(count, &settings) else {
                 return;
             };
@@ -91,11 +85,7 @@ fn main() {
             let (mut plain, mut expecting) = (|| messages(false), || messages(true));
             let mut tool = || {
                 let rate = tool(&fleet, work, SHORT);
-                tool(
-                    &fleet,
-                    work,
-                    SHORT + (rate * rounds.each.as_secs_f64()) as usize,
-                )
+                tool(&fleet, work, SHORT + (rate * rounds.each.as_secs_f64()) as usize)
             };
             let mut others: Vec<&mut dyn FnMut() -> f64> = vec![&mut plain, &mut expecting];
             if has_tool {
@@ -130,10 +120,7 @@ fn tool(fleet: &Fleet, work: Work, messages: usize) -> f64 {
         work.universes,
         servers.join(",")
     );
-    let run = Command::new("nats")
-        .args(options.split_whitespace())
-        .output()
-        .unwrap();
+    let run = Command::new("nats").args(options.split_whitespace()).output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     let rate = said
         .split_once("aggregated stats: ")
@@ -165,10 +152,7 @@ async fn messages(url: &str, replicas: usize, work: Work, expects: bool, time: D
     connections[0].create_stream(config).await.unwrap();
     for context in &connections {
         // Each server comes to know of the stream in its own time.
-        while publish(context, format!("{prefix}.begin"), None, Bytes::new())
-            .await
-            .is_err()
-        {}
+        while publish(context, format!("{prefix}.begin"), None, Bytes::new()).await.is_err() {}
     }
     let (writers, batch) = work.writers();
     let body = Bytes::from(BODY.repeat(batch));
@@ -214,27 +198,13 @@ async fn publish(
 
 /// The last sequence of a subject: what a refusal says, or what the stream has where another message is on its way.
 async fn found(context: &Context, stream: &str, subject: &str, refusal: &PublishError) -> u64 {
-    let said = refusal
-        .source()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let said = said
-        .split_once("wrong last sequence: ")
-        .map(|(_, rest)| rest);
-    let said = said.and_then(|rest| {
-        rest.split(|c: char| !c.is_ascii_digit())
-            .next()?
-            .parse()
-            .ok()
-    });
+    let said = refusal.source().map(ToString::to_string).unwrap_or_default();
+    let said = said.split_once("wrong last sequence: ").map(|(_, rest)| rest);
+    let said = said.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
     if let Some(said) = said {
         return said;
     }
     let stream = context.get_stream_no_info(stream).await.unwrap();
-    let last = stream
-        .raw_message_builder()
-        .last_by_subject(subject)
-        .send()
-        .await;
+    let last = stream.raw_message_builder().last_by_subject(subject).send().await;
     last.map_or(0, |last| last.sequence)
 }

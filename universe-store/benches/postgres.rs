@@ -90,10 +90,7 @@ fn pgbench(url: &str, work: Work, time: Duration) -> f64 {
     );
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), script).unwrap();
-    let (host, database) = url
-        .trim_start_matches("postgres://postgres@")
-        .rsplit_once('/')
-        .unwrap();
+    let (host, database) = url.trim_start_matches("postgres://postgres@").rsplit_once('/').unwrap();
     let (socket, port) = host.rsplit_once(':').unwrap();
     let run = Command::new(cluster::installed("pgbench"))
         .args(["-n", "-M", "prepared", "-U", "postgres", "-h"])

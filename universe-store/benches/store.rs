@@ -65,11 +65,7 @@ fn main() -> ExitCode {
 }
 
 async fn bare_file(dir: &Path, producers: usize, time: Duration) -> f64 {
-    let file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(dir.join("bare"))
-        .unwrap();
+    let file = OpenOptions::new().create(true).append(true).open(dir.join("bare")).unwrap();
     let (queue, jobs) = mpsc::channel(1_024);
     let writer = std::thread::spawn(move || write_groups(file, jobs));
     let rate = rate(time, producers, |_, until: Instant| {

@@ -96,11 +96,7 @@ pub trait UniverseLog: Send + Sync {
     /// # Errors
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
     fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
-        let base = Base {
-            revision: Revision::GENESIS,
-            at: meta.created_at,
-            body: genesis,
-        };
+        let base = Base { revision: Revision::GENESIS, at: meta.created_at, body: genesis };
         self.create_from(meta, base)
     }
 

@@ -37,10 +37,7 @@ pub(super) struct Channels {
 
 impl Live {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Channels {
-            open: true,
-            senders: HashMap::new(),
-        }))
+        Self(Mutex::new(Channels { open: true, senders: HashMap::new() }))
     }
 
     pub(super) fn channels(&self) -> MutexGuard<'_, Channels> {
@@ -53,15 +50,8 @@ impl Live {
         if !channels.open {
             return None;
         }
-        let sender = channels
-            .senders
-            .entry(uni)
-            .or_insert_with(|| Sender::new(CAPACITY));
-        Some(Subscription {
-            live: Arc::clone(self),
-            uni,
-            hints: Some(sender.subscribe()),
-        })
+        let sender = channels.senders.entry(uni).or_insert_with(|| Sender::new(CAPACITY));
+        Some(Subscription { live: Arc::clone(self), uni, hints: Some(sender.subscribe()) })
     }
 
     /// Ends every subscription, for good.
@@ -135,11 +125,7 @@ impl Drop for Subscription {
         let mut channels = self.live.channels();
         // Under the lock: of two subscriptions dropped at the same time, the second sees that it is the last.
         self.hints = None;
-        if channels
-            .senders
-            .get(&self.uni)
-            .is_some_and(|sender| sender.receiver_count() == 0)
-        {
+        if channels.senders.get(&self.uni).is_some_and(|sender| sender.receiver_count() == 0) {
             channels.senders.remove(&self.uni);
         }
     }

@@ -32,10 +32,7 @@ pub struct MemoryLimits {
 
 impl Default for MemoryLimits {
     fn default() -> Self {
-        Self {
-            universes: 10_000,
-            bytes: 1 << 30,
-        }
+        Self { universes: 10_000, bytes: 1 << 30 }
     }
 }
 
@@ -49,10 +46,7 @@ impl MemoryStore {
     /// An empty store.
     #[must_use]
     pub fn new(limits: MemoryLimits) -> Self {
-        Self {
-            shelf: Arc::default(),
-            limits,
-        }
+        Self { shelf: Arc::default(), limits }
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -73,11 +67,7 @@ impl MemoryStore {
             return Err(CreateError::Full);
         }
         shelf.bytes += size;
-        let record = Record {
-            head: base.head(),
-            oldest: base.revision,
-            meta,
-        };
+        let record = Record { head: base.head(), oldest: base.revision, meta };
         let (changed, _) = watch::channel(());
         shelf.by_age.insert(record.position());
         shelf.universes.insert(
@@ -102,10 +92,7 @@ impl MemoryStore {
         let universe = shelf.universes.get_mut(id).ok_or(AppendError::NotFound)?;
         let before = universe.record.head.revision;
         let Admission::Proceed(head) = universe.record.head.admit(&append)? else {
-            return Ok(Appended {
-                revision: before,
-                stored: false,
-            });
+            return Ok(Appended { revision: before, stored: false });
         };
         if size > room {
             return Err(AppendError::Full);
@@ -117,9 +104,7 @@ impl MemoryStore {
             if entry.keyed {
                 let old = entry.at.before(KEY_TIME);
                 universe.keyed.retain(|_, (_, at)| *at >= old);
-                universe
-                    .keyed
-                    .insert(entry.command_id, (revision, entry.at));
+                universe.keyed.insert(entry.command_id, (revision, entry.at));
             }
         }
         universe.record.head = head;
@@ -129,10 +114,7 @@ impl MemoryStore {
         universe.size += size;
         universe.changed.send_replace(());
         shelf.bytes += size;
-        Ok(Appended {
-            revision,
-            stored: true,
-        })
+        Ok(Appended { revision, stored: true })
     }
 
     fn delete_now(&self, id: &UniverseId, expected: Option<Revision>) -> Result<(), DeleteError> {
@@ -148,10 +130,7 @@ impl MemoryStore {
 
     fn list_now(&self, page: &Page) -> Vec<Record> {
         let shelf = self.shelf();
-        let before = page
-            .after
-            .as_ref()
-            .map_or(Bound::Unbounded, Bound::Excluded);
+        let before = page.after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
         let positions = shelf.by_age.range((Bound::Unbounded, before)).rev();
         positions
             .filter_map(|position| shelf.universes.get(&position.id))
@@ -204,9 +183,7 @@ impl MemoryStore {
             return Err(TrimError::NotThere);
         }
         let gone = universe.place(base.revision).saturating_add(1);
-        let snapshot = universe
-            .snapshot
-            .take_if(|kept| kept.revision <= base.revision);
+        let snapshot = universe.snapshot.take_if(|kept| kept.revision <= base.revision);
         let freed = universe.base.body.len()
             + universe
                 .entries
@@ -225,11 +202,7 @@ impl MemoryStore {
     }
 
     fn read_now<T>(&self, id: &UniverseId, read: fn(&Universe) -> T) -> Result<T, ReadError> {
-        self.shelf()
-            .universes
-            .get(id)
-            .map(read)
-            .ok_or(ReadError::NotFound)
+        self.shelf().universes.get(id).map(read).ok_or(ReadError::NotFound)
     }
 }
 
@@ -241,9 +214,7 @@ impl Default for MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore")
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
+        f.debug_struct("MemoryStore").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 

@@ -135,10 +135,7 @@ impl Record {
     /// Its position in the list: a page after it begins with the next record.
     #[must_use]
     pub fn position(&self) -> Position {
-        Position {
-            created_at: self.meta.created_at,
-            id: self.meta.id.clone(),
-        }
+        Position { created_at: self.meta.created_at, id: self.meta.id.clone() }
     }
 }
 
@@ -154,32 +151,20 @@ impl FromStr for Position {
     fn from_str(text: &str) -> Result<Self, InvalidPosition> {
         let (millis, id) = text.split_once('~').ok_or(InvalidPosition)?;
         let created_at = Timestamp::from_millis(millis.parse().map_err(|_| InvalidPosition)?);
-        Ok(Self {
-            created_at,
-            id: UniverseId::new(id).map_err(|_| InvalidPosition)?,
-        })
+        Ok(Self { created_at, id: UniverseId::new(id).map_err(|_| InvalidPosition)? })
     }
 }
 
 impl Base {
     /// The head of a log that has nothing but this.
     pub(super) fn head(&self) -> Head {
-        Head {
-            revision: self.revision,
-            last_command_id: None,
-            updated_at: self.at,
-        }
+        Head { revision: self.revision, last_command_id: None, updated_at: self.at }
     }
 }
 
 impl NewEntry {
     pub(super) fn at_revision(&self, revision: Revision) -> Entry {
-        Entry {
-            revision,
-            at: self.at,
-            command_id: self.command_id,
-            body: self.body.clone(),
-        }
+        Entry { revision, at: self.at, command_id: self.command_id, body: self.body.clone() }
     }
 }
 
@@ -237,18 +222,14 @@ impl Append {
     /// The size of the batch, in bytes.
     pub(super) fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
-        self.entries.iter().fold(name, |sum, entry| {
-            sum.saturating_add(ENTRY_OVERHEAD + entry.body.len())
-        })
+        self.entries
+            .iter()
+            .fold(name, |sum, entry| sum.saturating_add(ENTRY_OVERHEAD + entry.body.len()))
     }
 
     pub(super) fn checked_size(&self) -> Result<usize, AppendError> {
         let size = self.size();
-        if size > MAX_WRITE {
-            Err(AppendError::TooLarge { max: MAX_WRITE })
-        } else {
-            Ok(size)
-        }
+        if size > MAX_WRITE { Err(AppendError::TooLarge { max: MAX_WRITE }) } else { Ok(size) }
     }
 }
 

@@ -133,13 +133,7 @@ impl NatsStore {
         let mut tasks = JoinSet::new();
         tasks.spawn(feed::run(Arc::clone(&engine)));
         tasks.spawn(tidy::run(Arc::clone(&engine)));
-        Ok(Self {
-            engine,
-            replicas,
-            lease: options.lease,
-            nodes: OnceLock::new(),
-            _tasks: tasks,
-        })
+        Ok(Self { engine, replicas, lease: options.lease, nodes: OnceLock::new(), _tasks: tasks })
     }
 
     /// This node, over the same connection.
@@ -169,9 +163,7 @@ impl SharedStore for NatsStore {
 
 impl fmt::Debug for NatsStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NatsStore")
-            .field("replicas", &self.replicas)
-            .finish_non_exhaustive()
+        f.debug_struct("NatsStore").field("replicas", &self.replicas).finish_non_exhaustive()
     }
 }
 
@@ -216,11 +208,7 @@ impl UniverseLog for NatsStore {
         let id = id.clone();
         async move {
             let size = append.checked_size()?;
-            if append
-                .name
-                .as_ref()
-                .is_some_and(|name| name.len() > MAX_NAME)
-            {
+            if append.name.as_ref().is_some_and(|name| name.len() > MAX_NAME) {
                 return Err(AppendError::TooLarge { max: MAX_NAME });
             }
             self.engine.append(&id, &append, size).await

@@ -176,12 +176,7 @@ impl SharedStore for PostgresStore {
 
     /// Over one more connection.
     fn logs(&self, bounds: LogBounds) -> Arc<dyn clients::logs::Logs> {
-        Arc::new(Logs::start(
-            self.node(),
-            &self.connector,
-            &self.options,
-            bounds,
-        ))
+        Arc::new(Logs::start(self.node(), &self.connector, &self.options, bounds))
     }
 
     fn tasks(&self, bounds: TaskBounds) -> Arc<dyn clients::tasks::Tasks> {
@@ -207,11 +202,7 @@ impl UniverseLog for PostgresStore {
     }
 
     fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
-        hints::hints(
-            Arc::clone(&self.readers),
-            Arc::clone(&self.live),
-            id.clone(),
-        )
+        hints::hints(Arc::clone(&self.readers), Arc::clone(&self.live), id.clone())
     }
 
     fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {

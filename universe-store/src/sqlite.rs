@@ -73,10 +73,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            durability: Durability::Fsync,
-            readers: 4,
-        }
+        Self { durability: Durability::Fsync, readers: 4 }
     }
 }
 
@@ -99,23 +96,13 @@ impl SqliteStore {
     /// # Errors
     /// [`OpenError`]; nothing in the directory has changed then.
     pub fn open(dir: &Path, options: Options) -> Result<Self, OpenError> {
-        let Directory {
-            database,
-            lock,
-            ledger,
-        } = Directory::open(dir, options.durability)?;
+        let Directory { database, lock, ledger } = Directory::open(dir, options.durability)?;
         let live = Arc::new(Live::new());
         let readers = Arc::new(Readers::new(database, Arc::clone(&lock), options.readers));
         let writer = Writer::start(ledger, Arc::clone(&live), lock)
             .map_err(|error| unreadable(dir, &error))?;
         let budget = Arc::new(Semaphore::new(QUEUE_BYTES));
-        Ok(Self {
-            dir: dir.to_owned(),
-            writer,
-            readers,
-            live,
-            budget,
-        })
+        Ok(Self { dir: dir.to_owned(), writer, readers, live, budget })
     }
 
     /// Commits queued writes, ends all tails with [`TailError::Unavailable`] and releases the directory.
@@ -171,17 +158,9 @@ impl SqliteStore {
             return Err(Failure::Unavailable.into());
         };
         let (reply, answer) = Reply::new();
-        let job = Job {
-            work: work(reply),
-            size,
-            _share: share,
-        };
-        queue
-            .send(Some(job))
-            .map_err(|_closed| Failure::Unavailable)?;
-        answer
-            .await
-            .unwrap_or_else(|_died| Err(Failure::Unknown.into()))
+        let job = Job { work: work(reply), size, _share: share };
+        queue.send(Some(job)).map_err(|_closed| Failure::Unavailable)?;
+        answer.await.unwrap_or_else(|_died| Err(Failure::Unknown.into()))
     }
 
     async fn read<T: Send + 'static>(
@@ -199,9 +178,7 @@ impl SqliteStore {
         id: UniverseId,
         find: fn(&Connection, &UniverseId) -> rusqlite::Result<Option<T>>,
     ) -> Result<T, ReadError> {
-        self.read(move |connection| find(connection, &id))
-            .await?
-            .ok_or(ReadError::NotFound)
+        self.read(move |connection| find(connection, &id)).await?.ok_or(ReadError::NotFound)
     }
 }
 
@@ -213,9 +190,7 @@ impl Drop for SqliteStore {
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore")
-            .field("dir", &self.dir)
-            .finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("dir", &self.dir).finish_non_exhaustive()
     }
 }
 
@@ -226,8 +201,7 @@ impl UniverseLog for SqliteStore {
             if size > MAX_WRITE {
                 return Err(CreateError::TooLarge { max: MAX_WRITE });
             }
-            self.write(size, |reply| Work::Create { meta, base, reply })
-                .await
+            self.write(size, |reply| Work::Create { meta, base, reply }).await
         }
         .boxed()
     }
@@ -240,13 +214,7 @@ impl UniverseLog for SqliteStore {
         let id = id.clone();
         async move {
             let size = append.checked_size()?;
-            self.write(size, |reply| Work::Append {
-                id,
-                append,
-                landed: None,
-                reply,
-            })
-            .await
+            self.write(size, |reply| Work::Append { id, append, landed: None, reply }).await
         }
         .boxed()
     }
@@ -257,13 +225,7 @@ impl UniverseLog for SqliteStore {
         expected: Option<Revision>,
     ) -> BoxFuture<'_, Result<(), DeleteError>> {
         let id = id.clone();
-        self.write(0, move |reply| Work::Delete {
-            id,
-            expected,
-            gone: None,
-            reply,
-        })
-        .boxed()
+        self.write(0, move |reply| Work::Delete { id, expected, gone: None, reply }).boxed()
     }
 
     fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
@@ -284,8 +246,7 @@ impl UniverseLog for SqliteStore {
     }
 
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
-        self.read(move |connection| reader::list(connection, &page))
-            .boxed()
+        self.read(move |connection| reader::list(connection, &page)).boxed()
     }
 
     fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
@@ -313,13 +274,7 @@ impl UniverseLog for SqliteStore {
             if size > MAX_WRITE {
                 return Err(TrimError::TooLarge { max: MAX_WRITE });
             }
-            self.write(size, |reply| Work::Trim {
-                id,
-                last,
-                base,
-                reply,
-            })
-            .await
+            self.write(size, |reply| Work::Trim { id, last, base, reply }).await
         }
         .boxed()
     }
@@ -350,12 +305,7 @@ impl UniverseLog for SqliteStore {
             if size > MAX_WRITE {
                 return Err(SnapshotError::TooLarge { max: MAX_WRITE });
             }
-            self.write(size, |reply| Work::PutSnapshot {
-                id,
-                snapshot,
-                reply,
-            })
-            .await
+            self.write(size, |reply| Work::PutSnapshot { id, snapshot, reply }).await
         }
         .boxed()
     }
@@ -365,11 +315,6 @@ impl UniverseLog for SqliteStore {
         id: &UniverseId,
         after: Revision,
     ) -> BoxStream<'static, Result<Entry, TailError>> {
-        super::tail::tail(
-            Arc::clone(&self.readers),
-            Arc::clone(&self.live),
-            id.clone(),
-            after,
-        )
+        super::tail::tail(Arc::clone(&self.readers), Arc::clone(&self.live), id.clone(), after)
     }
 }

@@ -45,13 +45,7 @@ pub(super) fn tail<H: History>(
     id: UniverseId,
     last: Revision,
 ) -> BoxStream<'static, Result<Entry, TailError>> {
-    let tail = Tail {
-        history,
-        live,
-        id,
-        last,
-        position: None,
-    };
+    let tail = Tail { history, live, id, last, position: None };
     stream::unfold(Some(tail), |tail| async {
         let mut tail = tail?;
         match tail.next().await {
@@ -85,9 +79,9 @@ impl<H: History> Tail<H> {
     async fn next(&mut self) -> Result<Entry, TailError> {
         let position = match &mut self.position {
             Some(position) => position,
-            None => self
-                .position
-                .insert(start(&self.history, &self.live, &self.id, self.last).await?),
+            None => {
+                self.position.insert(start(&self.history, &self.live, &self.id, self.last).await?)
+            }
         };
         let entry = loop {
             if let Some(entry) = position.chunk.next() {
@@ -133,9 +127,5 @@ async fn start(
     }
     // Before the log is read, so that no entry is missed in between.
     let hints = live.subscribe(uni).ok_or(TailError::Unavailable)?;
-    Ok(TailPosition {
-        hints,
-        chunk: Vec::new().into_iter(),
-        behind: true,
-    })
+    Ok(TailPosition { hints, chunk: Vec::new().into_iter(), behind: true })
 }

@@ -59,10 +59,7 @@ impl fmt::Display for Timestamp {
         }
         let (hours, minutes) = (time / 3_600_000, time / 60_000 % 60);
         let (seconds, millis) = (time / 1_000 % 60, time % 1_000);
-        write!(
-            f,
-            "-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z"
-        )
+        write!(f, "-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z")
     }
 }
 
@@ -80,19 +77,13 @@ impl Serialize for Timestamp {
 fn civil(days: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097;
     let since_year_zero = days + 719_468;
-    let (era, day_of_era) = (
-        since_year_zero.div_euclid(ERA),
-        since_year_zero.rem_euclid(ERA),
-    );
+    let (era, day_of_era) = (since_year_zero.div_euclid(ERA), since_year_zero.rem_euclid(ERA));
     let year_of_era =
         (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let (month, next_year) = if from_march < 10 {
-        (from_march + 3, 0)
-    } else {
-        (from_march - 9, 1)
-    };
+    let (month, next_year) =
+        if from_march < 10 { (from_march + 3, 0) } else { (from_march - 9, 1) };
     (era * 400 + year_of_era + next_year, month, day)
 }

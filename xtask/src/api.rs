@@ -34,11 +34,7 @@ pub(crate) struct Arguments {
 
 /// Runs it as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments {
-        server: None,
-        examples: 10,
-        ci,
-    })
+    run(&Arguments { server: None, examples: 10, ci })
 }
 
 /// Makes the requests. `true` when every response matched the description.

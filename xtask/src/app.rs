@@ -33,10 +33,7 @@ pub(crate) struct Arguments {
 
 /// Runs it as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments {
-        ci,
-        ..Arguments::default()
-    })
+    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Runs the checks. `true` when none failed.
@@ -48,17 +45,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     };
     let binary = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let words = ["--demo", "--extra-tools", "--store", "memory", "--listen"];
-    let words: Vec<_> = words
-        .into_iter()
-        .chain(["127.0.0.1:0"])
-        .map(Into::into)
-        .collect();
+    let words: Vec<_> = words.into_iter().chain(["127.0.0.1:0"]).map(Into::into).collect();
     let server = Server::start(&binary, &words)?;
     let mut command = installed.command("view.mjs");
-    command
-        .args(["--url", server.url()])
-        .arg("--chromium")
-        .arg(chromium);
+    command.args(["--url", server.url()]).arg("--chromium").arg(chromium);
     if let Some(shots) = &arguments.shots {
         std::fs::create_dir_all(shots)?;
         command.arg("--shots").arg(std::path::absolute(shots)?);

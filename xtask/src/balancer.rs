@@ -57,11 +57,7 @@ impl Balancer {
     /// # Errors
     /// When the output cannot be written.
     pub(crate) fn all_served(&self) -> Result<bool> {
-        let given: Vec<_> = self
-            .turns
-            .iter()
-            .map(|it| it.load(Ordering::Relaxed))
-            .collect();
+        let given: Vec<_> = self.turns.iter().map(|it| it.load(Ordering::Relaxed)).collect();
         say(&format!("requests to each server: {given:?}"))?;
         let served = given.iter().filter(|count| **count > 0).count();
         Ok(served == 0 || served == given.len())

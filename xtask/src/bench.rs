@@ -101,9 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 /// Runs an optimised build of this program: otherwise the load would be slower than the servers.
 fn as_optimised() -> Result<bool> {
     build(&["--profile", "dist", "-p", "xtask"], &[])?;
-    let optimised = target()
-        .join("dist")
-        .join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
+    let optimised = target().join("dist").join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
     let mut again = Command::new(optimised);
     Ok(again.args(std::env::args_os().skip(1)).status()?.success())
 }
@@ -119,49 +117,25 @@ pub(crate) fn short(ci: bool) -> Result<bool> {
         ))?;
         return Ok(!ci);
     }
-    build(
-        &["--workspace", "--example", "floor", "--example", "echo"],
-        &[],
-    )?;
-    let programs = Programs {
-        examples: target().join("debug").join("examples"),
-        server: PathBuf::new(),
-    };
-    let cases = CASES
-        .iter()
-        .filter(|case| case.program != Program::Universe);
+    build(&["--workspace", "--example", "floor", "--example", "echo"], &[])?;
+    let programs =
+        Programs { examples: target().join("debug").join("examples"), server: PathBuf::new() };
+    let cases = CASES.iter().filter(|case| case.program != Program::Universe);
     table(&programs, cases, SHORT_CALLS, |case| case.plain)
 }
 
 /// Counts calls in programs built as for packages, but with the symbol names that profilers show.
 fn optimised(arguments: &Arguments) -> Result<bool> {
-    let dist = [
-        "--profile",
-        "dist",
-        "-p",
-        "mcp-proto",
-        "--example",
-        "floor",
-        "--example",
-        "echo",
-    ];
+    let dist = ["--profile", "dist", "-p", "mcp-proto", "--example", "floor", "--example", "echo"];
     build(&dist, &[("CARGO_PROFILE_DIST_STRIP", "none")])?;
     let built = target().join("dist");
     let programs = Programs {
-        server: arguments
-            .server
-            .clone()
-            .unwrap_or_else(|| built.join("universe-server")),
+        server: arguments.server.clone().unwrap_or_else(|| built.join("universe-server")),
         examples: built.join("examples"),
     };
     let is_wanted =
         |case: &&Case| case.program == Program::Floor || case.name.contains(&arguments.only);
-    table(
-        &programs,
-        CASES.iter().filter(is_wanted),
-        arguments.calls,
-        |case| case.baseline,
-    )
+    table(&programs, CASES.iter().filter(is_wanted), arguments.calls, |case| case.baseline)
 }
 
 /// Counts each case and prints a table. `true` when none costs more than its baseline allows.
@@ -178,11 +152,7 @@ fn table<'c>(
     for case in cases {
         let path = programs.path(case.program);
         if !path.is_file() {
-            say(&format!(
-                "| {} | – | skipped: no {} | – |",
-                case.name,
-                path.display()
-            ))?;
+            say(&format!("| {} | – | skipped: no {} | – |", case.name, path.display()))?;
             continue;
         }
         let data = target().join("bench").join("counted.data");
@@ -229,14 +199,7 @@ fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
     let server = match &arguments.server {
         Some(server) => server.clone(),
         None => {
-            let dist = [
-                "--profile",
-                "dist",
-                "-p",
-                "universe-server",
-                "--bin",
-                "universe-server",
-            ];
+            let dist = ["--profile", "dist", "-p", "universe-server", "--bin", "universe-server"];
             build(&dist, &[("CARGO_PROFILE_DIST_STRIP", "none")])?;
             target().join("dist").join("universe-server")
         }

@@ -34,9 +34,7 @@ pub(crate) fn program(names: &[&str], package: &str, ci: bool) -> Result<PathBuf
         ],
     ] {
         let mut install = Command::new(&apt);
-        install
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive");
+        install.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
         process::succeed(&mut install, PACKAGES_DEADLINE).map_err(|error| error.to_string())?;
     }
     found().ok_or_else(|| format!("{package} was installed and is not on the path"))

@@ -23,12 +23,7 @@ use crate::{Result, process, root, say, target};
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// The servers. Each is the program of a separate package.
-const SERVERS: [&str; 4] = [
-    "universe-server",
-    "spec-server",
-    "chat-server",
-    "starmap-server",
-];
+const SERVERS: [&str; 4] = ["universe-server", "spec-server", "chat-server", "starmap-server"];
 
 /// Built along with them, so that cargo chooses the same features as for the judged programs.
 const CONFORMANCE: &str = "mcp-conformance";
@@ -119,11 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 /// The programs in one archive.
 fn archive(release: &Release<'_>) -> Result<PathBuf> {
-    let kind = if release.arguments.r#static {
-        "-static"
-    } else {
-        ""
-    };
+    let kind = if release.arguments.r#static { "-static" } else { "" };
     let name = format!(
         "servers-{}-{}-{}{kind}.tar.gz",
         release.version,
@@ -132,15 +123,8 @@ fn archive(release: &Release<'_>) -> Result<PathBuf> {
     );
     let file = release.to.join(name);
     let mut tar = Command::new("tar");
-    tar.arg("-czf")
-        .arg(&file)
-        .arg("-C")
-        .arg(&release.programs)
-        .args(SERVERS)
-        .arg(CONFORMANCE);
-    tar.arg("-C")
-        .arg(root())
-        .args(["LICENSE-MIT", "LICENSE-APACHE"]);
+    tar.arg("-czf").arg(&file).arg("-C").arg(&release.programs).args(SERVERS).arg(CONFORMANCE);
+    tar.arg("-C").arg(root()).args(["LICENSE-MIT", "LICENSE-APACHE"]);
     process::succeed(&mut tar, DEADLINE)?;
     Ok(file)
 }
@@ -152,15 +136,10 @@ fn pages(release: &Release<'_>) -> Result<()> {
     process::succeed(Command::new(&program).arg("man").arg(&man), DEADLINE)?;
     let completions = release.to.join("completions");
     fs::create_dir_all(&completions)?;
-    for (shell, file) in [
-        ("bash", "universe-server"),
-        ("zsh", "_universe-server"),
-        ("fish", "universe-server.fish"),
-    ] {
-        let said = process::run(
-            Command::new(&program).args(["completions", shell]),
-            DEADLINE,
-        )?;
+    for (shell, file) in
+        [("bash", "universe-server"), ("zsh", "_universe-server"), ("fish", "universe-server.fish")]
+    {
+        let said = process::run(Command::new(&program).args(["completions", shell]), DEADLINE)?;
         if !said.success {
             return Err(format!("no completions for {shell}: {}", said.stderr).into());
         }

@@ -99,9 +99,7 @@ fn check(only: Option<&str>) -> Result<bool> {
     if only.is_none() {
         for (path, text) in reference::pages()? {
             if pages.get(&path) != Some(&text) {
-                findings.push(format!(
-                    "{path}: out of date; `cargo xtask docs write` writes it"
-                ));
+                findings.push(format!("{path}: out of date; `cargo xtask docs write` writes it"));
             }
         }
     }
@@ -120,10 +118,7 @@ fn check(only: Option<&str>) -> Result<bool> {
                 let begun = Instant::now();
                 let failure = session::run(path, &script)?;
                 let verdict = if failure.is_none() { "ran" } else { "FAILED" };
-                say(&format!(
-                    "{path}: {verdict} in {:.1} s",
-                    begun.elapsed().as_secs_f32()
-                ))?;
+                say(&format!("{path}: {verdict} in {:.1} s", begun.elapsed().as_secs_f32()))?;
                 findings.extend(failure);
             }
         }
@@ -131,11 +126,7 @@ fn check(only: Option<&str>) -> Result<bool> {
     for finding in &findings {
         say(finding)?;
     }
-    say(&format!(
-        "docs: {} findings in {} pages",
-        findings.len(),
-        pages.len()
-    ))?;
+    say(&format!("docs: {} findings in {} pages", findings.len(), pages.len()))?;
     Ok(findings.is_empty())
 }
 
@@ -153,13 +144,7 @@ fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
 /// The Markdown files under version control and the new ones, by path.
 fn pages() -> Result<BTreeMap<String, String>> {
     let listed = Command::new("git")
-        .args([
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "*.md",
-        ])
+        .args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"])
         .current_dir(root())
         .output()?;
     let listed = String::from_utf8(listed.stdout)?;

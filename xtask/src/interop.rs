@@ -78,27 +78,14 @@ struct Subject {
 
 /// Runs every case and prints a table and a closing line. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let given = [
-        &arguments.server,
-        &arguments.specs,
-        &arguments.starmap,
-        &arguments.chat,
-    ];
+    let given = [&arguments.server, &arguments.specs, &arguments.starmap, &arguments.chat];
     if given.iter().any(|path| path.is_none()) {
         programs::build_judged()?;
     }
     let subjects = [
-        subject(
-            Scenario::Universe,
-            "universe-server",
-            arguments.server.as_ref(),
-        )?,
+        subject(Scenario::Universe, "universe-server", arguments.server.as_ref())?,
         subject(Scenario::Specs, "spec-server", arguments.specs.as_ref())?,
-        subject(
-            Scenario::Starmap,
-            "starmap-server",
-            arguments.starmap.as_ref(),
-        )?,
+        subject(Scenario::Starmap, "starmap-server", arguments.starmap.as_ref())?,
         chats(arguments.chat.as_ref())?,
         everything(arguments)?,
     ];
@@ -139,9 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 impl Arguments {
     fn wants(&self, case: &Case) -> bool {
-        self.client
-            .as_deref()
-            .is_none_or(|client| client == case.client.name())
+        self.client.as_deref().is_none_or(|client| client == case.client.name())
     }
 }
 
@@ -171,10 +156,7 @@ fn chats(given: Option<&PathBuf>) -> Result<Subject> {
     let source = "id = \"live\"\nkind = \"whatsapp-export\"\nzone = \"UTC\"\nwatch = true";
     let config = folder.join("chats.toml");
     let path = live.display();
-    fs::write(
-        &config,
-        format!("{text}\n[[source]]\n{source}\npath = \"{path}\"\n"),
-    )?;
+    fs::write(&config, format!("{text}\n[[source]]\n{source}\npath = \"{path}\"\n"))?;
     let on = |words: Vec<OsString>| -> Vec<OsString> {
         let of = |word: OsString| match word.to_string_lossy().ends_with("/chats.toml") {
             true => config.clone().into(),
@@ -223,10 +205,7 @@ fn try_case(
     match case.transport {
         Transport::Http => command.args(["--url", subject.server.url()]),
         Transport::Twins => command.args(["--url", twins.map_or("", Twins::url)]),
-        Transport::Stdio => command
-            .arg("--command")
-            .arg(&subject.binary)
-            .args(&subject.stdio),
+        Transport::Stdio => command.arg("--command").arg(&subject.binary).args(&subject.stdio),
     };
     if let Some(live) = &subject.live {
         command.env("INTEROP_LIVE", live);

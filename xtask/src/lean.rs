@@ -34,10 +34,7 @@ pub(crate) fn run() -> Result<bool> {
         "a server of one tool on stdin and stdout takes {crates} crates, at most {MAX_CRATES}"
     ))?;
     let answers = answers()?;
-    let missing: Vec<_> = ANSWERS
-        .iter()
-        .filter(|part| !answers.contains(*part))
-        .collect();
+    let missing: Vec<_> = ANSWERS.iter().filter(|part| !answers.contains(*part)).collect();
     if !missing.is_empty() {
         say(&format!("{missing:?} is missing in its answers: {answers}"))?;
     }
@@ -47,14 +44,7 @@ pub(crate) fn run() -> Result<bool> {
 fn crates() -> Result<usize> {
     let tree = cargo(&["tree"])
         .args(PACKAGE)
-        .args([
-            "--edges",
-            "normal,build",
-            "--prefix",
-            "none",
-            "--format",
-            "{p}",
-        ])
+        .args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"])
         .output()?;
     if !tree.status.success() {
         return Err(format!("cargo tree: {}", String::from_utf8_lossy(&tree.stderr)).into());

@@ -39,11 +39,8 @@ const NODES: usize = 3;
 /// The number of universes. All clients write to all of them, so that servers compete for each.
 const UNIVERSES: usize = 6;
 /// The number of clients of each dialect.
-const CLIENTS: [(Dialect, usize); 3] = [
-    (Dialect::Rest, 6),
-    (Dialect::Legacy, 3),
-    (Dialect::Modern, 3),
-];
+const CLIENTS: [(Dialect, usize); 3] =
+    [(Dialect::Rest, 6), (Dialect::Legacy, 3), (Dialect::Modern, 3)];
 /// The number of readers that follow each universe.
 const READERS: usize = 2;
 /// The maximum growth of a server's memory from just after the start of the load to its end, in MiB. What a server
@@ -108,13 +105,7 @@ fn within(engine: Engine, minutes: f64) -> Result<bool> {
         Ok(wanted) => wanted.parse()?,
         Err(_) => minutes,
     };
-    run(&Arguments {
-        engine,
-        minutes,
-        seed: None,
-        only: Vec::new(),
-        server: None,
-    })
+    run(&Arguments { engine, minutes, seed: None, only: Vec::new(), server: None })
 }
 
 /// Loads the servers and prints the figures. `true` when nothing was lost or duplicated, and memory stayed bounded.
@@ -193,16 +184,9 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
         false => arguments.only.clone(),
     };
     if let Some(at) = wanted.iter().position(|fault| !can(*fault)) {
-        say(&format!(
-            "SKIPPED: {}: tc cannot do that on this machine",
-            wanted.remove(at).name()
-        ))?;
+        say(&format!("SKIPPED: {}: tc cannot do that on this machine", wanted.remove(at).name()))?;
     }
-    let none_yet = |fault| Injected {
-        fault,
-        times: 0,
-        longest: Duration::ZERO,
-    };
+    let none_yet = |fault| Injected { fault, times: 0, longest: Duration::ZERO };
     let mut faults: Vec<Injected> = wanted.into_iter().map(none_yet).collect();
     // Each fault occurs once in a round. Each round has a different order.
     'play: loop {
@@ -224,10 +208,7 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
     faults.sort_unstable_by_key(|injected| injected.fault);
     let after = system.memory()?;
     let memory = before.into_iter().zip(after);
-    Ok(Played {
-        faults,
-        memory: memory.map(<[u64; 2]>::from).collect(),
-    })
+    Ok(Played { faults, memory: memory.map(<[u64; 2]>::from).collect() })
 }
 
 /// A sentence on what this machine lacks. `None` if it lacks nothing.

@@ -30,10 +30,7 @@ pub(crate) struct Arguments {
 
 /// Compares the corpus and the project that the tool creates, as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments {
-        ci,
-        ..Arguments::default()
-    })
+    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Compares the verdicts and the results of archiving. `true` when none differs without a listed reason.
@@ -55,11 +52,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         .env("ORACLE_NODE", installed.interpreter())
         .env("ORACLE_SCRIPT", installed.folder().join(SCRIPT));
     if !arguments.repositories.is_empty() {
-        let absolute: std::io::Result<Vec<PathBuf>> = arguments
-            .repositories
-            .iter()
-            .map(std::path::absolute)
-            .collect();
+        let absolute: std::io::Result<Vec<PathBuf>> =
+            arguments.repositories.iter().map(std::path::absolute).collect();
         command.env("ORACLE_REPOSITORIES", std::env::join_paths(absolute?)?);
     }
     if let Some(details) = &arguments.details {

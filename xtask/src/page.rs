@@ -40,10 +40,7 @@ pub(crate) struct Arguments {
 
 /// Runs everything, as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments {
-        ci,
-        ..Arguments::default()
-    })
+    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Compares the committed files with a build of their source, then tests them in a browser. `true` when nothing failed.
@@ -58,10 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         install::mirror(&source.join(part), &folder.join(part))?;
     }
     let checked = check(&installed, &source)?;
-    let found = arguments
-        .chromium
-        .clone()
-        .map_or_else(|| chromium::find(arguments.ci), Ok);
+    let found = arguments.chromium.clone().map_or_else(|| chromium::find(arguments.ci), Ok);
     let Some(chromium) = install::or_report("the page in a browser", arguments.ci, found)? else {
         return Ok(!arguments.ci && checked);
     };

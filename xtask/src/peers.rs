@@ -48,26 +48,14 @@ struct Peer {
 
 /// Installs or builds the servers, tries each, and prints the table. `true` when no step failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let built = cargo(&[
-        "build",
-        "--quiet",
-        "--locked",
-        "-p",
-        "mcp-proto",
-        "--example",
-        "peers",
-    ]);
+    let built = cargo(&["build", "--quiet", "--locked", "-p", "mcp-proto", "--example", "peers"]);
     build(built)?;
     let client = target().join("debug/examples/peers");
     let peers = peers()?.into_iter();
     say(HEAD)?;
     let mut has_passed = true;
     for peer in peers.filter(|peer| peer.name.contains(&arguments.only)) {
-        let eras: &[&str] = if peer.is_dual {
-            &["found", "legacy"]
-        } else {
-            &["found"]
-        };
+        let eras: &[&str] = if peer.is_dual { &["found", "legacy"] } else { &["found"] };
         if let Some(words) = &peer.stdio {
             for era in eras {
                 let mut command = Command::new(&client);
@@ -102,10 +90,7 @@ fn build(mut command: Command) -> Result<()> {
 
 fn peers() -> Result<Vec<Peer>> {
     let typescript = installed(Toolbox::Node, "typescript")?;
-    let python = [
-        installed(Toolbox::Python, "python1")?,
-        installed(Toolbox::Python, "python2")?,
-    ];
+    let python = [installed(Toolbox::Python, "python1")?, installed(Toolbox::Python, "python2")?];
     let rmcp = target().join("peers-rmcp");
     let manifest = root().join("xtask/peers/rmcp/Cargo.toml");
     let mut command = cargo(&["build", "--quiet", "--locked", "--manifest-path"]);
@@ -128,40 +113,19 @@ fn peers() -> Result<Vec<Peer>> {
     let small = |name, program: PathBuf, script: Option<PathBuf>, is_dual| {
         let script: Vec<OsString> = script.into_iter().map(PathBuf::into_os_string).collect();
         let http = [script.clone(), vec!["--http".into()]].concat();
-        Peer {
-            name,
-            program,
-            stdio: Some(script),
-            http: Some(http),
-            is_dual,
-        }
+        Peer { name, program, stdio: Some(script), http: Some(http), is_dual }
     };
     let of = |name, installed: &Installed, script: &str, is_dual| {
         let script = installed.folder().join(script);
-        small(
-            name,
-            installed.interpreter().to_owned(),
-            Some(script),
-            is_dual,
-        )
+        small(name, installed.interpreter().to_owned(), Some(script), is_dual)
     };
     // It serves the roots of its client, and does not start without a folder.
     let folder = typescript.folder().to_string_lossy();
     let binary = format!("rmcp-peer{}", std::env::consts::EXE_SUFFIX);
     let [python1, python2] = &python;
     Ok(vec![
-        node(
-            "server-everything 2026.8.31 (npm)",
-            Some(EVERYTHING),
-            Some("everything.mjs"),
-            &[],
-        ),
-        node(
-            "server-filesystem 2026.8.31 (npm)",
-            Some(FILESYSTEM),
-            None,
-            &[&folder],
-        ),
+        node("server-everything 2026.8.31 (npm)", Some(EVERYTHING), Some("everything.mjs"), &[]),
+        node("server-filesystem 2026.8.31 (npm)", Some(FILESYSTEM), None, &[&folder]),
         of("TypeScript SDK 2.4.0", &typescript, "small.mjs", true),
         of("Python FastMCP 1.30.0", python1, "small.py", false),
         of("Python mcp 2.3.0", python2, "small.py", true),
@@ -172,9 +136,5 @@ fn peers() -> Result<Vec<Peer>> {
 /// Installs the packages that a folder of `xtask/peers/` pins.
 fn installed(toolbox: Toolbox, folder: &str) -> Result<Installed> {
     let source = root().join("xtask/peers").join(folder);
-    Ok(install::install_from(
-        toolbox,
-        &source,
-        &format!("peers-{folder}"),
-    )?)
+    Ok(install::install_from(toolbox, &source, &format!("peers-{folder}"))?)
 }

@@ -22,9 +22,7 @@ impl Postgres {
     /// When PostgreSQL is not installed.
     pub(crate) fn find() -> Result<Self> {
         let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
-        let beside = versions
-            .filter_map(|version| Some(version.ok()?.path().join("bin")))
-            .max();
+        let beside = versions.filter_map(|version| Some(version.ok()?.path().join("bin"))).max();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut all = beside.into_iter().chain(std::env::split_paths(&path));
         let found = all.find(|programs| programs.join("initdb").exists());
@@ -35,12 +33,7 @@ impl Postgres {
     pub(crate) fn program(&self, name: &str) -> Command {
         let mut command = Command::new("setpriv");
         command
-            .args([
-                "--reuid=postgres",
-                "--regid=postgres",
-                "--clear-groups",
-                "--",
-            ])
+            .args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"])
             .arg(self.0.join(name))
             .current_dir("/");
         command
@@ -67,10 +60,7 @@ impl Postgres {
         started.args(["start", "-w", "-s", "-o", options, "-l"]);
         started.arg(log).arg("-D").arg(data);
         // The server keeps running, so nothing may wait for the end of its output.
-        let status = started
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let status = started.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(status.status()?.success())
     }
 

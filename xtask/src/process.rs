@@ -45,13 +45,8 @@ pub(crate) struct Finished {
 /// When it cannot be started, or does not end within `deadline`: then it is killed.
 pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
     let program = command.get_program().to_string_lossy().into_owned();
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let child = command
-        .spawn()
-        .map_err(|error| format!("cannot start {program}: {error}"))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
     let mut child = Guard(child);
     let stdout = child.0.stdout.take().map(keep);
     let stderr = child.0.stderr.take().map(keep);
@@ -61,15 +56,9 @@ pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished>
     // A grandchild can hold the pipe open after the child has ended, so this wait has the same deadline.
     let collect = |output: Option<Receiver<String>>| {
         let left = end.saturating_duration_since(Instant::now());
-        output
-            .and_then(|output| output.recv_timeout(left).ok())
-            .unwrap_or_default()
+        output.and_then(|output| output.recv_timeout(left).ok()).unwrap_or_default()
     };
-    Ok(Finished {
-        success: status.success(),
-        stdout: collect(stdout),
-        stderr: collect(stderr),
-    })
+    Ok(Finished { success: status.success(), stdout: collect(stdout), stderr: collect(stderr) })
 }
 
 /// Runs a command, and all processes that it starts, with visible output. `true` when the command succeeded.
@@ -84,11 +73,7 @@ pub(crate) fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
         return Ok(status.success());
     }
     end_group(&child);
-    Err(format!(
-        "stopped after {} s: what hangs was running until now",
-        deadline.as_secs()
-    )
-    .into())
+    Err(format!("stopped after {} s: what hangs was running until now", deadline.as_secs()).into())
 }
 
 /// Runs a command, then ends all processes that it left running. `true` when the command succeeded.
@@ -126,11 +111,7 @@ pub(crate) fn succeed(command: &mut Command, deadline: Duration) -> Result<()> {
         return Ok(());
     }
     let program = command.get_program().to_string_lossy();
-    let last = finished
-        .stderr
-        .lines()
-        .rfind(|line| !line.trim().is_empty())
-        .unwrap_or_default();
+    let last = finished.stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     Err(format!("{program} failed: {last}").into())
 }
 
@@ -173,11 +154,7 @@ impl Server {
     /// When it cannot be started, ends, or prints no address in time; with the last line that it wrote.
     pub(crate) fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
         let mut command = Command::new(binary);
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command
             .spawn()
             .map_err(|error| format!("cannot start {}: {error}", binary.display()))?;
@@ -186,10 +163,7 @@ impl Server {
         let (lines, said) = mpsc::sync_channel(16);
         // Keeps reading after the server listens, so that a full pipe never blocks it. Ends when the server does.
         thread::spawn(move || {
-            for line in BufReader::new(stderr)
-                .lines()
-                .map_while(std::io::Result::ok)
-            {
+            for line in BufReader::new(stderr).lines().map_while(std::io::Result::ok) {
                 let _ = lines.send(line);
             }
         });
@@ -200,16 +174,13 @@ impl Server {
                 Ok(line) => {
                     if let Some(url) = listening_on(&line) {
                         let base = url.strip_suffix("/mcp").unwrap_or(url);
-                        return Ok(Self {
-                            url: format!("{base}/mcp"),
-                            child,
-                        });
+                        return Ok(Self { url: format!("{base}/mcp"), child });
                     }
                     last = line;
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(
-                        format!("the server does not say where it listens; last: {last}").into(),
+                        format!("the server does not say where it listens; last: {last}").into()
                     );
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -298,21 +269,12 @@ mod tests {
     fn a_program_that_is_not_there_is_named() {
         let error = run(&mut Command::new("no-such-program"), Duration::from_secs(1))
             .expect_err("no program");
-        assert!(
-            error
-                .to_string()
-                .starts_with("cannot start no-such-program"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("cannot start no-such-program"), "{error}");
     }
 
     #[test]
     fn a_child_that_never_ends_is_stopped_at_the_deadline() {
-        let sleeper = if cfg!(windows) {
-            ["timeout", "600"]
-        } else {
-            ["sleep", "600"]
-        };
+        let sleeper = if cfg!(windows) { ["timeout", "600"] } else { ["sleep", "600"] };
         let [program, time] = sleeper;
         let error = run(Command::new(program).arg(time), Duration::ZERO).expect_err("stopped");
         assert!(error.to_string().contains("was stopped"), "{error}");
@@ -323,14 +285,9 @@ mod tests {
     fn what_hangs_is_stopped_with_all_that_it_started() {
         let (mut output, held) = std::io::pipe().expect("a pipe");
         let mut hanging = Command::new("sh");
-        hanging
-            .args(["-c", "echo begun; sleep 600 & wait"])
-            .stdout(held);
+        hanging.args(["-c", "echo begun; sleep 600 & wait"]).stdout(held);
         let error = shown(&mut hanging, Duration::from_secs(1)).expect_err("stopped");
-        assert!(
-            error.to_string().starts_with("stopped after 1 s"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("stopped after 1 s"), "{error}");
         drop(hanging);
         // The output ends once no started process holds the pipe.
         let mut said = String::new();
@@ -342,9 +299,6 @@ mod tests {
     fn a_server_that_ends_at_once_is_told_with_its_last_words() {
         let error = Server::start(Path::new(env!("CARGO")), &["no-such-command".into()])
             .expect_err("no server");
-        assert!(
-            error.to_string().starts_with("the server ended: "),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("the server ended: "), "{error}");
     }
 }

@@ -38,9 +38,7 @@ pub(crate) fn build_judged() -> Result<()> {
 /// # Errors
 /// When it does not build.
 pub(crate) fn build_judged_with(feature: &str) -> Result<()> {
-    let built = cargo_line(JUDGED)
-        .args(["--features", feature, "--quiet"])
-        .status()?;
+    let built = cargo_line(JUDGED).args(["--features", feature, "--quiet"]).status()?;
     match built.success() {
         true => Ok(()),
         false => Err("the servers do not build".into()),

@@ -10,8 +10,6 @@ use crate::{Result, interop, root};
 pub(crate) fn whole() -> Result<bool> {
     let python = install::install(Toolbox::Python, interop::SOURCE)?;
     let mut command = Command::new(python.interpreter());
-    command
-        .arg(root().join("xtask/interop/renames.py"))
-        .arg(judged("spec-server"));
+    command.arg(root().join("xtask/interop/renames.py")).arg(judged("spec-server"));
     Ok(command.status()?.success())
 }

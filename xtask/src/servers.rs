@@ -39,29 +39,14 @@ pub(crate) const SERVERS: [Shown; 8] = [
         stdio: &["--stdio"],
         on_pipes: false,
     },
-    Shown::of_specs(
-        None,
-        &[
-            "mcp",
-            "--root",
-            "{root}/services/spec-server/tests/fixtures/library",
-        ],
-    ),
+    Shown::of_specs(None, &["mcp", "--root", "{root}/services/spec-server/tests/fixtures/library"]),
     Shown::of_specs(
         Some("empty"),
-        &[
-            "mcp",
-            "--root",
-            "{root}/services/spec-server/tests/fixtures/empty",
-        ],
+        &["mcp", "--root", "{root}/services/spec-server/tests/fixtures/empty"],
     ),
     Shown::of_specs(
         Some("broken"),
-        &[
-            "mcp",
-            "--root",
-            "{root}/services/spec-server/tests/fixtures/broken",
-        ],
+        &["mcp", "--root", "{root}/services/spec-server/tests/fixtures/broken"],
     ),
     Shown::of_specs(
         Some("no-index"),
@@ -77,11 +62,7 @@ pub(crate) const SERVERS: [Shown; 8] = [
         program: "starmap-server",
         transcripts: "starmap",
         fixture: None,
-        arguments: &[
-            "mcp",
-            "--graph",
-            "{root}/conformance/transcripts/starmap/map.json",
-        ],
+        arguments: &["mcp", "--graph", "{root}/conformance/transcripts/starmap/map.json"],
         stdio: &[],
         on_pipes: true,
     },
@@ -163,10 +144,8 @@ impl Shown {
     /// When a path of this machine is not UTF-8.
     pub(crate) fn command(&self) -> Result<String> {
         let binary = self.binary().into_os_string();
-        let words: Option<Vec<String>> = iter::once(binary)
-            .chain(self.on_stdio())
-            .map(|word| word.into_string().ok())
-            .collect();
+        let words: Option<Vec<String>> =
+            iter::once(binary).chain(self.on_stdio()).map(|word| word.into_string().ok()).collect();
         let words = words.ok_or("the project is in a folder whose name is not UTF-8")?;
         Ok(shlex::try_join(words.iter().map(String::as_str))?)
     }

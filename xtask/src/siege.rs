@@ -143,11 +143,7 @@ impl Which {
 
 impl Target {
     fn new(orders: &Orders, from: std::net::Ipv4Addr) -> Self {
-        Self {
-            kind: orders.server,
-            address: orders.address,
-            from,
-        }
+        Self { kind: orders.server, address: orders.address, from }
     }
 }
 

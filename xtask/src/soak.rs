@@ -51,12 +51,7 @@ struct Load {
 /// # Errors
 /// As [`run`].
 pub(crate) fn whole() -> Result<bool> {
-    run(&Arguments {
-        fixture: None,
-        sessions: SESSIONS,
-        calls: CALLS,
-        streams: STREAMS,
-    })
+    run(&Arguments { fixture: None, sessions: SESSIONS, calls: CALLS, streams: STREAMS })
 }
 
 /// Runs the phases against the fixture and prints the figures of each. `true` when memory stayed flat.
@@ -72,22 +67,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let phases: [(&str, u32, Phase); 6] = [
         ("sessions opened", arguments.sessions, Load::open_session),
         ("modern calls dropped", arguments.calls / 2, Load::drop_call),
-        (
-            "legacy calls cancelled",
-            arguments.calls / 2,
-            Load::cancel_call,
-        ),
-        (
-            "GET streams dropped",
-            arguments.streams,
-            Load::drop_get_stream,
-        ),
+        ("legacy calls cancelled", arguments.calls / 2, Load::cancel_call),
+        ("GET streams dropped", arguments.streams, Load::drop_get_stream),
         ("listens dropped", arguments.streams, Load::drop_listen),
-        (
-            "legacy call streams dropped",
-            arguments.streams,
-            Load::drop_call_stream,
-        ),
+        ("legacy call streams dropped", arguments.streams, Load::drop_call_stream),
     ];
     let mut flat = true;
     for (name, times, phase) in phases {
@@ -138,10 +121,7 @@ impl Load {
 
     /// A modern client cancels a call by closing its connection.
     fn drop_call(&self, _: &mut State) -> Result<()> {
-        let body = modern(
-            "tools/call",
-            r#""name":"slow_compute","arguments":{"seconds":600},"#,
-        );
+        let body = modern("tools/call", r#""name":"slow_compute","arguments":{"seconds":600},"#);
         let headers = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: slow_compute\r\n";
         let stream = self.send("POST", headers, &body)?;
         Ok(stream.shutdown(Shutdown::Both)?)
@@ -185,10 +165,7 @@ impl Load {
     }
 
     fn drop_listen(&self, _: &mut State) -> Result<()> {
-        let body = modern(
-            "subscriptions/listen",
-            r#""notifications":{"toolsListChanged":true},"#,
-        );
+        let body = modern("subscriptions/listen", r#""notifications":{"toolsListChanged":true},"#);
         let headers = "mcp-protocol-version: 2026-07-28\r\nmcp-method: subscriptions/listen\r\n";
         let mut stream = self.send("POST", headers, &body)?;
         read_head(&mut stream)
@@ -206,10 +183,7 @@ impl Load {
         if state.connection.is_none() {
             state.connection = Some(Connection::open(self.server.url())?);
         }
-        state
-            .connection
-            .as_mut()
-            .ok_or_else(|| "no connection".into())
+        state.connection.as_mut().ok_or_else(|| "no connection".into())
     }
 
     /// The header with the id of the phase's session.
@@ -252,9 +226,7 @@ const JSON: &str =
 fn initialize(connection: &mut Connection) -> Result<String> {
     let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"soak","version":"0"}}}"#;
     let answer = connection.post("/mcp", JSON, body)?;
-    answer
-        .session
-        .ok_or_else(|| format!("no session: {} {}", answer.status, answer.body).into())
+    answer.session.ok_or_else(|| format!("no session: {} {}", answer.status, answer.body).into())
 }
 
 fn modern(method: &str, params: &str) -> String {

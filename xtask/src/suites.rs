@@ -41,10 +41,7 @@ pub(crate) struct Arguments {
 
 /// Runs everything, as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments {
-        ci,
-        ..Arguments::default()
-    })
+    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Runs the suites one after another and reports the result of each. `true` when none has a finding.
@@ -68,14 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         None => Some(fixture::build_for_tests()?),
     };
     // The servers end when this function returns, in every case.
-    let server = fixtures
-        .as_ref()
-        .map(|it| fixture::start(&it.server))
-        .transpose()?;
-    let twins = fixtures
-        .as_ref()
-        .map(|it| fixture::start_twins(&it.server))
-        .transpose()?;
+    let server = fixtures.as_ref().map(|it| fixture::start(&it.server)).transpose()?;
+    let twins = fixtures.as_ref().map(|it| fixture::start_twins(&it.server)).transpose()?;
     let url = match (&arguments.url, &server) {
         (Some(url), _) => url.as_str(),
         (None, Some(server)) => server.url(),

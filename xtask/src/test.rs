@@ -51,11 +51,7 @@ const TESTS: &str = "tests";
 
 /// The steps, in the order that shows a mistake soonest.
 const STEPS: [Step; 6] = [
-    Step {
-        name: "formatting",
-        cargo: "fmt --all --check",
-        environment: &[],
-    },
+    Step { name: "formatting", cargo: "fmt --all --check", environment: &[] },
     Step {
         name: "lints",
         cargo: "clippy --locked --workspace --all-targets -- -D warnings",
@@ -80,11 +76,7 @@ const STEPS: [Step; 6] = [
         cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth,postgres",
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
-    Step {
-        name: "servers to be judged",
-        cargo: programs::JUDGED,
-        environment: &[],
-    },
+    Step { name: "servers to be judged", cargo: programs::JUDGED, environment: &[] },
 ];
 
 /// Tools that are installed while cargo compiles: both take long, and hardly slow each other down.
@@ -101,10 +93,7 @@ const INSTALLED: [(Toolbox, &str); 7] = [
 /// Chores that take too long to run after every change, in the order in which they run.
 const LONG: [(&str, Chore); 8] = [
     ("soak: memory under a long load", soak::whole),
-    (
-        "kills: universes that are trimmed, servers that are many",
-        kills,
-    ),
+    ("kills: universes that are trimmed, servers that are many", kills),
     ("traces: the feature otlp", traces),
     ("streams: the feature nats", nats),
     ("siege: attacks on the servers", siege::whole),
@@ -207,19 +196,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             return Ok(false);
         }
     }
-    timed("clients, suites and tools that are installed", || {
-        Ok(installing.join().is_ok())
-    })?;
+    timed("clients, suites and tools that are installed", || Ok(installing.join().is_ok()))?;
     let mut passed = timed("the smallest server", lean::run)?;
     passed &= timed("instructions of a call", || bench::short(ci))?;
-    passed &= timed("transcripts against the binaries, in both eras", || {
-        replay(ci)
-    })?;
+    passed &= timed("transcripts against the binaries, in both eras", || replay(ci))?;
     passed &= timed("documentation and its commands", || docs::whole(ci))?;
     passed &= timed("conformance suites", || suites::whole(ci))?;
-    passed &= timed("verdicts on specs, beside OpenSpec's own", || {
-        oracle::whole(ci)
-    })?;
+    passed &= timed("verdicts on specs, beside OpenSpec's own", || oracle::whole(ci))?;
     passed &= timed("packages of npm and PyPI", || wrappers::whole(ci))?;
     passed &= timed("REST, beside its description", || api::whole(ci))?;
     passed &= timed("the live page, in a browser", || page::whole(ci))?;
@@ -241,10 +224,7 @@ fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
     let begun = Instant::now();
     let passed = step()?;
     let verdict = if passed { "passed" } else { "FAILED" };
-    say(&format!(
-        "== {name}: {verdict} after {} s",
-        begun.elapsed().as_secs()
-    ))?;
+    say(&format!("== {name}: {verdict} after {} s", begun.elapsed().as_secs()))?;
     Ok(passed)
 }
 
@@ -305,10 +285,6 @@ fn replay_against(shown: &Shown, server: [&str; 2]) -> Result<bool> {
     if let Some(fixture) = shown.fixture {
         replay.args(["--fixture", fixture]);
     }
-    replay.arg(
-        root()
-            .join("conformance/transcripts")
-            .join(shown.transcripts),
-    );
+    replay.arg(root().join("conformance/transcripts").join(shown.transcripts));
     Ok(replay.status()?.success())
 }

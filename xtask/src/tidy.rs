@@ -62,9 +62,9 @@ fn check() -> Result<Vec<String>> {
     let manifest = files.get("Cargo.toml").map_or("", String::as_str);
     findings.extend(unused::by_workspace(manifest, &own));
     findings.extend(match files.get("ARCHITECTURE.md") {
-        Some(text) => map::check(text, &map::folders(&own, &root()), |path| {
-            root().join(path).exists()
-        }),
+        Some(text) => {
+            map::check(text, &map::folders(&own, &root()), |path| root().join(path).exists())
+        }
         None => vec!["ARCHITECTURE.md: the file is missing".to_owned()],
     });
     findings.extend(match files.get(checklist::PATH) {
@@ -90,9 +90,7 @@ fn tracked_files(paths: &[String]) -> BTreeMap<String, String> {
 fn metadata(arguments: &[&str]) -> Result<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let text = output(
-        Command::new(cargo)
-            .args(["metadata", "--format-version", "1", "--locked"])
-            .args(arguments),
+        Command::new(cargo).args(["metadata", "--format-version", "1", "--locked"]).args(arguments),
     )?;
     Ok(serde_json::from_str(&text)?)
 }
@@ -112,22 +110,16 @@ fn output(command: &mut Command) -> Result<String> {
         .output()
         .map_err(|error| format!("cannot run {program}: {error}"))?;
     if !done.status.success() {
-        return Err(format!(
-            "{program} failed: {}",
-            String::from_utf8_lossy(&done.stderr).trim()
-        )
-        .into());
+        return Err(
+            format!("{program} failed: {}", String::from_utf8_lossy(&done.stderr).trim()).into()
+        );
     }
     Ok(String::from_utf8(done.stdout)?)
 }
 
 /// The members of a JSON array under `name`; empty if the array does not exist.
 fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    value.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// The string under `name`; empty if it does not exist.

@@ -21,9 +21,7 @@ impl Tool {
     pub(crate) fn installed(self) -> Result<PathBuf> {
         let Self { name, version } = self;
         let tools = target().join("tools");
-        let program = tools
-            .join("bin")
-            .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        let program = tools.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         if !program.exists() {
             let words = ["install", name, "--locked", "--version", version, "--root"];
             if !cargo(&words).arg(&tools).status()?.success() {

@@ -36,10 +36,8 @@ impl Twins {
     /// When PostgreSQL is not installed, or something does not start.
     pub(crate) fn start(binary: &Path) -> Result<Self> {
         let database = Database::start()?;
-        let store = format!(
-            "postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable",
-            database.port
-        );
+        let store =
+            format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", database.port);
         let keys = database.dir.join("keys");
         fs::write(&keys, format!("{}\n", "5a".repeat(32)))?;
         #[cfg(unix)]
@@ -49,23 +47,13 @@ impl Twins {
             let words = ["--demo", "--listen", "127.0.0.1:0", "--store", &store];
             let words = words.into_iter().map(OsString::from);
             let more = ["--keys-file".into(), keys.clone().into()];
-            let more = more
-                .into_iter()
-                .chain(["--data-dir".into(), data.into_os_string()]);
+            let more = more.into_iter().chain(["--data-dir".into(), data.into_os_string()]);
             words.chain(more).collect()
         };
-        let servers = [
-            Server::start(binary, &words("a"))?,
-            Server::start(binary, &words("b"))?,
-        ];
+        let servers = [Server::start(binary, &words("a"))?, Server::start(binary, &words("b"))?];
         let addresses: Result<Vec<SocketAddr>> = servers.iter().map(Server::address).collect();
         let balancer = Balancer::start(addresses?)?;
-        Ok(Self {
-            url: balancer.url(),
-            balancer,
-            _servers: servers,
-            _database: database,
-        })
+        Ok(Self { url: balancer.url(), balancer, _servers: servers, _database: database })
     }
 
     /// The URL of the MCP endpoint of both.

@@ -55,11 +55,11 @@ fn try_both(program: &Path, (python, npm): (PathBuf, PathBuf)) -> Result<bool> {
     }
     let out = folder.join("packages");
     let mut build = Command::new(&python);
-    build
-        .arg(root().join("conformance/wrappers/build.py"))
-        .arg("--out")
-        .arg(&out)
-        .arg(format!("{}={}", platform()?, program.display()));
+    build.arg(root().join("conformance/wrappers/build.py")).arg("--out").arg(&out).arg(format!(
+        "{}={}",
+        platform()?,
+        program.display()
+    ));
     let built = said(&mut build)?;
     say(built.trim_end())?;
     let packages: Vec<&str> = built.lines().collect();
@@ -81,9 +81,7 @@ fn try_both(program: &Path, (python, npm): (PathBuf, PathBuf)) -> Result<bool> {
     process::succeed(make.args(["-m", "venv"]).arg(&venv), DEADLINE)?;
     let scripts = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let mut install = Command::new(scripts.join("python"));
-    install
-        .args(["-m", "pip", "install", "--quiet", "--no-index", "--no-deps"])
-        .args(&wheels);
+    install.args(["-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]).args(&wheels);
     process::succeed(&mut install, DEADLINE)?;
 
     let by_npm = of_npm.join("node_modules").join(".bin").join(match OS {
@@ -94,10 +92,7 @@ fn try_both(program: &Path, (python, npm): (PathBuf, PathBuf)) -> Result<bool> {
     let mut passed = true;
     for (what, started) in [("npm", by_npm), ("pip", by_pip)] {
         let good = starts(&started)?;
-        say(&format!(
-            "{what}: {}",
-            if good { "starts" } else { "FAILED" }
-        ))?;
+        say(&format!("{what}: {}", if good { "starts" } else { "FAILED" }))?;
         passed &= good;
     }
     Ok(passed)

@@ -29,12 +29,7 @@ pub struct CheckReport {
 
 impl CheckReport {
     pub(super) fn new(target: String) -> Self {
-        Self {
-            target,
-            server: None,
-            revisions: Vec::new(),
-            judged: Vec::new(),
-        }
+        Self { target, server: None, revisions: Vec::new(), judged: Vec::new() }
     }
 
     /// The findings.

@@ -115,10 +115,7 @@ impl fmt::Display for Level {
 
 /// The rule does not hold.
 pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    Verdict::Finding(Finding {
-        seen: seen.into(),
-        exchange: exchange.clone(),
-    })
+    Verdict::Finding(Finding { seen: seen.into(), exchange: exchange.clone() })
 }
 
 /// It holds, or it does not for what was seen.
@@ -131,11 +128,7 @@ pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange
 
 /// It holds if the request was refused with the code for wrong parameters.
 pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
-    holds_if(
-        exchange.code() == Some(-32602),
-        exchange.outcome(),
-        exchange,
-    )
+    holds_if(exchange.code() == Some(-32602), exchange.outcome(), exchange)
 }
 
 /// A connection of the other caller, or the reason why it could not be opened.
@@ -148,9 +141,7 @@ pub(super) async fn another_caller(bench: &Bench) -> Result<Bench, Verdict> {
         Some(_) => Ok(other),
         None => {
             let outcome = other.greeting.outcome();
-            Err(Verdict::Unclear(format!(
-                "the other caller is refused: {outcome}"
-            )))
+            Err(Verdict::Unclear(format!("the other caller is refused: {outcome}")))
         }
     }
 }

@@ -65,35 +65,14 @@ const MUST: Level = Level::Must;
 const SHOULD: Level = Level::Should;
 const PRACTICE: Level = Level::Practice;
 
-const EVERYWHERE: Scope = Scope {
-    first: Revision::V2024_11_05,
-    last: Revision::V2026_07_28,
-    transport: Transport::Any,
-};
+const EVERYWHERE: Scope =
+    Scope { first: Revision::V2024_11_05, last: Revision::V2026_07_28, transport: Transport::Any };
 /// The revisions with a handshake.
-const LEGACY: Scope = Scope {
-    last: Revision::V2025_11_25,
-    ..EVERYWHERE
-};
+const LEGACY: Scope = Scope { last: Revision::V2025_11_25, ..EVERYWHERE };
 /// The same over Streamable HTTP, which began with 2025-03-26.
-const LEGACY_HTTP: Scope = Scope {
-    first: Revision::V2025_03_26,
-    last: Revision::V2025_11_25,
-    transport: Transport::Http,
-};
-const HTTP: Scope = Scope {
-    first: Revision::V2025_03_26,
-    ..MODERN_HTTP
-};
-const MODERN: Scope = Scope {
-    first: Revision::V2026_07_28,
-    ..EVERYWHERE
-};
-const MODERN_HTTP: Scope = Scope {
-    transport: Transport::Http,
-    ..MODERN
-};
-const STDIO: Scope = Scope {
-    transport: Transport::Stdio,
-    ..EVERYWHERE
-};
+const LEGACY_HTTP: Scope =
+    Scope { first: Revision::V2025_03_26, last: Revision::V2025_11_25, transport: Transport::Http };
+const HTTP: Scope = Scope { first: Revision::V2025_03_26, ..MODERN_HTTP };
+const MODERN: Scope = Scope { first: Revision::V2026_07_28, ..EVERYWHERE };
+const MODERN_HTTP: Scope = Scope { transport: Transport::Http, ..MODERN };
+const STDIO: Scope = Scope { transport: Transport::Stdio, ..EVERYWHERE };

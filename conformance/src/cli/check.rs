@@ -52,13 +52,7 @@ impl CheckArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
         if self.list {
             for rule in rules() {
-                writeln!(
-                    out,
-                    "{:8} {:28} {}",
-                    rule.level.to_string(),
-                    rule.id,
-                    rule.title
-                )?;
+                writeln!(out, "{:8} {:28} {}", rule.level.to_string(), rule.id, rule.title)?;
             }
             return Ok(Verdict::Holds);
         }
@@ -68,12 +62,7 @@ impl CheckArgs {
                 rule.ok_or_else(|| unknown_rule(rules().map(|it| it.id), "there is no rule", id))?;
             writeln!(out, "{} ({})", rule.id, rule.level)?;
             writeln!(out, "{}.", rule.title)?;
-            writeln!(
-                out,
-                "Section: {}. Holds for {}.",
-                rule.section,
-                rule.holds_for()
-            )?;
+            writeln!(out, "Section: {}. Holds for {}.", rule.section, rule.holds_for())?;
             writeln!(out, "If it is broken: {}.", rule.fix)?;
             return Ok(Verdict::Holds);
         }
@@ -107,9 +96,7 @@ impl CheckArgs {
                 }
                 Err(error) => return Err(error.into()),
             };
-            results
-                .targets
-                .push(subject.named(self.name.get(index).cloned()));
+            results.targets.push(subject.named(self.name.get(index).cloned()));
         }
         drop(progress);
         self.output.finish(results, known.as_ref(), false, out)

@@ -53,12 +53,7 @@ impl ClientArgs {
             let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
             writeln!(out, "{} ({})", rule.id, rule.level)?;
             writeln!(out, "{}.", rule.title)?;
-            writeln!(
-                out,
-                "Section: {}. Scenes: {}.",
-                rule.section,
-                scenes.join(", ")
-            )?;
+            writeln!(out, "Section: {}. Scenes: {}.", rule.section, scenes.join(", "))?;
             writeln!(out, "If it is broken: {}.", rule.fix)?;
             return Ok(Verdict::Holds);
         }

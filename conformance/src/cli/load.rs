@@ -145,10 +145,7 @@ impl LoadArgs {
     }
 
     async fn first(&self) -> Result<(LoadTarget, Option<Child>), LoadError> {
-        let address = self
-            .server
-            .address()
-            .map_err(|error| unusable(&error.to_string()))?;
+        let address = self.server.address().map_err(|error| unusable(&error.to_string()))?;
         match address {
             ServerAddress::Url(target) => over_http(target, self.start.as_deref()).await,
             ServerAddress::Command(program, arguments) => {
@@ -164,9 +161,7 @@ impl LoadArgs {
             return over_http(target, self.vs_start.as_deref()).await;
         }
         if self.vs_start.is_some() {
-            return Err(unusable(
-                "--vs-start starts a server that --vs names by its URL",
-            ));
+            return Err(unusable("--vs-start starts a server that --vs names by its URL"));
         }
         Ok((on_pipes(address)?, None))
     }
@@ -203,10 +198,7 @@ async fn over_http(
     }
     let id = child.id();
     let target = LoadTarget::url(target);
-    Ok((
-        id.map_or(target.clone(), |id| target.process(id)),
-        Some(child),
-    ))
+    Ok((id.map_or(target.clone(), |id| target.process(id)), Some(child)))
 }
 
 fn unusable(problem: &str) -> LoadError {

@@ -142,20 +142,14 @@ const WIDTH: usize = 78;
 
 impl Progress {
     pub(super) fn new() -> Self {
-        Self {
-            shown: std::io::stderr().is_terminal(),
-            done: 0,
-        }
+        Self { shown: std::io::stderr().is_terminal(), done: 0 }
     }
 
     /// One more is done, or begins.
     pub(super) fn step(&mut self, what: &str) {
         self.done += 1;
         if self.shown {
-            let line: String = format!("{} {what}", self.done)
-                .chars()
-                .take(WIDTH)
-                .collect();
+            let line: String = format!("{} {what}", self.done).chars().take(WIDTH).collect();
             // A terminal that is gone needs no progress.
             let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
         }

@@ -54,16 +54,12 @@ impl RecordArgs {
                 () = interrupted() => {}
             }
         } else {
-            let upstream = self
-                .headers
-                .apply(Target::url(self.upstream.as_deref().unwrap_or_default())?)?;
+            let upstream =
+                self.headers.apply(Target::url(self.upstream.as_deref().unwrap_or_default())?)?;
             let listener = TcpListener::bind(self.listen)
                 .await
                 .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
-            say(&format!(
-                "recording {upstream} at http://{}/mcp",
-                listener.local_addr()?
-            ));
+            say(&format!("recording {upstream} at http://{}/mcp", listener.local_addr()?));
             tokio::select! {
                 ended = proxy(listener, upstream, recorder.clone()) => ended?,
                 () = interrupted() => {}

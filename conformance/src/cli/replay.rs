@@ -69,10 +69,7 @@ impl ReplayArgs {
         if let Some(fixture) = &self.fixture {
             replay = replay.fixture(fixture);
         }
-        let mut reporter = self
-            .output
-            .is_text()
-            .then(|| TextReporter::new(&mut out, color));
+        let mut reporter = self.output.is_text().then(|| TextReporter::new(&mut out, color));
         let mut progress = Progress::new();
         let mut written = Ok(());
         let summary = replay
@@ -91,9 +88,7 @@ impl ReplayArgs {
         drop(progress);
         let mut results = Results::new(Tool::Replay);
         results.targets.push(subject.named(self.name.clone()));
-        let verdict = self
-            .output
-            .finish(results, known.as_ref(), true, &mut out)?;
+        let verdict = self.output.finish(results, known.as_ref(), true, &mut out)?;
         Ok(match verdict {
             // A replay of nothing shows nothing.
             Verdict::Holds if summary.passed + summary.failed == 0 => Verdict::Differs,

@@ -123,12 +123,7 @@ impl HeaderArgs {
             name.eq_ignore_ascii_case("authorization")
         };
         let other = Self {
-            headers: self
-                .headers
-                .iter()
-                .filter(|it| !names_a_caller(it))
-                .cloned()
-                .collect(),
+            headers: self.headers.iter().filter(|it| !names_a_caller(it)).cloned().collect(),
             token_env: Some(variable.to_owned()),
         };
         other.target(url)
@@ -156,8 +151,6 @@ impl HeaderArgs {
 pub(crate) fn words(command: &str) -> Result<(String, Vec<OsString>), BoxError> {
     let words = shlex::split(command).unwrap_or_default();
     let mut words = words.into_iter();
-    let program = words
-        .next()
-        .ok_or("the command is empty or its quotes do not match")?;
+    let program = words.next().ok_or("the command is empty or its quotes do not match")?;
     Ok((program, words.map(Into::into).collect()))
 }

@@ -28,10 +28,7 @@ impl Answers {
     pub(super) fn new(scripted: Vec<Scripted>) -> Self {
         let used = vec![false; scripted.len()];
         let unscripted = Vec::new();
-        Self {
-            scripted,
-            state: Mutex::new(State { used, unscripted }),
-        }
+        Self { scripted, state: Mutex::new(State { used, unscripted }) }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -41,10 +38,7 @@ impl Answers {
     /// The first answer not used yet that fits; when all that fit are used, the last of them again. `ping` needs no
     /// script.
     pub(super) fn to(&self, question: &Value, vars: &Vars) -> (&'static str, Value) {
-        let method = question
-            .get("method")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let method = question.get("method").and_then(Value::as_str).unwrap_or_default();
         let params = question.get("params");
         let fits = |scripted: &Scripted| {
             scripted.method == method
@@ -60,9 +54,7 @@ impl Answers {
             .filter_map(|(index, scripted)| fits(scripted).then_some(index))
             .collect();
         let mut state = self.state();
-        let unused = fitting
-            .iter()
-            .find(|index| state.used.get(**index) == Some(&false));
+        let unused = fitting.iter().find(|index| state.used.get(**index) == Some(&false));
         let chosen = unused.or(fitting.last()).copied();
         if let Some((index, scripted)) =
             chosen.and_then(|index| Some((index, self.scripted.get(index)?)))
@@ -72,10 +64,7 @@ impl Answers {
             }
             return match scripted.value.fill(vars) {
                 Ok(value) => (scripted.member, value),
-                Err(problem) => (
-                    "error",
-                    json!({"code": -32603, "message": problem.to_string()}),
-                ),
+                Err(problem) => ("error", json!({"code": -32603, "message": problem.to_string()})),
             };
         }
         if method == "ping" {
@@ -100,9 +89,7 @@ impl Answers {
             .iter()
             .zip(&state.used)
             .filter(|(scripted, used)| !**used && !scripted.optional);
-        unused
-            .map(|(scripted, _)| scripted.method.clone())
-            .collect()
+        unused.map(|(scripted, _)| scripted.method.clone()).collect()
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {

@@ -22,11 +22,8 @@ pub(crate) fn compare(
     if era == Era::Modern && member == "result" {
         mismatches = take_envelope(&mut message, pattern);
     }
-    let frame = [
-        ("jsonrpc", Pattern::text("2.0")),
-        ("id", Pattern::number(id)),
-        (member, pattern.clone()),
-    ];
+    let frame =
+        [("jsonrpc", Pattern::text("2.0")), ("id", Pattern::number(id)), (member, pattern.clone())];
     mismatches.append(&mut Pattern::object(frame).compare_and_keep(Some(&message), vars));
     mismatches
 }
@@ -45,12 +42,9 @@ fn take_envelope(message: &mut Value, pattern: &Pattern) -> Vec<Mismatch> {
         ),
         ("_meta", false, json!({"$type": "object"}), Value::is_object),
         ("ttlMs", false, json!({"$type": "integer"}), Value::is_u64),
-        (
-            "cacheScope",
-            false,
-            json!({"$oneOf": ["public", "private"]}),
-            |value| value == "public" || value == "private",
-        ),
+        ("cacheScope", false, json!({"$oneOf": ["public", "private"]}), |value| {
+            value == "public" || value == "private"
+        }),
     ] {
         if pattern.mentions(name) {
             continue;

@@ -25,9 +25,7 @@ pub(crate) fn named<'a>(method: &str, params: &'a Value) -> Option<&'a str> {
 /// A value as a header carries it: unchanged, or in base64 between `=?base64?` and `?=` if it would not arrive
 /// unchanged.
 pub(crate) fn encoded(value: &str) -> String {
-    let plain = value
-        .bytes()
-        .all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
+    let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
         && value.trim_matches([' ', '\t']) == value
         && !(value.starts_with("=?base64?") && value.ends_with("?="));
     match plain {
@@ -70,14 +68,7 @@ impl Mirror {
         let properties = schema.get("properties");
         let property = self.argument().and_then(|name| properties?.get(name));
         property.is_some_and(|it| {
-            let limits = [
-                "enum",
-                "const",
-                "pattern",
-                "format",
-                "minLength",
-                "maxLength",
-            ];
+            let limits = ["enum", "const", "pattern", "format", "minLength", "maxLength"];
             it.get("type").is_some_and(|it| it == "string")
                 && limits.iter().all(|limit| it.get(limit).is_none())
         })
@@ -85,10 +76,7 @@ impl Mirror {
 
     /// What the header says of these arguments; nothing for an argument that is not there or null.
     pub(crate) fn value(&self, arguments: &Value) -> Option<String> {
-        let at = self
-            .path
-            .iter()
-            .try_fold(arguments, |value, name| value.get(name))?;
+        let at = self.path.iter().try_fold(arguments, |value, name| value.get(name))?;
         match at {
             Value::String(text) => Some(encoded(text)),
             Value::Bool(value) => Some(value.to_string()),
@@ -105,10 +93,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirror>) {
     for (name, property) in properties {
         path.push(name.clone());
         if let Some(header) = property.get(ANNOTATION).and_then(Value::as_str) {
-            found.push(Mirror {
-                path: path.clone(),
-                name: header.to_owned(),
-            });
+            found.push(Mirror { path: path.clone(), name: header.to_owned() });
         }
         if path.len() < MOST_DEPTH {
             collect(property, path, found);
@@ -126,9 +111,7 @@ pub(crate) fn misplaced(schema: &Value) -> Option<String> {
     for annotated in &named {
         let given = annotated.get(ANNOTATION).unwrap_or(&Value::Null);
         let Some(name) = given.as_str().filter(|it| is_token(it)) else {
-            return Some(format!(
-                "its x-mcp-header {given} is not a valid header name"
-            ));
+            return Some(format!("its x-mcp-header {given} is not a valid header name"));
         };
         if !is_primitive(annotated) {
             return Some(format!(
@@ -185,8 +168,5 @@ fn every<'a>(schema: &'a Value, depth: usize, found: &mut Vec<&'a Value>) {
 /// A token of RFC 9110 §5.6.2, of which the names of headers are made.
 fn is_token(text: &str) -> bool {
     let other = "!#$%&'*+-.^_`|~";
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|it| it.is_ascii_alphanumeric() || other.contains(it))
+    !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric() || other.contains(it))
 }

@@ -76,11 +76,7 @@ impl Reading {
         let is_certain = body.len() <= SHORT_BODY
             && message.as_ref().is_some_and(|it| is_plain(it, modern))
             && serde_json::from_slice::<Once>(body).is_ok();
-        Self {
-            message,
-            is_certain,
-            is_truncated,
-        }
+        Self { message, is_certain, is_truncated }
     }
 
     /// Whether a request of this method opens a lasting stream.
@@ -93,9 +89,7 @@ impl Reading {
 /// Whether it is a request that has one meaning in this era.
 fn is_plain(message: &Value, modern: bool) -> bool {
     let version = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
-    let is_modern = message
-        .pointer(version)
-        .is_some_and(|it| it == "2026-07-28");
+    let is_modern = message.pointer(version).is_some_and(|it| it == "2026-07-28");
     let params = message.get("params");
     let is_short = match message.get("id") {
         Some(Value::String(id)) => {
@@ -162,16 +156,10 @@ fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String
     if judged.is_some() || exchange.status.is_some() {
         return judged;
     }
-    let lines = exchange
-        .received
-        .lines()
-        .filter(|line| !line.trim().is_empty());
+    let lines = exchange.received.lines().filter(|line| !line.trim().is_empty());
     let mut broken = lines.filter(|line| serde_json::from_str::<IgnoredAny>(line).is_err());
     let line = broken.next()?;
-    Some(format!(
-        "a line of stdout is not JSON: {}",
-        crate::wire::shorten(line, 80)
-    ))
+    Some(format!("a line of stdout is not JSON: {}", crate::wire::shorten(line, 80)))
 }
 
 fn silence(raw: &Raw, reading: &Reading, exchange: &Exchange, is_http: bool) -> Option<String> {

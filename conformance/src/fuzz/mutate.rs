@@ -52,10 +52,7 @@ pub(super) fn mutate(rng: &mut Rng, bench: &Bench, template: &Template, id: Valu
 
 fn done(mut raw: Raw, how: &[&'static str]) -> Mutated {
     raw.body.truncate(MAX_BYTES);
-    Mutated {
-        raw,
-        how: how.join(", "),
-    }
+    Mutated { raw, how: how.join(", ") }
 }
 
 /// One of them.

@@ -118,10 +118,7 @@ impl FuzzReport {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_text(&self, mut out: impl Write) -> io::Result<()> {
-        let server = self
-            .server
-            .as_ref()
-            .map_or(String::new(), |it| format!(", {it}"));
+        let server = self.server.as_ref().map_or(String::new(), |it| format!(", {it}"));
         let revisions: Vec<_> = self.revisions.iter().map(|it| it.as_str()).collect();
         writeln!(out, "{}{server}, {}", self.target, revisions.join(", "))?;
         writeln!(
@@ -130,17 +127,10 @@ impl FuzzReport {
             self.seed, self.cases, self.seconds, self.left_out
         )?;
         for silent in &self.silent {
-            writeln!(
-                out,
-                "{silent}: no answer to the valid request, so it was left out"
-            )?;
+            writeln!(out, "{silent}: no answer to the valid request, so it was left out")?;
         }
         for finding in &self.findings {
-            writeln!(
-                out,
-                "{} ({}, case {})",
-                finding.oracle, finding.revision, finding.case
-            )?;
+            writeln!(out, "{} ({}, case {})", finding.oracle, finding.revision, finding.case)?;
             writeln!(out, "  {}", finding.seen)?;
             writeln!(out, "  made from {} by: {}", finding.request, finding.how)?;
             for line in finding.exchange.to_string().lines() {
@@ -164,8 +154,6 @@ impl FuzzReport {
                 self.unconfirmed
             )?;
         }
-        self.once
-            .iter()
-            .try_for_each(|once| writeln!(out, "  {once}"))
+        self.once.iter().try_for_each(|once| writeln!(out, "  {once}"))
     }
 }

@@ -50,12 +50,7 @@ fn curl(url: &str, bench: &Bench, raw: &Raw) -> String {
             quoted(&opening[1])
         );
     }
-    lines += &format!(
-        "{} | curl -i -X {} {}",
-        printed(&raw.body),
-        raw.method,
-        quoted(url)
-    );
+    lines += &format!("{} | curl -i -X {} {}", printed(&raw.body), raw.method, quoted(url));
     for name in ["content-type", "accept", "expect"] {
         if !raw.headers.iter().any(|(known, _)| known == name) {
             // Otherwise curl puts one there.
@@ -170,10 +165,7 @@ pub(super) fn transcript(
             json!({"method": template.method(), "params": params})
         }
     };
-    let is_error = template
-        .expected
-        .as_ref()
-        .is_some_and(|it| it.get("error").is_some());
+    let is_error = template.expected.as_ref().is_some_and(|it| it.get("error").is_some());
     let member = if is_error { "error" } else { "result" };
     lines.push(json!({"mcp": good, "expect": {member: {"$capture": "before"}}}));
     let mut request = json!({"method": raw.method.as_str(), "path": "/mcp", "headers": headers});

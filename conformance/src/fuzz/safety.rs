@@ -8,9 +8,8 @@ use crate::probe::Bench;
 pub(super) fn is_safe(bench: &Bench, body: &[u8]) -> bool {
     let tools = bench.items("tools/list").iter();
     let names = tools.filter_map(|tool| tool.get("name")?.as_str());
-    let forbidden: Vec<&str> = names
-        .filter(|name| !bench.callable.iter().any(|it| it == name))
-        .collect();
+    let forbidden: Vec<&str> =
+        names.filter(|name| !bench.callable.iter().any(|it| it == name)).collect();
     match serde_json::from_slice::<Value>(body) {
         Ok(message) => !names_one(&message, &forbidden),
         // How a server reads what is not JSON is not known: no such name may stand in it.

@@ -34,10 +34,7 @@ pub(super) async fn shrink(bench: &Bench, failed: &Failed) -> Option<Shrunk> {
         template: &failed.template,
         oracle,
         tries,
-        best: Shrunk {
-            raw: failed.mutated.raw.clone(),
-            breach: failed.breach.clone(),
-        },
+        best: Shrunk { raw: failed.mutated.raw.clone(), breach: failed.breach.clone() },
     };
     if !search.keeps(failed.mutated.raw.clone()).await {
         return None;

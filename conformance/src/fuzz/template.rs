@@ -39,10 +39,7 @@ impl Template {
             let names = arguments.into_iter().flatten();
             let names = names.filter_map(|it| it.get("name")?.as_str());
             let given: Map<_, _> = names.map(|it| (it.to_owned(), json!("a"))).collect();
-            ask(
-                "prompts/get",
-                json!({"name": prompt.get("name"), "arguments": given}),
-            );
+            ask("prompts/get", json!({"name": prompt.get("name"), "arguments": given}));
             if bench.offers("completions") {
                 let argument = given.keys().next().map_or("a", String::as_str);
                 let reference = json!({"type": "ref/prompt", "name": prompt.get("name")});

@@ -25,11 +25,7 @@ pub(super) struct Breach {
 
 impl Breach {
     fn new((oracle, seen): Violation, exchange: &Exchange) -> Self {
-        Self {
-            oracle,
-            seen,
-            exchange: exchange.clone(),
-        }
+        Self { oracle, seen, exchange: exchange.clone() }
     }
 }
 
@@ -125,10 +121,8 @@ async fn on_pipes(
     let (patience, next) = (bench.patience, bench.next_id());
     let after = json!(format!("after-{next}"));
     let follower = good(bench, template, after.clone()).to_string();
-    let mut exchange = Exchange {
-        sent: String::from_utf8_lossy(&raw.body).into_owned(),
-        ..Exchange::default()
-    };
+    let mut exchange =
+        Exchange { sent: String::from_utf8_lossy(&raw.body).into_owned(), ..Exchange::default() };
     let started = bench.process();
     let process = match started {
         Ok(process) => process,

@@ -29,17 +29,13 @@ impl Call {
     /// The params are not an object, or the request has no answer that ends: it is a notification or a subscription, or
     /// opens the conversation itself.
     pub fn new(method: &str, params: Value) -> Result<Self, CallError> {
-        let refuse = |reason: &str| CallError {
-            given: method.to_owned(),
-            reason: reason.to_owned(),
-        };
+        let refuse =
+            |reason: &str| CallError { given: method.to_owned(), reason: reason.to_owned() };
         if method.is_empty() {
             return Err(refuse("it has no method, such as tools/list"));
         }
         if method.starts_with("notifications/") {
-            return Err(refuse(
-                "a notification has no answer that could be measured",
-            ));
+            return Err(refuse("a notification has no answer that could be measured"));
         }
         if matches!(method, "subscriptions/listen" | "initialize") {
             return Err(refuse("it can be sent once, or does not end"));
@@ -47,10 +43,7 @@ impl Call {
         if !params.is_object() {
             return Err(refuse("its params are not a JSON object"));
         }
-        Ok(Self {
-            method: method.to_owned(),
-            params,
-        })
+        Ok(Self { method: method.to_owned(), params })
     }
 
     /// A call of a tool.
@@ -65,10 +58,8 @@ impl Call {
             });
         }
         let members = [("name", name.into()), ("arguments", arguments)];
-        let params: Map<_, _> = members
-            .map(|(name, value)| (name.to_owned(), value))
-            .into_iter()
-            .collect();
+        let params: Map<_, _> =
+            members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
         Self::new("tools/call", params.into())
     }
 
@@ -90,14 +81,9 @@ impl Call {
         let lists = bench.lists.iter();
         let answered =
             lists.filter(|(_, _, pages)| pages.first().is_some_and(|page| page.result().is_some()));
-        let methods = [first]
-            .into_iter()
-            .chain(answered.map(|(method, ..)| *method));
+        let methods = [first].into_iter().chain(answered.map(|(method, ..)| *method));
         methods
-            .map(|method| Self {
-                method: method.to_owned(),
-                params: Value::Object(Map::new()),
-            })
+            .map(|method| Self { method: method.to_owned(), params: Value::Object(Map::new()) })
             .collect()
     }
 }

@@ -86,9 +86,9 @@ impl Connection {
         let patience = self.bench.patience;
         let late = |_| format!("no answer within {} s", patience.as_secs_f64());
         let (status, message) = match &self.bench.endpoint {
-            Endpoint::Http(target) => timeout(patience, over_http(target, request, id))
-                .await
-                .map_err(late)??,
+            Endpoint::Http(target) => {
+                timeout(patience, over_http(target, request, id)).await.map_err(late)??
+            }
             Endpoint::Command(..) => {
                 let body = request.body(id);
                 let process = self.bench.process().map_err(|error| error.to_string())?;
@@ -116,10 +116,7 @@ impl Connection {
         let request = self.requests.get(index).ok_or("there is nothing to ask")?;
         let sent = Sent::request(&request.method, id, self.bench.revision.is_modern());
         // The ids are left out: what is wrong is counted by its kind.
-        if message
-            .get("id")
-            .is_some_and(|own| !own.is_null() && *own != id)
-        {
+        if message.get("id").is_some_and(|own| !own.is_null() && *own != id) {
             return Err(format!("{}: the answer has another id", request.method));
         }
         if let Some(breach) = breach(message, &sent, status) {
@@ -129,10 +126,7 @@ impl Connection {
             return Ok(());
         }
         if let Some(error) = message.get("error") {
-            let code = error
-                .get("code")
-                .and_then(Value::as_i64)
-                .unwrap_or_default();
+            let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
             let text = error.get("message").and_then(Value::as_str);
             let text = shorten(text.unwrap_or_default(), SHOWN);
             return Err(format!("{}: error {code}: {text}", request.method));

@@ -99,10 +99,7 @@ impl Measured {
         if let (Some(before), Some(after)) = (before, after) {
             let used = after.cpu_seconds - before.cpu_seconds;
             let spent = self.usage.map_or(0.0, |usage| usage.cpu_seconds);
-            self.usage = Some(Usage {
-                cpu_seconds: spent + used,
-                ..after
-            });
+            self.usage = Some(Usage { cpu_seconds: spent + used, ..after });
             cpu_micros = (all.requests() > 0).then(|| used * 1e6 / all.requests() as f64);
         }
         let round = RoundFigures { all, cpu_micros };
@@ -126,12 +123,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 impl LoadReport {
     pub(super) fn new(load: &Load, own_cores: Option<f64>) -> Self {
-        Self {
-            connections: load.connections,
-            rate: load.rate,
-            own_cores,
-            targets: Vec::new(),
-        }
+        Self { connections: load.connections, rate: load.rate, own_cores, targets: Vec::new() }
     }
 
     /// Whether an answer was wrong, or no request was answered.
@@ -183,18 +175,15 @@ impl LoadReport {
     /// # Errors
     /// `out` cannot be written.
     pub fn write_text(&self, mut out: impl Write) -> io::Result<()> {
-        let loop_ = self.rate.map_or("closed loop".to_owned(), |rate| {
-            format!("open loop, {rate} requests/s")
-        });
+        let loop_ = self
+            .rate
+            .map_or("closed loop".to_owned(), |rate| format!("open loop, {rate} requests/s"));
         for measured in &self.targets {
             measured.write_text(self.connections, &loop_, &mut out)?;
         }
         let ratios = self.ratios();
         if !ratios.is_empty() {
-            writeln!(
-                out,
-                "Medians of the rounds, and the median of their ratios:"
-            )?;
+            writeln!(out, "Medians of the rounds, and the median of their ratios:")?;
             for (name, one, two, ratio) in ratios {
                 let what = match name {
                     "perSecond" => "answers/s",
@@ -276,26 +265,12 @@ impl Measured {
 
     #[expect(clippy::cast_precision_loss, reason = "figures for people")]
     fn write_text(&self, connections: usize, loop_: &str, out: &mut impl Write) -> io::Result<()> {
-        let server = self
-            .server
-            .as_ref()
-            .map_or(String::new(), |it| format!(", {it}"));
+        let server = self.server.as_ref().map_or(String::new(), |it| format!(", {it}"));
         writeln!(out, "{}{server}, {}", self.target, self.revision)?;
         let (seconds, rounds) = (self.all.seconds, self.rounds.len());
-        writeln!(
-            out,
-            "{connections} connections, {loop_}, {seconds:.1} s in {rounds} rounds\n"
-        )?;
-        let [call, requests, second, p50, p90, p99, max, failed] = [
-            "",
-            "requests",
-            "answers/s",
-            "p50 ms",
-            "p90",
-            "p99",
-            "max",
-            "failed",
-        ];
+        writeln!(out, "{connections} connections, {loop_}, {seconds:.1} s in {rounds} rounds\n")?;
+        let [call, requests, second, p50, p90, p99, max, failed] =
+            ["", "requests", "answers/s", "p50 ms", "p90", "p99", "max", "failed"];
         writeln!(
             out,
             "  {call:<32} {requests:>9} {second:>10} {p50:>9} {p90:>9} {p99:>9} {max:>9} {failed:>7}"

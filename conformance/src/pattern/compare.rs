@@ -74,14 +74,11 @@ impl Comparison {
         match (&pattern.0, actual) {
             (Kind::Absent | Kind::Optional(_), None) => {}
             (Kind::Not(inner), None) if !matches!(inner.0, Kind::Absent) => {}
-            (Kind::All(patterns), _) => patterns
-                .iter()
-                .for_each(|pattern| self.visit(pattern, actual)),
+            (Kind::All(patterns), _) => {
+                patterns.iter().for_each(|pattern| self.visit(pattern, actual))
+            }
             (Kind::OneOf(patterns), _) => {
-                if !patterns
-                    .iter()
-                    .any(|pattern| self.would_match(pattern, actual))
-                {
+                if !patterns.iter().any(|pattern| self.would_match(pattern, actual)) {
                     self.differs(pattern, actual);
                 }
             }
@@ -112,24 +109,18 @@ impl Comparison {
             (Kind::Not(inner), _) => !self.would_match(inner, Some(value)),
             (Kind::Array(expected), Value::Array(items)) => {
                 if expected.len() != items.len() {
-                    let reason = format!(
-                        "{} elements expected, {} found",
-                        expected.len(),
-                        items.len()
-                    );
+                    let reason =
+                        format!("{} elements expected, {} found", expected.len(), items.len());
                     return self.differs_because(pattern, value, reason);
                 }
                 for (index, (expected, item)) in expected.iter().zip(items).enumerate() {
-                    self.within(&index.to_string(), |inner| {
-                        inner.visit(expected, Some(item))
-                    });
+                    self.within(&index.to_string(), |inner| inner.visit(expected, Some(item)));
                 }
                 true
             }
             (Kind::Object(expected), Value::Object(members)) => {
-                for (name, member) in members
-                    .iter()
-                    .filter(|(name, _)| !expected.contains_key(*name))
+                for (name, member) in
+                    members.iter().filter(|(name, _)| !expected.contains_key(*name))
                 {
                     self.within(name, |inner| inner.unexpected(member));
                 }
@@ -236,9 +227,9 @@ impl Comparison {
         };
         for (expected, partner) in expected.iter().zip(&partners) {
             match partner.and_then(|index| items.get(index).map(|item| (index, item))) {
-                Some((index, item)) => self.within(&index.to_string(), |inner| {
-                    inner.visit(expected, Some(item))
-                }),
+                Some((index, item)) => {
+                    self.within(&index.to_string(), |inner| inner.visit(expected, Some(item)))
+                }
                 None => {
                     let missing = format!("no element is {}", in_words(&expected.source()));
                     self.differs_because(pattern, value, missing);
@@ -263,8 +254,7 @@ impl Comparison {
     fn within(&mut self, name: &str, visit: impl FnOnce(&mut Self)) {
         let outer = self.path.len();
         self.path.push('/');
-        self.path
-            .push_str(&name.replace('~', "~0").replace('/', "~1"));
+        self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
         visit(self);
         self.path.truncate(outer);
     }
@@ -311,10 +301,7 @@ fn same(left: &Value, right: &Value) -> bool {
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| same(left, right))
+                && left.iter().zip(right).all(|(left, right)| same(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()

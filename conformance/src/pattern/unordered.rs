@@ -13,9 +13,8 @@ pub(super) fn pair(
     if left > MOST || right > MOST {
         return None;
     }
-    let candidates: Vec<Vec<usize>> = (0..left)
-        .map(|left| (0..right).filter(|&right| fits(left, right)).collect())
-        .collect();
+    let candidates: Vec<Vec<usize>> =
+        (0..left).map(|left| (0..right).filter(|&right| fits(left, right)).collect()).collect();
     let mut owner: Vec<Option<usize>> = vec![None; right];
     for left in 0..left {
         find_partner(left, &candidates, &mut owner, &mut vec![false; right]);

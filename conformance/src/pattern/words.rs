@@ -90,10 +90,9 @@ fn matcher(name: &str, argument: &Value) -> String {
         ("$unordered", Value::Array(items)) => {
             format!("an array, in any order, of [{}]", list(items))
         }
-        ("$each", inner) => format!(
-            "an array or object in which each value is {}",
-            in_words(inner)
-        ),
+        ("$each", inner) => {
+            format!("an array or object in which each value is {}", in_words(inner))
+        }
         ("$length", length) => format!("a value of the length {length}"),
         ("$json", inner) => format!("a string that holds the JSON of {}", in_words(inner)),
         ("$not", inner) => format!("anything but {}", in_words(inner)),
@@ -115,9 +114,7 @@ fn joined(items: &[Value], between: &str) -> String {
 }
 
 fn named(members: &Map<String, Value>) -> String {
-    let words: Vec<String> = members
-        .iter()
-        .map(|(name, value)| format!("{name}: {}", in_words(value)))
-        .collect();
+    let words: Vec<String> =
+        members.iter().map(|(name, value)| format!("{name}: {}", in_words(value))).collect();
     words.join(", ")
 }

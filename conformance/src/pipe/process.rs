@@ -25,17 +25,12 @@ pub(super) async fn serve(
     mut asks: mpsc::Receiver<Ask>,
 ) {
     let name = program.display().to_string();
-    let no_answer = |source: BoxError| TargetError::NoAnswer {
-        target: name.clone(),
-        source,
-    };
+    let no_answer = |source: BoxError| TargetError::NoAnswer { target: name.clone(), source };
     let mut running: Option<Process> = None;
     let mut open = Waiters::default();
     loop {
         // Pending writes are bounded: no more requests are taken while this much waits.
-        let full = running
-            .as_ref()
-            .is_some_and(|process| process.input.len() > MAX_EVENT_BYTES);
+        let full = running.as_ref().is_some_and(|process| process.input.len() > MAX_EVENT_BYTES);
         tokio::select! {
             ask = asks.recv(), if !full => {
                 let Some(Ask { message, replies, ends }) = ask else {
@@ -86,9 +81,7 @@ pub(super) async fn serve(
 }
 
 fn is_initialize(message: &Value) -> bool {
-    message
-        .get("method")
-        .is_some_and(|method| method == "initialize")
+    message.get("method").is_some_and(|method| method == "initialize")
 }
 
 async fn step(running: &mut Option<Process>) -> Result<Option<ServerLine>, BoxError> {
@@ -167,9 +160,7 @@ impl Process {
 
     /// Closes its stdin, which is how a server is asked to end, and waits for it.
     async fn end(self) {
-        let Self {
-            mut child, stdin, ..
-        } = self;
+        let Self { mut child, stdin, .. } = self;
         drop(stdin);
         // One that cannot be waited for has ended.
         let _ = child.wait().await;
@@ -213,24 +204,17 @@ impl Waiters {
         let id = message.get("id");
         if message.get("method").is_none() {
             // An answer without a waiting caller belongs to one that has left.
-            if let Some(index) = self
-                .requests
-                .iter()
-                .position(|(request, _)| request.get("id") == id)
+            if let Some(index) =
+                self.requests.iter().position(|(request, _)| request.get("id") == id)
             {
                 let (_, replies) = self.requests.remove(index);
                 let _ = replies.try_send(Ok(line));
             }
             return;
         }
-        let named = self
-            .requests
-            .iter()
-            .find(|(request, _)| concerns(&message, request));
+        let named = self.requests.iter().find(|(request, _)| concerns(&message, request));
         let oldest = self.requests.iter().find(|(request, _)| {
-            request
-                .get("method")
-                .is_some_and(|method| method != "subscriptions/listen")
+            request.get("method").is_some_and(|method| method != "subscriptions/listen")
         });
         let oldest = oldest.map(|(_, replies)| replies);
         let to = match (named, id) {

@@ -153,8 +153,7 @@ impl Bench {
         if self.greeting.result().is_none() {
             return false;
         }
-        self.notify("notifications/initialized", Duration::ZERO)
-            .await;
+        self.notify("notifications/initialized", Duration::ZERO).await;
         true
     }
 
@@ -200,18 +199,13 @@ impl Bench {
         let (mut items, mut pages, mut cursor) = (Vec::new(), Vec::new(), None::<Value>);
         // A list that never ends is a separate finding.
         for _ in 0..100 {
-            let params = cursor
-                .take()
-                .map_or(json!({}), |cursor| json!({ "cursor": cursor }));
+            let params = cursor.take().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
             let page = self.ask(method, params).await;
             let result = page.result().cloned().unwrap_or_default();
             let more = result.get(member).and_then(Value::as_array);
             items.extend(more.into_iter().flatten().cloned());
             // A cursor that is not a string is a separate finding too.
-            cursor = result
-                .get("nextCursor")
-                .filter(|it| it.is_string())
-                .cloned();
+            cursor = result.get("nextCursor").filter(|it| it.is_string()).cloned();
             pages.push(page);
             if cursor.is_none() {
                 break;
@@ -224,23 +218,15 @@ impl Bench {
     pub(crate) fn server(&self) -> Option<String> {
         let result = self.greeting.result()?;
         let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
-        let info = result
-            .get("serverInfo")
-            .or_else(|| result.pointer(stated))?;
+        let info = result.get("serverInfo").or_else(|| result.pointer(stated))?;
         let text = |member: &str| info.get(member).and_then(Value::as_str);
-        Some(format!(
-            "{} {}",
-            text("name")?,
-            text("version").unwrap_or_default()
-        ))
+        Some(format!("{} {}", text("name")?, text("version").unwrap_or_default()))
     }
 
     /// Whether the server declares a capability.
     pub(crate) fn offers(&self, capability: &str) -> bool {
         let capabilities = self.greeting.result().and_then(|it| it.get("capabilities"));
-        capabilities
-            .and_then(|it| it.get(capability))
-            .is_some_and(Value::is_object)
+        capabilities.and_then(|it| it.get(capability)).is_some_and(Value::is_object)
     }
 
     /// The items of a list.
@@ -252,9 +238,7 @@ impl Bench {
     /// The exchange that brought the first page of a list.
     pub(crate) fn page(&self, method: &str) -> Exchange {
         let list = self.lists.iter().find(|(known, ..)| *known == method);
-        list.and_then(|(.., pages)| pages.first())
-            .cloned()
-            .unwrap_or_default()
+        list.and_then(|(.., pages)| pages.first()).cloned().unwrap_or_default()
     }
 
     /// An id that was not used yet.
@@ -307,10 +291,7 @@ impl Bench {
     /// The request that carries a message in good framing.
     pub(crate) fn framed(&self, message: &Value) -> Raw {
         let mut raw = Raw::post(message.to_string());
-        let method = message
-            .get("method")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         if method != "initialize" || self.revision.is_modern() {
             if let Some(session) = &self.session {
                 raw = raw.with("mcp-session-id", session);
@@ -343,9 +324,7 @@ impl Bench {
         };
         let arguments = params.get("arguments").unwrap_or(&Value::Null);
         let mirrors = Mirror::all(schema).into_iter();
-        mirrors
-            .filter_map(|mirror| Some((mirror.header(), mirror.value(arguments)?)))
-            .collect()
+        mirrors.filter_map(|mirror| Some((mirror.header(), mirror.value(arguments)?))).collect()
     }
 
     /// Sends a request unchanged; on stdio its body as a line.
@@ -416,11 +395,7 @@ impl Bench {
         let params = self.with_meta(params);
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let raw = self.framed(&message);
-        let patience = if self.endpoint.is_http() {
-            self.patience
-        } else {
-            listen
-        };
+        let patience = if self.endpoint.is_http() { self.patience } else { listen };
         self.raw_within(raw, patience).await
     }
 

@@ -66,8 +66,5 @@ fn unreachable(endpoint: &Endpoint, problem: &str) -> TargetError {
     let target = endpoint.to_string();
     let named = format!("{target} cannot be reached: ");
     let problem = problem.strip_prefix(&named).unwrap_or(problem);
-    TargetError::Unreachable {
-        source: problem.into(),
-        target,
-    }
+    TargetError::Unreachable { source: problem.into(), target }
 }

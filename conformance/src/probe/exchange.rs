@@ -73,11 +73,7 @@ impl Exchange {
             _ if self.received.is_empty() => "no body".to_owned(),
             _ => "no JSON-RPC response".to_owned(),
         };
-        status
-            .into_iter()
-            .chain([what])
-            .collect::<Vec<_>>()
-            .join(", ")
+        status.into_iter().chain([what]).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -90,11 +86,7 @@ impl fmt::Display for Exchange {
             writeln!(formatter, "< HTTP {status}")?;
         }
         for (name, value) in &self.headers {
-            writeln!(
-                formatter,
-                "< {name}: {}",
-                String::from_utf8_lossy(value.as_bytes())
-            )?;
+            writeln!(formatter, "< {name}: {}", String::from_utf8_lossy(value.as_bytes()))?;
         }
         for line in shorten(&self.received, SHOWN).lines() {
             writeln!(formatter, "< {line}")?;

@@ -34,10 +34,7 @@ impl Raw {
             method: Method::POST,
             headers: vec![
                 ("content-type".to_owned(), "application/json".to_owned()),
-                (
-                    "accept".to_owned(),
-                    "application/json, text/event-stream".to_owned(),
-                ),
+                ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
             ],
             body: body.into(),
             path: None,
@@ -46,12 +43,7 @@ impl Raw {
 
     /// A request without a body.
     pub(crate) fn bare(method: Method) -> Self {
-        Self {
-            method,
-            headers: Vec::new(),
-            body: Bytes::new(),
-            path: None,
-        }
+        Self { method, headers: Vec::new(), body: Bytes::new(), path: None }
     }
 
     /// With this header, in place of one of its name.
@@ -80,10 +72,7 @@ pub(crate) async fn hold(
     patience: Duration,
     listen: Duration,
 ) -> (Exchange, Option<Body>) {
-    let mut exchange = Exchange {
-        sent: shown(&raw),
-        ..Exchange::default()
-    };
+    let mut exchange = Exchange { sent: shown(&raw), ..Exchange::default() };
     let Some(request) = request(target, raw) else {
         exchange.broken = Some("the request cannot be sent".to_owned());
         return (exchange, None);
@@ -181,9 +170,7 @@ fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
     *request.uri_mut() = path.parse().ok()?;
     for (name, value) in raw.headers {
         let name = HeaderName::try_from(name).ok()?;
-        request
-            .headers_mut()
-            .append(name, HeaderValue::try_from(value).ok()?);
+        request.headers_mut().append(name, HeaderValue::try_from(value).ok()?);
     }
     Some(request)
 }

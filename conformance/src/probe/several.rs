@@ -36,10 +36,7 @@ impl Bench {
             }
             return all;
         }
-        let unsent = |problem: String| Exchange {
-            broken: Some(problem),
-            ..Exchange::default()
-        };
+        let unsent = |problem: String| Exchange { broken: Some(problem), ..Exchange::default() };
         let process = match self.process() {
             Ok(process) => process,
             Err(error) => return vec![unsent(error.to_string())],
@@ -48,13 +45,8 @@ impl Bench {
         if !process.write(lines.join("\n").as_bytes(), patience).await {
             return vec![unsent("the program does not read, or has ended".to_owned())];
         }
-        let mut exchanges: Vec<Exchange> = lines
-            .into_iter()
-            .map(|sent| Exchange {
-                sent,
-                ..Exchange::default()
-            })
-            .collect();
+        let mut exchanges: Vec<Exchange> =
+            lines.into_iter().map(|sent| Exchange { sent, ..Exchange::default() }).collect();
         let end = Instant::now() + patience;
         while exchanges.iter().any(|it| it.messages.is_empty()) {
             let Ok(Some(line)) = timeout_at(end, process.next()).await else {
@@ -143,9 +135,7 @@ impl Bench {
         let Ok(process) = self.process() else { return };
         while let Ok(Some(line)) = timeout_at(end, process.next()).await {
             exchange.received.push_str(&String::from_utf8_lossy(&line));
-            exchange
-                .messages
-                .extend(serde_json::from_slice::<Value>(&line));
+            exchange.messages.extend(serde_json::from_slice::<Value>(&line));
         }
     }
 }

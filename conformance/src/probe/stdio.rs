@@ -49,29 +49,20 @@ impl Process {
             let mut reader = BufReader::new(stdout);
             loop {
                 let mut line = Vec::new();
-                let read = (&mut reader)
-                    .take(MAX_LINE)
-                    .read_until(b'\n', &mut line)
-                    .await;
+                let read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).await;
                 if !read.is_ok_and(|count| count > 0) || sender.send(line).await.is_err() {
                     return;
                 }
             }
         });
-        Ok(Self {
-            child,
-            stdin,
-            lines,
-        })
+        Ok(Self { child, stdin, lines })
     }
 
     /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier
     /// line that comes before it is left out.
     pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
-        let mut exchange = Exchange {
-            sent: String::from_utf8_lossy(line).into_owned(),
-            ..Exchange::default()
-        };
+        let mut exchange =
+            Exchange { sent: String::from_utf8_lossy(line).into_owned(), ..Exchange::default() };
         if !self.write(line, patience).await {
             exchange.broken = Some(
                 "the line could not be written: the program has ended or does not read".to_owned(),
@@ -95,9 +86,8 @@ impl Process {
             }
             match timeout_at(end, self.lines.recv()).await {
                 Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
-                    exchange.broken = Some(format!(
-                        "more than {MAX_RECEIVED} bytes came before an answer"
-                    ));
+                    exchange.broken =
+                        Some(format!("more than {MAX_RECEIVED} bytes came before an answer"));
                     return exchange;
                 }
                 Ok(Some(line)) => {

@@ -28,9 +28,7 @@ impl Flow {
                 Item::Answered { answer, .. } => collect(&answer.value, &mut said),
                 Item::Said { message, .. } => collect(message, &mut said),
                 Item::Asked { params, .. } | Item::Told { params, .. } => {
-                    params
-                        .iter()
-                        .for_each(|params| flow.sent(params, "", &said));
+                    params.iter().for_each(|params| flow.sent(params, "", &said));
                 }
                 Item::Replied { answer, .. } => flow.sent(&answer.value, "", &said),
                 Item::Listened | Item::Plain { .. } => {}
@@ -61,9 +59,9 @@ impl Flow {
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.sent(item, key, said)),
-            Value::Object(members) => members
-                .iter()
-                .for_each(|(name, value)| self.sent(value, name, said)),
+            Value::Object(members) => {
+                members.iter().for_each(|(name, value)| self.sent(value, name, said))
+            }
             _ => {}
         }
     }

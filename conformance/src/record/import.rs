@@ -46,10 +46,7 @@ impl Recorder {
                 endpoint = path.map(str::to_owned);
             }
             // What went elsewhere does not belong to the protocol.
-            if endpoint
-                .as_deref()
-                .is_some_and(|own| path.is_some_and(|path| path != own))
-            {
+            if endpoint.as_deref().is_some_and(|own| path.is_some_and(|path| path != own)) {
                 self.stray();
                 continue;
             }
@@ -92,9 +89,7 @@ impl Recorder {
         let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
         let status = number(response, "status").and_then(|status| u16::try_from(status).ok());
         let version = header(request, "mcp-protocol-version");
-        let era = sent
-            .as_ref()
-            .map_or(Era::Legacy, |sent| era_of(sent, version));
+        let era = sent.as_ref().map_or(Era::Legacy, |sent| era_of(sent, version));
         let session = header(response, SESSION.as_str()).or(header(request, SESSION.as_str()));
         let key = match (era, session, &sent) {
             (Era::Modern, _, Some(sent)) => modern(sent),
@@ -113,15 +108,7 @@ impl Recorder {
         let mut add = |time: u64, begins: bool, note: Note| {
             let key = key.clone();
             let begins = begins.then_some(era);
-            seen.push((
-                time,
-                SessionEvent {
-                    key,
-                    era,
-                    begins,
-                    note,
-                },
-            ));
+            seen.push((time, SessionEvent { key, era, begins, note }));
         };
         let asked = sent.clone();
         let serial = Rc::new(Cell::new(None));
@@ -185,10 +172,7 @@ fn messages(response: &Value) -> Vec<(u64, Option<String>, Value)> {
 fn streamed(response: &Value) -> Vec<(u64, Option<String>, Value)> {
     let stream =
         header(response, "content-type").is_some_and(|kind| kind.starts_with(EVENT_STREAM));
-    let text = response
-        .get("body")
-        .and_then(Value::as_str)
-        .filter(|_| stream);
+    let text = response.get("body").and_then(Value::as_str).filter(|_| stream);
     let mut frames = VecDeque::new();
     // What can be read up to a fault is kept.
     let _ = Decoder::default().push(text.unwrap_or_default().as_bytes(), &mut frames);

@@ -65,11 +65,7 @@ pub(crate) fn write(session: &Session, mask: &Mask, name: &str) -> Option<Transc
 }
 
 fn title(client: &str, cut: bool) -> String {
-    let cut = if cut {
-        "; it went on, but no more was kept"
-    } else {
-        ""
-    };
+    let cut = if cut { "; it went on, but no more was kept" } else { "" };
     format!("recorded from {client}{cut}")
 }
 
@@ -98,19 +94,9 @@ struct Scribe<'a> {
 impl<'a> Scribe<'a> {
     fn new(session: &'a Session, mask: &'a Mask) -> Self {
         let answers = session.items.iter().filter_map(|item| match item {
-            Item::Answered {
-                serial,
-                answer,
-                status,
-                named,
-            } => Some((
-                *serial,
-                Answered {
-                    answer,
-                    status: *status,
-                    named,
-                },
-            )),
+            Item::Answered { serial, answer, status, named } => {
+                Some((*serial, Answered { answer, status: *status, named }))
+            }
             _ => None,
         });
         Self {
@@ -129,50 +115,33 @@ impl<'a> Scribe<'a> {
         let session = self.session;
         self.writer.begin();
         match session.items.get(index) {
-            Some(Item::Asked {
-                serial,
-                id,
-                method,
-                params,
-                headers,
-            }) if method != "initialize" && self.is_refused(*serial) => {
+            Some(Item::Asked { serial, id, method, params, headers })
+                if method != "initialize" && self.is_refused(*serial) =>
+            {
                 self.refused(*serial, id, method, params.as_ref(), headers);
             }
-            Some(Item::Asked {
-                serial,
-                method,
-                params,
-                ..
-            }) if method == "subscriptions/listen" => {
+            Some(Item::Asked { serial, method, params, .. })
+                if method == "subscriptions/listen" =>
+            {
                 let name = format!("listen{}", self.subscriptions.len() + 1);
                 self.subscriptions.insert(*serial, name.clone());
-                let filter = params
-                    .as_ref()
-                    .and_then(|params| params.get("notifications"));
+                let filter = params.as_ref().and_then(|params| params.get("notifications"));
                 let listen = filter.map(|filter| self.writer.sent(filter).0);
                 self.stream(name, listen.unwrap_or_else(|| json!({})));
             }
-            Some(Item::Asked {
-                serial,
-                method,
-                params,
-                ..
-            }) if method != "initialize" => {
+            Some(Item::Asked { serial, method, params, .. }) if method != "initialize" => {
                 self.request(index, *serial, method, params.as_ref());
             }
             Some(Item::Told { method, params }) => match method.as_str() {
                 "notifications/initialized" => {}
                 // It names a request by an id that a replay does not have.
-                "notifications/cancelled" => self
-                    .left_out
-                    .push(format!("line after {}: {method}", self.lines.len())),
+                "notifications/cancelled" => {
+                    self.left_out.push(format!("line after {}: {method}", self.lines.len()))
+                }
                 _ => {
                     let (params, masked) = self.params(params.as_ref());
-                    let message = Message {
-                        notify: Some(method.clone()),
-                        params,
-                        ..Message::default()
-                    };
+                    let message =
+                        Message { notify: Some(method.clone()), params, ..Message::default() };
                     self.mcp(message, None, masked);
                 }
             },
@@ -181,11 +150,9 @@ impl<'a> Scribe<'a> {
                 self.said(*to, message)
             }
             Some(Item::Answered { serial, answer, .. }) => self.ended(*serial, answer),
-            Some(Item::Plain {
-                method,
-                status,
-                sent,
-            }) => self.plain(method, *status, sent.as_ref(), version),
+            Some(Item::Plain { method, status, sent }) => {
+                self.plain(method, *status, sent.as_ref(), version)
+            }
             _ => {}
         }
     }
@@ -234,9 +201,8 @@ impl<'a> Scribe<'a> {
         token.is_some()
             && self.session.items.iter().any(|item| match item {
                 Item::Asked { serial, params, .. } => {
-                    let own = params
-                        .as_ref()
-                        .and_then(|params| params.pointer("/_meta/progressToken"));
+                    let own =
+                        params.as_ref().and_then(|params| params.pointer("/_meta/progressToken"));
                     own == token && !self.answers.contains_key(serial)
                 }
                 _ => false,
@@ -261,11 +227,8 @@ impl<'a> Scribe<'a> {
     }
 
     fn wait(&mut self, name: String, message: Value) {
-        let action = Action::Await(Await {
-            r#await: name,
-            message: Some(message),
-            ..Await::default()
-        });
+        let action =
+            Action::Await(Await { r#await: name, message: Some(message), ..Await::default() });
         self.step(action, None);
     }
 
@@ -274,10 +237,7 @@ impl<'a> Scribe<'a> {
         if self.session.era == Era::Legacy {
             headers.insert("mcp-session-id".to_owned(), "${main.session}".to_owned());
         }
-        headers.insert(
-            "accept".to_owned(),
-            "application/json, text/event-stream".to_owned(),
-        );
+        headers.insert("accept".to_owned(), "application/json, text/event-stream".to_owned());
         let http = HttpRequest {
             method: method.to_owned(),
             path: "/mcp".to_owned(),
@@ -285,36 +245,21 @@ impl<'a> Scribe<'a> {
             json: sent.map(|sent| self.writer.sent(sent).0),
             text: None,
         };
-        let expect = Expect {
-            status: Some(status.into()),
-            ..Expect::default()
-        };
+        let expect = Expect { status: Some(status.into()), ..Expect::default() };
         self.step(Action::Http(Http { http, expect }), None);
     }
 
     fn mcp(&mut self, mcp: Message, expect: Option<Expect>, masked: bool) {
         let note = masked.then(|| MASKED_NOTE.to_owned());
         let client = None;
-        self.step(
-            Action::Mcp(Mcp {
-                mcp,
-                client,
-                expect,
-            }),
-            note,
-        );
+        self.step(Action::Mcp(Mcp { mcp, client, expect }), note);
     }
 
     fn step(&mut self, action: Action, note: Option<String>) {
-        let step = Step {
-            era: None,
-            note,
-            action,
-        };
+        let step = Step { era: None, note, action };
         self.lines.push(Line::Step(Box::new(step)));
         let line = self.lines.len();
         let loosened = self.writer.loosened();
-        self.loosened
-            .extend(loosened.into_iter().map(|place| Loosened { line, ..place }));
+        self.loosened.extend(loosened.into_iter().map(|place| Loosened { line, ..place }));
     }
 }

@@ -43,10 +43,7 @@ impl Mask {
         if !secret || name == "mcp-session-id" || self.known.len() >= MOST_KNOWN {
             return;
         }
-        let value = value
-            .split_once(' ')
-            .map_or(value, |(_, token)| token)
-            .trim();
+        let value = value.split_once(' ').map_or(value, |(_, token)| token).trim();
         if value.len() >= SHORTEST && !self.known.iter().any(|known| known == value) {
             self.known.push(value.to_owned());
         }
@@ -57,19 +54,12 @@ impl Mask {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for known in &self.known {
             found.extend(
-                text.match_indices(known.as_str())
-                    .map(|(start, part)| (start, start + part.len())),
+                text.match_indices(known.as_str()).map(|(start, part)| (start, start + part.len())),
             );
         }
         found.extend(SHAPE.find_iter(text).map(|part| (part.start(), part.end())));
         for captures in PHRASE.captures_iter(text) {
-            found.extend(
-                captures
-                    .iter()
-                    .skip(1)
-                    .flatten()
-                    .map(|part| (part.start(), part.end())),
-            );
+            found.extend(captures.iter().skip(1).flatten().map(|part| (part.start(), part.end())));
         }
         found.sort_unstable();
         let mut apart: Vec<(usize, usize)> = Vec::with_capacity(found.len());
@@ -107,12 +97,12 @@ impl Mask {
                 *text = masked;
                 changed
             }
-            Value::Array(items) => items
-                .iter_mut()
-                .fold(false, |any, item| self.value(item, key) | any),
-            Value::Object(members) => members
-                .iter_mut()
-                .fold(false, |any, (name, value)| self.value(value, name) | any),
+            Value::Array(items) => {
+                items.iter_mut().fold(false, |any, item| self.value(item, key) | any)
+            }
+            Value::Object(members) => {
+                members.iter_mut().fold(false, |any, (name, value)| self.value(value, name) | any)
+            }
             _ => false,
         }
     }
@@ -125,10 +115,7 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         .filter(char::is_ascii_alphanumeric)
         .map(|letter| letter.to_ascii_lowercase())
         .collect();
-    if matches!(
-        letters.as_str(),
-        "progresstoken" | "nextpagetoken" | "maxtokens"
-    ) {
+    if matches!(letters.as_str(), "progresstoken" | "nextpagetoken" | "maxtokens") {
         return false;
     }
     const ENDS: [&str; 14] = [

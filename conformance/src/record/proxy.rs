@@ -57,11 +57,7 @@ pub async fn proxy(
     upstream: Target,
     recorder: Recorder,
 ) -> std::io::Result<()> {
-    let proxy = Proxy {
-        upstream,
-        recorder,
-        handshakes: Arc::default(),
-    };
+    let proxy = Proxy { upstream, recorder, handshakes: Arc::default() };
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = tokio::task::JoinSet::new();
     loop {
@@ -108,8 +104,7 @@ impl Proxy {
             }
         };
         for (name, value) in &head.headers {
-            self.recorder
-                .secret(name.as_str(), value.to_str().unwrap_or_default());
+            self.recorder.secret(name.as_str(), value.to_str().unwrap_or_default());
         }
         of_message(&mut head.headers);
         // An answer is read here, so that it must not be compressed.
@@ -117,10 +112,7 @@ impl Proxy {
             head.headers.remove(name);
         }
         let exchange = self.exchange(&head.method, &head.headers, &body);
-        let path = head
-            .uri
-            .path_and_query()
-            .map_or(ENDPOINT, |path| path.as_str());
+        let path = head.uri.path_and_query().map_or(ENDPOINT, |path| path.as_str());
         let is_endpoint = head.uri.path() == ENDPOINT;
         match self.upstream.locate(ENDPOINT, path).parse() {
             Ok(uri) => head.uri = uri,
@@ -142,13 +134,9 @@ impl Proxy {
         let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let message: Option<Value> = serde_json::from_slice(body).ok();
         let version = header(&HeaderName::from_static("mcp-protocol-version"));
-        let era = message
-            .as_ref()
-            .map_or(Era::Legacy, |message| era_of(message, version));
+        let era = message.as_ref().map_or(Era::Legacy, |message| era_of(message, version));
         let shakes_hands = message.as_ref().is_some_and(|message| {
-            message
-                .get("method")
-                .is_some_and(|method| method == "initialize")
+            message.get("method").is_some_and(|method| method == "initialize")
         });
         let key = match (era, header(&SESSION)) {
             (Era::Modern, _) => modern(message.as_ref().unwrap_or(&Value::Null)),
@@ -168,10 +156,7 @@ impl Proxy {
                 .iter()
                 .filter(|(name, _)| has_meaning(name.as_str()))
                 .map(|(name, value)| {
-                    (
-                        name.to_string(),
-                        String::from_utf8_lossy(value.as_bytes()).into_owned(),
-                    )
+                    (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
                 })
                 .collect(),
         }
@@ -186,14 +171,12 @@ impl Proxy {
         }
         let message = exchange.message.as_ref()?;
         let keep = |session: &mut Session| match message {
-            Value::Array(batch) => batch
-                .iter()
-                .filter_map(|message| session.client(message, &exchange.headers))
-                .last(),
+            Value::Array(batch) => {
+                batch.iter().filter_map(|message| session.client(message, &exchange.headers)).last()
+            }
             message => session.client(message, &exchange.headers),
         };
-        self.recorder
-            .with(&exchange.key, exchange.era, true, keep)?
+        self.recorder.with(&exchange.key, exchange.era, true, keep)?
     }
 
     fn answered(
@@ -204,16 +187,12 @@ impl Proxy {
     ) -> Response<Body> {
         let (mut head, body) = response.into_parts();
         for (name, value) in &head.headers {
-            self.recorder
-                .secret(name.as_str(), value.to_str().unwrap_or_default());
+            self.recorder.secret(name.as_str(), value.to_str().unwrap_or_default());
         }
         of_message(&mut head.headers);
         let mut key = exchange.key.clone();
         if exchange.shakes_hands {
-            let session = head
-                .headers
-                .get(&SESSION)
-                .and_then(|value| value.to_str().ok());
+            let session = head.headers.get(&SESSION).and_then(|value| value.to_str().ok());
             key = session.map_or(Key::Sessionless, |session| Key::Session(session.to_owned()));
             if key == Key::Sessionless {
                 // The earlier client can no longer be distinguished from this one; its messages are complete.

@@ -20,10 +20,7 @@ pub(crate) enum Item {
         headers: Headers,
     },
     /// A notification of the client.
-    Told {
-        method: String,
-        params: Option<Value>,
-    },
+    Told { method: String, params: Option<Value> },
     /// The client's answer to a question of the server.
     Replied { id: Value, answer: Answer },
     /// The server's answer, and its HTTP status if it came over HTTP.
@@ -79,14 +76,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(era: Era, http: bool) -> Self {
-        Self {
-            era,
-            http,
-            items: Vec::new(),
-            bytes: 0,
-            events: BTreeSet::new(),
-            cut: false,
-        }
+        Self { era, http, items: Vec::new(), bytes: 0, events: BTreeSet::new(), cut: false }
     }
 
     /// What is kept of it, in bytes.
@@ -99,19 +89,12 @@ impl Session {
     pub(crate) fn client(&mut self, message: &Value, headers: &Headers) -> Option<u64> {
         let bytes = message.to_string().len();
         let serial = self.items.len() as u64;
-        let method = message
-            .get("method")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
         let params = message.get("params").cloned();
         let item = match (method, message.get("id").cloned()) {
-            (Some(method), Some(id)) => Item::Asked {
-                serial,
-                id,
-                method,
-                params,
-                headers: headers.clone(),
-            },
+            (Some(method), Some(id)) => {
+                Item::Asked { serial, id, method, params, headers: headers.clone() }
+            }
             (Some(method), None) => Item::Told { method, params },
             (None, Some(id)) => match answer(message) {
                 Some(answer) => Item::Replied { id, answer },
@@ -135,28 +118,17 @@ impl Session {
                     let Some(serial) = asked.or_else(|| self.open(id.as_ref())) else {
                         return;
                     };
-                    Item::Answered {
-                        serial,
-                        answer,
-                        status,
-                        named: id.unwrap_or_default(),
-                    }
+                    Item::Answered { serial, answer, status, named: id.unwrap_or_default() }
                 }
                 None => return,
             },
-            (true, _) => Item::Said {
-                to: carrier,
-                message,
-            },
+            (true, _) => Item::Said { to: carrier, message },
         };
         self.add(item, bytes);
     }
 
     /// Whether a message of a server on pipes belongs here, and to which request.
-    #[expect(
-        clippy::option_option,
-        reason = "here, but to no request; or elsewhere"
-    )]
+    #[expect(clippy::option_option, reason = "here, but to no request; or elsewhere")]
     pub(crate) fn carrier(&self, message: &Value) -> Option<Option<u64>> {
         let requests = || {
             self.items.iter().rev().filter_map(|item| match item {
@@ -198,9 +170,11 @@ impl Session {
     /// The last request of this id that has no answer yet.
     fn open(&self, id: Option<&Value>) -> Option<u64> {
         self.items.iter().rev().find_map(|item| match item {
-            Item::Asked {
-                serial, id: asked, ..
-            } if Some(asked) == id && !self.is_answered(*serial) => Some(*serial),
+            Item::Asked { serial, id: asked, .. }
+                if Some(asked) == id && !self.is_answered(*serial) =>
+            {
+                Some(*serial)
+            }
             _ => None,
         })
     }
@@ -226,14 +200,7 @@ impl Session {
     pub(crate) fn plain(&mut self, method: &str, status: u16, sent: Option<Value>) {
         let bytes = sent.as_ref().map_or(0, |sent| sent.to_string().len());
         let method = method.to_owned();
-        self.add(
-            Item::Plain {
-                method,
-                status,
-                sent,
-            },
-            bytes,
-        );
+        self.add(Item::Plain { method, status, sent }, bytes);
     }
 
     /// Half of what a transcript may hold: written out, with matchers, a message is longer than it was.
@@ -257,9 +224,7 @@ fn answer(message: &Value) -> Option<Answer> {
 
 /// The era of a message of the client: modern requests say their revision themselves.
 pub(crate) fn era_of(message: &Value, version_header: Option<&str>) -> Era {
-    let says = message
-        .pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion")
-        .is_some();
+    let says = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some();
     // Revisions are dates, so that they are ordered as texts.
     match says || version_header.is_some_and(|version| version >= "2026-07-28") {
         true => Era::Modern,

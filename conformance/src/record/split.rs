@@ -49,19 +49,13 @@ pub(super) fn behaviours(lines: &[Line], name: &str) -> Vec<(String, Vec<Value>)
         let called = called(group);
         let mut header = header.clone();
         if let Some(members) = header.as_object_mut() {
-            members.insert(
-                "name".to_owned(),
-                format!("{name}/{:02}-{called}", index + 1).into(),
-            );
+            members.insert("name".to_owned(), format!("{name}/{:02}-{called}", index + 1).into());
         }
         let mut lines = vec![header];
         lines.extend(opening.iter().cloned());
         for needed in needed(&groups, &makers, index) {
             lines.extend(
-                groups
-                    .get(needed)
-                    .into_iter()
-                    .flat_map(|group| group.steps.iter().cloned()),
+                groups.get(needed).into_iter().flat_map(|group| group.steps.iter().cloned()),
             );
         }
         files.push((format!("{:02}-{called}.jsonl", index + 1), lines));
@@ -101,15 +95,13 @@ fn names(value: &Value, key: &str, group: &mut Group) {
                 _ => {}
             }
             for part in text.split("${").skip(1) {
-                group
-                    .uses
-                    .extend(part.split_once('}').map(|(name, _)| name.to_owned()));
+                group.uses.extend(part.split_once('}').map(|(name, _)| name.to_owned()));
             }
         }
         Value::Array(items) => items.iter().for_each(|item| names(item, "", group)),
-        Value::Object(members) => members
-            .iter()
-            .for_each(|(name, value)| names(value, name, group)),
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| names(value, name, group))
+        }
         _ => {}
     }
 }
@@ -117,22 +109,14 @@ fn names(value: &Value, key: &str, group: &mut Group) {
 /// A few letters for the file.
 fn called(group: &Group) -> String {
     let first = group.steps.first();
-    let text = |pointer: &str| {
-        first
-            .and_then(|step| step.pointer(pointer))
-            .and_then(Value::as_str)
-    };
+    let text = |pointer: &str| first.and_then(|step| step.pointer(pointer)).and_then(Value::as_str);
     let method = text("/mcp/method").unwrap_or("listen");
-    let name = text("/mcp/params/name")
-        .or_else(|| text("/mcp/params/uri"))
-        .unwrap_or_default();
+    let name = text("/mcp/params/name").or_else(|| text("/mcp/params/uri")).unwrap_or_default();
     let words = format!("{method}-{name}");
-    let safe = words
-        .chars()
-        .map(|letter| match letter.is_ascii_alphanumeric() {
-            true => letter,
-            false => '-',
-        });
+    let safe = words.chars().map(|letter| match letter.is_ascii_alphanumeric() {
+        true => letter,
+        false => '-',
+    });
     let safe: String = safe.take(80).collect();
     safe.trim_end_matches('-').to_owned()
 }

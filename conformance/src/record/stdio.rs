@@ -34,12 +34,7 @@ pub async fn around(
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
     let input = child.stdin.take().ok_or("it has no stdin")?;
     let output = child.stdout.take().ok_or("it has no stdout")?;
-    let said = tokio::spawn(pass(
-        output,
-        tokio::io::stdout(),
-        recorder.clone(),
-        Sender::Server,
-    ));
+    let said = tokio::spawn(pass(output, tokio::io::stdout(), recorder.clone(), Sender::Server));
     // Once the client closes, so does the server's stdin, which asks it to end. A server that ends first does not wait
     // for the client.
     let incoming = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Sender::Client));
@@ -89,9 +84,7 @@ fn keep(recorder: &Recorder, side: Sender, message: Value) {
             Era::Modern => (modern(&message), Era::Modern),
             Era::Legacy => (legacy, Era::Legacy),
         };
-        recorder.with(&key, era, false, |session| {
-            session.client(&message, &Vec::new())
-        });
+        recorder.with(&key, era, false, |session| session.client(&message, &Vec::new()));
     } else {
         recorder.server_message(message);
     }

@@ -154,18 +154,11 @@ impl<'a> Writer<'a> {
         }
         let mut loose: Vec<ChangingText> = secrets
             .iter()
-            .map(|&(start, end)| ChangingText {
-                start,
-                end,
-                like: r"[\s\S]+",
-            })
+            .map(|&(start, end)| ChangingText { start, end, like: r"[\s\S]+" })
             .collect();
         let secret = !loose.is_empty();
         for part in self.changing(text) {
-            if loose
-                .iter()
-                .all(|other| part.end <= other.start || part.start >= other.end)
-            {
+            if loose.iter().all(|other| part.end <= other.start || part.start >= other.end) {
                 loose.push(part);
             }
         }
@@ -173,11 +166,7 @@ impl<'a> Writer<'a> {
             return escaped(text).into();
         }
         loose.sort_by_key(|part| part.start);
-        let reason = if secret {
-            "a secret"
-        } else {
-            "a time or an identifier"
-        };
+        let reason = if secret { "a secret" } else { "a time or an identifier" };
         self.loosen(json!({"$match": expression(text, &loose)}), reason)
     }
 
@@ -211,19 +200,14 @@ impl<'a> Writer<'a> {
     }
 
     fn loosen(&mut self, pattern: Value, reason: &'static str) -> Value {
-        self.loosened.push(Loosened {
-            line: 0,
-            path: self.path.clone(),
-            reason,
-        });
+        self.loosened.push(Loosened { line: 0, path: self.path.clone(), reason });
         pattern
     }
 
     fn within(&mut self, name: &str, visit: impl FnOnce(&mut Self) -> Value) -> Value {
         let outer = self.path.len();
         self.path.push('/');
-        self.path
-            .push_str(&name.replace('~', "~0").replace('/', "~1"));
+        self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
         let value = visit(self);
         self.path.truncate(outer);
         value
@@ -245,10 +229,7 @@ fn escaped(text: &str) -> String {
 }
 
 fn is_special(members: &Map<String, Value>) -> bool {
-    members.len() == 1
-        && members
-            .keys()
-            .any(|name| name == "$var" || name == "$literal")
+    members.len() == 1 && members.keys().any(|name| name == "$var" || name == "$literal")
 }
 
 /// The beginning of a variable's name.
@@ -257,9 +238,7 @@ fn name_of(key: &str) -> &str {
         "nextCursor" => "cursor",
         "requestState" => "state",
         key if !key.is_empty()
-            && key
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_') =>
+            && key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') =>
         {
             key
         }

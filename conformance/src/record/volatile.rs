@@ -42,12 +42,7 @@ const KINDS: [(&str, &str); 5] = [
 )]
 static FINDERS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     KINDS
-        .map(|(finder, like)| {
-            (
-                Regex::new(finder).expect("an expression of this file"),
-                like,
-            )
-        })
+        .map(|(finder, like)| (Regex::new(finder).expect("an expression of this file"), like))
         .into()
 });
 
@@ -63,10 +58,7 @@ pub(crate) fn parts(text: &str) -> Vec<ChangingText> {
     for (finder, like) in FINDERS.iter() {
         for part in finder.find_iter(text) {
             let (start, end) = (part.start(), part.end());
-            if found
-                .iter()
-                .all(|other| end <= other.start || start >= other.end)
-            {
+            if found.iter().all(|other| end <= other.start || start >= other.end) {
                 found.push(ChangingText { start, end, like });
             }
         }
@@ -91,9 +83,8 @@ pub(crate) fn number(value: &Value, key: &str) -> Option<Value> {
         "durationMs",
         "uptime",
     ];
-    let milliseconds = value
-        .as_u64()
-        .is_some_and(|value| (1_500_000_000_000..2_000_000_000_000).contains(&value));
+    let milliseconds =
+        value.as_u64().is_some_and(|value| (1_500_000_000_000..2_000_000_000_000).contains(&value));
     (named.contains(&key) || milliseconds).then(|| json!({"$type": "number"}))
 }
 

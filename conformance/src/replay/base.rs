@@ -50,13 +50,7 @@ pub(super) fn watch(
         _ if at_endpoint && request.method() == Method::GET => Sent::default(),
         _ => return None,
     };
-    Some(Watch {
-        sent,
-        status: 0,
-        streams: None,
-        bytes: Vec::new(),
-        breaches: breaches.clone(),
-    })
+    Some(Watch { sent, status: 0, streams: None, bytes: Vec::new(), breaches: breaches.clone() })
 }
 
 /// Looks at the bytes of an answer as they pass. A body is judged when it is dropped, an event when it is whole.
@@ -103,9 +97,7 @@ impl Watch {
             {
                 match serde_json::from_str(&event.data) {
                     Ok(message) => self.judge(&message),
-                    Err(error) => self
-                        .breaches
-                        .add(format!("an event holds no message: {error}")),
+                    Err(error) => self.breaches.add(format!("an event holds no message: {error}")),
                 }
             }
         }
@@ -124,8 +116,7 @@ impl Drop for Watch {
             return;
         }
         if self.sent.is_silent() && (200..300).contains(&self.status) {
-            self.breaches
-                .add("a notification or response was answered with a body".to_owned());
+            self.breaches.add("a notification or response was answered with a body".to_owned());
         }
         // A body that is not JSON, or was not read to its end, fails where it is read.
         match serde_json::from_slice::<Value>(&self.bytes) {

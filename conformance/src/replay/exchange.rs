@@ -47,11 +47,7 @@ impl Run<'_> {
         let by_hand = pattern.is_some_and(|pattern| pattern.mentions("resultType"));
         let mut answered = self.ask(client, method, params.clone(), expect).await?;
         let mut notifications = std::mem::take(&mut answered.notifications);
-        let rounds = if by_hand || !client.is_asked() {
-            0
-        } else {
-            MAX_ROUNDS
-        };
+        let rounds = if by_hand || !client.is_asked() { 0 } else { MAX_ROUNDS };
         for _ in 0..rounds {
             let result = answered.message.get("result");
             let more = result.and_then(|result| self.inputs(client, result, params.as_ref()));
@@ -89,9 +85,8 @@ impl Run<'_> {
             None => Ok(()),
             Some(pattern) => {
                 // Questions among them are answered, and judged by their answers.
-                let notifications = notifications
-                    .into_iter()
-                    .filter(|said| said.get("id").is_none());
+                let notifications =
+                    notifications.into_iter().filter(|said| said.get("id").is_none());
                 let notifications = Value::Array(notifications.collect());
                 let differs = pattern.compare_and_keep(Some(&notifications), &mut vars);
                 verdict("notifications", differs)
@@ -157,12 +152,7 @@ impl Run<'_> {
         }
         let headers = response.headers().clone();
         let (message, notifications) = self.read(client, response).await?;
-        Ok(Answered {
-            headers,
-            message,
-            id,
-            notifications,
-        })
+        Ok(Answered { headers, message, id, notifications })
     }
 
     async fn learn_tools(&self, client: &RpcClient) -> Result<(), Fault> {
@@ -229,9 +219,7 @@ impl Run<'_> {
             }
             stream = EventStream::new(response.into_body());
         }
-        Err(Fault::new(
-            "the event stream ended without a JSON-RPC response",
-        ))
+        Err(Fault::new("the event stream ended without a JSON-RPC response"))
     }
 
     /// Answers a question of the server.

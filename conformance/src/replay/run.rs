@@ -44,18 +44,11 @@ pub(super) enum Cause {
 
 impl Fault {
     pub(crate) fn new(problem: impl Into<String>) -> Self {
-        Self {
-            problem: problem.into(),
-            mismatches: Vec::new(),
-            cause: Cause::Server,
-        }
+        Self { problem: problem.into(), mismatches: Vec::new(), cause: Cause::Server }
     }
 
     fn missing(problem: String) -> Self {
-        Self {
-            cause: Cause::EarlierStep,
-            ..Self::new(problem)
-        }
+        Self { cause: Cause::EarlierStep, ..Self::new(problem) }
     }
 }
 
@@ -78,10 +71,7 @@ impl From<TargetError> for Fault {
             TargetError::Unreachable { .. } => Cause::Unreachable,
             _ => Cause::Server,
         };
-        Self {
-            cause,
-            ..Self::new(error.to_string())
-        }
+        Self { cause, ..Self::new(error.to_string()) }
     }
 }
 
@@ -296,16 +286,11 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let breaches = breaches.join("; ");
-        Err(Fault::new(format!(
-            "a base rule of the protocol does not hold: {breaches}"
-        )))
+        Err(Fault::new(format!("a base rule of the protocol does not hold: {breaches}")))
     }
 
     pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
-        let path = request
-            .uri()
-            .path_and_query()
-            .map_or("/", |path| path.as_str());
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let watch = base::watch(&request, path == self.endpoint, &self.breaches);
         let placed = self.target.locate(self.endpoint, path);
         *request.uri_mut() = placed
@@ -352,14 +337,7 @@ impl<'a> Run<'a> {
 }
 
 impl Step {
-    fn failed(
-        &self,
-        Fault {
-            problem,
-            mismatches,
-            ..
-        }: Fault,
-    ) -> Failure {
+    fn failed(&self, Fault { problem, mismatches, .. }: Fault) -> Failure {
         Failure {
             line: self.line,
             step: self.action.summary(),

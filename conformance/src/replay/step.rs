@@ -17,24 +17,13 @@ use crate::wire::{Answer, AnswerBody, EventStream, is_event_stream, parse_json, 
 impl Run<'_> {
     pub(super) async fn act(&self, action: &Action) -> Result<(), Fault> {
         match action {
-            Action::Open {
-                client,
-                opening,
-                expect,
-            } => self.open(client, opening, expect.as_ref()).await,
+            Action::Open { client, opening, expect } => {
+                self.open(client, opening, expect.as_ref()).await
+            }
             Action::Http { send, expect } => self.http(send, expect).await,
-            Action::Rpc {
-                client,
-                kind,
-                method,
-                params,
-                expect,
-            } => {
+            Action::Rpc { client, kind, method, params, expect } => {
                 let client = self.client(client)?;
-                let params = params
-                    .as_ref()
-                    .map(|params| params.fill(&self.vars()))
-                    .transpose()?;
+                let params = params.as_ref().map(|params| params.fill(&self.vars())).transpose()?;
                 match kind {
                     RpcKind::Request => self.request(&client, method, params, expect).await?.2,
                     RpcKind::Notification => {
@@ -43,19 +32,12 @@ impl Run<'_> {
                     }
                 }
             }
-            Action::Stream {
-                name,
-                source,
-                expect,
-            } => {
+            Action::Stream { name, source, expect } => {
                 let stream = self.open_stream(source, expect.as_ref()).await?;
                 self.put_stream(name, stream);
                 Ok(())
             }
-            Action::Await {
-                stream: name,
-                wanted,
-            } => {
+            Action::Await { stream: name, wanted } => {
                 let mut stream = self.take_stream(name)?;
                 self.await_next(name, &mut stream, wanted).await?;
                 self.put_stream(name, stream);
@@ -99,15 +81,12 @@ impl Run<'_> {
             let (headers, result, handshake) =
                 self.request(&client, "initialize", params, expect).await?;
             judged = handshake;
-            let session = headers
-                .get(SESSION)
-                .and_then(|value| value.to_str().ok())
-                .map(str::to_owned);
+            let session =
+                headers.get(SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
             let agreed = result.get("protocolVersion").and_then(Value::as_str);
             client = client.in_session(session, agreed.unwrap_or_default());
-            let initialized = self
-                .send(client.notification("notifications/initialized", None)?)
-                .await?;
+            let initialized =
+                self.send(client.notification("notifications/initialized", None)?).await?;
             let initialized = self.judge(initialized, &Expect::only_status(202)).await;
             judged = judged.and(initialized);
             if let Some(session) = client.session() {
@@ -139,10 +118,7 @@ impl Run<'_> {
                 return Ok(());
             }
         };
-        verdict(
-            place,
-            pattern.compare_and_keep(Some(&actual), &mut self.vars()),
-        )
+        verdict(place, pattern.compare_and_keep(Some(&actual), &mut self.vars()))
     }
 
     async fn open_stream(
@@ -152,11 +128,7 @@ impl Run<'_> {
     ) -> Result<EventStream, Fault> {
         let (request, ignored, asked) = match source {
             StreamSource::Http(send) => (send.request(&self.vars())?, Vec::new(), None),
-            StreamSource::Listen {
-                client,
-                filter,
-                ignore,
-            } => {
+            StreamSource::Listen { client, filter, ignore } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
                 (client.listen(&filter)?, ignore.clone(), Some(client))
@@ -196,16 +168,12 @@ impl Run<'_> {
             Wanted::Comment(pattern) => match stream.next().await?.ok_or_else(ended)? {
                 Frame::Comment(text) => ("comment", pattern, text.into()),
                 Frame::Event(event) => {
-                    return Err(Fault::new(format!(
-                        "a comment ought to come, not {event:?}"
-                    )));
+                    return Err(Fault::new(format!("a comment ought to come, not {event:?}")));
                 }
             },
-            Wanted::Event(pattern) => (
-                "event",
-                pattern,
-                event_value(stream.next_event().await?.ok_or_else(ended)?),
-            ),
+            Wanted::Event(pattern) => {
+                ("event", pattern, event_value(stream.next_event().await?.ok_or_else(ended)?))
+            }
             Wanted::Message(pattern) => loop {
                 // An event without data primes a client for resumption; it carries no message.
                 let event = stream.next_event().await?.ok_or_else(ended)?;
@@ -214,10 +182,7 @@ impl Run<'_> {
                 }
             },
         };
-        verdict(
-            place,
-            pattern.compare_and_keep(Some(&actual), &mut self.vars()),
-        )
+        verdict(place, pattern.compare_and_keep(Some(&actual), &mut self.vars()))
     }
 
     pub(super) fn judge_head(&self, response: &Response<Body>, expect: &Expect) -> Head {
@@ -225,10 +190,7 @@ impl Run<'_> {
         let mut mismatches = Vec::new();
         if let Some(pattern) = &expect.status {
             let status = json!(response.status().as_u16());
-            mismatches.extend(placed(
-                "status",
-                pattern.compare_and_keep(Some(&status), &mut vars),
-            ));
+            mismatches.extend(placed("status", pattern.compare_and_keep(Some(&status), &mut vars)));
         }
         for (name, pattern) in &expect.headers {
             let value = header(response.headers(), name.as_str());
@@ -274,39 +236,30 @@ impl Head {
 
 async fn shown(response: Response<Body>) -> String {
     match Answer::read(response).await {
-        Ok(Answer {
-            body: AnswerBody::Text(text),
-            ..
-        }) if !text.is_empty() => format!("with {}", shorten(&text, 300)),
+        Ok(Answer { body: AnswerBody::Text(text), .. }) if !text.is_empty() => {
+            format!("with {}", shorten(&text, 300))
+        }
         _ => "with no readable body".to_owned(),
     }
 }
 
 fn described(status: StatusCode) -> String {
-    format!(
-        "{} {}",
-        status.as_u16(),
-        status.canonical_reason().unwrap_or_default()
-    )
-    .trim_end()
-    .to_owned()
+    format!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or_default())
+        .trim_end()
+        .to_owned()
 }
 
 pub(super) fn text(answer: &Answer) -> Result<&str, Fault> {
     match &answer.body {
         AnswerBody::Text(text) => Ok(text),
-        AnswerBody::Messages(_) => Err(Fault::new(
-            "answered with an event stream instead of a body",
-        )),
+        AnswerBody::Messages(_) => {
+            Err(Fault::new("answered with an event stream instead of a body"))
+        }
     }
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<Value> {
-    headers.get(name).map(|value| {
-        String::from_utf8_lossy(value.as_bytes())
-            .into_owned()
-            .into()
-    })
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned().into())
 }
 
 /// An event as transcripts write it; the default name is `message`.
@@ -321,21 +274,17 @@ fn event_value(event: Event) -> Value {
 }
 
 fn placed(place: &str, mismatches: Vec<Mismatch>) -> impl Iterator<Item = Mismatch> {
-    mismatches.into_iter().map(move |mismatch| Mismatch {
-        path: format!("/{place}{}", mismatch.path),
-        ..mismatch
-    })
+    mismatches
+        .into_iter()
+        .map(move |mismatch| Mismatch { path: format!("/{place}{}", mismatch.path), ..mismatch })
 }
 
 pub(super) fn verdict(place: &str, mismatches: Vec<Mismatch>) -> Result<(), Fault> {
     if mismatches.is_empty() {
         return Ok(());
     }
-    let mismatches = if place.is_empty() {
-        mismatches
-    } else {
-        placed(place, mismatches).collect()
-    };
+    let mismatches =
+        if place.is_empty() { mismatches } else { placed(place, mismatches).collect() };
     let mut fault = Fault::new("it is not what the transcript expects");
     fault.mismatches = mismatches;
     Err(fault)

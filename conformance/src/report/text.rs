@@ -48,18 +48,10 @@ impl<W: Write> TextReporter<W> {
     pub fn report(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
             Event::Started { .. } => Ok(()),
-            Event::Passed {
-                transcript,
-                era,
-                elapsed,
-            } => self.line(Color::Green, "PASS", *elapsed, transcript, *era),
-            Event::Failed {
-                transcript,
-                era,
-                elapsed,
-                failures,
-                not_run,
-            } => {
+            Event::Passed { transcript, era, elapsed } => {
+                self.line(Color::Green, "PASS", *elapsed, transcript, *era)
+            }
+            Event::Failed { transcript, era, elapsed, failures, not_run } => {
                 self.line(Color::Red, "FAIL", *elapsed, transcript, *era)?;
                 for failure in failures.iter().take(MOST_FAILURES) {
                     self.failure(transcript, failure)?;
@@ -95,25 +87,12 @@ impl<W: Write> TextReporter<W> {
     ) -> io::Result<()> {
         let mark = self.paint(color, mark);
         let (name, title) = (transcript.name(), transcript.title());
-        writeln!(
-            self.writer,
-            "{mark} {elapsed:>7.1?} {era:<6} {name} {title}"
-        )
+        writeln!(self.writer, "{mark} {elapsed:>7.1?} {era:<6} {name} {title}")
     }
 
     fn failure(&mut self, transcript: &Transcript, failure: &Failure) -> io::Result<()> {
-        let Failure {
-            line,
-            step,
-            note,
-            problem,
-            mismatches,
-        } = failure;
-        writeln!(
-            self.writer,
-            "     at {}:{line}: {step}",
-            transcript.source_name()
-        )?;
+        let Failure { line, step, note, problem, mismatches } = failure;
+        writeln!(self.writer, "     at {}:{line}: {step}", transcript.source_name())?;
         if let Some(note) = note {
             writeln!(self.writer, "     which shows: {note}")?;
         }
@@ -121,28 +100,15 @@ impl<W: Write> TextReporter<W> {
         for mismatch in mismatches.iter().take(MOST_MISMATCHES) {
             self.mismatch(mismatch)?;
         }
-        if let Some(more) = mismatches
-            .len()
-            .checked_sub(MOST_MISMATCHES)
-            .filter(|more| *more > 0)
-        {
+        if let Some(more) = mismatches.len().checked_sub(MOST_MISMATCHES).filter(|more| *more > 0) {
             writeln!(self.writer, "     … and {more} more differences")?;
         }
         Ok(())
     }
 
     fn mismatch(&mut self, mismatch: &Mismatch) -> io::Result<()> {
-        let Mismatch {
-            path,
-            expected,
-            actual,
-            reason,
-        } = mismatch;
-        let place = if path.is_empty() {
-            "the whole"
-        } else {
-            path.as_str()
-        };
+        let Mismatch { path, expected, actual, reason } = mismatch;
+        let place = if path.is_empty() { "the whole" } else { path.as_str() };
         let wanted = Wanted::of(expected);
         if let (Wanted::Value(wanted), Some(actual)) = (&wanted, actual)
             && let Some(diff) = text_diff(wanted, actual)
@@ -167,35 +133,21 @@ impl<W: Write> TextReporter<W> {
             || "nothing".to_owned(),
             |actual| shorten(&actual.to_string(), MOST_SHOWN),
         );
-        let (wanted, found) = (
-            self.paint(Color::Red, &wanted),
-            self.paint(Color::Green, &found),
-        );
+        let (wanted, found) = (self.paint(Color::Red, &wanted), self.paint(Color::Green, &found));
         let because = reason.as_deref().map(|reason| format!(" ({reason})"));
         let because = because.unwrap_or_default();
-        writeln!(
-            self.writer,
-            "     {place}: expected {wanted}, found {found}{because}"
-        )
+        writeln!(self.writer, "     {place}: expected {wanted}, found {found}{because}")
     }
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
-        let Summary {
-            passed,
-            failed,
-            skipped,
-            unreachable,
-        } = summary;
+        let Summary { passed, failed, skipped, unreachable } = summary;
         let (color, verdict) = if summary.is_success() {
             (Color::Green, "passed")
         } else {
             (Color::Red, "not passed")
         };
         let verdict = self.paint(color, verdict);
-        writeln!(
-            self.writer,
-            "{verdict}: {passed} passed, {failed} failed, {skipped} skipped"
-        )?;
+        writeln!(self.writer, "{verdict}: {passed} passed, {failed} failed, {skipped} skipped")?;
         if *unreachable {
             writeln!(self.writer, "no server answers; the rest was not tried")?;
         }
@@ -203,11 +155,7 @@ impl<W: Write> TextReporter<W> {
     }
 
     fn paint(&self, color: Color, text: &str) -> String {
-        if self.color {
-            format!("\u{1b}[{}m{text}\u{1b}[0m", color as u8)
-        } else {
-            text.to_owned()
-        }
+        if self.color { format!("\u{1b}[{}m{text}\u{1b}[0m", color as u8) } else { text.to_owned() }
     }
 }
 
@@ -226,10 +174,5 @@ fn text_diff(expected: &Value, actual: &Value) -> Option<String> {
         }
         _ => return None,
     };
-    Some(
-        TextDiff::from_lines(&expected, &actual)
-            .unified_diff()
-            .context_radius(2)
-            .to_string(),
-    )
+    Some(TextDiff::from_lines(&expected, &actual).unified_diff().context_radius(2).to_string())
 }

@@ -66,10 +66,7 @@ impl Baseline {
                 revision: case.revision.clone(),
                 seen: case.seen.clone(),
             });
-        Self {
-            baseline: FORMAT,
-            known: known.collect(),
-        }
+        Self { baseline: FORMAT, known: known.collect() }
     }
 
     /// It as a text to be kept in a file.

@@ -22,11 +22,7 @@ pub(super) fn write(results: &Results, out: impl Write) -> io::Result<()> {
     ];
     writer
         .create_element("testsuites")
-        .with_attributes(
-            attributes
-                .iter()
-                .map(|(name, value)| (*name, value.as_str())),
-        )
+        .with_attributes(attributes.iter().map(|(name, value)| (*name, value.as_str())))
         .write_inner_content(|writer| {
             for target in &results.targets {
                 suites(writer, results, target)?;
@@ -38,15 +34,9 @@ pub(super) fn write(results: &Results, out: impl Write) -> io::Result<()> {
 
 fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) -> io::Result<()> {
     if let Some(why) = &target.unreachable {
-        let attributes = [
-            ("name", target.name.as_str()),
-            ("tests", "1"),
-            ("errors", "1"),
-        ];
-        writer
-            .create_element("testsuite")
-            .with_attributes(attributes)
-            .write_inner_content(|writer| {
+        let attributes = [("name", target.name.as_str()), ("tests", "1"), ("errors", "1")];
+        writer.create_element("testsuite").with_attributes(attributes).write_inner_content(
+            |writer| {
                 writer
                     .create_element("testcase")
                     .with_attributes([("classname", target.name.as_str()), ("name", "reachable")])
@@ -58,7 +48,8 @@ fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) 
                         Ok(())
                     })?;
                 Ok(())
-            })?;
+            },
+        )?;
     }
     let mut revisions: Vec<&str> = Vec::new();
     for case in &target.cases {
@@ -74,36 +65,23 @@ fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) 
             those.count().to_string()
         };
         let attributes = [
-            (
-                "name",
-                format!("{} {revision}", target.name).trim_end().to_owned(),
-            ),
+            ("name", format!("{} {revision}", target.name).trim_end().to_owned()),
             ("timestamp", results.at.trim_end_matches('Z').to_owned()),
             ("tests", cases.len().to_string()),
             ("failures", count(Outcome::fails)),
             ("errors", "0".to_owned()),
             ("skipped", count(is_skipped)),
         ];
-        let attributes = attributes
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str()));
-        writer
-            .create_element("testsuite")
-            .with_attributes(attributes)
-            .write_inner_content(|writer| {
-                cases
-                    .iter()
-                    .try_for_each(|case| test_case(writer, target, case))
-            })?;
+        let attributes = attributes.each_ref().map(|(name, value)| (*name, value.as_str()));
+        writer.create_element("testsuite").with_attributes(attributes).write_inner_content(
+            |writer| cases.iter().try_for_each(|case| test_case(writer, target, case)),
+        )?;
     }
     Ok(())
 }
 
 fn is_skipped(outcome: Outcome) -> bool {
-    matches!(
-        outcome,
-        Outcome::Known | Outcome::Inapplicable | Outcome::Unclear
-    )
+    matches!(outcome, Outcome::Known | Outcome::Inapplicable | Outcome::Unclear)
 }
 
 fn test_case(writer: &mut Writer<impl Write>, target: &Subject, case: &Case) -> io::Result<()> {
@@ -123,15 +101,11 @@ fn test_case(writer: &mut Writer<impl Write>, target: &Subject, case: &Case) -> 
         Outcome::Unclear => ("skipped", format!("unclear: {seen}")),
     };
     element.write_inner_content(|writer| {
-        let mut inner = writer
-            .create_element(kind)
-            .with_attribute(("message", message.as_str()));
+        let mut inner = writer.create_element(kind).with_attribute(("message", message.as_str()));
         if kind != "failure" {
             return inner.write_empty().map(drop);
         }
-        let level = case
-            .level
-            .map_or("finding".to_owned(), |level| level.to_string());
+        let level = case.level.map_or("finding".to_owned(), |level| level.to_string());
         inner = inner.with_attribute(("type", level.as_str()));
         let text = clean(&details(case));
         inner.write_text_content(BytesText::new(&text)).map(drop)

@@ -16,15 +16,8 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     };
     let day = results.at.split('T').next().unwrap_or_default();
     writeln!(out, "# {what}\n")?;
-    writeln!(
-        out,
-        "Written by `mcp-conformance` {} on {day}.\n",
-        results.version
-    )?;
-    writeln!(
-        out,
-        "| | target | server | revisions | holds | findings | unclear |"
-    )?;
+    writeln!(out, "Written by `mcp-conformance` {} on {day}.\n", results.version)?;
+    writeln!(out, "| | target | server | revisions | holds | findings | unclear |")?;
     writeln!(out, "|---|---|---|---|---|---|---|")?;
     for (number, target) in (1..).zip(&results.targets) {
         let revisions = match &target.unreachable {
@@ -42,10 +35,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
             target.count(Outcome::Unclear),
         )?;
     }
-    writeln!(
-        out,
-        "\nThe counts are of rules in revisions.\n\n## Matrix\n\n{LEGEND}\n"
-    )?;
+    writeln!(out, "\nThe counts are of rules in revisions.\n\n## Matrix\n\n{LEGEND}\n")?;
     write!(out, "| | |")?;
     for number in 1..=results.targets.len() {
         write!(out, " {number} |")?;

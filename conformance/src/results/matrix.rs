@@ -61,10 +61,7 @@ pub(super) fn rows(results: &Results) -> Vec<Row<'_>> {
             if !order.iter().any(|known| known.name == case.name) {
                 order.push(case);
             }
-            cells
-                .entry((&case.name, index))
-                .or_default()
-                .push(case.verdict);
+            cells.entry((&case.name, index)).or_default().push(case.verdict);
         }
     }
     let none = Vec::new();
@@ -79,9 +76,7 @@ pub(super) fn rows(results: &Results) -> Vec<Row<'_>> {
     };
     let row = |case| Row {
         case,
-        cells: (0..results.targets.len())
-            .map(|index| cell(case, index))
-            .collect(),
+        cells: (0..results.targets.len()).map(|index| cell(case, index)).collect(),
     };
     order.into_iter().map(row).collect()
 }
@@ -122,10 +117,7 @@ pub(super) fn groups(cases: &[Case]) -> Vec<Group<'_>> {
         });
         match alike {
             Some(group) => group.revisions.push(&case.revision),
-            None => groups.push(Group {
-                case,
-                revisions: vec![&case.revision],
-            }),
+            None => groups.push(Group { case, revisions: vec![&case.revision] }),
         }
     }
     groups

@@ -22,21 +22,11 @@ impl Subject {
     /// Adds what a replay says.
     pub fn add(&mut self, event: &Event<'_>) {
         match event {
-            Event::Passed {
-                transcript,
-                era,
-                elapsed,
-            } => self.cases.push(Case {
+            Event::Passed { transcript, era, elapsed } => self.cases.push(Case {
                 seconds: Some(elapsed.as_secs_f64()),
                 ..case(transcript, era.name(), Outcome::Holds)
             }),
-            Event::Failed {
-                transcript,
-                era,
-                elapsed,
-                failures,
-                ..
-            } => self.cases.push(Case {
+            Event::Failed { transcript, era, elapsed, failures, .. } => self.cases.push(Case {
                 seconds: Some(elapsed.as_secs_f64()),
                 seen: failures.first().map(seen),
                 exchange: Some(in_full(event)),
@@ -84,13 +74,7 @@ fn case(transcript: &Transcript, era: &str, verdict: Outcome) -> Case {
 
 /// The first thing that is wrong, with its JSON path.
 fn seen(failure: &Failure) -> String {
-    let Failure {
-        line,
-        step,
-        problem,
-        mismatches,
-        ..
-    } = failure;
+    let Failure { line, step, problem, mismatches, .. } = failure;
     let path = mismatches.first().map(|it| format!(", at {}", it.path));
     format!("line {line}, {step}: {problem}{}", path.unwrap_or_default())
 }
@@ -117,6 +101,5 @@ fn in_full(event: &Event<'_>) -> String {
     let _ = TextReporter::new(&mut text, false).report(event);
     let text = String::from_utf8_lossy(&text).into_owned();
     // The first line repeats the case.
-    text.split_once('\n')
-        .map_or(String::new(), |(_, rest)| rest.to_owned())
+    text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned())
 }

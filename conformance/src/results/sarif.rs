@@ -18,14 +18,9 @@ pub(super) fn log(results: &Results) -> Value {
     }
     let index = |case: &Case| rules.keys().position(|name| *name == case.name);
     let shown = results.cases().filter(|(_, case)| {
-        matches!(
-            case.verdict,
-            Outcome::Finding | Outcome::Known | Outcome::Fixed
-        )
+        matches!(case.verdict, Outcome::Finding | Outcome::Known | Outcome::Fixed)
     });
-    let found: Vec<_> = shown
-        .map(|(target, case)| result(target, case, index(case)))
-        .collect();
+    let found: Vec<_> = shown.map(|(target, case)| result(target, case, index(case))).collect();
     let notes: Vec<_> = results
         .targets
         .iter()

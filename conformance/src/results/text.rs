@@ -72,9 +72,7 @@ fn finding(case: &Case, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "  seen: {}", case.seen.as_deref().unwrap_or_default())?;
     writeln!(out, "  change: {}", case.fix.as_deref().unwrap_or_default())?;
     let exchange = case.exchange.as_deref().unwrap_or_default();
-    exchange
-        .lines()
-        .try_for_each(|line| writeln!(out, "    {line}"))
+    exchange.lines().try_for_each(|line| writeln!(out, "    {line}"))
 }
 
 fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {

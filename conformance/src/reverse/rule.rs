@@ -51,16 +51,10 @@ pub(super) fn each<'h>(
 }
 
 pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Verdict {
-    Verdict::Finding(Finding {
-        seen: seen.into(),
-        exchange: request.exchange(),
-    })
+    Verdict::Finding(Finding { seen: seen.into(), exchange: request.exchange() })
 }
 
 /// A finding about a message that never arrived.
 pub(super) fn missing(seen: impl Into<String>) -> Verdict {
-    Verdict::Finding(Finding {
-        seen: seen.into(),
-        exchange: Exchange::default(),
-    })
+    Verdict::Finding(Finding { seen: seen.into(), exchange: Exchange::default() })
 }

@@ -13,13 +13,7 @@ use crate::check::Level;
 
 /// Every rule, in the order in which they are reported.
 pub fn all() -> impl Iterator<Item = &'static ClientRule> {
-    let rooms = [
-        base::RULES,
-        legacy::RULES,
-        streams::RULES,
-        modern::RULES,
-        careful::RULES,
-    ];
+    let rooms = [base::RULES, legacy::RULES, streams::RULES, modern::RULES, careful::RULES];
     rooms.into_iter().flatten()
 }
 
@@ -45,6 +39,5 @@ fn posts(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
 fn modern(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     let scenes = [Scene::Modern, Scene::Asks];
     let seen = scenes.into_iter().filter_map(|scene| runs.of(scene));
-    seen.flat_map(|seen| &seen.requests)
-        .filter(|request| request.is_modern())
+    seen.flat_map(|seen| &seen.requests).filter(|request| request.is_modern())
 }

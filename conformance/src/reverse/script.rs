@@ -87,11 +87,7 @@ pub(super) fn reply(
 
 impl Reply {
     pub(super) fn status(status: StatusCode) -> Self {
-        Self {
-            status,
-            headers: Vec::new(),
-            content: Content::Nothing,
-        }
+        Self { status, headers: Vec::new(), content: Content::Nothing }
     }
 
     fn json(status: StatusCode, message: Value) -> Self {
@@ -118,10 +114,7 @@ impl Reply {
             members.insert("data".to_owned(), data);
         }
         let id = request.id().cloned().unwrap_or_default();
-        Self::json(
-            status,
-            json!({ "jsonrpc": "2.0", "id": id, "error": error }),
-        )
+        Self::json(status, json!({ "jsonrpc": "2.0", "id": id, "error": error }))
     }
 
     fn events(parts: Vec<StreamPart>) -> Self {
@@ -149,10 +142,7 @@ impl Reply {
 
 impl StreamPart {
     fn of(bytes: impl Into<Vec<u8>>) -> Self {
-        Self {
-            bytes: bytes.into(),
-            after: None,
-        }
+        Self { bytes: bytes.into(), after: None }
     }
 
     /// An event with one message.

@@ -70,9 +70,7 @@ impl SceneRun {
         &'s self,
         method: &'s str,
     ) -> impl Iterator<Item = &'s ReceivedRequest> {
-        self.requests
-            .iter()
-            .filter(move |request| request.rpc() == Some(method))
+        self.requests.iter().filter(move |request| request.rpc() == Some(method))
     }
 }
 

@@ -72,11 +72,7 @@ impl Stage {
         let mut servers = JoinSet::new();
         servers.spawn(serve(listener, set.clone(), false));
         servers.spawn(serve(other, set.clone(), true));
-        Ok(Self {
-            set,
-            address,
-            _servers: servers,
-        })
+        Ok(Self { set, address, _servers: servers })
     }
 
     pub(super) fn url(&self) -> String {
@@ -236,9 +232,7 @@ impl Set {
 }
 
 fn full(bytes: Bytes) -> Body {
-    Full::new(bytes)
-        .map_err(|never| match never {})
-        .boxed_unsync()
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Body> {

@@ -25,11 +25,7 @@ pub(super) fn explain(error: &ValidationError<'_>) -> (String, String) {
         Kind::Enum { options } => {
             let options = options.as_array().into_iter().flatten();
             let options: Vec<_> = options.map(Value::to_string).collect();
-            format!(
-                "is {}; it ought to be one of {}",
-                value(),
-                options.join(", ")
-            )
+            format!("is {}; it ought to be one of {}", value(), options.join(", "))
         }
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
             format!("fits nothing that is allowed there: {}", value())
@@ -48,21 +44,14 @@ fn deepest<'a>(error: &'a ValidationError<'a>, depth: usize) -> &'a ValidationEr
     let here = error.instance_path().segments().count();
     // An alternative is of another kind if the whole has another type, or a member of it another constant.
     let is_other = |found: &ValidationError<'_>| {
-        let below = found
-            .instance_path()
-            .segments()
-            .count()
-            .saturating_sub(here);
+        let below = found.instance_path().segments().count().saturating_sub(here);
         match found.kind() {
             Kind::Type { .. } => below == 0,
             Kind::Constant { .. } => below <= 1,
             _ => false,
         }
     };
-    let mut meant: Vec<_> = context
-        .iter()
-        .filter(|it| !it.iter().any(is_other))
-        .collect();
+    let mut meant: Vec<_> = context.iter().filter(|it| !it.iter().any(is_other)).collect();
     meant.sort_by_key(|it| it.len());
     let found = match meant.as_slice() {
         [only] => only.first(),

@@ -37,25 +37,17 @@ impl Remote {
     }
 
     fn speaking(url: &str, http2: bool) -> Result<Self, TargetError> {
-        let refuse = |reason: String| TargetError::Url {
-            url: url.to_owned(),
-            reason,
-        };
-        let uri: Uri = url
-            .parse()
-            .map_err(|error: http::uri::InvalidUri| refuse(error.to_string()))?;
+        let refuse = |reason: String| TargetError::Url { url: url.to_owned(), reason };
+        let uri: Uri =
+            url.parse().map_err(|error: http::uri::InvalidUri| refuse(error.to_string()))?;
         let scheme = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS => scheme.clone(),
             _ => return Err(refuse("its scheme is not `http` or `https`".to_owned())),
         };
-        let authority = uri
-            .authority()
-            .cloned()
-            .ok_or_else(|| refuse("it has no host".to_owned()))?;
+        let authority =
+            uri.authority().cloned().ok_or_else(|| refuse("it has no host".to_owned()))?;
         if authority.as_str().contains('@') {
-            return Err(refuse(
-                "it holds a user name; send a header instead".to_owned(),
-            ));
+            return Err(refuse("it holds a user name; send a header instead".to_owned()));
         }
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
@@ -76,9 +68,7 @@ impl Remote {
             Connections::Plain(builder.build(connector))
         };
         // `http://host` and `http://host/` are the same URI, but the second names a path.
-        let after_host = url
-            .split_once("://")
-            .is_some_and(|(_, rest)| rest.contains(['/', '?']));
+        let after_host = url.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?']));
         Ok(Self {
             client,
             scheme,
@@ -138,10 +128,7 @@ impl Remote {
     }
 
     fn no_answer(&self, source: impl Into<BoxError>) -> TargetError {
-        TargetError::NoAnswer {
-            target: self.given.clone(),
-            source: source.into(),
-        }
+        TargetError::NoAnswer { target: self.given.clone(), source: source.into() }
     }
 
     pub(super) fn url(&self) -> &str {

@@ -62,10 +62,7 @@ impl Expect {
 
     /// Expects a result that matches this pattern, without further conditions.
     pub(crate) fn result(pattern: Pattern) -> Self {
-        Self {
-            body: BodyExpectation::Result(pattern),
-            ..Self::only_status(200)
-        }
+        Self { body: BodyExpectation::Result(pattern), ..Self::only_status(200) }
     }
 
     pub(super) fn parse(source: &Value, of: Of) -> Result<Self, Problem> {
@@ -82,10 +79,7 @@ impl Expect {
                 ("text", BodyExpectation::Text),
                 ("message", BodyExpectation::Message),
             ],
-            Of::Rpc => &[
-                ("result", BodyExpectation::Result),
-                ("error", BodyExpectation::Error),
-            ],
+            Of::Rpc => &[("result", BodyExpectation::Result), ("error", BodyExpectation::Error)],
             Of::Head => &[],
         };
         for (name, kind) in kinds {
@@ -141,19 +135,14 @@ fn status_pattern(status: u16) -> Option<Pattern> {
 
 fn headers(source: &Value) -> Result<Vec<(HeaderName, Pattern)>, Problem> {
     let Value::Object(members) = source else {
-        return Err(Problem::new(
-            "an object from header name to pattern is expected",
-        ));
+        return Err(Problem::new("an object from header name to pattern is expected"));
     };
     members
         .iter()
         .map(|(name, value)| {
             let header = HeaderName::try_from(name)
                 .map_err(|error| Problem::new(error.to_string()).within(name))?;
-            Ok((
-                header,
-                Pattern::parse(value).map_err(|problem| problem.within(name))?,
-            ))
+            Ok((header, Pattern::parse(value).map_err(|problem| problem.within(name))?))
         })
         .collect()
 }

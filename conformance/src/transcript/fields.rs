@@ -13,13 +13,8 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) fn of(value: &Value) -> Result<Self, Problem> {
         match value {
-            Value::Object(members) => Ok(Self {
-                rest: members.clone(),
-                asked: Vec::new(),
-            }),
-            other => Err(Problem::new(format!(
-                "an object is expected here, not {other}"
-            ))),
+            Value::Object(members) => Ok(Self { rest: members.clone(), asked: Vec::new() }),
+            other => Err(Problem::new(format!("an object is expected here, not {other}"))),
         }
     }
 
@@ -33,8 +28,7 @@ impl Fields {
     }
 
     pub(super) fn required(&mut self, name: &'static str) -> Result<Value, Problem> {
-        self.optional(name)
-            .ok_or_else(|| Problem::new("is missing").within(name))
+        self.optional(name).ok_or_else(|| Problem::new("is missing").within(name))
     }
 
     pub(super) fn optional_string(
@@ -44,16 +38,15 @@ impl Fields {
         match self.optional(name) {
             None => Ok(None),
             Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
-            Some(other) => Err(Problem::new(format!(
-                "a non-empty string is expected, not {other}"
-            ))
-            .within(name)),
+            Some(other) => {
+                Err(Problem::new(format!("a non-empty string is expected, not {other}"))
+                    .within(name))
+            }
         }
     }
 
     pub(super) fn string(&mut self, name: &'static str) -> Result<String, Problem> {
-        self.optional_string(name)?
-            .ok_or_else(|| Problem::new("is missing").within(name))
+        self.optional_string(name)?.ok_or_else(|| Problem::new("is missing").within(name))
     }
 
     /// One string or an array of strings.
@@ -88,11 +81,10 @@ impl Fields {
     pub(super) fn finish(self) -> Result<(), Problem> {
         match self.rest.keys().next() {
             None => Ok(()),
-            Some(name) => Err(Problem::new(format!(
-                "is not known here; there are {}",
-                self.asked.join(", ")
-            ))
-            .within(name)),
+            Some(name) => {
+                Err(Problem::new(format!("is not known here; there are {}", self.asked.join(", ")))
+                    .within(name))
+            }
         }
     }
 }

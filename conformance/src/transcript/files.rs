@@ -22,16 +22,11 @@ pub(super) fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Transcri
     while let Some((directory, depth)) = directories.pop() {
         for entry in fs::read_dir(&directory).map_err(|error| unreadable(&directory, &error))? {
             let entry = entry.map_err(|error| unreadable(&directory, &error))?;
-            let kind = entry
-                .file_type()
-                .map_err(|error| unreadable(&entry.path(), &error))?;
+            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
             if kind.is_dir() && depth < MAX_DEPTH {
                 directories.push((entry.path(), depth + 1));
             } else if kind.is_file()
-                && entry
-                    .path()
-                    .extension()
-                    .is_some_and(|extension| extension == "jsonl")
+                && entry.path().extension().is_some_and(|extension| extension == "jsonl")
             {
                 found.push(entry.path());
             }
@@ -61,8 +56,5 @@ pub(super) fn read(path: &Path) -> Result<String, TranscriptError> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> TranscriptError {
-    TranscriptError::file(
-        path.display().to_string(),
-        format!("cannot be read: {error}"),
-    )
+    TranscriptError::file(path.display().to_string(), format!("cannot be read: {error}"))
 }

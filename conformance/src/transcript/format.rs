@@ -10,10 +10,7 @@ use serde_json::Value;
 pub fn transcript_schema() -> Value {
     let mut schema = schema_for!(Line).to_value();
     if let Some(members) = schema.as_object_mut() {
-        members.insert(
-            "title".to_owned(),
-            "A line of an MCP transcript, version 1".into(),
-        );
+        members.insert("title".to_owned(), "A line of an MCP transcript, version 1".into());
     }
     schema
 }
@@ -91,33 +88,18 @@ pub(crate) struct Step {
 /// What a step does. The documentation of the crate explains each.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[expect(
-    dead_code,
-    reason = "the recorder writes some of them; the schema knows all"
-)]
+#[expect(dead_code, reason = "the recorder writes some of them; the schema knows all")]
 pub(crate) enum Action {
     Open(Open),
     Mcp(Mcp),
     Stream(Stream),
     Http(Http),
     Await(Await),
-    Silent {
-        silent: OneOrMore,
-        r#while: Vec<Step>,
-    },
-    End {
-        end: String,
-    },
-    Close {
-        close: String,
-    },
-    Check {
-        check: String,
-        is: Expected,
-    },
-    Parallel {
-        parallel: Vec<Vec<Step>>,
-    },
+    Silent { silent: OneOrMore, r#while: Vec<Step> },
+    End { end: String },
+    Close { close: String },
+    Check { check: String, is: Expected },
+    Parallel { parallel: Vec<Vec<Step>> },
 }
 
 /// Opens an MCP client.

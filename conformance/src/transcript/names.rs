@@ -48,19 +48,12 @@ fn check_list(steps: &[Step], era: Era, known: &mut DefinedNames) -> Result<(), 
 impl DefinedNames {
     fn check(&mut self, action: &Action, era: Era) -> Result<(), Problem> {
         match action {
-            Action::Open {
-                client,
-                opening,
-                expect,
-            } => {
+            Action::Open { client, opening, expect } => {
                 introduce(&mut self.clients, client, "client")?;
                 for answer in &opening.answers {
                     self.uses(|visit| {
                         answer.value.each_name(&mut *visit);
-                        answer
-                            .params
-                            .iter()
-                            .for_each(|params| params.each_name(visit));
+                        answer.params.iter().for_each(|params| params.each_name(visit));
                     })?;
                 }
                 if era == Era::Legacy {
@@ -72,23 +65,14 @@ impl DefinedNames {
                 self.send(send)?;
                 self.patterns(expect.patterns())
             }
-            Action::Rpc {
-                client,
-                params,
-                expect,
-                ..
-            } => {
+            Action::Rpc { client, params, expect, .. } => {
                 self.client(client)?;
                 if let Some(params) = params {
                     self.uses(|visit| params.each_name(visit))?;
                 }
                 self.patterns(expect.patterns())
             }
-            Action::Stream {
-                name,
-                source,
-                expect,
-            } => {
+            Action::Stream { name, source, expect } => {
                 match source {
                     StreamSource::Http(send) => self.send(send)?,
                     StreamSource::Listen { client, filter, .. } => {
@@ -122,9 +106,7 @@ impl DefinedNames {
     fn send(&self, send: &Send) -> Result<(), Problem> {
         self.uses(|visit| {
             send.path.names().for_each(&mut *visit);
-            send.headers
-                .iter()
-                .for_each(|(_, value)| value.names().for_each(&mut *visit));
+            send.headers.iter().for_each(|(_, value)| value.names().for_each(&mut *visit));
             match &send.body {
                 SendBody::Empty => {}
                 SendBody::Json(template) => template.each_name(visit),
@@ -156,18 +138,19 @@ impl DefinedNames {
         });
         match missing {
             None => Ok(()),
-            Some(name) => Err(Problem::new(format!(
-                "`{name}` is used before anything captures it"
-            ))),
+            Some(name) => {
+                Err(Problem::new(format!("`{name}` is used before anything captures it")))
+            }
         }
     }
 
     fn client(&self, name: &str) -> Result<(), Problem> {
         match self.clients.contains(name) {
             true => Ok(()),
-            false => Err(
-                Problem::new(format!("no earlier step opens the client `{name}`")).within("client"),
-            ),
+            false => {
+                Err(Problem::new(format!("no earlier step opens the client `{name}`"))
+                    .within("client"))
+            }
         }
     }
 
@@ -184,18 +167,8 @@ impl DefinedNames {
     fn merge(&mut self, branch: &Self, before: &Self) -> Result<(), Problem> {
         for (all, new, old, kind) in [
             (&mut self.vars, &branch.vars, &before.vars, "variable"),
-            (
-                &mut self.clients,
-                &branch.clients,
-                &before.clients,
-                "client",
-            ),
-            (
-                &mut self.streams,
-                &branch.streams,
-                &before.streams,
-                "stream",
-            ),
+            (&mut self.clients, &branch.clients, &before.clients, "client"),
+            (&mut self.streams, &branch.streams, &before.streams, "stream"),
         ] {
             for name in new.difference(old) {
                 introduce(all, name, kind)?;
@@ -209,8 +182,6 @@ impl DefinedNames {
 fn introduce(names: &mut BTreeSet<String>, name: &str, kind: &str) -> Result<(), Problem> {
     match names.insert(name.to_owned()) {
         true => Ok(()),
-        false => Err(Problem::new(format!(
-            "the {kind} `{name}` is introduced a second time"
-        ))),
+        false => Err(Problem::new(format!("the {kind} `{name}` is introduced a second time"))),
     }
 }

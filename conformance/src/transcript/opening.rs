@@ -57,10 +57,7 @@ impl Scripted {
         let mut fields = Fields::of(source)?;
         let method = fields.string("method")?;
         let params = fields.parse("params", Pattern::parse)?;
-        if params
-            .as_ref()
-            .is_some_and(|params| !params.captures().is_empty())
-        {
+        if params.as_ref().is_some_and(|params| !params.captures().is_empty()) {
             let text =
                 "`$capture` has no meaning here: a question is compared with several answers";
             return Err(Problem::new(text).within("params"));
@@ -79,13 +76,7 @@ impl Scripted {
             Some(_) => return Err(Problem::new("true or false is expected").within("optional")),
         };
         fields.finish()?;
-        Ok(Self {
-            method,
-            params,
-            member,
-            value,
-            optional,
-        })
+        Ok(Self { method, params, member, value, optional })
     }
 }
 

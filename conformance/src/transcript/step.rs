@@ -29,34 +29,17 @@ pub(crate) struct Step {
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Opens an MCP client: the handshake in the legacy era, nothing but its name in the modern one.
-    Open {
-        client: String,
-        opening: Box<Opening>,
-        expect: Option<Expect>,
-    },
+    Open { client: String, opening: Box<Opening>, expect: Option<Expect> },
     /// One HTTP exchange.
     Http { send: Send, expect: Expect },
     /// One MCP message, framed as the era wants it.
-    Rpc {
-        client: String,
-        kind: RpcKind,
-        method: String,
-        params: Option<Template>,
-        expect: Expect,
-    },
+    Rpc { client: String, kind: RpcKind, method: String, params: Option<Template>, expect: Expect },
     /// Opens a stream under a name.
-    Stream {
-        name: String,
-        source: StreamSource,
-        expect: Option<Expect>,
-    },
+    Stream { name: String, source: StreamSource, expect: Option<Expect> },
     /// Waits for the next thing on a stream.
     Await { stream: String, wanted: Wanted },
     /// Runs steps, during which the streams stay open and silent.
-    Silent {
-        streams: Vec<String>,
-        steps: Vec<Step>,
-    },
+    Silent { streams: Vec<String>, steps: Vec<Step> },
     /// Waits for a stream to end without another event.
     End { stream: String },
     /// Drops a stream from this side.
@@ -112,9 +95,8 @@ pub(crate) enum SendBody {
 }
 
 /// A step is what the first of these that it has says; `stream` stands before the `http` it may be opened by.
-const VERBS: [&str; 10] = [
-    "open", "stream", "http", "mcp", "await", "silent", "end", "close", "check", "parallel",
-];
+const VERBS: [&str; 10] =
+    ["open", "stream", "http", "mcp", "await", "silent", "end", "close", "check", "parallel"];
 
 impl Step {
     pub(super) fn parse(line: usize, source: &Value) -> Result<Self, Problem> {
@@ -123,17 +105,11 @@ impl Step {
 
     fn parse_nested(line: usize, source: &Value, depth: usize) -> Result<Self, Problem> {
         let mut fields = Fields::of(source)?;
-        let era = fields
-            .optional_string("era")?
-            .map(|era| era.parse())
-            .transpose();
+        let era = fields.optional_string("era")?.map(|era| era.parse()).transpose();
         let era = era.map_err(|problem: Problem| problem.within("era"))?;
         let note = fields.optional_string("note")?;
         let Some(verb) = VERBS.into_iter().find(|verb| fields.has(verb)) else {
-            return Err(Problem::new(format!(
-                "a step has one of {}",
-                VERBS.join(", ")
-            )));
+            return Err(Problem::new(format!("a step has one of {}", VERBS.join(", "))));
         };
         let steps = |source: &Value| steps(line, source, depth + 1);
         let action = match verb {
@@ -154,10 +130,9 @@ impl Step {
                 expect: expect(&mut fields, Of::Http)?,
             },
             "mcp" => rpc(&mut fields)?,
-            "await" => Action::Await {
-                stream: fields.string("await")?,
-                wanted: wanted(&mut fields)?,
-            },
+            "await" => {
+                Action::Await { stream: fields.string("await")?, wanted: wanted(&mut fields)? }
+            }
             "silent" => Action::Silent {
                 streams: fields
                     .strings("silent")?
@@ -167,12 +142,8 @@ impl Step {
                     .parse("while", steps)?
                     .ok_or_else(|| Problem::new("is missing").within("while"))?,
             },
-            "end" => Action::End {
-                stream: fields.string("end")?,
-            },
-            "close" => Action::Close {
-                stream: fields.string("close")?,
-            },
+            "end" => Action::End { stream: fields.string("end")? },
+            "close" => Action::Close { stream: fields.string("close")? },
             "check" => Action::Check {
                 name: fields.string("check")?,
                 pattern: fields
@@ -180,18 +151,11 @@ impl Step {
                     .ok_or_else(|| Problem::new("is missing").within("is"))?,
             },
             _ => Action::Parallel(
-                fields
-                    .parse("parallel", |source| each(source, steps))?
-                    .unwrap_or_default(),
+                fields.parse("parallel", |source| each(source, steps))?.unwrap_or_default(),
             ),
         };
         fields.finish()?;
-        Ok(Self {
-            line,
-            era,
-            note,
-            action,
-        })
+        Ok(Self { line, era, note, action })
     }
 
     /// The lists of steps inside it.
@@ -210,10 +174,7 @@ impl Step {
 
 /// How many steps there are, nested ones included.
 pub(super) fn count(steps: &[Step]) -> usize {
-    steps
-        .iter()
-        .map(|step| 1 + step.nested().into_iter().map(count).sum::<usize>())
-        .sum()
+    steps.iter().map(|step| 1 + step.nested().into_iter().map(count).sum::<usize>()).sum()
 }
 
 impl Send {
@@ -225,15 +186,10 @@ impl Send {
                 Problem::new(format!("{method:?} is not an HTTP method")).within("method")
             })?,
             path: fields
-                .parse("path", |path| {
-                    Text::parse(path.as_str().unwrap_or_default())
-                })?
+                .parse("path", |path| Text::parse(path.as_str().unwrap_or_default()))?
                 .ok_or_else(|| Problem::new("is missing").within("path"))?,
             headers: fields.parse("headers", headers)?.unwrap_or_default(),
-            body: match (
-                fields.parse("json", Template::parse)?,
-                fields.optional_string("text")?,
-            ) {
+            body: match (fields.parse("json", Template::parse)?, fields.optional_string("text")?) {
                 (None, None) => SendBody::Empty,
                 (Some(json), None) => SendBody::Json(json),
                 (None, Some(text)) => {
@@ -248,9 +204,7 @@ impl Send {
 }
 
 fn rpc(fields: &mut Fields) -> Result<Action, Problem> {
-    let client = fields
-        .optional_string("client")?
-        .unwrap_or_else(|| "main".to_owned());
+    let client = fields.optional_string("client")?.unwrap_or_else(|| "main".to_owned());
     let source = fields.required("mcp")?;
     let within = |problem: Problem| problem.within("mcp");
     let mut call = Fields::of(&source).map_err(within)?;
@@ -274,22 +228,13 @@ fn rpc(fields: &mut Fields) -> Result<Action, Problem> {
         RpcKind::Notification if fields.has("expect") => expect(fields, Of::Http)?,
         RpcKind::Notification => Expect::only_status(202),
     };
-    Ok(Action::Rpc {
-        client,
-        kind,
-        method,
-        params,
-        expect,
-    })
+    Ok(Action::Rpc { client, kind, method, params, expect })
 }
 
 fn stream_source(fields: &mut Fields) -> Result<StreamSource, Problem> {
     let client = fields.optional_string("client")?;
     let ignore = fields.strings("ignore")?;
-    match (
-        fields.parse("http", Send::parse)?,
-        fields.parse("listen", Template::parse)?,
-    ) {
+    match (fields.parse("http", Send::parse)?, fields.parse("listen", Template::parse)?) {
         (Some(send), None) if client.is_none() && ignore.is_none() => Ok(StreamSource::Http(send)),
         (None, Some(filter)) => Ok(StreamSource::Listen {
             client: client.unwrap_or_else(|| "main".to_owned()),
@@ -305,12 +250,8 @@ fn stream_source(fields: &mut Fields) -> Result<StreamSource, Problem> {
 
 fn wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
     let event = fields.parse("event", Pattern::parse)?.map(Wanted::Event);
-    let message = fields
-        .parse("message", Pattern::parse)?
-        .map(Wanted::Message);
-    let comment = fields
-        .parse("comment", Pattern::parse)?
-        .map(Wanted::Comment);
+    let message = fields.parse("message", Pattern::parse)?.map(Wanted::Message);
+    let comment = fields.parse("comment", Pattern::parse)?.map(Wanted::Comment);
     match (event, message, comment) {
         (Some(wanted), None, None) | (None, Some(wanted), None) | (None, None, Some(wanted)) => {
             Ok(wanted)
@@ -327,9 +268,7 @@ fn expect(fields: &mut Fields, of: Of) -> Result<Expect, Problem> {
 
 fn steps(line: usize, source: &Value, depth: usize) -> Result<Vec<Step>, Problem> {
     if depth > MAX_NESTING {
-        return Err(Problem::new(format!(
-            "steps are nested deeper than {MAX_NESTING}"
-        )));
+        return Err(Problem::new(format!("steps are nested deeper than {MAX_NESTING}")));
     }
     each(source, |step| Step::parse_nested(line, step, depth))
 }
@@ -344,30 +283,22 @@ fn each<T>(
             .enumerate()
             .map(|(index, item)| parse(item).map_err(|problem| problem.within_element(index)))
             .collect(),
-        _ => Err(Problem::new(
-            "an array with at least one element is expected",
-        )),
+        _ => Err(Problem::new("an array with at least one element is expected")),
     }
 }
 
 fn headers(source: &Value) -> Result<Vec<(HeaderName, Text)>, Problem> {
     let Value::Object(members) = source else {
-        return Err(Problem::new(
-            "an object from header name to string is expected",
-        ));
+        return Err(Problem::new("an object from header name to string is expected"));
     };
     members
         .iter()
         .map(|(name, value)| {
             let header = HeaderName::try_from(name)
                 .map_err(|error| Problem::new(error.to_string()).within(name))?;
-            let value = value
-                .as_str()
-                .ok_or_else(|| Problem::new("a string is expected").within(name))?;
-            Ok((
-                header,
-                Text::parse(value).map_err(|problem| problem.within(name))?,
-            ))
+            let value =
+                value.as_str().ok_or_else(|| Problem::new("a string is expected").within(name))?;
+            Ok((header, Text::parse(value).map_err(|problem| problem.within(name))?))
         })
         .collect()
 }

@@ -60,21 +60,9 @@ fn table() -> Vec<(Fault, usize, &'static str)> {
             3,
             "nextCursor is not a string",
         ),
-        (
-            result("ping", |it| it["_meta"] = 5.into()),
-            8,
-            "_meta is not an object",
-        ),
-        (
-            error(|it| it["code"] = "-32601".into()),
-            9,
-            "the code of its error is not an integer",
-        ),
-        (
-            error(|it| without(it, "message")),
-            9,
-            "its error has no message",
-        ),
+        (result("ping", |it| it["_meta"] = 5.into()), 8, "_meta is not an object"),
+        (error(|it| it["code"] = "-32601".into()), 9, "the code of its error is not an integer"),
+        (error(|it| without(it, "message")), 9, "its error has no message"),
     ]
 }
 
@@ -85,16 +73,8 @@ fn first(method: &'static str, list: &'static str, change: fn(&mut Value)) -> Fa
 /// The same for results that lack what their method must answer; in both eras, but for the handshake.
 fn incomplete() -> Vec<(Fault, usize, &'static str)> {
     vec![
-        (
-            result("initialize", |it| without(it, "serverInfo")),
-            2,
-            "/serverInfo is missing",
-        ),
-        (
-            result("tools/list", |it| without(it, "tools")),
-            3,
-            "/tools is missing",
-        ),
+        (result("initialize", |it| without(it, "serverInfo")), 2, "/serverInfo is missing"),
+        (result("tools/list", |it| without(it, "tools")), 3, "/tools is missing"),
         (
             first("tools/list", "tools", |it| without(it, "inputSchema")),
             3,
@@ -112,16 +92,8 @@ fn incomplete() -> Vec<(Fault, usize, &'static str)> {
             3,
             "/tools/0/name is not a string",
         ),
-        (
-            result("tools/call", |it| without(it, "content")),
-            4,
-            "/content is missing",
-        ),
-        (
-            first("tools/call", "content", |it| without(it, "type")),
-            4,
-            "/content/0/type is missing",
-        ),
+        (result("tools/call", |it| without(it, "content")), 4, "/content is missing"),
+        (first("tools/call", "content", |it| without(it, "type")), 4, "/content/0/type is missing"),
         (
             first("resources/list", "resources", |it| without(it, "uri")),
             5,
@@ -132,11 +104,7 @@ fn incomplete() -> Vec<(Fault, usize, &'static str)> {
             6,
             "/contents/0/uri is missing",
         ),
-        (
-            result("prompts/list", |it| it["prompts"] = json!({})),
-            7,
-            "/prompts is not an array",
-        ),
+        (result("prompts/list", |it| it["prompts"] = json!({})), 7, "/prompts is not an array"),
         (
             first("prompts/get", "messages", |it| without(it, "role")),
             10,
@@ -185,10 +153,7 @@ async fn each_broken_server_fails_where_nothing_names_it() {
 
 #[tokio::test]
 async fn a_modern_result_has_its_kind_though_a_step_looks_at_the_status_alone() {
-    let target = broken(
-        correct(),
-        result("prompts/list", |it| without(it, "resultType")),
-    );
+    let target = broken(correct(), result("prompts/list", |it| without(it, "resultType")));
     let raw = r#"{"http":{"method":"POST","path":"/mcp","headers":{"content-type":"application/json","accept":"application/json, text/event-stream","mcp-protocol-version":"2026-07-28","mcp-method":"prompts/list"},"json":{"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}},"expect":{"status":200}}"#;
     assert!(replay(&correct(), Era::Modern, raw).await.is_ok());
     fails(replay(&target, Era::Modern, raw).await, 2, "no resultType");
@@ -207,9 +172,5 @@ async fn what_comes_before_an_answer_is_judged_too() {
     }
     let (target, _): (Target, _) = server(early);
     let steps = "{\"open\":\"main\"}\n{\"mcp\":{\"method\":\"x/y\"},\"expect\":{\"result\":{\"$any\":true}}}";
-    fails(
-        replay(&target, Era::Legacy, steps).await,
-        3,
-        "jsonrpc is not",
-    );
+    fails(replay(&target, Era::Legacy, steps).await, 3, "jsonrpc is not");
 }

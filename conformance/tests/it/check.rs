@@ -21,16 +21,8 @@ use crate::serve::serve;
 
 /// What breaks a server on pipes, and in which revision that is seen: `$0` is the program.
 const ON_PIPES: [(&str, Revision, &str); 4] = [
-    (
-        "stdio.messages-only",
-        Revision::V2026_07_28,
-        "echo listening; exec \"$0\" --stdio",
-    ),
-    (
-        "stdio.end",
-        Revision::V2026_07_28,
-        "\"$0\" --stdio; exec sleep 60",
-    ),
+    ("stdio.messages-only", Revision::V2026_07_28, "echo listening; exec \"$0\" --stdio"),
+    ("stdio.end", Revision::V2026_07_28, "\"$0\" --stdio; exec sleep 60"),
     // The shell ends, and the server does not hear of it.
     (GRACEFUL, Revision::V2026_07_28, "\"$0\" --stdio; exit"),
     // Who asks what is newer than it meets a server that has ended.
@@ -48,13 +40,7 @@ const KEEP_ALIVE: &str = "http.keep-alive";
 /// The rule about programs that are asked to end.
 const GRACEFUL: &str = "listen.graceful-end";
 /// What can be broken only where there are connections, hosts and lengths.
-const CONNECTED: [&str; 5] = [
-    "http2.",
-    "http.origin",
-    "http.host",
-    "http.parse-status",
-    "robust.",
-];
+const CONNECTED: [&str; 5] = ["http2.", "http.origin", "http.host", "http.parse-status", "robust."];
 /// Servers that are built without optimisation take their time beside others.
 const PATIENT: Duration = Duration::from_secs(120);
 
@@ -168,10 +154,7 @@ async fn a_program_that_answers_its_subscriptions_before_it_ends_keeps_the_rule(
 #[track_caller]
 fn is_clean(report: &CheckReport) {
     let text = text(report);
-    assert!(
-        found(report).is_empty() && !text.contains("unclear "),
-        "{text}"
-    );
+    assert!(found(report).is_empty() && !text.contains("unclear "), "{text}");
     assert_eq!(report.revisions, Revision::ALL, "{text}");
 }
 
@@ -191,16 +174,9 @@ async fn servers_that_ask_and_that_stream_and_keep_the_rules_are_clean() {
         let check = check.call(["write".to_owned()]);
         let report = check.run(|_| {}).await.unwrap();
         is_clean(&report);
-        let own = report
-            .judged
-            .iter()
-            .filter(|it| it.rule.id.starts_with(rule));
+        let own = report.judged.iter().filter(|it| it.rule.id.starts_with(rule));
         for judged in own {
-            assert!(
-                matches!(judged.verdict, Verdict::Holds),
-                "{}",
-                text(&report)
-            );
+            assert!(matches!(judged.verdict, Verdict::Holds), "{}", text(&report));
         }
     }
 }

@@ -28,11 +28,7 @@ fn text(report: &ClientReport) -> String {
 async fn a_client_that_keeps_every_rule_has_no_finding_and_shows_every_rule() {
     let report = judged("", "").await;
     for judged in &report.judged {
-        assert!(
-            matches!(judged.verdict, Verdict::Holds),
-            "{}",
-            text(&report)
-        );
+        assert!(matches!(judged.verdict, Verdict::Holds), "{}", text(&report));
     }
 }
 
@@ -62,17 +58,10 @@ async fn ours(url: String) {
 
 #[tokio::test]
 async fn our_own_client_keeps_every_rule() {
-    let report = ClientCheck::running(ours)
-        .timeout(Duration::from_secs(10))
-        .run(|_| {})
-        .await
-        .unwrap();
+    let report =
+        ClientCheck::running(ours).timeout(Duration::from_secs(10)).run(|_| {}).await.unwrap();
     for judged in &report.judged {
         let rule = judged.rule.id;
-        assert!(
-            matches!(judged.verdict, Verdict::Holds),
-            "{rule}: {}",
-            text(&report)
-        );
+        assert!(matches!(judged.verdict, Verdict::Holds), "{rule}: {}", text(&report));
     }
 }

@@ -12,22 +12,13 @@ use tokio::process::Command;
 use crate::serve::serve;
 
 fn server() -> String {
-    serve(Target::in_process(
-        |request: Request<Full<Bytes>>| async move {
-            Ok::<_, BoxError>(Response::new(Full::from(format!(
-                "{:?}",
-                request.uri().path()
-            ))))
-        },
-    ))
+    serve(Target::in_process(|request: Request<Full<Bytes>>| async move {
+        Ok::<_, BoxError>(Response::new(Full::from(format!("{:?}", request.uri().path()))))
+    }))
 }
 
 pub(crate) async fn run(arguments: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_mcp-conformance"))
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_mcp-conformance"))
         .args(arguments)
         .kill_on_drop(true)
         .output()
@@ -52,18 +43,12 @@ async fn the_exit_code_is_the_verdict() {
     write(directory.path(), "good", "\"/x\"");
     let (code, out, err) = run(&["replay", "--url", &url, path]).await;
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    assert!(
-        out.ends_with("passed: 2 passed, 0 failed, 0 skipped\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("passed: 2 passed, 0 failed, 0 skipped\n"), "{out}");
 
     write(directory.path(), "wrong", "\"/y\"");
     let (code, out, _) = run(&["replay", "--url", &url, "--era", "modern", path]).await;
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.ends_with("not passed: 1 passed, 1 failed, 0 skipped\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("not passed: 1 passed, 1 failed, 0 skipped\n"), "{out}");
     assert!(!out.contains('\u{1b}'), "a pipe gets no colours");
 
     let (code, out, _) = run(&["replay", "--url", &url, "--filter", "goo", path]).await;
@@ -71,10 +56,7 @@ async fn the_exit_code_is_the_verdict() {
     let (code, _, err) = run(&["replay", "--url", &url, "--filter", "none", path]).await;
     assert_eq!(
         (code, err.as_str()),
-        (
-            2,
-            "mcp-conformance: no transcript has a name that contains \"none\"\n"
-        )
+        (2, "mcp-conformance: no transcript has a name that contains \"none\"\n")
     );
 }
 
@@ -89,16 +71,9 @@ async fn what_cannot_be_used_is_reported_with_code_2() {
     write(directory.path(), "broken", "{\"$nope\":1}");
     let (code, _, err) = run(&["replay", "--url", "http://127.0.0.1:9", path]).await;
     assert_eq!(code, 2);
-    assert!(
-        err.contains("broken.jsonl:2: expect.json.$nope: unknown matcher"),
-        "{err}"
-    );
+    assert!(err.contains("broken.jsonl:2: expect.json.$nope: unknown matcher"), "{err}");
     assert_eq!(run(&["replay", path]).await.0, 2, "no URL");
-    assert_eq!(
-        run(&["replay", "--url", "http://127.0.0.1:9"]).await.0,
-        2,
-        "no transcript"
-    );
+    assert_eq!(run(&["replay", "--url", "http://127.0.0.1:9"]).await.0, 2, "no transcript");
     assert_eq!(run(&[]).await.0, 2, "no command");
 }
 
@@ -106,10 +81,7 @@ async fn what_cannot_be_used_is_reported_with_code_2() {
 async fn help_lists_the_exit_codes() {
     let (code, out, _) = run(&["--help"]).await;
     assert_eq!(code, 0);
-    assert!(
-        out.contains("Exit code: 0 all holds, 1 something differs, 2 wrong usage"),
-        "{out}"
-    );
+    assert!(out.contains("Exit code: 0 all holds, 1 something differs, 2 wrong usage"), "{out}");
 }
 
 #[tokio::test]
@@ -165,20 +137,12 @@ async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
         *difference,
         serde_json::json!({"path": "/json", "expected": "\"/y\"", "found": "/x"})
     );
-    assert!(
-        cases[1]["exchange"]
-            .as_str()
-            .unwrap()
-            .contains("expected \"/y\", found \"/x\"")
-    );
+    assert!(cases[1]["exchange"].as_str().unwrap().contains("expected \"/y\", found \"/x\""));
 
     let (_, out, _) = replay(&["--format", "junit"]).await;
     assert_eq!(out.matches("<failure").count(), 1, "{out}");
     let (_, out, _) = replay(&["--format", "sarif"]).await;
-    assert!(
-        out.contains("wrong.jsonl\"") && out.contains("\"startLine\": 2"),
-        "{out}"
-    );
+    assert!(out.contains("wrong.jsonl\"") && out.contains("\"startLine\": 2"), "{out}");
 
     let baselines = tempfile::tempdir().unwrap();
     let file = baselines.path().join("known.json");
@@ -186,10 +150,7 @@ async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
     assert_eq!(replay(&["--write-baseline", file]).await.0, 0);
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 0, "{out}");
-    assert!(
-        out.ends_with("known: wrong (modern) fails as the baseline says\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("known: wrong (modern) fails as the baseline says\n"), "{out}");
     write(folder.path(), "wrong", "\"/x\"");
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 1, "{out}");

@@ -29,26 +29,13 @@ fn reads(text: &str, frames: &[Frame]) {
 
 #[test]
 fn fields_make_events() {
-    reads(
-        "event: command\nid: 7\ndata: {}\n\n",
-        &[event(Some("command"), Some("7"), "{}")],
-    );
-    reads(
-        "data: a\ndata:\ndata:  b\n\n",
-        &[event(None, None, "a\n\n b")],
-    );
+    reads("event: command\nid: 7\ndata: {}\n\n", &[event(Some("command"), Some("7"), "{}")]);
+    reads("data: a\ndata:\ndata:  b\n\n", &[event(None, None, "a\n\n b")]);
     reads("data\n\n", &[event(None, None, "")]);
-    reads(
-        "data: a\n\ndata: b\n\n",
-        &[event(None, None, "a"), event(None, None, "b")],
-    );
+    reads("data: a\n\ndata: b\n\n", &[event(None, None, "a"), event(None, None, "b")]);
     reads(
         "retry: 300\nretry: soon\nother: x\ndata: a\n\n",
-        &[Frame::Event(SseEvent {
-            data: "a".to_owned(),
-            retry: Some(300),
-            ..SseEvent::default()
-        })],
+        &[Frame::Event(SseEvent { data: "a".to_owned(), retry: Some(300), ..SseEvent::default() })],
     );
 }
 
@@ -56,10 +43,7 @@ fn fields_make_events() {
 fn comments_are_reported() {
     reads(
         ":connected\n\n: keep-alive\n",
-        &[
-            Frame::Comment("connected".into()),
-            Frame::Comment("keep-alive".into()),
-        ],
+        &[Frame::Comment("connected".into()), Frame::Comment("keep-alive".into())],
     );
 }
 
@@ -111,30 +95,15 @@ fn any_frame() -> impl Strategy<Value = Frame> {
     let lines = prop::collection::vec(text, 1..4).prop_map(|lines| lines.join("\n"));
     prop_oneof![
         text.prop_map(Frame::Comment),
-        (
-            prop::option::of(field),
-            prop::option::of(field),
-            lines,
-            prop::option::of(any::<u64>())
-        )
-            .prop_map(|(event, id, data, retry)| Frame::Event(SseEvent {
-                event,
-                id,
-                data,
-                retry
-            })),
+        (prop::option::of(field), prop::option::of(field), lines, prop::option::of(any::<u64>()))
+            .prop_map(|(event, id, data, retry)| Frame::Event(SseEvent { event, id, data, retry })),
     ]
 }
 
 fn encode(frame: &Frame, end: &str) -> String {
     match frame {
         Frame::Comment(text) => format!(": {text}{end}"),
-        Frame::Event(SseEvent {
-            event,
-            id,
-            data,
-            retry,
-        }) => {
+        Frame::Event(SseEvent { event, id, data, retry }) => {
             let mut text = String::new();
             for (name, value) in [
                 ("event", event.clone()),
@@ -143,8 +112,7 @@ fn encode(frame: &Frame, end: &str) -> String {
             ] {
                 text.extend(value.map(|value| format!("{name}: {value}{end}")));
             }
-            data.split('\n')
-                .for_each(|line| text.push_str(&format!("data: {line}{end}")));
+            data.split('\n').for_each(|line| text.push_str(&format!("data: {line}{end}")));
             text + end
         }
     }
@@ -152,16 +120,10 @@ fn encode(frame: &Frame, end: &str) -> String {
 
 /// The bytes in pieces cut at these places.
 fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
-    let mut places: Vec<usize> = places
-        .iter()
-        .map(|place| place.index(bytes.len() + 1))
-        .collect();
+    let mut places: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();
-    places
-        .windows(2)
-        .map(|ends| &bytes[ends[0]..ends[1]])
-        .collect()
+    places.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect()
 }
 
 proptest! {

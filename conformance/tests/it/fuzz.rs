@@ -107,10 +107,7 @@ async fn each_oracle_finds_a_server_that_breaks_it() {
         (
             Oracle::Dead,
             MODERN,
-            afterwards(
-                |asked| asked.body.is_array(),
-                |_| Answer::new(404, Value::Null),
-            ),
+            afterwards(|asked| asked.body.is_array(), |_| Answer::new(404, Value::Null)),
         ),
         (
             Oracle::Changed,
@@ -132,8 +129,8 @@ async fn each_oracle_finds_a_server_that_breaks_it() {
 #[tokio::test(start_paused = true)]
 async fn a_request_without_an_answer_is_found() {
     let target = correct();
-    let silent = Target::in_process(
-        move |request: http::Request<http_body_util::Full<bytes::Bytes>>| {
+    let silent =
+        Target::in_process(move |request: http::Request<http_body_util::Full<bytes::Bytes>>| {
             let target = target.clone();
             async move {
                 let (head, body) = request.into_parts();
@@ -143,8 +140,7 @@ async fn a_request_without_an_answer_is_found() {
                 }
                 Ok::<_, BoxError>(target.send(http::Request::from_parts(head, body)).await?)
             }
-        },
-    );
+        });
     let fuzz = Fuzz::url(silent).seed(1).iterations(150);
     let fuzz = fuzz.revisions(vec![MODERN]).timeout(Duration::from_secs(1));
     let report = fuzz.run(|_, _| ()).await.unwrap();
@@ -181,11 +177,7 @@ async fn a_finding_is_small_and_its_transcript_shows_it() {
         let finding = &report.findings[0];
         let body = finding.exchange.sent.lines().last().unwrap();
         assert!(body.len() < 80, "it is not small: {body}");
-        assert!(
-            finding.reproduce.contains("\"1.0\""),
-            "{}",
-            finding.reproduce
-        );
+        assert!(finding.reproduce.contains("\"1.0\""), "{}", finding.reproduce);
         let transcript = finding.transcript.as_deref().unwrap();
         let transcripts = [Transcript::parse("finding", transcript).unwrap()];
         let bad = Replay::new(broken(correct(), fault()));
@@ -201,10 +193,7 @@ async fn the_same_seed_makes_the_same_cases() {
     let case = |report: FuzzReport| report.findings.first().map(|it| (it.case, it.how.clone()));
     let first = case(fuzzed(broken(correct(), fault()), LEGACY).await);
     let (number, _) = first.clone().unwrap();
-    assert_eq!(
-        case(fuzzed(broken(correct(), fault()), LEGACY).await),
-        first
-    );
+    assert_eq!(case(fuzzed(broken(correct(), fault()), LEGACY).await), first);
     let alone = Fuzz::url(broken(correct(), fault())).seed(1).case(number);
     let alone = alone.revisions(vec![LEGACY]).run(|_, _| ()).await.unwrap();
     assert_eq!(alone.cases, 1);
@@ -221,9 +210,7 @@ async fn tools_that_change_something_are_called_only_where_they_are_named() {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         });
-        let mut fuzz = Fuzz::url(broken(correct(), counting))
-            .seed(1)
-            .iterations(600);
+        let mut fuzz = Fuzz::url(broken(correct(), counting)).seed(1).iterations(600);
         if named {
             fuzz = fuzz.call(["write".to_owned()]);
         }
@@ -239,10 +226,7 @@ async fn the_command_line_names_the_seed_and_writes_findings() {
     let good = format!("{}/mcp", serve(correct()));
     let (code, out, err) = run(&["fuzz", "--url", &good, "--iterations", "40"]).await;
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    assert!(
-        out.contains("\nseed ") && out.contains("0 findings"),
-        "{out}"
-    );
+    assert!(out.contains("\nseed ") && out.contains("0 findings"), "{out}");
 
     let fault = instead(|asked| is_old(asked).then(|| Answer::new(500, Value::Null)));
     let bad = format!("{}/mcp", serve(broken(correct(), fault)));

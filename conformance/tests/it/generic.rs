@@ -10,11 +10,8 @@ use crate::check::correct::{correct, everything};
 use crate::mutation::{Fault, answer, answer_to, broken, result};
 
 fn folders() -> [PathBuf; 2] {
-    ["any", "with-tools"].map(|name| {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("transcripts")
-            .join(name)
-    })
+    ["any", "with-tools"]
+        .map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts").join(name))
 }
 
 #[tokio::test]
@@ -35,10 +32,7 @@ fn table() -> Vec<(&'static str, Fault)> {
         })
     };
     vec![
-        (
-            "any-handshake",
-            result("initialize", |it| it["protocolVersion"] = "latest".into()),
-        ),
+        ("any-handshake", result("initialize", |it| it["protocolVersion"] = "latest".into())),
         ("any-discovery", recoded(-32022)),
         (
             "any-discovery",

@@ -124,10 +124,7 @@ async fn a_request_that_is_due_waits_for_a_slow_server() {
     // At most 50 answers a second, and 400 are due.
     let calls = vec!["tools/list".parse().unwrap()];
     let load = load(slow(Duration::from_millis(20)));
-    let load = load
-        .calls(calls)
-        .connections(1)
-        .duration(Duration::from_secs(1));
+    let load = load.calls(calls).connections(1).duration(Duration::from_secs(1));
     let closed = measured(load.clone().rounds(1)).await;
     let open = measured(load.rounds(1).rate(400.0)).await;
     let (closed, open) = (&closed.targets[0].all, &open.targets[0].all);
@@ -141,25 +138,17 @@ async fn a_request_that_is_due_waits_for_a_slow_server() {
 async fn two_servers_are_measured_in_turns() {
     let other = LoadTarget::url(slow(Duration::from_millis(10)));
     let calls = vec!["tools/list".parse().unwrap()];
-    let load = load(slow(Duration::from_millis(40)))
-        .beside(other)
-        .calls(calls);
+    let load = load(slow(Duration::from_millis(40))).beside(other).calls(calls);
     let mut order = Vec::new();
     let report = load.rounds(3).duration(Duration::from_millis(600));
-    let report = report
-        .run(|_, round| order.push(round.all.within(0.5) > 30.0))
-        .await
-        .unwrap();
+    let report = report.run(|_, round| order.push(round.all.within(0.5) > 30.0)).await.unwrap();
     assert_eq!(order.len(), 6, "{order:?}");
     let ratios = report.ratios();
     let (_, first, second, ratio) = ratios[0];
     assert!(first < second && ratio < 1.0, "{ratios:?}");
     let json = report.to_json();
     assert_eq!(json["targets"].as_array().unwrap().len(), 2);
-    assert!(
-        json["medians"]["p99"]["ratio"].as_f64().unwrap() > 1.0,
-        "{json:#}"
-    );
+    assert!(json["medians"]["p99"]["ratio"].as_f64().unwrap() > 1.0, "{json:#}");
 }
 
 #[tokio::test]
@@ -172,10 +161,7 @@ async fn programs_on_pipes_are_measured_with_their_cpu_and_memory() {
     let usage = report.targets[0].usage;
     if cfg!(target_os = "linux") {
         let usage = usage.unwrap();
-        assert!(
-            usage.peak_bytes >= usage.bytes && usage.bytes > 1_000_000,
-            "{usage:?}"
-        );
+        assert!(usage.peak_bytes >= usage.bytes && usage.bytes > 1_000_000, "{usage:?}");
     }
 }
 
@@ -191,18 +177,10 @@ async fn the_command_line_reports_and_exits_like_the_others() {
     };
     for (more, code, says) in [
         (&["--tool", "look={}"][..], 0, "tools/call look"),
-        (
-            &["--method", "prompts/get={\"name\":\"greet\"}"],
-            0,
-            "prompts/get greet",
-        ),
+        (&["--method", "prompts/get={\"name\":\"greet\"}"], 0, "prompts/get greet"),
         (&["--rate", "20"], 0, "open loop, 20 requests/s"),
         (&["--tool", "no_such_tool"], 1, "error -32602"),
-        (
-            &["--tool", "no_such_tool", "--allow-errors"],
-            0,
-            "tools/call no_such_tool",
-        ),
+        (&["--tool", "no_such_tool", "--allow-errors"], 0, "tools/call no_such_tool"),
         (&["--format", "json"], 0, "\"perSecond\""),
         (&["--vs", "http://127.0.0.1:1/mcp"], 3, "cannot be reached"),
         (&["--revision", "2025-11-25"], 0, "2025-11-25"),
@@ -214,10 +192,7 @@ async fn the_command_line_reports_and_exits_like_the_others() {
         assert!(out.contains(says), "{says}\n{out}");
     }
     for (more, says) in [
-        (
-            &["--method", "notifications/initialized"][..],
-            "no answer that could be measured",
-        ),
+        (&["--method", "notifications/initialized"][..], "no answer that could be measured"),
         (&["--method", "tools/list=[]"], "not a JSON object"),
         (&["--tool", "look={"], "not JSON"),
         (&["--rate", "0"], "0.01 to 1000000"),

@@ -66,9 +66,8 @@ impl SentRequest {
 
     /// Whether it is `method path`; a path that ends in `*` names all that begin like it.
     pub(crate) fn is(&self, method: &str, path: &str) -> bool {
-        let path_fits = path
-            .strip_suffix('*')
-            .map_or(self.path == path, |start| self.path.starts_with(start));
+        let path_fits =
+            path.strip_suffix('*').map_or(self.path == path, |start| self.path.starts_with(start));
         self.method == method && path_fits
     }
 
@@ -87,9 +86,7 @@ impl SentRequest {
         if self.is_call("send_universe_command") {
             return self.body["params"]["arguments"]["universeId"].as_str();
         }
-        self.path
-            .strip_prefix("/universes/")?
-            .strip_suffix("/commands")
+        self.path.strip_prefix("/universes/")?.strip_suffix("/commands")
     }
 
     pub(crate) fn session(&self) -> Option<&str> {
@@ -112,11 +109,7 @@ impl Answer {
             http::header::CONTENT_TYPE,
             HeaderValue::from_static("application/json"),
         )]);
-        Self {
-            status,
-            headers,
-            body,
-        }
+        Self { status, headers, body }
     }
 }
 
@@ -146,28 +139,19 @@ pub(crate) struct Fault {
 
 /// Requests reach the server changed.
 pub(crate) fn ask(change: impl Fn(&mut SentRequest) + Send + Sync + 'static) -> Fault {
-    Fault {
-        ask: Some(Box::new(change)),
-        ..Fault::default()
-    }
+    Fault { ask: Some(Box::new(change)), ..Fault::default() }
 }
 
 /// Some requests are answered without the server.
 pub(crate) fn instead(
     answer: impl Fn(&SentRequest) -> Option<Answer> + Send + Sync + 'static,
 ) -> Fault {
-    Fault {
-        instead: Some(Box::new(answer)),
-        ..Fault::default()
-    }
+    Fault { instead: Some(Box::new(answer)), ..Fault::default() }
 }
 
 /// Answers come back changed.
 pub(crate) fn answer(change: impl Fn(&SentRequest, &mut Answer) + Send + Sync + 'static) -> Fault {
-    Fault {
-        answer: Some(Box::new(change)),
-        ..Fault::default()
-    }
+    Fault { answer: Some(Box::new(change)), ..Fault::default() }
 }
 
 /// Answers to requests that fit come back changed.
@@ -245,20 +229,14 @@ pub(crate) fn lost(
 pub(crate) fn frame(
     change: impl Fn(&SentRequest, Frame) -> Vec<Frame> + Send + Sync + 'static,
 ) -> Fault {
-    Fault {
-        frame: Some(Box::new(change)),
-        ..Fault::default()
-    }
+    Fault { frame: Some(Box::new(change)), ..Fault::default() }
 }
 
 /// Open streams (first argument) react to other requests (second argument).
 pub(crate) fn overhear(
     react: impl Fn(&SentRequest, &SentRequest) -> Overheard + Send + Sync + 'static,
 ) -> Fault {
-    Fault {
-        overhear: Some(Box::new(react)),
-        ..Fault::default()
-    }
+    Fault { overhear: Some(Box::new(react)), ..Fault::default() }
 }
 
 impl Fault {
@@ -276,10 +254,7 @@ impl Fault {
 
     /// Streams that ought to end go on in silence.
     pub(crate) fn endless(self) -> Self {
-        Self {
-            endless: true,
-            ..self
-        }
+        Self { endless: true, ..self }
     }
 }
 
@@ -316,10 +291,7 @@ pub(crate) fn broken(target: Target, fault: Fault) -> Target {
             let others = answered.subscribe();
             let response = target.send(request).await?;
             let _ = answered.send(asked.clone());
-            let kind = response
-                .headers()
-                .get("content-type")
-                .map(|kind| kind.as_bytes().to_vec());
+            let kind = response.headers().get("content-type").map(|kind| kind.as_bytes().to_vec());
             if kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
                 return Ok(spoil_stream(response, asked, fault, others));
             }
@@ -413,24 +385,10 @@ fn spoil_stream(
 fn write(frame: &Frame) -> String {
     match frame {
         Frame::Comment(text) => format!(":{text}\n\n"),
-        Frame::Event(SseEvent {
-            event,
-            id,
-            data,
-            retry: _,
-        }) => {
-            let event = event
-                .as_ref()
-                .map(|event| format!("event: {event}\n"))
-                .unwrap_or_default();
-            let id = id
-                .as_ref()
-                .map(|id| format!("id: {id}\n"))
-                .unwrap_or_default();
-            let data: String = data
-                .split('\n')
-                .map(|line| format!("data: {line}\n"))
-                .collect();
+        Frame::Event(SseEvent { event, id, data, retry: _ }) => {
+            let event = event.as_ref().map(|event| format!("event: {event}\n")).unwrap_or_default();
+            let id = id.as_ref().map(|id| format!("id: {id}\n")).unwrap_or_default();
+            let data: String = data.split('\n').map(|line| format!("data: {line}\n")).collect();
             format!("{event}{id}{data}\n")
         }
     }
@@ -439,10 +397,5 @@ fn write(frame: &Frame) -> String {
 /// An event of the stream of commands.
 pub(crate) fn command_event(data: &Value) -> Frame {
     let (event, id) = (Some("command".to_owned()), Some("99".to_owned()));
-    Frame::Event(SseEvent {
-        event,
-        id,
-        data: data.to_string(),
-        retry: None,
-    })
+    Frame::Event(SseEvent { event, id, data: data.to_string(), retry: None })
 }

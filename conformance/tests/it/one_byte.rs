@@ -48,11 +48,7 @@ type Changed = Arc<std::sync::Mutex<Option<(usize, String)>>>;
 
 /// The universe server, of which one scalar of one answer is another.
 fn changed(answer: usize, scalar: usize, at: usize) -> (Target, Changed) {
-    let (inner, count, changed) = (
-        target(None),
-        Arc::new(AtomicUsize::new(0)),
-        Changed::default(),
-    );
+    let (inner, count, changed) = (target(None), Arc::new(AtomicUsize::new(0)), Changed::default());
     let told = changed.clone();
     let service = move |request: Request<Full<Bytes>>| {
         let (inner, count, told) = (inner.clone(), count.clone(), told.clone());
@@ -83,9 +79,7 @@ fn changed(answer: usize, scalar: usize, at: usize) -> (Target, Changed) {
             }
             let mut response = Response::from_parts(
                 head,
-                Full::from(message.to_string())
-                    .map_err(BoxError::from)
-                    .boxed_unsync(),
+                Full::from(message.to_string()).map_err(BoxError::from).boxed_unsync(),
             );
             response.headers_mut().remove("content-length");
             Ok(response)
@@ -98,10 +92,7 @@ fn changed(answer: usize, scalar: usize, at: usize) -> (Target, Changed) {
 /// the place was loosened.
 #[test]
 fn one_changed_byte_is_found_where_it_is() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let files = runtime.block_on(record(
         target(None),
@@ -111,55 +102,36 @@ fn one_changed_byte_is_found_where_it_is() {
     ));
     let transcripts = Transcript::read_all([folder.path()]).unwrap();
     let (found, loose) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let places = (
-        any::<usize>(),
-        any::<usize>(),
-        any::<usize>(),
-        any::<usize>(),
-    );
-    TestRunner::new(Config {
-        cases: 300,
-        failure_persistence: None,
-        ..Config::default()
-    })
-    .run(&places, |(which, answer, scalar, at)| {
-        let transcript = &transcripts[which % transcripts.len()];
-        let file = files
-            .iter()
-            .find(|file| file.path.to_str() == Some(transcript.source_name()))
-            .unwrap();
-        let era = transcript.eras()[0];
-        // The client is opened by an answer in the legacy era, and by none in the other.
-        let answers = file.steps - usize::from(era == Era::Modern);
-        let (target, changed) = changed(answer % answers, scalar, at);
-        let outcome = runtime.block_on(Replay::new(target).run_one(transcript, era));
-        let Some((number, path)) = changed.lock().unwrap().take() else {
-            return Ok(());
-        };
-        let line = number + if era == Era::Legacy { 2 } else { 3 };
-        if file
-            .loosened
-            .iter()
-            .any(|place| place.line == line && place.path == path)
-        {
-            loose.fetch_add(1, Ordering::Relaxed);
-            return Ok(());
-        }
-        let failure = outcome.expect_err(&format!("{era} {line} {path}"));
-        assert!(
-            failure
-                .mismatches
+    let places = (any::<usize>(), any::<usize>(), any::<usize>(), any::<usize>());
+    TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() })
+        .run(&places, |(which, answer, scalar, at)| {
+            let transcript = &transcripts[which % transcripts.len()];
+            let file = files
                 .iter()
-                .any(|mismatch| mismatch.path.ends_with(&path)),
-            "{line} {path}: {failure:?}"
-        );
-        found.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    })
-    .unwrap();
+                .find(|file| file.path.to_str() == Some(transcript.source_name()))
+                .unwrap();
+            let era = transcript.eras()[0];
+            // The client is opened by an answer in the legacy era, and by none in the other.
+            let answers = file.steps - usize::from(era == Era::Modern);
+            let (target, changed) = changed(answer % answers, scalar, at);
+            let outcome = runtime.block_on(Replay::new(target).run_one(transcript, era));
+            let Some((number, path)) = changed.lock().unwrap().take() else {
+                return Ok(());
+            };
+            let line = number + if era == Era::Legacy { 2 } else { 3 };
+            if file.loosened.iter().any(|place| place.line == line && place.path == path) {
+                loose.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            let failure = outcome.expect_err(&format!("{era} {line} {path}"));
+            assert!(
+                failure.mismatches.iter().any(|mismatch| mismatch.path.ends_with(&path)),
+                "{line} {path}: {failure:?}"
+            );
+            found.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })
+        .unwrap();
     let (found, loose) = (found.into_inner(), loose.into_inner());
-    assert!(
-        found > 200,
-        "{found} found, {loose} in places that were loosened"
-    );
+    assert!(found > 200, "{found} found, {loose} in places that were loosened");
 }

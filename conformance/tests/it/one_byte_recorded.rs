@@ -64,9 +64,7 @@ fn scalars(text: &str, at: usize) -> Vec<Scalar> {
 
 fn replaced(text: &str, number: usize, line: &str) -> Transcript {
     let lines = (1..).zip(text.lines());
-    let lines: Vec<&str> = lines
-        .map(|(at, old)| if at == number { line } else { old })
-        .collect();
+    let lines: Vec<&str> = lines.map(|(at, old)| if at == number { line } else { old }).collect();
     Transcript::parse("changed.jsonl", &lines.join("\n")).unwrap()
 }
 
@@ -79,10 +77,7 @@ fn recorded(folder: &Path) -> Vec<(Era, String)> {
 
 #[test]
 fn one_changed_byte_of_a_recording_fails_at_its_path() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (_server, url) = runtime.block_on(correct::everything_over_http());
     let server = Target::url(&url).unwrap();
@@ -96,11 +91,7 @@ fn one_changed_byte_of_a_recording_fails_at_its_path() {
         assert!(outcome.is_ok(), "{outcome:?}");
         assert!(scalars(text, 0).len() > 100, "{}", scalars(text, 0).len());
     }
-    let config = Config {
-        cases: 200,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
         .run(&any::<(bool, usize, usize)>(), |(which, scalar, at)| {
             let (era, text) = &recorded[usize::from(which)];

@@ -31,9 +31,7 @@ fn post(method: &str, id: Option<u8>) -> Request<Bytes> {
     if let Some(id) = id {
         message["id"] = id.into();
     }
-    Request::post("/mcp")
-        .body(message.to_string().into())
-        .unwrap()
+    Request::post("/mcp").body(message.to_string().into()).unwrap()
 }
 
 /// The status, the type and the body of the answer.
@@ -109,18 +107,10 @@ async fn a_server_that_fails_is_reported_in_words_and_started_again() {
     );
     assert_eq!(count(&target, "x").await, 1);
     let broken = Request::post("/mcp").body(Bytes::from("{")).unwrap();
-    assert!(
-        failure(&target, broken)
-            .await
-            .contains("the request is not JSON")
-    );
+    assert!(failure(&target, broken).await.contains("the request is not JSON"));
     assert_eq!(count(&target, "x").await, 2);
     let none = Target::command("/no/such/server", [""; 0]);
-    assert!(
-        failure(&none, post("x", Some(1)))
-            .await
-            .contains("cannot start /no/such/server")
-    );
+    assert!(failure(&none, post("x", Some(1))).await.contains("cannot start /no/such/server"));
 }
 
 #[tokio::test]

@@ -21,10 +21,8 @@ use crate::small_server::{echo, events, json as answer, server};
 
 pub(crate) fn universe(names: &[&str]) -> Vec<Transcript> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/universe");
-    let files: Vec<PathBuf> = names
-        .iter()
-        .map(|name| folder.join(format!("{name}.jsonl")))
-        .collect();
+    let files: Vec<PathBuf> =
+        names.iter().map(|name| folder.join(format!("{name}.jsonl"))).collect();
     Transcript::read_all(files).unwrap()
 }
 
@@ -40,9 +38,7 @@ pub(crate) async fn record(
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let upstream = Target::url(&serve(upstream)).unwrap();
     let proxy = tokio::spawn(proxy(listener, upstream, recorder.clone()));
-    let (summary, report) = Replay::new(Target::url(&url).unwrap())
-        .report(transcripts)
-        .await;
+    let (summary, report) = Replay::new(Target::url(&url).unwrap()).report(transcripts).await;
     assert!(summary.is_success(), "{report}");
     proxy.abort();
     recorder.finish().unwrap()
@@ -58,10 +54,7 @@ async fn what_was_recorded_holds_in_both_eras_and_fits_the_schema() {
         .iter()
         .flat_map(|one| one.eras().to_vec())
         .collect();
-    assert!(
-        eras.contains(&Era::Legacy) && eras.contains(&Era::Modern),
-        "{eras:?}"
-    );
+    assert!(eras.contains(&Era::Legacy) && eras.contains(&Era::Modern), "{eras:?}");
     Replay::new(target(None)).hold([folder.path()]).await;
 
     let schema = jsonschema::validator_for(&transcript_schema()).unwrap();
@@ -69,16 +62,9 @@ async fn what_was_recorded_holds_in_both_eras_and_fits_the_schema() {
     let mut lines = 0;
     for folder in [folder.path().to_owned(), written] {
         for transcript in Transcript::read_all([folder]).unwrap() {
-            for line in std::fs::read_to_string(transcript.source_name())
-                .unwrap()
-                .lines()
-            {
+            for line in std::fs::read_to_string(transcript.source_name()).unwrap().lines() {
                 let value: Value = serde_json::from_str(line).unwrap();
-                assert!(
-                    schema.is_valid(&value),
-                    "{}: {line}",
-                    transcript.source_name()
-                );
+                assert!(schema.is_valid(&value), "{}: {line}", transcript.source_name());
                 lines += 1;
             }
         }
@@ -98,13 +84,7 @@ async fn what_was_recorded_holds_in_both_eras_and_fits_the_schema() {
 #[tokio::test]
 async fn one_behaviour_per_file_holds_by_itself() {
     let folder = tempfile::tempdir().unwrap();
-    record(
-        target(None),
-        &universe(&["REQ-MCP-02"]),
-        folder.path(),
-        true,
-    )
-    .await;
+    record(target(None), &universe(&["REQ-MCP-02"]), folder.path(), true).await;
     let transcripts = Transcript::read_all([folder.path()]).unwrap();
     assert!(transcripts.len() >= 8, "{}", transcripts.len());
     for transcript in &transcripts {
@@ -129,10 +109,7 @@ async fn no_secret_is_written() {
             let text = format!("token {jwt} for hunter-two-two, key sk-abcdefghijklmnop1234");
             let result = json!({"resultType": "complete", "apiKey": "k-1234",
                 "content": [{"type": "text", "text": text}]});
-            answer(
-                200,
-                &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),
-            )
+            answer(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
         }
         _ => echo("", body),
     });
@@ -140,15 +117,7 @@ async fn no_secret_is_written() {
     let out = folder.path().to_str().unwrap();
     let upstream = serve(upstream);
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-conformance"))
-        .args([
-            "record",
-            "--upstream",
-            &upstream,
-            "--listen",
-            "127.0.0.1:0",
-            "--out",
-            out,
-        ])
+        .args(["record", "--upstream", &upstream, "--listen", "127.0.0.1:0", "--out", out])
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
@@ -160,13 +129,9 @@ async fn no_secret_is_written() {
     let steps = r#"{"transcript":1,"name":"t"}
 {"open":"main"}
 {"mcp":{"method":"tools/call","params":{"name":"t","arguments":{"password":"hunter-two-two","note":"hunter-two-two"}}},"expect":{"result":{"$any":true}}}"#;
-    let client = Target::url(url)
-        .unwrap()
-        .header("x-api-key", "hunter-two-two")
-        .unwrap();
-    let (summary, report) = Replay::new(client)
-        .report(&[Transcript::parse("t", steps).unwrap()])
-        .await;
+    let client = Target::url(url).unwrap().header("x-api-key", "hunter-two-two").unwrap();
+    let (summary, report) =
+        Replay::new(client).report(&[Transcript::parse("t", steps).unwrap()]).await;
     assert!(summary.is_success(), "{report}");
     let id = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
     kill_process(id, Signal::TERM).unwrap();
@@ -176,10 +141,7 @@ async fn no_secret_is_written() {
     assert!(told.contains("/result/apiKey: a secret"), "{told}");
     let text = written(folder.path());
     for secret in ["hunter", "eyJhbGci", "sk-abc", "k-1234"] {
-        assert!(
-            !text.contains(secret) && !told.contains(secret),
-            "{secret}: {text}"
-        );
+        assert!(!text.contains(secret) && !told.contains(secret), "{secret}: {text}");
     }
     assert!(text.contains(r#""password":"***""#), "{text}");
     let (code, out, _) = run(&["replay", "--url", &upstream, out]).await;
@@ -206,10 +168,7 @@ fn making(_: &str, body: &Value) -> Response<Body> {
         _ => return echo("", body),
     };
     result["resultType"] = "complete".into();
-    answer(
-        200,
-        &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),
-    )
+    answer(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
 }
 
 const OWN: &str = "11111111-2222-4333-8444-555555555555";
@@ -233,19 +192,13 @@ async fn what_comes_back_is_captured_and_what_changes_is_matched() {
     let text = written(folder.path());
     assert!(text.contains(r#""cursor":{"$var":"cursor"#), "{text}");
     assert!(text.contains(r#""uri":"x://${id"#), "{text}");
-    assert!(
-        text.contains(r#""fits":true"#) && text.contains(r#""last":true"#),
-        "{text}"
-    );
+    assert!(text.contains(r#""fits":true"#) && text.contains(r#""last":true"#), "{text}");
     assert!(
         text.contains(&format!(r#""echo":"{OWN}""#)),
         "what the client made up is exact: {text}"
     );
     for file in &files {
-        assert!(
-            file.loosened.iter().any(|place| place.path == "/result/at"),
-            "{file:?}"
-        );
+        assert!(file.loosened.iter().any(|place| place.path == "/result/at"), "{file:?}");
     }
     Replay::new(upstream).hold([folder.path()]).await;
 }
@@ -262,10 +215,7 @@ async fn requests_that_are_not_messages_name_the_version_that_was_agreed_on() {
     let text = written(folder.path());
     let line = text.lines().find(|line| line.contains("DELETE"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
-    assert!(
-        line.contains(r#""mcp-protocol-version":"2025-06-18""#),
-        "{line}"
-    );
+    assert!(line.contains(r#""mcp-protocol-version":"2025-06-18""#), "{line}");
 }
 
 /// Its answer to a call comes on a stream that was broken off before.
@@ -289,22 +239,10 @@ async fn a_stream_that_was_resumed_is_one_answer() {
 {"open":"main"}
 {"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"content":[],"ok":true}}}"#;
     let folder = tempfile::tempdir().unwrap();
-    record(
-        upstream.clone(),
-        &[Transcript::parse("t", steps).unwrap()],
-        folder.path(),
-        false,
-    )
-    .await;
+    record(upstream.clone(), &[Transcript::parse("t", steps).unwrap()], folder.path(), false).await;
     let text = written(folder.path());
-    assert!(
-        text.contains(r#""expect":{"result":{"content":[],"ok":true}}"#),
-        "{text}"
-    );
-    let call: Vec<&str> = text
-        .lines()
-        .filter(|line| line.contains("tools/call"))
-        .collect();
+    assert!(text.contains(r#""expect":{"result":{"content":[],"ok":true}}"#), "{text}");
+    let call: Vec<&str> = text.lines().filter(|line| line.contains("tools/call")).collect();
     assert_eq!(call.len(), 1, "{text}");
 }
 
@@ -324,10 +262,8 @@ async fn a_server_on_pipes_is_recorded_and_replayed() {
     .unwrap();
     let out = folder.path().join("out");
     let (script, out) = (script.to_str().unwrap(), out.to_str().unwrap());
-    let client = format!(
-        "{} record --out {out} -- sh {script}",
-        env!("CARGO_BIN_EXE_mcp-conformance")
-    );
+    let client =
+        format!("{} record --out {out} -- sh {script}", env!("CARGO_BIN_EXE_mcp-conformance"));
     let transcript = folder.path().join("t.jsonl");
     std::fs::write(
         &transcript,
@@ -343,19 +279,13 @@ async fn a_server_on_pipes_is_recorded_and_replayed() {
     assert_eq!(code, 0, "{said}{err}");
     // The recorder writes when its stdin closes; it is this process's child no longer.
     for _ in 0..100 {
-        if Path::new(out)
-            .join("mcp-conformance-legacy-1.jsonl")
-            .exists()
-        {
+        if Path::new(out).join("mcp-conformance-legacy-1.jsonl").exists() {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     let text = written(Path::new(out));
-    assert!(
-        text.contains("list_changed") && text.contains("$match"),
-        "{text}"
-    );
+    assert!(text.contains("list_changed") && text.contains("$match"), "{text}");
     let (code, said, _) = run(&["replay", "--command", &format!("sh {script}"), out]).await;
     assert_eq!(code, 0, "{said}");
 }
@@ -376,30 +306,15 @@ fn what_went_to_another_path_is_left_out_of_a_conversion() {
     let said = |id: u64, result: &Value| json!({"jsonrpc": "2.0", "id": id, "result": result});
     let (tools, none) = (json!({"tools": []}), json!({}));
     let lines = [
-        exchange(
-            "/mcp",
-            200,
-            asked(1, "initialize", &opening),
-            said(1, &opened),
-        ),
+        exchange("/mcp", 200, asked(1, "initialize", &opening), said(1, &opened)),
         exchange("/things", 201, json!({"name": "a thing"}), json!({"id": 7})),
-        exchange(
-            "/mcp?x=1",
-            200,
-            asked(2, "tools/list", &none),
-            said(2, &tools),
-        ),
+        exchange("/mcp?x=1", 200, asked(2, "tools/list", &none), said(2, &tools)),
     ];
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::new(folder.path(), false).unwrap();
-    recorder
-        .import("elsewhere.jsonl", &lines.join("\n"))
-        .unwrap();
+    recorder.import("elsewhere.jsonl", &lines.join("\n")).unwrap();
     let files = recorder.finish().unwrap();
     assert_eq!((files.len(), recorder.left_out()), (1, 1));
     let text = std::fs::read_to_string(&files[0].path).unwrap();
-    assert!(
-        text.contains("tools/list") && !text.contains("201"),
-        "{text}"
-    );
+    assert!(text.contains("tools/list") && !text.contains("201"), "{text}");
 }

@@ -40,21 +40,10 @@ async fn the_url_is_the_endpoint_and_the_rest_lies_beside_it() {
     ] {
         asked.lock().unwrap().clear();
         let target = Target::url(&format!("{url}{given}")).unwrap();
-        Replay::new(target)
-            .run_one(&modern(steps), Era::Modern)
-            .await
-            .unwrap();
-        let lines: Vec<String> = asked
-            .lock()
-            .unwrap()
-            .iter()
-            .map(|(line, ..)| line.clone())
-            .collect();
-        assert_eq!(
-            lines,
-            expected.map(|path| format!("POST {path}")),
-            "{given}"
-        );
+        Replay::new(target).run_one(&modern(steps), Era::Modern).await.unwrap();
+        let lines: Vec<String> =
+            asked.lock().unwrap().iter().map(|(line, ..)| line.clone()).collect();
+        assert_eq!(lines, expected.map(|path| format!("POST {path}")), "{given}");
     }
 }
 
@@ -63,11 +52,7 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
     let (target, asked) = server(echo);
     let (url, folder) = (serve(target), tempfile::tempdir().unwrap());
     let path = folder.path().join("t.jsonl");
-    std::fs::write(
-        &path,
-        format!("{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n"),
-    )
-    .unwrap();
+    std::fs::write(&path, format!("{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n")).unwrap();
     let path = path.to_str().unwrap();
     // The search path is an environment variable that is there everywhere.
     let token = std::env::var("PATH").unwrap();
@@ -92,10 +77,7 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
     for (arguments, says) in [
         (["--header", "no colon"], "--header has no colon"),
         (["--header", "a b: c"], "cannot be sent as a header"),
-        (
-            ["--token-env", "NO_SUCH_VARIABLE"],
-            "no environment variable NO_SUCH_VARIABLE",
-        ),
+        (["--token-env", "NO_SUCH_VARIABLE"], "no environment variable NO_SUCH_VARIABLE"),
     ] {
         let (code, _, err) =
             run(&[&["replay", "--url", &url, path], &arguments[..]].concat()).await;
@@ -106,23 +88,14 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
 
 #[tokio::test]
 async fn no_server_there_is_code_3() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.jsonl");
     let step = r#"{"mcp":{"method":"tools/list"},"expect":{"result":{}}}"#;
-    std::fs::write(
-        &path,
-        format!("{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n{step}\n"),
-    )
-    .unwrap();
+    std::fs::write(&path, format!("{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n{step}\n"))
+        .unwrap();
     let path = path.to_str().unwrap();
-    for server in [
-        ["--url", &format!("http://{nobody}/mcp")],
-        ["--command", "/no/such/program"],
-    ] {
+    for server in [["--url", &format!("http://{nobody}/mcp")], ["--command", "/no/such/program"]] {
         let (code, out, _) = run(&[&["replay"], &server[..], &[path]].concat()).await;
         assert_eq!(code, 3, "{out}");
         assert!(out.contains("cannot be reached"), "{out}");
@@ -135,23 +108,10 @@ async fn modern_headers_repeat_what_they_must() {
     let steps = r#"{"mcp":{"method":"tasks/get","params":{"taskId":"t-1"}},"expect":{"result":{}}}
 {"mcp":{"method":"prompts/get","params":{"name":"grüß"}},"expect":{"result":{"messages":[]}}}
 {"mcp":{"method":"resources/read","params":{"uri":"=?base64?eA==?="}},"expect":{"result":{"contents":[]}}}"#;
-    replay(&target, Era::Modern, &format!("{OPEN}\n{steps}"))
-        .await
-        .unwrap();
-    let names: Vec<String> = asked
-        .lock()
-        .unwrap()
-        .iter()
-        .map(|(_, headers, _)| named(headers))
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "t-1",
-            "=?base64?Z3LDvMOf?=",
-            "=?base64?PT9iYXNlNjQ/ZUE9PT89?="
-        ]
-    );
+    replay(&target, Era::Modern, &format!("{OPEN}\n{steps}")).await.unwrap();
+    let names: Vec<String> =
+        asked.lock().unwrap().iter().map(|(_, headers, _)| named(headers)).collect();
+    assert_eq!(names, ["t-1", "=?base64?Z3LDvMOf?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?="]);
 }
 
 fn named(headers: &HeaderMap) -> String {
@@ -182,15 +142,10 @@ fn picky(_: &str, body: &Value) -> Response<Body> {
 async fn arguments_are_repeated_in_headers_once_the_tool_is_known() {
     let (target, asked) = server(picky);
     let call = r#"{"mcp":{"method":"tools/call","params":{"name":"t","arguments":{"region":"süd","deep":{"n":7}}}},"expect":{"result":{"content":[]}}}"#;
-    replay(&target, Era::Modern, &format!("{OPEN}\n{call}\n{call}"))
-        .await
-        .unwrap();
+    replay(&target, Era::Modern, &format!("{OPEN}\n{call}\n{call}")).await.unwrap();
     let asked = asked.lock().unwrap();
     let methods: Vec<&Value> = asked.iter().map(|(_, _, body)| &body["method"]).collect();
-    assert_eq!(
-        methods,
-        ["tools/call", "tools/list", "tools/call", "tools/call"]
-    );
+    assert_eq!(methods, ["tools/call", "tools/list", "tools/call", "tools/call"]);
     for (_, headers, _) in &asked[2..] {
         assert_eq!(headers["mcp-param-region"], "=?base64?c8O8ZA==?=");
         assert_eq!(headers["mcp-param-n"], "7");
@@ -212,19 +167,13 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
                     json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
                 }
             };
-            answer(
-                200,
-                &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),
-            )
+            answer(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
         }
         Some("tools/call") => {
             let asks = json!({"jsonrpc": "2.0", "id": 70, "method": "elicitation/create", "params": {"message": "Who?"}});
             let done =
                 json!({"jsonrpc": "2.0", "id": body["id"], "result": {"content": [], "ok": true}});
-            events(
-                &[&format!("data: {asks}\n\n"), &format!("data: {done}\n\n")],
-                false,
-            )
+            events(&[&format!("data: {asks}\n\n"), &format!("data: {done}\n\n")], false)
         }
         _ => echo("", body),
     }
@@ -236,9 +185,7 @@ async fn questions_are_answered_in_both_eras() {
     let call = r#"{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"content":[],"ok":true}}}"#;
     for era in Era::ALL {
         let (target, asked) = server(curious);
-        replay(&target, era, &format!("{open}\n{call}"))
-            .await
-            .unwrap();
+        replay(&target, era, &format!("{open}\n{call}")).await.unwrap();
         let said = asked
             .lock()
             .unwrap()
@@ -277,32 +224,17 @@ async fn a_replay_goes_on_and_says_what_it_could_not_run() {
         step("/b", r#"{"path":{"$match":"^/c"}}"#),
         step("/d", r#"{"path":"/d"}"#),
     ];
-    let text = format!(
-        "{{\"transcript\":1,\"name\":\"t\",\"eras\":[\"legacy\"]}}\n{}",
-        steps.join("\n")
-    );
-    let (summary, report) = Replay::new(target)
-        .report(&[Transcript::parse("t.jsonl", &text).unwrap()])
-        .await;
+    let text =
+        format!("{{\"transcript\":1,\"name\":\"t\",\"eras\":[\"legacy\"]}}\n{}", steps.join("\n"));
+    let (summary, report) =
+        Replay::new(target).report(&[Transcript::parse("t.jsonl", &text).unwrap()]).await;
     assert_eq!(summary.failed, 1);
     assert!(report.contains("at t.jsonl:2: GET /a"), "{report}");
-    assert!(
-        report.contains("/json/no: expected a value, found nothing"),
-        "{report}"
-    );
-    assert!(
-        report.contains("/json/path: expected \"/x\", found \"/a\""),
-        "{report}"
-    );
+    assert!(report.contains("/json/no: expected a value, found nothing"), "{report}");
+    assert!(report.contains("/json/path: expected \"/x\", found \"/a\""), "{report}");
     assert!(report.contains("at t.jsonl:4: GET /b"), "{report}");
-    assert!(
-        report.contains("expected a string in which /^/c/ is found, found \"/b\""),
-        "{report}"
-    );
-    assert!(
-        report.contains("1 step was not run: it needs what failed"),
-        "{report}"
-    );
+    assert!(report.contains("expected a string in which /^/c/ is found, found \"/b\""), "{report}");
+    assert!(report.contains("1 step was not run: it needs what failed"), "{report}");
     assert!(
         !report.contains('$') || report.contains("${u}"),
         "no matcher is shown as it is written: {report}"
@@ -323,8 +255,7 @@ async fn a_server_on_pipes_is_another_one_for_each_era() {
         "{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n{{\"mcp\":{{\"method\":\"tools/list\"}},\"expect\":{expect}}}"
     );
     let target = Target::command("sh", ["-c", script]);
-    let (summary, report) = Replay::new(target)
-        .report(&[Transcript::parse("t.jsonl", &text).unwrap()])
-        .await;
+    let (summary, report) =
+        Replay::new(target).report(&[Transcript::parse("t.jsonl", &text).unwrap()]).await;
     assert_eq!(summary.passed, 2, "{report}");
 }

@@ -15,23 +15,11 @@ const CALL: &str =
 #[tokio::test]
 async fn a_legacy_client_shakes_hands_once_and_names_its_session() {
     let (target, asked) = server(echo);
-    replay(&target, Era::Legacy, &format!("{OPEN}\n{CALL}\n{CALL}"))
-        .await
-        .unwrap();
+    replay(&target, Era::Legacy, &format!("{OPEN}\n{CALL}\n{CALL}")).await.unwrap();
     let asked = asked.lock().unwrap();
-    let methods: Vec<&str> = asked
-        .iter()
-        .map(|(_, _, body)| body["method"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        methods,
-        [
-            "initialize",
-            "notifications/initialized",
-            "tools/call",
-            "tools/call"
-        ]
-    );
+    let methods: Vec<&str> =
+        asked.iter().map(|(_, _, body)| body["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["initialize", "notifications/initialized", "tools/call", "tools/call"]);
     assert_eq!(asked[0].2["params"]["protocolVersion"], "2025-11-25");
     assert!(!asked[0].1.contains_key("mcp-session-id"));
     for (line, headers, body) in &asked[1..] {
@@ -52,30 +40,17 @@ async fn a_legacy_client_shakes_hands_once_and_names_its_session() {
 #[tokio::test]
 async fn a_modern_client_says_in_each_request_who_it_is() {
     let (target, asked) = server(echo);
-    replay(&target, Era::Modern, &format!("{OPEN}\n{CALL}"))
-        .await
-        .unwrap();
+    replay(&target, Era::Modern, &format!("{OPEN}\n{CALL}")).await.unwrap();
     let asked = asked.lock().unwrap();
-    let [(_, headers, body)] = asked.as_slice() else {
-        panic!("{asked:?}")
-    };
+    let [(_, headers, body)] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
     assert_eq!(headers["mcp-method"], "tools/call");
     assert_eq!(headers["mcp-name"], "t");
     assert!(!headers.contains_key("mcp-session-id"));
     let meta = &body["params"]["_meta"];
-    assert_eq!(
-        meta["io.modelcontextprotocol/protocolVersion"],
-        "2026-07-28"
-    );
-    assert_eq!(
-        meta["io.modelcontextprotocol/clientCapabilities"],
-        json!({})
-    );
-    assert_eq!(
-        meta["io.modelcontextprotocol/clientInfo"]["name"],
-        "mcp-conformance"
-    );
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
+    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "mcp-conformance");
 }
 
 #[tokio::test]
@@ -85,11 +60,7 @@ async fn an_answer_may_come_as_a_stream() {
             json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "hm"}});
         let done = json!({"jsonrpc": "2.0", "id": body["id"], "result": {"resultType": "complete", "tools": []}});
         events(
-            &[
-                "id: 1\ndata:\n\n",
-                &format!(":\n\ndata: {note}\n"),
-                &format!("\ndata: {done}\n\n"),
-            ],
+            &["id: 1\ndata:\n\n", &format!(":\n\ndata: {note}\n"), &format!("\ndata: {done}\n\n")],
             true,
         )
     });
@@ -99,15 +70,9 @@ async fn an_answer_may_come_as_a_stream() {
         )
     };
     let one = call(r#"[{"$contains":{"method":"notifications/message"}}]"#);
-    replay(&target, Era::Modern, &format!("{OPEN}\n{one}"))
-        .await
-        .unwrap();
+    replay(&target, Era::Modern, &format!("{OPEN}\n{one}")).await.unwrap();
     let none = call("[]");
-    fails(
-        replay(&target, Era::Modern, &format!("{OPEN}\n{none}")).await,
-        3,
-        "/notifications",
-    );
+    fails(replay(&target, Era::Modern, &format!("{OPEN}\n{none}")).await, 3, "/notifications");
 }
 
 /// Answers what the request has as its parameter, with the request's id unless that has one.
@@ -122,30 +87,17 @@ fn dictated(_: &str, body: &Value) -> Response<Body> {
 #[tokio::test]
 async fn the_frame_of_an_answer_is_judged() {
     for (answer, says) in [
-        (
-            r#"{"jsonrpc":"2.0","id":99,"result":{"resultType":"complete"}}"#,
-            "\"/id\"",
-        ),
+        (r#"{"jsonrpc":"2.0","id":99,"result":{"resultType":"complete"}}"#, "\"/id\""),
         (r#"{"result":{"resultType":"complete"}}"#, "\"/jsonrpc\""),
         (r#"{"jsonrpc":"2.0","result":{}}"#, "/result/resultType"),
-        (
-            r#"{"jsonrpc":"2.0","result":{"resultType":"complete","ttlMs":-1}}"#,
-            "/result/ttlMs",
-        ),
-        (
-            r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"}}"#,
-            "\"/error\"",
-        ),
+        (r#"{"jsonrpc":"2.0","result":{"resultType":"complete","ttlMs":-1}}"#, "/result/ttlMs"),
+        (r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"}}"#, "\"/error\""),
     ] {
         let list = format!(
             r#"{{"mcp":{{"method":"tools/list","params":{{"answer":{answer}}}}},"expect":{{"result":{{}}}}}}"#
         );
         let (target, _) = server(dictated);
-        fails(
-            replay(&target, Era::Modern, &format!("{OPEN}\n{list}")).await,
-            3,
-            says,
-        );
+        fails(replay(&target, Era::Modern, &format!("{OPEN}\n{list}")).await, 3, says);
     }
 }
 
@@ -157,11 +109,7 @@ async fn a_pattern_may_judge_the_envelope_itself() {
 {{"mcp":{{"method":"tools/list"}},"expect":{{"result":{{"tools":[],"ttlMs":5}}}}}}"#
     );
     replay(&target, Era::Modern, &steps).await.unwrap();
-    fails(
-        replay(&target, Era::Modern, &steps.replace("5}", "6}")).await,
-        3,
-        "/result/ttlMs",
-    );
+    fails(replay(&target, Era::Modern, &steps.replace("5}", "6}")).await, 3, "/result/ttlMs");
 }
 
 #[tokio::test]
@@ -169,33 +117,20 @@ async fn a_wrong_head_is_shown_with_its_body() {
     let (target, _) = server(|_, _| json(500, &json!({"error": "out of order"})));
     let get = r#"{"note":"it works","http":{"method":"GET","path":"/x"},"expect":{"status":200,"headers":{"etag":{"$any":true}},"json":{}}}"#;
     let failure = replay(&target, Era::Legacy, get).await.unwrap_err();
-    assert_eq!(
-        (failure.step.as_str(), failure.note.as_deref()),
-        ("GET /x", Some("it works"))
-    );
+    assert_eq!((failure.step.as_str(), failure.note.as_deref()), ("GET /x", Some("it works")));
     assert_eq!(
         failure.problem,
         "answered 500 Internal Server Error with {\"error\":\"out of order\"}"
     );
-    let paths: Vec<&str> = failure
-        .mismatches
-        .iter()
-        .map(|mismatch| mismatch.path.as_str())
-        .collect();
+    let paths: Vec<&str> =
+        failure.mismatches.iter().map(|mismatch| mismatch.path.as_str()).collect();
     assert_eq!(paths, ["/status", "/headers/etag"]);
 }
 
 #[tokio::test]
 async fn requests_are_filled_with_what_was_captured() {
     let (target, asked) = server(|path, _| {
-        json(
-            200,
-            &if path == "/new" {
-                json!({"id": "u-1", "n": 3})
-            } else {
-                json!("${id}")
-            },
-        )
+        json(200, &if path == "/new" { json!({"id": "u-1", "n": 3}) } else { json!("${id}") })
     });
     let steps = r#"{"http":{"method":"POST","path":"/new"},"expect":{"status":200,"json":{"id":{"$capture":"u"},"n":{"$capture":"n"}}}}
 {"http":{"method":"PUT","path":"/at/${u}/${n}","headers":{"x-id":"<${u}>"},"json":{"n":{"$var":"n"},"s":"n=${n}","l":{"$literal":{"$var":"u"}}}},"expect":{"status":200,"json":"$${id}"}}"#;
@@ -213,12 +148,7 @@ async fn steps_of_the_other_era_are_left_out() {
     let steps = r#"{"era":"legacy","http":{"method":"GET","path":"/old"},"expect":{"status":200}}
 {"era":"modern","http":{"method":"GET","path":"/new"},"expect":{"status":200}}"#;
     replay(&target, Era::Modern, steps).await.unwrap();
-    let lines: Vec<String> = asked
-        .lock()
-        .unwrap()
-        .iter()
-        .map(|(line, ..)| line.clone())
-        .collect();
+    let lines: Vec<String> = asked.lock().unwrap().iter().map(|(line, ..)| line.clone()).collect();
     assert_eq!(lines, ["GET /new"]);
 }
 
@@ -233,10 +163,7 @@ async fn no_answer_is_a_failure() {
         2,
         "no answer from the server in this process: down",
     );
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let target = Target::url(&format!("http://{nobody}/base/")).unwrap();
     fails(
         replay(&target, Era::Legacy, get).await,

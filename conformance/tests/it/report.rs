@@ -19,9 +19,7 @@ async fn report(
     color: bool,
 ) -> (String, Summary) {
     let server = Target::in_process(|_: Request<Full<Bytes>>| async {
-        Ok::<_, BoxError>(Response::new(Full::from(
-            r#"{"a":[1,2],"text":"one\ntwo\nthree"}"#,
-        )))
+        Ok::<_, BoxError>(Response::new(Full::from(r#"{"a":[1,2],"text":"one\ntwo\nthree"}"#)))
     });
     let mut written = Vec::new();
     let mut reporter = TextReporter::new(&mut written, color);
@@ -29,26 +27,20 @@ async fn report(
         .run(transcripts, |event| {
             // Durations are not the same twice.
             match event {
-                Event::Passed {
-                    transcript, era, ..
-                } => reporter.report(&Event::Passed {
+                Event::Passed { transcript, era, .. } => reporter.report(&Event::Passed {
                     transcript,
                     era: *era,
                     elapsed: Default::default(),
                 }),
-                Event::Failed {
-                    transcript,
-                    era,
-                    failures,
-                    not_run,
-                    ..
-                } => reporter.report(&Event::Failed {
-                    transcript,
-                    era: *era,
-                    failures,
-                    not_run: *not_run,
-                    elapsed: Default::default(),
-                }),
+                Event::Failed { transcript, era, failures, not_run, .. } => {
+                    reporter.report(&Event::Failed {
+                        transcript,
+                        era: *era,
+                        failures,
+                        not_run: *not_run,
+                        elapsed: Default::default(),
+                    })
+                }
                 other => reporter.report(other),
             }
             .unwrap();
@@ -75,22 +67,10 @@ async fn a_line_for_each_replay() {
          SKIP three (needs the fixture broken-store)\n\
          passed: 3 passed, 0 failed, 1 skipped\n"
     );
-    assert_eq!(
-        summary,
-        Summary {
-            passed: 3,
-            failed: 0,
-            skipped: 1,
-            unreachable: false
-        }
-    );
+    assert_eq!(summary, Summary { passed: 3, failed: 0, skipped: 1, unreachable: false });
 
     let (text, _) = report(
-        |replay| {
-            replay
-                .fixture("broken-store")
-                .eras([mcp_conformance::Era::Legacy])
-        },
+        |replay| replay.fixture("broken-store").eras([mcp_conformance::Era::Legacy]),
         &transcripts,
         false,
     )
@@ -106,12 +86,8 @@ async fn a_line_for_each_replay() {
 
 #[tokio::test]
 async fn nothing_replayed_is_not_a_success() {
-    let (text, summary) = report(
-        |replay| replay.eras([]),
-        &[transcript("one", "", ANY)],
-        false,
-    )
-    .await;
+    let (text, summary) =
+        report(|replay| replay.eras([]), &[transcript("one", "", ANY)], false).await;
     assert_eq!(
         text,
         "SKIP one (is for legacy and modern only)\nnot passed: 0 passed, 0 failed, 1 skipped\n"
@@ -122,12 +98,9 @@ async fn nothing_replayed_is_not_a_success() {
 #[tokio::test]
 async fn a_failure_says_where_and_what_differs() {
     let expected = r#"{"a":[1,3],"text":"one\n2\nthree"}"#;
-    let (text, summary) = report(
-        |replay| replay,
-        &[transcript("one", ",\"eras\":[\"legacy\"]", expected)],
-        false,
-    )
-    .await;
+    let (text, summary) =
+        report(|replay| replay, &[transcript("one", ",\"eras\":[\"legacy\"]", expected)], false)
+            .await;
     assert_eq!(
         text,
         "FAIL   0.0ns legacy one about one\n\
@@ -150,17 +123,11 @@ async fn a_failure_says_where_and_what_differs() {
 async fn long_reports_are_cut() {
     let expected = format!(
         "{{{}}}",
-        (0..40)
-            .map(|n| format!("\"m{n:02}\":{n}"))
-            .collect::<Vec<_>>()
-            .join(",")
+        (0..40).map(|n| format!("\"m{n:02}\":{n}")).collect::<Vec<_>>().join(",")
     );
-    let (text, _) = report(
-        |replay| replay,
-        &[transcript("one", ",\"eras\":[\"legacy\"]", &expected)],
-        false,
-    )
-    .await;
+    let (text, _) =
+        report(|replay| replay, &[transcript("one", ",\"eras\":[\"legacy\"]", &expected)], false)
+            .await;
     assert!(text.contains("… and 30 more differences"), "{text}");
 }
 

@@ -28,11 +28,7 @@ pub(crate) fn serve(target: Target) -> String {
                 }
             });
             let server = auto::Builder::new(TokioExecutor::new());
-            tokio::spawn(
-                server
-                    .serve_connection(TokioIo::new(socket), service)
-                    .into_owned(),
-            );
+            tokio::spawn(server.serve_connection(TokioIo::new(socket), service).into_owned());
         }
     });
     url

@@ -59,10 +59,8 @@ struct FailingStore(MemoryStore);
 
 fn is_fatal(append: &Append) -> bool {
     append.entries.iter().any(|entry| {
-        let command = LogEntry::read(&entry.body)
-            .unwrap()
-            .command
-            .map(|command| command.get().to_owned());
+        let command =
+            LogEntry::read(&entry.body).unwrap().command.map(|command| command.get().to_owned());
         let command: serde_json::Value =
             serde_json::from_str(command.as_deref().unwrap_or("null")).unwrap();
         command["dt"] == FATAL
@@ -184,21 +182,14 @@ pub(crate) async fn built(program: &str) -> String {
     let executable = built.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let is_it = message["target"]["name"] == program;
-        message["executable"]
-            .as_str()
-            .filter(|_| is_it)
-            .map(str::to_owned)
+        message["executable"].as_str().filter(|_| is_it).map(str::to_owned)
     });
     executable.unwrap()
 }
 
 /// A server that says on stderr where it listens. It ends when the child is dropped.
 pub(crate) async fn listening(command: &mut Command) -> (Child, String) {
-    let mut child = command
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
+    let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     while let Some(line) = lines.next_line().await.unwrap() {
         if let Some(url) = line.strip_prefix("listening on ") {

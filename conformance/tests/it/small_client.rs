@@ -129,8 +129,7 @@ impl Client {
             }
         }
         if self.breaks("state-leak") {
-            self.ask("tools/list", json!({ "requestState": "old" }))
-                .await?;
+            self.ask("tools/list", json!({ "requestState": "old" })).await?;
         }
         Ok(())
     }
@@ -149,15 +148,10 @@ impl Client {
             if result["resultType"] != "input_required" {
                 return Ok(());
             }
-            let questions = result["inputRequests"]
-                .as_object()
-                .cloned()
-                .unwrap_or_default();
+            let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
             let answer = json!({ "action": "accept", "content": { "name": "Anna" } });
-            let answers: Map<String, Value> = questions
-                .into_iter()
-                .map(|(key, _)| (key, answer.clone()))
-                .collect();
+            let answers: Map<String, Value> =
+                questions.into_iter().map(|(key, _)| (key, answer.clone())).collect();
             params[STATE[1]] = answers.into();
             params[STATE[0]] = result[STATE[0]].take();
             if self.breaks("rounds") {
@@ -186,20 +180,17 @@ impl Client {
             if let (false, Some(name)) = (self.breaks("name-header"), params["name"].as_str()) {
                 headers.push(("mcp-name", name.to_owned()));
             }
-            if let (false, Some(region)) = (
-                self.breaks("parameter-header"),
-                params["arguments"]["region"].as_str(),
-            ) {
+            if let (false, Some(region)) =
+                (self.breaks("parameter-header"), params["arguments"]["region"].as_str())
+            {
                 headers.push(("mcp-param-region", region.to_owned()));
             }
         }
         let version = if self.breaks("frame") { "1.0" } else { "2.0" };
         let message =
             json!({ "jsonrpc": version, "id": self.next_id, "method": method, "params": params });
-        let headers: Vec<(&str, &str)> = headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let response = self.post(&message, &headers).await?;
         if method == "initialize" {
             self.session = response.headers().get("mcp-session-id").cloned();
@@ -214,17 +205,10 @@ impl Client {
 
     /// The answer to the last request, in whatever form it comes.
     async fn answer(&mut self, response: Response<Incoming>) -> Outcome<Value> {
-        let media = response
-            .headers()
-            .get("content-type")
-            .and_then(|it| it.to_str().ok());
+        let media = response.headers().get("content-type").and_then(|it| it.to_str().ok());
         let streams = media.is_some_and(|it| it.starts_with("text/event-stream"));
         if !streams {
-            let body = response
-                .into_body()
-                .collect()
-                .await
-                .map_err(|_| Failed::Lost)?;
+            let body = response.into_body().collect().await.map_err(|_| Failed::Lost)?;
             return match serde_json::from_slice(&body.to_bytes()) {
                 Ok(answer) => Ok(answer),
                 Err(_) if self.breaks("garbage") => pending().await,
@@ -241,9 +225,7 @@ impl Client {
         let (false, Some(last)) = (self.breaks("resume"), last_event) else {
             return Err(Failed::Lost);
         };
-        let response = self
-            .send(Method::GET, Bytes::new(), &[("last-event-id", &last)])
-            .await?;
+        let response = self.send(Method::GET, Bytes::new(), &[("last-event-id", &last)]).await?;
         let answer = self.events(response, &mut None).await?;
         answer.ok_or(Failed::Lost)
     }
@@ -309,8 +291,7 @@ impl Client {
         message: &Value,
         headers: &[(&str, &str)],
     ) -> Outcome<Response<Incoming>> {
-        self.send(Method::POST, message.to_string().into(), headers)
-            .await
+        self.send(Method::POST, message.to_string().into(), headers).await
     }
 
     async fn send(
@@ -324,11 +305,7 @@ impl Client {
             () if self.breaks("resume-accept") && method == Method::GET => "application/json",
             () => "application/json, text/event-stream",
         };
-        let content = if self.breaks("content-type") {
-            "text/plain"
-        } else {
-            "application/json"
-        };
+        let content = if self.breaks("content-type") { "text/plain" } else { "application/json" };
         let mut request = Request::builder()
             .method(method)
             .uri(&self.url)
@@ -339,10 +316,8 @@ impl Client {
             false if self.session.is_some() && !self.breaks("version-header") => Some("2025-11-25"),
             _ => None,
         };
-        for (name, value) in version
-            .map(|version| ("mcp-protocol-version", version))
-            .iter()
-            .chain(headers)
+        for (name, value) in
+            version.map(|version| ("mcp-protocol-version", version)).iter().chain(headers)
         {
             request = request.header(*name, *value);
         }
@@ -351,14 +326,10 @@ impl Client {
         }
         let request = request.body(Full::new(body)).map_err(|_| Failed::Lost)?;
         let response = self.http.request(request).await.map_err(|_| Failed::Lost)?;
-        let location = response
-            .headers()
-            .get("location")
-            .and_then(|it| it.to_str().ok());
+        let location = response.headers().get("location").and_then(|it| it.to_str().ok());
         if let (true, Some(location)) = (self.breaks("redirect"), location) {
-            let request = Request::post(location)
-                .body(Full::default())
-                .map_err(|_| Failed::Lost)?;
+            let request =
+                Request::post(location).body(Full::default()).map_err(|_| Failed::Lost)?;
             return self.http.request(request).await.map_err(|_| Failed::Lost);
         }
         Ok(response)

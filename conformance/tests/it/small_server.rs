@@ -25,9 +25,7 @@ pub(crate) fn server(answer: fn(&str, &Value) -> Response<Body>) -> (Target, Req
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let path = head.uri.path().to_owned();
             let response = answer(&path, &body);
-            log.lock()
-                .unwrap()
-                .push((format!("{} {path}", head.method), head.headers, body));
+            log.lock().unwrap().push((format!("{} {path}", head.method), head.headers, body));
             Ok::<_, BoxError>(response)
         }
     });
@@ -35,9 +33,7 @@ pub(crate) fn server(answer: fn(&str, &Value) -> Response<Body>) -> (Target, Req
 }
 
 pub(crate) fn json(status: u16, body: &Value) -> Response<Body> {
-    let body = Full::from(body.to_string())
-        .map_err(BoxError::from)
-        .boxed_unsync();
+    let body = Full::from(body.to_string()).map_err(BoxError::from).boxed_unsync();
     Response::builder()
         .status(status)
         .header("content-type", "application/json")
@@ -51,11 +47,7 @@ pub(crate) fn events(pieces: &[&str], open: bool) -> Response<Body> {
         .iter()
         .map(|piece| Ok::<_, BoxError>(http_body::Frame::data(Bytes::from((*piece).to_owned()))))
         .collect();
-    let rest = if open {
-        stream::pending().left_stream()
-    } else {
-        stream::empty().right_stream()
-    };
+    let rest = if open { stream::pending().left_stream() } else { stream::empty().right_stream() };
     let body = StreamBody::new(stream::iter(pieces).chain(rest)).boxed_unsync();
     Response::builder()
         .header("content-type", "text/event-stream; charset=utf-8")
@@ -94,21 +86,14 @@ pub(crate) fn echo(_: &str, body: &Value) -> Response<Body> {
         result["ttlMs"] = 5.into();
         result["cacheScope"] = "public".into();
     }
-    let mut response = json(
-        200,
-        &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),
-    );
-    response
-        .headers_mut()
-        .insert("mcp-session-id", "s-1".parse().unwrap());
+    let mut response = json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}));
+    response.headers_mut().insert("mcp-session-id", "s-1".parse().unwrap());
     response
 }
 
 pub(crate) async fn replay(target: &Target, era: Era, steps: &str) -> Result<(), Failure> {
-    let transcript = Transcript::parse(
-        "t.jsonl",
-        &format!("{{\"transcript\":1,\"name\":\"t\"}}\n{steps}"),
-    );
+    let transcript =
+        Transcript::parse("t.jsonl", &format!("{{\"transcript\":1,\"name\":\"t\"}}\n{steps}"));
     let transcript = transcript.unwrap_or_else(|error| panic!("{error}"));
     Replay::new(target.clone())
         .step_timeout(Duration::from_millis(200))

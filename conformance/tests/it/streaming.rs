@@ -16,55 +16,26 @@ const STREAM: &str = r#"{"stream":"s","http":{"method":"GET","path":"/events"}}"
 #[tokio::test]
 async fn events_are_awaited_in_order_and_not_for_ever() {
     let (target, _) = server(|_, _| {
-        events(
-            &[
-                ":hi\n\n",
-                "event: a\nid: 1\ndata: {\"x\":1}\n\n",
-                "data: 2\n\n",
-            ],
-            true,
-        )
+        events(&[":hi\n\n", "event: a\nid: 1\ndata: {\"x\":1}\n\n", "data: 2\n\n"], true)
     });
     let first = r#"{"await":"s","event":{"event":"a","id":"1","data":{"$json":{"x":1}}}}"#;
     let second = r#"{"await":"s","event":{"event":"message","data":"2"}}"#;
     let comment = r#"{"await":"s","comment":"hi"}"#;
-    replay(
-        &target,
-        Era::Legacy,
-        &[STREAM, comment, first, second].join("\n"),
-    )
-    .await
-    .unwrap();
-    replay(&target, Era::Legacy, &[STREAM, first, second].join("\n"))
-        .await
-        .unwrap();
-    fails(
-        replay(&target, Era::Legacy, &[STREAM, second].join("\n")).await,
-        3,
-        "/event/event",
-    );
+    replay(&target, Era::Legacy, &[STREAM, comment, first, second].join("\n")).await.unwrap();
+    replay(&target, Era::Legacy, &[STREAM, first, second].join("\n")).await.unwrap();
+    fails(replay(&target, Era::Legacy, &[STREAM, second].join("\n")).await, 3, "/event/event");
     fails(
         replay(&target, Era::Legacy, &[STREAM, first, comment].join("\n")).await,
         4,
         "a comment ought to come",
     );
     fails(
-        replay(
-            &target,
-            Era::Legacy,
-            &[STREAM, first, second, first].join("\n"),
-        )
-        .await,
+        replay(&target, Era::Legacy, &[STREAM, first, second, first].join("\n")).await,
         5,
         "nothing came within 200ms",
     );
     fails(
-        replay(
-            &target,
-            Era::Legacy,
-            &[STREAM, first, r#"{"end":"s"}"#].join("\n"),
-        )
-        .await,
+        replay(&target, Era::Legacy, &[STREAM, first, r#"{"end":"s"}"#].join("\n")).await,
         4,
         "ought to end",
     );
@@ -74,13 +45,7 @@ async fn events_are_awaited_in_order_and_not_for_ever() {
 async fn the_end_of_a_stream_is_seen() {
     let (target, _) = server(|_, _| events(&["data: 1\n\n"], false));
     let one = r#"{"await":"s","message":1}"#;
-    replay(
-        &target,
-        Era::Legacy,
-        &[STREAM, one, r#"{"end":"s"}"#].join("\n"),
-    )
-    .await
-    .unwrap();
+    replay(&target, Era::Legacy, &[STREAM, one, r#"{"end":"s"}"#].join("\n")).await.unwrap();
     fails(
         replay(&target, Era::Legacy, &[STREAM, one, one].join("\n")).await,
         4,
@@ -97,26 +62,16 @@ async fn the_end_of_a_stream_is_seen() {
 #[tokio::test]
 async fn a_stream_must_be_one() {
     let (target, _) = server(|_, _| json(200, &json!({})));
-    fails(
-        replay(&target, Era::Legacy, STREAM).await,
-        2,
-        "/headers/content-type",
-    );
+    fails(replay(&target, Era::Legacy, STREAM).await, 2, "/headers/content-type");
     let (busy, _) = server(|_, _| json(409, &json!({})));
-    fails(
-        replay(&busy, Era::Legacy, STREAM).await,
-        2,
-        "answered 409 Conflict",
-    );
+    fails(replay(&busy, Era::Legacy, STREAM).await, 2, "answered 409 Conflict");
 }
 
 #[tokio::test]
 async fn silence_is_broken_by_events_but_not_by_comments_or_events_without_data() {
     let silent = r#"{"silent":["s"],"while":[{"open":"main"}]}"#;
     let (quiet, _) = server(|_, _| events(&[": keep-alive\n\n", "id: 1\ndata: \n\n"], true));
-    replay(&quiet, Era::Modern, &[STREAM, silent].join("\n"))
-        .await
-        .unwrap();
+    replay(&quiet, Era::Modern, &[STREAM, silent].join("\n")).await.unwrap();
     let (loud, _) = server(|_, _| events(&["data: 1\n\n"], true));
     fails(
         replay(&loud, Era::Modern, &[STREAM, silent].join("\n")).await,
@@ -135,11 +90,7 @@ async fn what_others_cause_may_be_ignored_and_nothing_else() {
     let ignored = [open, &listen("a"), silent].join("\n");
     replay(&target, Era::Modern, &ignored).await.unwrap();
     let other = [open, &listen("b"), silent].join("\n");
-    fails(
-        replay(&target, Era::Modern, &other).await,
-        4,
-        "it ought to be silent",
-    );
+    fails(replay(&target, Era::Modern, &other).await, 4, "it ought to be silent");
     let (ends, _) =
         server(|_, _| events(&["data: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n"], false));
     let end = [open, &listen("a"), r#"{"end":"s"}"#].join("\n");
@@ -169,17 +120,12 @@ async fn branches_run_at_the_same_time() {
                 ))
             });
             let body = StreamBody::new(frames).boxed_unsync();
-            Response::builder()
-                .header("content-type", "text/event-stream")
-                .body(body)
-                .unwrap()
+            Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
         }
         answer
     });
     let parallel = r#"{"parallel":[[{"await":"s","message":1}],[{"http":{"method":"POST","path":"/go"},"expect":{"status":200}}]]}"#;
-    replay(&target, Era::Legacy, &[STREAM, parallel].join("\n"))
-        .await
-        .unwrap();
+    replay(&target, Era::Legacy, &[STREAM, parallel].join("\n")).await.unwrap();
 }
 
 #[tokio::test]
@@ -206,10 +152,7 @@ async fn dropping_a_stream_ends_the_exchange() {
                     frame
                 });
             let body = StreamBody::new(frames).boxed_unsync();
-            Ok(Response::builder()
-                .header("content-type", "text/event-stream")
-                .body(body)
-                .unwrap())
+            Ok(Response::builder().header("content-type", "text/event-stream").body(body).unwrap())
         }
     });
     let check = |is: bool| {

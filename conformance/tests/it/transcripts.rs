@@ -13,11 +13,7 @@ fn broken(text: &str) -> TranscriptError {
 #[track_caller]
 fn refuses(steps: &str, line: usize, member: &str, says: &str) {
     let error = broken(&format!("{HEADER}\n{steps}"));
-    assert_eq!(
-        (error.line_number(), error.member()),
-        (Some(line), member),
-        "{error}"
-    );
+    assert_eq!((error.line_number(), error.member()), (Some(line), member), "{error}");
     assert!(error.to_string().contains(says), "{error}");
 }
 
@@ -36,10 +32,7 @@ fn a_header_is_read() {
     );
     assert_eq!(transcript.eras(), [Era::Modern]);
     let plain = Transcript::parse("t", &format!("{HEADER}\n{{\"open\":\"main\"}}")).unwrap();
-    assert_eq!(
-        (plain.eras(), plain.endpoint(), plain.fixture()),
-        (&Era::ALL[..], "/mcp", None)
-    );
+    assert_eq!((plain.eras(), plain.endpoint(), plain.fixture()), (&Era::ALL[..], "/mcp", None));
 }
 
 #[test]
@@ -49,23 +42,14 @@ fn a_broken_header_is_reported() {
         ("[]", "t.jsonl:1: an object is expected"),
         ("{", "t.jsonl:1: not JSON"),
         (r#"{"name":"t"}"#, "t.jsonl:1: transcript: is missing"),
-        (
-            r#"{"transcript":2,"name":"t"}"#,
-            "t.jsonl:1: transcript: version 2 is not known",
-        ),
+        (r#"{"transcript":2,"name":"t"}"#, "t.jsonl:1: transcript: version 2 is not known"),
         (r#"{"transcript":1}"#, "t.jsonl:1: name: is missing"),
-        (
-            r#"{"transcript":1,"name":"t","eras":["old"]}"#,
-            "t.jsonl:1: eras: \"old\" is not an era",
-        ),
+        (r#"{"transcript":1,"name":"t","eras":["old"]}"#, "t.jsonl:1: eras: \"old\" is not an era"),
         (
             r#"{"transcript":1,"name":"t","titel":"x"}"#,
             "t.jsonl:1: titel: is not known here; there are transcript",
         ),
-        (
-            r#"{"transcript":1,"name":"t"}"#,
-            "t.jsonl: the transcript has no steps",
-        ),
+        (r#"{"transcript":1,"name":"t"}"#, "t.jsonl: the transcript has no steps"),
     ] {
         let error = broken(header).to_string();
         assert!(error.starts_with(says), "{error}");
@@ -74,31 +58,16 @@ fn a_broken_header_is_reported() {
 
 #[test]
 fn a_broken_step_is_reported_with_line_and_member() {
-    refuses(
-        "{\"open\":\"a\"}\n\n{\"opne\":\"b\"}",
-        4,
-        "",
-        "a step has one of open",
-    );
+    refuses("{\"open\":\"a\"}\n\n{\"opne\":\"b\"}", 4, "", "a step has one of open");
     refuses(r#"{"open":"a","era":"now"}"#, 2, "era", "not an era");
-    refuses(
-        r#"{"http":{"method":"GET","path":"/"}}"#,
-        2,
-        "expect",
-        "is missing",
-    );
+    refuses(r#"{"http":{"method":"GET","path":"/"}}"#, 2, "expect", "is missing");
     refuses(
         r#"{"http":{"method":"GET","path":"/"},"expect":{}}"#,
         2,
         "expect.status",
         "is missing",
     );
-    refuses(
-        r#"{"http":{"method":"GET"},"expect":{"status":200}}"#,
-        2,
-        "http.path",
-        "is missing",
-    );
+    refuses(r#"{"http":{"method":"GET"},"expect":{"status":200}}"#, 2, "http.path", "is missing");
     refuses(
         r#"{"http":{"method":"G T","path":"/"},"expect":{"status":200}}"#,
         2,
@@ -129,19 +98,9 @@ fn a_broken_step_is_reported_with_line_and_member() {
         "expect",
         "either `result` or `error`",
     );
-    refuses(
-        "{\"open\":\"main\"}\n{\"mcp\":{},\"expect\":{}}",
-        3,
-        "mcp",
-        "either a `method`",
-    );
+    refuses("{\"open\":\"main\"}\n{\"mcp\":{},\"expect\":{}}", 3, "mcp", "either a `method`");
     refuses(r#"{"parallel":[]}"#, 2, "parallel", "at least one element");
-    refuses(
-        r#"{"silent":[],"while":[{"open":"a"}]}"#,
-        2,
-        "silent",
-        "names no stream",
-    );
+    refuses(r#"{"silent":[],"while":[{"open":"a"}]}"#, 2, "silent", "names no stream");
     refuses(
         r#"{"parallel":[[{"open":"a"},{"opne":"b"}]]}"#,
         2,
@@ -158,12 +117,7 @@ fn names_are_checked_before_anything_is_sent() {
         "client",
         "no earlier step opens the client `main`",
     );
-    refuses(
-        r#"{"await":"s","event":{}}"#,
-        2,
-        "",
-        "no earlier step opens the stream `s`",
-    );
+    refuses(r#"{"await":"s","event":{}}"#, 2, "", "no earlier step opens the stream `s`");
     refuses(
         "{\"open\":\"a\"}\n{\"open\":\"a\"}",
         3,
@@ -175,12 +129,7 @@ fn names_are_checked_before_anything_is_sent() {
             r#"{{"http":{{"method":"GET","path":"{path}"}},"expect":{{"status":200,"json":{json}}}}}"#
         )
     };
-    refuses(
-        &get("/${u}", "1"),
-        2,
-        "",
-        "`u` is used before anything captures it",
-    );
+    refuses(&get("/${u}", "1"), 2, "", "`u` is used before anything captures it");
     let captures = get("/", r#"{"$capture":"u"}"#);
     refuses(
         &format!("{captures}\n{captures}"),
@@ -197,12 +146,7 @@ fn names_are_checked_before_anything_is_sent() {
 #[test]
 fn names_are_checked_for_each_era_by_itself() {
     let uses = r#"{"http":{"method":"GET","path":"/","headers":{"mcp-session-id":"${a.session}"}},"expect":{"status":200}}"#;
-    refuses(
-        &format!("{{\"open\":\"a\"}}\n{uses}"),
-        3,
-        "",
-        "`a.session` is used before",
-    );
+    refuses(&format!("{{\"open\":\"a\"}}\n{uses}"), 3, "", "`a.session` is used before");
     let only = uses.replacen('{', r#"{"era":"legacy","#, 1);
     Transcript::parse("t", &format!("{HEADER}\n{{\"open\":\"a\"}}\n{only}")).unwrap();
 }
@@ -214,18 +158,13 @@ fn depth_and_number_are_bounded() {
         deep = format!(r#"{{"parallel":[[{deep}]]}}"#);
     }
     let error = broken(&format!("{HEADER}\n{deep}"));
-    assert!(
-        error.to_string().contains("nested deeper than 4"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("nested deeper than 4"), "{error}");
 
     let nested_json = format!("{}1{}", "[".repeat(500), "]".repeat(500));
     let error = broken(&format!("{HEADER}\n{{\"http\":{nested_json}}}"));
     assert!(error.to_string().contains("recursion limit"), "{error}");
 
-    let many: String = (0..=10_000)
-        .map(|n| format!("{{\"open\":\"c{n}\"}}\n"))
-        .collect();
+    let many: String = (0..=10_000).map(|n| format!("{{\"open\":\"c{n}\"}}\n")).collect();
     let error = broken(&format!("{HEADER}\n{many}"));
     assert!(error.to_string().contains("10001 steps"), "{error}");
 }
@@ -244,10 +183,7 @@ fn directories_are_searched_in_order() {
     write("a/z.jsonl", &named("z"));
     write("notes.txt", "not a transcript");
     let transcripts = Transcript::read_all([directory.path()]).unwrap();
-    assert_eq!(
-        transcripts.iter().map(Transcript::name).collect::<Vec<_>>(),
-        ["z", "b"]
-    );
+    assert_eq!(transcripts.iter().map(Transcript::name).collect::<Vec<_>>(), ["z", "b"]);
 
     write("c/broken.jsonl", &format!("{}nonsense", named("c")));
     let error = Transcript::read_all([directory.path()]).unwrap_err();
@@ -262,9 +198,6 @@ fn files_that_cannot_be_used_are_reported() {
     assert!(read(directory.path()).contains("no *.jsonl file"));
     assert!(read(&directory.path().join("missing")).contains("cannot be read"));
     let long = directory.path().join("long.jsonl");
-    fs::File::create(&long)
-        .unwrap()
-        .set_len(MAX_FILE_BYTES + 1)
-        .unwrap();
+    fs::File::create(&long).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
     assert!(read(&long).contains("longer than"));
 }

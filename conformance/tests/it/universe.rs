@@ -65,17 +65,11 @@ fn every_requirement_has_a_transcript_named_after_it() {
     let transcripts = transcripts();
     for number in 1..=25 {
         let (name, requirement) = (format!("REQ-MCP-{number:02}"), format!("REQ-MCP-{number}"));
-        let transcript = transcripts
-            .iter()
-            .find(|transcript| transcript.name() == name);
+        let transcript = transcripts.iter().find(|transcript| transcript.name() == name);
         let transcript = transcript.unwrap_or_else(|| panic!("there is no transcript {name}"));
         assert_eq!(transcript.requirements(), [requirement]);
         // Requirements 19 to 23 speak of sessions, which the modern era does not have.
-        let eras: &[Era] = if (19..=23).contains(&number) {
-            &[Era::Legacy]
-        } else {
-            &Era::ALL
-        };
+        let eras: &[Era] = if (19..=23).contains(&number) { &[Era::Legacy] } else { &Era::ALL };
         assert_eq!(transcript.eras(), eras, "{name}");
     }
 }
@@ -84,9 +78,8 @@ fn every_requirement_has_a_transcript_named_after_it() {
 async fn no_transcript_passes_on_a_broken_server() {
     let (transcripts, mutations) = (transcripts(), mutation::table());
     let servers = &Servers::start();
-    let runs = mutations
-        .iter()
-        .flat_map(|mutation| mutation.eras.iter().map(move |&era| (mutation, era)));
+    let runs =
+        mutations.iter().flat_map(|mutation| mutation.eras.iter().map(move |&era| (mutation, era)));
     let verdicts: Vec<Option<String>> = stream::iter(runs)
         .map(|(mutation, era)| {
             let transcript = transcripts
@@ -94,9 +87,7 @@ async fn no_transcript_passes_on_a_broken_server() {
                 .find(|transcript| transcript.name() == mutation.transcript)
                 .unwrap();
             async move {
-                let outcome = servers
-                    .replay_broken(transcript, era, (mutation.fault)())
-                    .await;
+                let outcome = servers.replay_broken(transcript, era, (mutation.fault)()).await;
                 let label = format!("{} {era}, {}", mutation.transcript, mutation.broken);
                 match outcome {
                     Ok(()) => Some(format!("{label}: passed")),
@@ -120,12 +111,7 @@ async fn no_transcript_passes_on_a_broken_server() {
         .collect()
         .await;
     let wrong: Vec<String> = verdicts.into_iter().flatten().collect();
-    assert!(
-        wrong.is_empty(),
-        "{} of the mutations:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} of the mutations:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -192,10 +178,7 @@ async fn no_single_answer_of_any_transcript_may_fail() {
             counted.fetch_add(1, Ordering::Relaxed);
             None
         });
-        servers
-            .replay_broken(transcript, era, counting)
-            .await
-            .unwrap();
+        servers.replay_broken(transcript, era, counting).await.unwrap();
         runs.extend((0..asked.load(Ordering::Relaxed)).map(|nth| (transcript, era, nth)));
     }
     let unnoticed: Vec<String> = stream::iter(runs)
@@ -212,10 +195,7 @@ async fn no_single_answer_of_any_transcript_may_fail() {
         .filter_map(|unnoticed| async move { unnoticed })
         .collect()
         .await;
-    assert!(
-        unnoticed.is_empty(),
-        "these may fail unnoticed: {unnoticed:?}"
-    );
+    assert!(unnoticed.is_empty(), "these may fail unnoticed: {unnoticed:?}");
 }
 
 /// One sound server of each kind. Replays do not disturb each other on it: each makes its own universes.
@@ -232,11 +212,8 @@ impl Servers {
         era: Era,
         fault: mutation::Fault,
     ) -> Result<(), Failure> {
-        let (_, sound) = self
-            .0
-            .iter()
-            .find(|(fixture, _)| *fixture == transcript.fixture())
-            .unwrap();
+        let (_, sound) =
+            self.0.iter().find(|(fixture, _)| *fixture == transcript.fixture()).unwrap();
         let replay = Replay::new(broken(sound.clone(), fault)).step_timeout(PATIENCE);
         replay.run_one(transcript, era).await
     }

@@ -72,18 +72,10 @@ impl Browser for Headless {
         Box::pin(async move {
             let client = HttpClient::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
             let url = url.parse().map_err(|_| format!("{url} is not a URL"))?;
-            let answer = client
-                .get(url)
-                .await
-                .map_err(|problem| problem.to_string())?;
-            let location = answer
-                .headers()
-                .get(LOCATION)
-                .and_then(|it| it.to_str().ok());
+            let answer = client.get(url).await.map_err(|problem| problem.to_string())?;
+            let location = answer.headers().get(LOCATION).and_then(|it| it.to_str().ok());
             let status = answer.status();
-            location
-                .map(ToOwned::to_owned)
-                .ok_or_else(|| format!("{status} without a Location"))
+            location.map(ToOwned::to_owned).ok_or_else(|| format!("{status} without a Location"))
         })
     }
 }

@@ -27,10 +27,7 @@ struct Elicitation {
 
 pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     let builder = builder
-        .content_tool(
-            Tool::new("test_sampling", "Asks the client's model.").asking(),
-            sampling,
-        )
+        .content_tool(Tool::new("test_sampling", "Asks the client's model.").asking(), sampling)
         .content_tool(
             Tool::new("test_elicitation", "Asks the user for a name.").asking(),
             elicitation,
@@ -52,10 +49,7 @@ pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
             async |_app, Nothing {}, context: Context| greet(&context),
         );
     input_required(builder).prompt(
-        Prompt::new(
-            "test_input_required_result_prompt",
-            "Asks before it is filled in.",
-        ),
+        Prompt::new("test_input_required_result_prompt", "Asks before it is filled in."),
         async |_app, Nothing {}, context: Context| -> Result<_, RequestError> {
             let form = ElicitForm::new("What context should the prompt use?")
                 .field("context", Field::text().required());
@@ -72,24 +66,17 @@ fn input_required(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         Tool::new(format!("test_input_required_result_{name}"), "Asks first.").asking()
     };
     builder
-        .content_tool(
-            tool("elicitation"),
-            async |_app, Nothing {}, context: Context| greet(&context),
-        )
-        .content_tool(
-            tool("sampling"),
-            async |_app, Nothing {}, context: Context| {
-                say(model_says(&context, "What is the capital of France?"))
-            },
-        )
-        .content_tool(
-            tool("list_roots"),
-            async |_app, Nothing {}, context: Context| {
-                let roots = context.list_roots("client_roots")?;
-                let roots: Vec<_> = roots.iter().map(|root| root.uri.as_str()).collect();
-                Ok(CallToolResult::text(format!("Roots: {}", roots.join(", "))))
-            },
-        )
+        .content_tool(tool("elicitation"), async |_app, Nothing {}, context: Context| {
+            greet(&context)
+        })
+        .content_tool(tool("sampling"), async |_app, Nothing {}, context: Context| {
+            say(model_says(&context, "What is the capital of France?"))
+        })
+        .content_tool(tool("list_roots"), async |_app, Nothing {}, context: Context| {
+            let roots = context.list_roots("client_roots")?;
+            let roots: Vec<_> = roots.iter().map(|root| root.uri.as_str()).collect();
+            Ok(CallToolResult::text(format!("Roots: {}", roots.join(", "))))
+        })
         .content_tool(tool("request_state"), confirmed)
         .content_tool(tool("tampered_state"), confirmed)
         .content_tool(tool("multiple_inputs"), several)
@@ -123,14 +110,8 @@ async fn elicitation(
     context: Context,
 ) -> Result<CallToolResult, ToolError> {
     let form = ElicitForm::new(asked.message)
-        .field(
-            "username",
-            Field::text().with_description("Your name").required(),
-        )
-        .field(
-            "email",
-            Field::email().with_description("Your address").required(),
-        );
+        .field("username", Field::text().with_description("Your name").required())
+        .field("email", Field::email().with_description("Your address").required());
     let answer = context.elicit("user", &form)?;
     let answer = json!(answer);
     Ok(CallToolResult::text(format!("User response: {answer}")))
@@ -142,10 +123,7 @@ async fn defaults(_: App, _: Nothing, context: Context) -> Result<CallToolResult
         .field("name", Field::text().with_default("John Doe"))
         .field("age", Field::integer().with_default(30))
         .field("score", Field::number().with_default(95.5))
-        .field(
-            "status",
-            Field::one_of(["active", "inactive", "pending"]).with_default("active"),
-        )
+        .field("status", Field::one_of(["active", "inactive", "pending"]).with_default("active"))
         .field("verified", Field::boolean().with_default(true));
     completed(&context, &form)
 }
@@ -209,9 +187,7 @@ async fn several(_: App, _: Nothing, context: Context) -> Result<CallToolResult,
     let greeting = answers.sampled("greeting")?.text();
     let roots = answers.roots("client_roots")?.len();
     let name = name.text("name").unwrap_or("stranger");
-    Ok(CallToolResult::text(format!(
-        "{greeting} {name}, you have {roots} roots."
-    )))
+    Ok(CallToolResult::text(format!("{greeting} {name}, you have {roots} roots.")))
 }
 
 /// One question after the other: the answer to the first is still available when the second is answered.

@@ -37,37 +37,21 @@ struct ConfirmDelete {
 
 pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     let optional = |name, description| {
-        Tool::new(name, description)
-            .asking()
-            .with_task_support(TaskSupport::Optional)
+        Tool::new(name, description).asking().with_task_support(TaskSupport::Optional)
     };
     let required = |name, description| {
-        Tool::new(name, description)
-            .asking()
-            .with_task_support(TaskSupport::Required)
+        Tool::new(name, description).asking().with_task_support(TaskSupport::Required)
     };
     builder
         .content_tool(Tool::new("greet", "Greets at once.").asking(), greet)
-        .content_tool(
-            optional("slow_compute", "Sleeps, as a task where it can."),
-            slow_compute,
-        )
-        .content_tool(
-            required("failing_job", "Fails after a second."),
-            failing_job,
-        )
+        .content_tool(optional("slow_compute", "Sleeps, as a task where it can."), slow_compute)
+        .content_tool(required("failing_job", "Fails after a second."), failing_job)
         .content_tool(
             optional("protocol_error_job", "Ends in a protocol error."),
             protocol_error_job,
         )
-        .content_tool(
-            required("confirm_delete", "Asks before it goes on."),
-            confirm_delete,
-        )
-        .content_tool(
-            required("multi_input", "Asks two things at once."),
-            multi_input,
-        )
+        .content_tool(required("confirm_delete", "Asks before it goes on."), confirm_delete)
+        .content_tool(required("multi_input", "Asks two things at once."), multi_input)
         .content_tool(
             required("test_tool_with_task", "Asks first, then takes its time."),
             asks_first,
@@ -88,19 +72,13 @@ async fn slow_compute(
     let time = Duration::try_from_secs_f64(asked.seconds.clamp(0.0, 3_600.0)).unwrap_or_default();
     tokio::time::sleep(time).await;
     let label = asked.label.unwrap_or_default();
-    Ok(CallToolResult::text(format!(
-        "Computed {label} in {} s.",
-        time.as_secs_f64()
-    )))
+    Ok(CallToolResult::text(format!("Computed {label} in {} s.", time.as_secs_f64())))
 }
 
 async fn failing_job(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     context.start_task()?;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    Err(ToolError::new(
-        "JOB_FAILED",
-        "the job failed, as it always does",
-    ))
+    Err(ToolError::new("JOB_FAILED", "the job failed, as it always does"))
 }
 
 async fn protocol_error_job(
@@ -123,9 +101,7 @@ async fn confirm_delete(
     let question = format!("Delete {}?", asked.filename);
     let form = ElicitForm::new(question).field("confirm", Field::boolean().required());
     let answer = context.elicit("confirm", &form)?;
-    let confirmed = answer
-        .accepted()
-        .is_some_and(|content| content["confirm"] == true);
+    let confirmed = answer.accepted().is_some_and(|content| content["confirm"] == true);
     Ok(CallToolResult::text(match confirmed {
         true => format!("{} would be deleted.", asked.filename),
         false => format!("{} stays.", asked.filename),
@@ -136,9 +112,7 @@ async fn multi_input(_: App, _: Nothing, context: Context) -> Result<CallToolRes
     context.start_task()?;
     let name = ElicitForm::new("What is your name?").field("name", Field::text());
     let confirm = ElicitForm::new("Are you sure?").field("confirm", Field::boolean());
-    let questions = Questions::new()
-        .elicit("name", name)
-        .elicit("confirm", confirm);
+    let questions = Questions::new().elicit("name", name).elicit("confirm", confirm);
     context.ask(&questions)?;
     Ok(CallToolResult::text("Both are answered."))
 }

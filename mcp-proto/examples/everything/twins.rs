@@ -53,9 +53,6 @@ pub(super) async fn on(addresses: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let [at_a, at_b] = addresses;
     // Both are bound first, so that the line that reports where one listens means that both do.
     let (at_a, at_b) = (listen(at_a.parse()?)?, listen(at_b.parse()?)?);
-    tokio::try_join!(
-        runtime::on(at_a, service(a, 0)),
-        runtime::on(at_b, service(b, 1))
-    )?;
+    tokio::try_join!(runtime::on(at_a, service(a, 0)), runtime::on(at_b, service(b, 1)))?;
     Ok(())
 }

@@ -38,10 +38,7 @@ impl Peer {
             }
         }
         if tool == "touch" {
-            let read = self
-                .client
-                .request("resources/read", json!({ "uri": uri }))
-                .await?;
+            let read = self.client.request("resources/read", json!({ "uri": uri })).await?;
             return check(
                 read.pointer("/contents/0/text") == Some(&json!(said)),
                 &read.to_string(),
@@ -61,10 +58,7 @@ impl Peer {
         let received = listening.next().await;
         let after = self.client.list_tools().await?.len();
         let is_sent = matches!(&received, Some(ListenEvent::Notification(sent)) if sent.method == "notifications/tools/list_changed");
-        check(
-            is_sent && after == before + 1,
-            &format!("{before} and {after} tools, {received:?}"),
-        )
+        check(is_sent && after == before + 1, &format!("{before} and {after} tools, {received:?}"))
     }
 
     pub(super) async fn log(&self) -> Step {
@@ -121,18 +115,12 @@ impl Peer {
 
     async fn research(&self, is_ambiguous: bool) -> Result<Started, Error> {
         let arguments = json!({ "topic": "python", "ambiguous": is_ambiguous });
-        Ok(self
-            .client
-            .start_tool(RESEARCH, arguments, Some(TTL))
-            .await?)
+        Ok(self.client.start_tool(RESEARCH, arguments, Some(TTL)).await?)
     }
 
     pub(super) async fn task(&self) -> Step {
         let (started, expected) = match (self.has("work"), self.has(RESEARCH)) {
-            (true, _) => (
-                self.client.start_tool("work", json!({}), Some(TTL)).await?,
-                "worked",
-            ),
+            (true, _) => (self.client.start_tool("work", json!({}), Some(TTL)).await?, "worked"),
             (_, true) => (self.research(true).await?, "Clarification"),
             _ => return Ok(false),
         };

@@ -37,11 +37,7 @@ impl Peer {
     pub(crate) async fn new(client: Client, root: PathBuf) -> Result<Self, Error> {
         let tools = client.list_tools().await?.into_iter();
         let tools = tools.map(|tool| tool.name).collect();
-        Ok(Self {
-            client,
-            tools,
-            root,
-        })
+        Ok(Self { client, tools, root })
     }
 
     /// All steps, in the order of the columns.
@@ -107,9 +103,7 @@ impl Peer {
 
     async fn call(&self) -> Step {
         if !self.has("write_file") {
-            return self
-                .says(&[("echo", json!({ "message": SAID }))], SAID)
-                .await;
+            return self.says(&[("echo", json!({ "message": SAID }))], SAID).await;
         }
         let path = self.root.join("said.txt");
         // The server asks for the roots by itself, and knows the folder some time after the handshake.
@@ -121,27 +115,18 @@ impl Peer {
     }
 
     async fn progress(&self) -> Step {
-        let calls = [
-            ("count", json!({})),
-            (PROGRESS, json!({ "duration": 1, "steps": 3 })),
-        ];
+        let calls = [("count", json!({})), (PROGRESS, json!({ "duration": 1, "steps": 3 }))];
         let Some((tool, arguments)) = calls.into_iter().find(|(tool, _)| self.has(tool)) else {
             return Ok(false);
         };
         let recorded = Arc::new(Mutex::new(Vec::new()));
         let recorder = Arc::clone(&recorded);
         let options = CallOptions::default().with_progress(move |report| {
-            recorder
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(report.progress);
+            recorder.lock().unwrap_or_else(PoisonError::into_inner).push(report.progress);
         });
         self.client.run_tool_with(tool, arguments, &options).await?;
         let recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        check(
-            *recorded == [1.0, 2.0, 3.0],
-            &format!("reports {recorded:?}"),
-        )
+        check(*recorded == [1.0, 2.0, 3.0], &format!("reports {recorded:?}"))
     }
 
     /// Calls the tool until its answer has the expected text.
@@ -156,20 +141,13 @@ impl Peer {
     }
 
     async fn elicit(&self) -> Step {
-        let calls = [
-            ("ask", json!({})),
-            ("trigger-elicitation-request", json!({})),
-        ];
+        let calls = [("ask", json!({})), ("trigger-elicitation-request", json!({}))];
         self.says(&calls, "Alice").await
     }
 
     async fn sample(&self) -> Step {
         let asked = json!({ "prompt": "Say something.", "maxTokens": 100 });
-        self.says(
-            &[("sample", json!({})), ("trigger-sampling-request", asked)],
-            SAID,
-        )
-        .await
+        self.says(&[("sample", json!({})), ("trigger-sampling-request", asked)], SAID).await
     }
 
     async fn roots(&self) -> Step {
@@ -177,14 +155,11 @@ impl Peer {
         let Some(tool) = tools.into_iter().find(|tool| self.has(tool)) else {
             return Ok(false);
         };
-        self.eventually(tool, &self.root.display().to_string())
-            .await
+        self.eventually(tool, &self.root.display().to_string()).await
     }
 }
 
 /// A step has succeeded, or something unexpected was seen.
 fn check(is_so: bool, seen: &(impl fmt::Display + ?Sized)) -> Step {
-    is_so
-        .then_some(true)
-        .ok_or_else(|| format!("saw {seen:.200}").into())
+    is_so.then_some(true).ok_or_else(|| format!("saw {seen:.200}").into())
 }

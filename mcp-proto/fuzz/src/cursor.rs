@@ -35,10 +35,8 @@ pub fn run(data: &[u8]) {
         Some(cursor) => json!({ "cursor": cursor }),
         None => json!({}),
     };
-    let response = wait(server().handle(
-        Request::new(1, LISTS[list].0, params),
-        caller("ada", is_modern),
-    ));
+    let response =
+        wait(server().handle(Request::new(1, LISTS[list].0, params), caller("ada", is_modern)));
     let good = match &brought {
         None => true,
         Some(Value::String(text)) => text == given,

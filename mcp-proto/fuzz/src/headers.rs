@@ -94,9 +94,7 @@ fn messages(text: &[u8]) -> Vec<Result<Message, MessageError>> {
 /// How many messages of a body may be answered. What is no message in a batch gets an error, also without an id.
 fn answered(body: &[u8]) -> usize {
     let messages = messages(body).into_iter();
-    messages
-        .filter(|message| !matches!(message, Ok(Message::Notification(_))))
-        .count()
+    messages.filter(|message| !matches!(message, Ok(Message::Notification(_)))).count()
 }
 
 /// The ids in a body that may be answered.
@@ -168,10 +166,7 @@ fn events(bytes: &[u8], is_batch: bool) -> Vec<Response> {
         for message in messages(event.data.as_bytes()) {
             match message.expect("every event is a message") {
                 Message::Response(response) => responses.push(response),
-                other => assert!(
-                    is_batch || responses.is_empty(),
-                    "{other:?} behind an answer"
-                ),
+                other => assert!(is_batch || responses.is_empty(), "{other:?} behind an answer"),
             }
         }
     }
@@ -199,12 +194,10 @@ fn json(
     assert!(response.id.is_some());
     // A session may come into being or be used; nothing else is done for a request with a bad head.
     passes(head);
-    let call = messages(body)
-        .into_iter()
-        .find_map(|message| match message {
-            Ok(Message::Request(call)) if Some(&call.id) == id => Some(call),
-            _ => None,
-        });
+    let call = messages(body).into_iter().find_map(|message| match message {
+        Ok(Message::Request(call)) if Some(&call.id) == id => Some(call),
+        _ => None,
+    });
     let call = call.unwrap_or_else(|| panic!("{result} for what is not a request"));
     let meta = call.params.get("_meta");
     if let Some(version) = meta.and_then(|meta| meta.get("io.modelcontextprotocol/protocolVersion"))
@@ -260,7 +253,5 @@ fn is_loopback(host: &str) -> bool {
     };
     let address = name.trim_start_matches('[').trim_end_matches(']');
     name.eq_ignore_ascii_case("localhost")
-        || address
-            .parse()
-            .is_ok_and(|address: IpAddr| address.is_loopback())
+        || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }

@@ -37,10 +37,7 @@ fn accepted(message: &Message, tree: Value) {
     assert!(!text.contains(&b'\n'), "a message is one line");
     let again = Message::from_slice(&text).expect("what was read can be read again");
     assert_eq!(to_value(&again).unwrap(), written);
-    assert_eq!(
-        std::mem::discriminant(&again),
-        std::mem::discriminant(message)
-    );
+    assert_eq!(std::mem::discriminant(&again), std::mem::discriminant(message));
 }
 
 fn refused(text: &[u8], refusal: &MessageError, tree: Option<Value>) {

@@ -14,8 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The first byte, or zero, and the rest.
 pub(super) fn first(data: &[u8]) -> (u8, &[u8]) {
-    data.split_first()
-        .map_or((0, data), |(first, rest)| (*first, rest))
+    data.split_first().map_or((0, data), |(first, rest)| (*first, rest))
 }
 
 /// The first line without its end, and what is behind it.
@@ -66,10 +65,7 @@ pub(super) struct Stream<'d> {
 
 impl<'d> Stream<'d> {
     pub(super) fn new(pieces: VecDeque<&'d [u8]>) -> Self {
-        Self {
-            pieces,
-            waited: false,
-        }
+        Self { pieces, waited: false }
     }
 
     fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<&'d [u8]>> {
@@ -120,11 +116,7 @@ pub(super) struct Sink {
 
 impl Sink {
     pub(super) fn new(most: u8) -> Self {
-        Self {
-            written: Vec::new(),
-            most: usize::from(most) * 8 + 1,
-            waited: false,
-        }
+        Self { written: Vec::new(), most: usize::from(most) * 8 + 1, waited: false }
     }
 }
 

@@ -38,11 +38,7 @@ pub fn run(data: &[u8]) {
     let mut params = Map::new();
     params.insert("name".to_owned(), "pay".into());
     params.insert("arguments".to_owned(), arguments.clone());
-    params.extend(
-        state
-            .clone()
-            .map(|state| ("requestState".to_owned(), state)),
-    );
+    params.extend(state.clone().map(|state| ("requestState".to_owned(), state)));
     if !responses.is_empty() {
         let text = || String::from_utf8_lossy(responses).into();
         let responses = serde_json::from_slice(responses).unwrap_or_else(|_| text());
@@ -58,9 +54,7 @@ pub fn run(data: &[u8]) {
         Some(state) => assert!(!completed || is_given, "completed by {state}"),
     }
     if completed {
-        let action = answers
-            .as_ref()
-            .map(|answers| &answers["confirm"]["action"]);
+        let action = answers.as_ref().map(|answers| &answers["confirm"]["action"]);
         let action = action.and_then(Value::as_str);
         assert!(
             ["accept", "decline", "cancel"].map(Some).contains(&action),

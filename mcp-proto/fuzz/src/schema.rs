@@ -79,11 +79,7 @@ fn of_its_own(schema: &Value, arguments: &Value) {
 fn agree(server: &Server, validator: &Validator, arguments: &Value) {
     let is_called = call(server, "raw", arguments);
     let empty = json!({});
-    let arguments = if arguments.is_null() {
-        &empty
-    } else {
-        arguments
-    };
+    let arguments = if arguments.is_null() { &empty } else { arguments };
     let is_allowed = arguments.is_object() && validator.is_valid(arguments);
     if is_allowed != is_called {
         assert!(is_called, "refused, but allowed: {arguments}");
@@ -129,10 +125,7 @@ fn without_nulls(value: &Value) -> Option<Vec<Value>> {
 fn find_nulls(value: &Value, path: &mut Vec<String>, nulls: &mut Vec<(String, String)>) {
     let steps: Vec<(String, &Value)> = match value {
         Value::Array(items) => (0..).map(|at: usize| at.to_string()).zip(items).collect(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, one)| (name.clone(), one))
-            .collect(),
+        Value::Object(members) => members.iter().map(|(name, one)| (name.clone(), one)).collect(),
         _ => return,
     };
     for (name, one) in steps {

@@ -67,13 +67,10 @@ pub(super) fn builder(input: InputConfig) -> ServerBuilder<()> {
             let text = uri.get("page").unwrap_or_default().to_owned();
             Ok(ResourceContents::text(uri.uri.clone(), text))
         })
-        .prompt(
-            Prompt::new("greet", "A greeting."),
-            async |(), greeting: Greeting, _| {
-                let text = ContentBlock::text(format!("Hello {}", greeting.name));
-                Ok(GetPromptResult::new(vec![PromptMessage::user(text)]))
-            },
-        )
+        .prompt(Prompt::new("greet", "A greeting."), async |(), greeting: Greeting, _| {
+            let text = ContentBlock::text(format!("Hello {}", greeting.name));
+            Ok(GetPromptResult::new(vec![PromptMessage::user(text)]))
+        })
         .complete_prompt("greet", "name", async |(), asked, _| {
             Ok(Completion::matching(&asked, ["Ada", "Alan"]))
         })

@@ -46,9 +46,7 @@ fn size(value: &Value) -> usize {
         Value::Array(items) => items.iter().map(size).sum(),
         Value::Object(members) => {
             let members = members.iter();
-            members
-                .map(|(name, value)| name.chars().count() + size(value))
-                .sum()
+            members.map(|(name, value)| name.chars().count() + size(value)).sum()
         }
         _ => 0,
     }

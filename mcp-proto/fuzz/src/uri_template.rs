@@ -79,10 +79,7 @@ fn in_order(names: &[&str], values: &Variables) {
 /// Whether what the template reads makes a URI that it can read again. Not so where what was encoded becomes raw
 /// (`{+a}`, `{#a}`, the dots of `{.a,b}`), where prefixes cut, and where a variable has to be the same in two places.
 fn gives_back(text: &str, names: &[&str]) -> bool {
-    let mut expressions = text
-        .split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split('}').next());
+    let mut expressions = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     let mut count = 0;
     let fits = expressions.all(|expression| {
         count += expression.split(',').count();

@@ -34,10 +34,7 @@ impl Bound {
     /// A total of which one client may hold half.
     #[must_use]
     pub const fn of(total: usize) -> Self {
-        Self {
-            total,
-            share: total.div_ceil(2),
-        }
+        Self { total, share: total.div_ceil(2) }
     }
 
     /// The amount that counts as almost nothing: a hundredth of the total, and at least one.

@@ -42,10 +42,7 @@ impl fmt::Display for Over {
                 formatter,
                 "{what} for this client, which is its share: wait for some to end"
             ),
-            false => write!(
-                formatter,
-                "{what} for all clients together: try again later"
-            ),
+            false => write!(formatter, "{what} for all clients together: try again later"),
         }
     }
 }

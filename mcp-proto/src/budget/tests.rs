@@ -84,10 +84,7 @@ fn clients_of_which_nothing_is_known_share_the_whole() {
 
 #[test]
 fn an_answer_larger_than_the_bounds_is_given_when_no_other_waits() {
-    let bound = Bound {
-        total: 100,
-        share: 50,
-    };
+    let bound = Bound { total: 100, share: 50 };
     let budget = Budget::new(&[(Kind::AnswerBytes, bound)]);
     let (one, two) = (budget.client(address(1)), budget.client(address(2)));
     one.may_answer().unwrap();

@@ -67,10 +67,6 @@ async fn turn(turns: &Arc<Semaphore>) -> Turn {
 impl Default for Turns {
     fn default() -> Self {
         let of = |count| Arc::new(Semaphore::new(count));
-        Self {
-            work: of((processors() / 2).max(1)),
-            discards: of(DISCARDS),
-            refusals: of(1),
-        }
+        Self { work: of((processors() / 2).max(1)), discards: of(DISCARDS), refusals: of(1) }
     }
 }

@@ -91,22 +91,11 @@ impl<'de> Visitor<'de> for ReadCall<'_> {
         let (Some(true), Some(true), Some(id), Some(params)) = (version, method, id, params) else {
             return Ok(None);
         };
-        let Params {
-            name,
-            arguments,
-            modern,
-            meta,
-        } = params;
+        let Params { name, arguments, modern, meta } = params;
         let Some(name) = name else {
             return Ok(None);
         };
-        Ok(Some(Box::new(CallToolRequest {
-            id,
-            name,
-            arguments,
-            modern,
-            meta,
-        })))
+        Ok(Some(Box::new(CallToolRequest { id, name, arguments, modern, meta })))
     }
 }
 

@@ -19,10 +19,7 @@ fn agrees(text: &[u8]) -> bool {
         return false;
     };
     let Ok(Message::Request(request)) = Message::from_slice(text) else {
-        panic!(
-            "only the quick reader takes {}",
-            String::from_utf8_lossy(text)
-        );
+        panic!("only the quick reader takes {}", String::from_utf8_lossy(text));
     };
     let (mut call, mut general) = (Called::Tool(call), Called::from(request));
     assert_eq!(call.is_claimed(), general.is_claimed());
@@ -37,10 +34,7 @@ fn agrees(text: &[u8]) -> bool {
         assert_eq!(call.take_meta(), general.take_meta());
     }
     let (call, general) = (Request::from(call), Request::from(general));
-    assert_eq!(
-        (call.id, call.method, call.params),
-        (general.id, general.method, general.params)
-    );
+    assert_eq!((call.id, call.method, call.params), (general.id, general.method, general.params));
     true
 }
 
@@ -81,10 +75,7 @@ fn whatever_is_unusual_is_left_to_the_general_reader() {
         ("\"info\"", "\"loud\""),
         ("\"title\":\"Bench\"", "\"title\":null"),
         ("\"version\":\"1.0.0\",", ""),
-        (
-            "\"progressToken\":1",
-            "\"progressToken\":1,\"progressToken\":1",
-        ),
+        ("\"progressToken\":1", "\"progressToken\":1,\"progressToken\":1"),
         ("io.modelcontextprotocol/protocolVersion", "version"),
         ("}}}", "}}"),
         ("}}}", "}}}}"),

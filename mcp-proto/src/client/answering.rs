@@ -113,10 +113,7 @@ impl<'s> Answering<'s> {
             method if self.answers.callback(method).is_some() => return None,
             method => Err(ErrorObject::method_not_found(method)),
         };
-        Some(Response {
-            id: Some(request.id.clone()),
-            outcome,
-        })
+        Some(Response { id: Some(request.id.clone()), outcome })
     }
 
     /// Begins to answer a request.
@@ -142,8 +139,7 @@ impl<'s> Answering<'s> {
         let (abort, registration) = AbortHandle::new_pair();
         self.open.insert(id.clone(), abort);
         let answering = async move { (id, send(response.await).await) };
-        self.running
-            .push(Abortable::new(answering.boxed(), registration));
+        self.running.push(Abortable::new(answering.boxed(), registration));
     }
 
     /// Cancels a request if the notification asks for it.

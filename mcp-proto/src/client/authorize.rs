@@ -110,9 +110,7 @@ impl OAuth {
         let setup = |problem: String| OAuthError::Setup(format!("{url:?} {problem}"));
         let endpoint =
             Url::parse(url).map_err(|problem| setup(format!("is not a URL: {problem}")))?;
-        let uri = url
-            .parse()
-            .map_err(|problem| setup(format!("is not a URL: {problem}")))?;
+        let uri = url.parse().map_err(|problem| setup(format!("is not a URL: {problem}")))?;
         let pool = Pool::new(trust, false).map_err(|problem| setup(problem.to_string()))?;
         let web = Web::new(pool, &endpoint);
         web.url(url)?;
@@ -266,10 +264,7 @@ impl OAuth {
         if let Some(session) = shown {
             session.may_go_on(status, &challenge)?;
         } else if status == StatusCode::FORBIDDEN && challenge.error.is_none() {
-            return Err(server(format!(
-                "{} answers {status}, and asks for no token",
-                refusal.url
-            )));
+            return Err(server(format!("{} answers {status}, and asks for no token", refusal.url)));
         }
         self.authorize(&challenge, &turn).await
     }
@@ -290,12 +285,8 @@ impl OAuth {
         let nonce = self.state().nonce.clone();
         if let Some(key) = session.proving() {
             let nonce = nonce.as_ref().and_then(|it| it.to_str().ok());
-            let proof = key.proof(
-                method.as_str(),
-                &url.to_string(),
-                nonce,
-                Some(&session.tokens.access),
-            )?;
+            let proof =
+                key.proof(method.as_str(), &url.to_string(), nonce, Some(&session.tokens.access))?;
             headers.extend(HeaderValue::from_str(&proof).ok().map(|it| (DPOP, it)));
         }
         headers.insert(AUTHORIZATION, shown);

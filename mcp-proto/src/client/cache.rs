@@ -66,20 +66,13 @@ impl Key {
             return None;
         }
         let uri = params.get("uri").and_then(Value::as_str).map(str::to_owned);
-        Some(Self {
-            method: method.to_owned(),
-            params: Value::Object(params).to_string(),
-            uri,
-        })
+        Some(Self { method: method.to_owned(), params: Value::Object(params).to_string(), uri })
     }
 }
 
 impl Cache {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self {
-            max_bytes,
-            table: Mutex::default(),
-        }
+        Self { max_bytes, table: Mutex::default() }
     }
 
     /// What was kept, and the epoch to keep a new answer by.
@@ -95,10 +88,8 @@ impl Cache {
     pub(super) fn put(&self, key: Key, epoch: u64, answer: &Value) {
         // Missing or negative is 0.
         let ttl = answer.get("ttlMs").and_then(Value::as_u64).unwrap_or(0);
-        let is_complete = matches!(
-            answer.get("resultType").and_then(Value::as_str),
-            None | Some("complete")
-        );
+        let is_complete =
+            matches!(answer.get("resultType").and_then(Value::as_str), None | Some("complete"));
         if ttl == 0 || !is_complete || self.max_bytes == 0 {
             return;
         }
@@ -153,10 +144,7 @@ impl Cache {
 
     /// The resource, or a part of it, has changed.
     fn updated(&self, params: &Map<String, Value>) {
-        let updated = params
-            .get("uri")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let updated = params.get("uri").and_then(Value::as_str).unwrap_or_default();
         let mut table = self.table();
         table.epoch += 1;
         table.forget(|key, _| {

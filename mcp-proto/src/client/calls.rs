@@ -74,8 +74,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
-        self.call_tool_with(name, arguments, &CallOptions::default())
-            .await
+        self.call_tool_with(name, arguments, &CallOptions::default()).await
     }
 
     /// [`Client::call_tool`] with options.
@@ -115,8 +114,7 @@ impl Client {
     /// As for [`Client::call_tool`] and [`Task::result`](super::Task::result); [`ClientError::Protocol`] for an answer
     /// that is not a tool result.
     pub async fn run_tool(&self, name: &str, arguments: Value) -> Result<ToolResult, ClientError> {
-        self.run_tool_with(name, arguments, &CallOptions::default())
-            .await
+        self.run_tool_with(name, arguments, &CallOptions::default()).await
     }
 
     /// [`Client::run_tool`] with options.
@@ -131,10 +129,7 @@ impl Client {
     ) -> Result<ToolResult, ClientError> {
         let is_task = self.era() == Era::Legacy && self.0.hub.listed.needs_task(name);
         let result = match is_task {
-            true => {
-                self.call(Self::task_params(name, &arguments, None), options)
-                    .await?
-            }
+            true => self.call(Self::task_params(name, &arguments, None), options).await?,
             false => self.call_tool_with(name, arguments, options).await?,
         };
         let result = match self.task_of(&result) {
@@ -176,10 +171,7 @@ impl Client {
         let arguments = arguments.map(|(name, value)| (name.into(), Value::String(value.into())));
         let arguments: Map<String, Value> = arguments.collect();
         let params = json!({ "name": name, "arguments": arguments });
-        typed(
-            "prompts/get",
-            self.request_in_rounds("prompts/get", params).await?,
-        )
+        typed("prompts/get", self.request_in_rounds("prompts/get", params).await?)
     }
 
     /// `completion/complete`: how the argument `name` may continue after `value`, given the arguments that already have
@@ -200,9 +192,7 @@ impl Client {
         };
         let mut params = json!({ "ref": reference, "argument": { "name": name, "value": value } });
         if let (false, Some(members)) = (arguments.is_empty(), params.as_object_mut()) {
-            let known = arguments
-                .iter()
-                .map(|&(name, value)| (name.to_owned(), json!(value)));
+            let known = arguments.iter().map(|&(name, value)| (name.to_owned(), json!(value)));
             let known: Map<String, Value> = known.collect();
             members.insert("context".to_owned(), json!({ "arguments": known }));
         }
@@ -246,9 +236,7 @@ impl Client {
             Some(Err(epoch)) => epoch,
             None => 0,
         };
-        let (result, rounds) = self
-            .count_rounds(method, params, &CallOptions::default())
-            .await?;
+        let (result, rounds) = self.count_rounds(method, params, &CallOptions::default()).await?;
         // The answer to a retry is valid only for the input in that retry (2026-07-28, "Multi round-trip requests").
         if let Some(key) = key.filter(|_| rounds == 1) {
             cache.put(key, epoch, &result);

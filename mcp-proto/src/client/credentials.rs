@@ -93,9 +93,7 @@ impl Authorizing {
             0 => waits.ended,
             _ => Some(now),
         };
-        begin
-            .map(|begin| begin + limit)
-            .filter(|until| *until > now)
+        begin.map(|begin| begin + limit).filter(|until| *until > now)
     }
 
     /// Runs a future with a time limit, not counting the time that credentials take.

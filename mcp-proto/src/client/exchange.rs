@@ -72,8 +72,7 @@ impl Client {
     pub async fn notify(&self, method: &str, params: Value) -> Result<(), ClientError> {
         let speaking = self.speaking();
         let params = self.with_meta(params, &speaking);
-        self.send_notification(&speaking, Notification::new(method, params))
-            .await
+        self.send_notification(&speaking, Notification::new(method, params)).await
     }
 
     pub(super) async fn send_notification(
@@ -170,8 +169,7 @@ impl Client {
                 }
             })
         });
-        self.send_request(Request::new(id, method, params), speaking, own)
-            .await
+        self.send_request(Request::new(id, method, params), speaking, own).await
     }
 
     pub(super) async fn send_request(
@@ -214,9 +212,7 @@ impl Client {
         };
         let is_gone = match (is_modern, reply.status, code) {
             (true, _, Some(ErrorObject::UNSUPPORTED_VERSION)) if is_pinned => {
-                return Ok(speaking
-                    .version
-                    .is_some_and(|version| reply.supports(version)));
+                return Ok(speaking.version.is_some_and(|version| reply.supports(version)));
             }
             (true, _, Some(ErrorObject::UNSUPPORTED_VERSION)) => true,
             (true, 400 | 404 | 405, None) | (true, 400, Some(NOT_INITIALIZED)) => !is_pinned,
@@ -251,10 +247,7 @@ impl Client {
             let level = self.level();
             change_meta(&mut params, |meta| {
                 meta.insert(META_PROTOCOL_VERSION.to_owned(), json!(version));
-                meta.insert(
-                    META_CLIENT_CAPABILITIES.to_owned(),
-                    json!(config.capabilities),
-                );
+                meta.insert(META_CLIENT_CAPABILITIES.to_owned(), json!(config.capabilities));
                 meta.insert(META_CLIENT_INFO.to_owned(), json!(config.info));
                 if let Some(level) = level {
                     meta.entry(META_LOG_LEVEL).or_insert_with(|| json!(level));

@@ -66,11 +66,7 @@ pub(super) struct Reply {
 
 impl Reply {
     pub(super) fn piped(response: Response) -> Self {
-        Self {
-            status: 200,
-            outcome: Ok(response),
-            session: None,
-        }
+        Self { status: 200, outcome: Ok(response), session: None }
     }
 
     /// Whether a refusal of a version names this one.
@@ -156,11 +152,7 @@ impl HttpLink {
                 )));
             }
         }
-        Ok(Reply {
-            status,
-            outcome,
-            session,
-        })
+        Ok(Reply { status, outcome, session })
     }
 
     pub(super) async fn notify(
@@ -175,9 +167,7 @@ impl HttpLink {
         }
         match self.read_json(response).await?.outcome {
             Err(error) => Err(ClientError::Rpc(error)),
-            Ok(_) => Err(ClientError::Protocol(
-                "a notification got a result".to_owned(),
-            )),
+            Ok(_) => Err(ClientError::Protocol("a notification got a result".to_owned())),
         }
     }
 
@@ -186,9 +176,7 @@ impl HttpLink {
         if speaking.session.is_none() {
             return Ok(());
         }
-        let response = self
-            .send(Method::DELETE, Bytes::new(), &[], speaking)
-            .await?;
+        let response = self.send(Method::DELETE, Bytes::new(), &[], speaking).await?;
         let status = response.status();
         if status.is_success() || status == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
@@ -223,11 +211,7 @@ impl HttpLink {
         }
         // The handshake negotiates the version that the header would name (2025-06-18, "Protocol Version Header").
         let unnamed = Speaking::default();
-        let speaking = if method == "initialize" {
-            &unnamed
-        } else {
-            speaking
-        };
+        let speaking = if method == "initialize" { &unnamed } else { speaking };
         self.send(Method::POST, body.into(), &extra, speaking).await
     }
 
@@ -246,20 +230,14 @@ impl HttpLink {
         let body = whole(response.into_body(), self.max_message_bytes).await?;
         match Message::from_slice(&body) {
             Ok(Message::Response(response)) => Ok(response),
-            _ => Err(ClientError::Http {
-                status: status.as_u16(),
-                body: shown(&body),
-            }),
+            _ => Err(ClientError::Http { status: status.as_u16(), body: shown(&body) }),
         }
     }
 
     async fn failed(&self, response: HttpResponse<Incoming>) -> ClientError {
         let status = response.status().as_u16();
         match whole(response.into_body(), self.max_message_bytes).await {
-            Ok(body) => ClientError::Http {
-                status,
-                body: shown(&body),
-            },
+            Ok(body) => ClientError::Http { status, body: shown(&body) },
             Err(error) => error,
         }
     }
@@ -272,10 +250,7 @@ fn media(response: &HttpResponse<Incoming>) -> Option<&str> {
 }
 
 fn shown(body: &[u8]) -> String {
-    String::from_utf8_lossy(body)
-        .chars()
-        .take(MAX_SHOWN)
-        .collect()
+    String::from_utf8_lossy(body).chars().take(MAX_SHOWN).collect()
 }
 
 /// The URL of an endpoint that this build can reach.

@@ -117,10 +117,7 @@ impl Interest {
         for (name, _) in lists.into_iter().filter(|(_, is_wanted)| *is_wanted) {
             filter.insert(name.to_owned(), json!(true));
         }
-        for (name, wanted) in [
-            ("resourceSubscriptions", &self.uris),
-            ("taskIds", &self.tasks),
-        ] {
+        for (name, wanted) in [("resourceSubscriptions", &self.uris), ("taskIds", &self.tasks)] {
             if !wanted.is_empty() {
                 filter.insert(name.to_owned(), json!(wanted));
             }
@@ -321,12 +318,7 @@ impl Listening {
                 let params = json!({ "uri": uri });
                 self.client.request("resources/subscribe", params).await?;
             }
-            *self
-                .client
-                .wishes()
-                .subscribed
-                .entry(uri.clone())
-                .or_default() += 1;
+            *self.client.wishes().subscribed.entry(uri.clone()).or_default() += 1;
             // From here on, dropping the handle ends the subscription.
             self.interest.uris.push(uri);
         }
@@ -389,9 +381,9 @@ async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>
         let request = Request::new(id, "subscriptions/listen", params);
         let reply = client.send_request(request, &speaking, Some(own)).await;
         let outcome = match reply {
-            Ok(reply) => reply
-                .outcome
-                .and_then(|response| response.outcome.map_err(ClientError::Rpc)),
+            Ok(reply) => {
+                reply.outcome.and_then(|response| response.outcome.map_err(ClientError::Rpc))
+            }
             Err(error) => Err(error),
         };
         let is_final = match &outcome {

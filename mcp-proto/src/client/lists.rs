@@ -189,16 +189,12 @@ impl Listed {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.clear();
         for tool in tools.iter().take(MAX_TOOLS) {
-            let output = tool.output_schema.clone().map(|schema| {
-                Arc::new(Output {
-                    schema,
-                    compiled: OnceLock::new(),
-                })
-            });
-            let said = ListedTool {
-                output,
-                needs_task: tool.task_support == TaskSupport::Required,
-            };
+            let output = tool
+                .output_schema
+                .clone()
+                .map(|schema| Arc::new(Output { schema, compiled: OnceLock::new() }));
+            let said =
+                ListedTool { output, needs_task: tool.task_support == TaskSupport::Required };
             table.insert(tool.name.clone(), said);
         }
     }
@@ -211,10 +207,7 @@ impl Listed {
 
     /// The tools may have changed.
     pub(super) fn clear(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Checks structured content against what the tool says of it, and gives it back.

@@ -136,19 +136,12 @@ impl Pipe {
         own: Option<Own>,
     ) -> Result<Response, ClientError> {
         let (sender, answer) = oneshot::channel();
-        let waiter = Waiter {
-            answer: sender,
-            own,
-        };
+        let waiter = Waiter { answer: sender, own };
         match &mut *self.waiting.table() {
             Some(table) => table.insert(request.id.clone(), waiter),
             None => return Err(ClientError::Closed),
         };
-        let mut entry = WaitingCall {
-            pipe: self,
-            request,
-            sent: false,
-        };
+        let mut entry = WaitingCall { pipe: self, request, sent: false };
         self.send(request).await?;
         entry.sent = true;
         answer.await.map_err(|_| ClientError::Closed)
@@ -156,10 +149,7 @@ impl Pipe {
 
     pub(super) async fn send(&self, message: &impl Serialize) -> Result<(), ClientError> {
         let line = line(message)?;
-        self.outgoing
-            .send(line)
-            .await
-            .map_err(|_| ClientError::Closed)
+        self.outgoing.send(line).await.map_err(|_| ClientError::Closed)
     }
 
     /// Sends a line once the peer reads again. There are at most as many of these as requests sent to it.
@@ -173,11 +163,7 @@ impl Pipe {
 
     /// Closes the peer's input and waits for its end; ends it by force after `limit`.
     pub(super) async fn close(&self, limit: Duration) -> Result<(), ClientError> {
-        let peer = self
-            .peer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.closing.notify_one();
         match peer {
             None | Some(Peer::Other) => Ok(()),
@@ -217,10 +203,7 @@ impl Drop for WaitingCall<'_> {
         };
         // A request that was not sent cannot be cancelled, and `initialize` must not be (MCP, "Cancellation"). A peer
         // that leaves `server/discover` unanswered is of the legacy era, which accepts nothing before its handshake.
-        let is_first = matches!(
-            self.request.method.as_str(),
-            "initialize" | "server/discover"
-        );
+        let is_first = matches!(self.request.method.as_str(), "initialize" | "server/discover");
         if waited && self.sent && !is_first {
             let cancelled = Notification::new(
                 "notifications/cancelled",
@@ -239,10 +222,8 @@ impl Waiters {
     /// The request that receives a notification before all others, by the progress token or the subscription.
     fn own(&self, notification: &Notification) -> Option<Own> {
         let meta = notification.params.get("_meta");
-        let id = notification
-            .params
-            .get("progressToken")
-            .or_else(|| meta?.get(META_SUBSCRIPTION_ID))?;
+        let id =
+            notification.params.get("progressToken").or_else(|| meta?.get(META_SUBSCRIPTION_ID))?;
         let id = RequestId::Number(id.as_i64()?);
         self.table().as_ref()?.get(&id)?.own.clone()
     }
@@ -324,17 +305,10 @@ impl Reading {
 
     fn answered(&self, response: Response) {
         let Some(id) = &response.id else {
-            tracing::warn!(
-                ?response,
-                "the server refused something that had no readable id"
-            );
+            tracing::warn!(?response, "the server refused something that had no readable id");
             return;
         };
-        let waiter = self
-            .waiting
-            .table()
-            .as_mut()
-            .and_then(|table| table.remove(id));
+        let waiter = self.waiting.table().as_mut().and_then(|table| table.remove(id));
         if let Some(waiter) = waiter {
             // Fails only when the caller has just given up.
             let _ = waiter.answer.send(response);

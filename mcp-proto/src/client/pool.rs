@@ -185,10 +185,7 @@ fn resolved(from: &Uri, location: &str) -> Option<Uri> {
     } else if location.starts_with('?') {
         format!("{scheme}://{authority}{}{location}", from.path())
     } else {
-        let folder = from
-            .path()
-            .rsplit_once('/')
-            .map_or("", |(folder, _)| folder);
+        let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
         format!("{scheme}://{authority}{folder}/{location}")
     };
     text.parse().ok().filter(|uri: &Uri| uri.host().is_some())

@@ -181,10 +181,7 @@ impl Elicitation {
 
 impl Folders {
     fn get(&self) -> Vec<Root> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn set(&self, roots: Vec<Root>) {

@@ -31,8 +31,7 @@ impl Client {
         method: &str,
         params: Value,
     ) -> Result<Value, ClientError> {
-        self.in_rounds(method, params, &CallOptions::default())
-            .await
+        self.in_rounds(method, params, &CallOptions::default()).await
     }
 
     pub(super) async fn in_rounds(
@@ -68,9 +67,7 @@ impl Client {
                 members.extend(answered);
             }
         }
-        Err(ClientError::Protocol(format!(
-            "{method} still needs input after {MAX_ROUNDS} rounds"
-        )))
+        Err(ClientError::Protocol(format!("{method} still needs input after {MAX_ROUNDS} rounds")))
     }
 
     /// The additional members of the next round's request.

@@ -38,9 +38,7 @@ impl Client {
         }
         let result = self.request("server/discover", json!({})).await?;
         let version = self.speaking().version.unwrap_or(ProtocolVersion::LATEST);
-        let info = result
-            .get("_meta")
-            .and_then(|meta| meta.get(META_SERVER_INFO));
+        let info = result.get("_meta").and_then(|meta| meta.get(META_SERVER_INFO));
         let server = ServerInfo::read(version, info, &result);
         self.0.speaking.send_modify(|speaking| {
             if speaking.version == Some(version) {
@@ -99,10 +97,7 @@ impl Client {
     pub(super) fn settled(&self, terms: Speaking) {
         self.0.speaking.send_modify(|speaking| {
             let generation = speaking.generation + 1;
-            *speaking = Arc::new(Speaking {
-                generation,
-                ..terms
-            });
+            *speaking = Arc::new(Speaking { generation, ..terms });
         });
     }
 
@@ -112,10 +107,7 @@ impl Client {
             return;
         };
         let ended = self.0.config.timeout;
-        if !matches!(
-            tokio::time::timeout(ended, link.close(terms)).await,
-            Ok(Ok(()))
-        ) {
+        if !matches!(tokio::time::timeout(ended, link.close(terms)).await, Ok(Ok(()))) {
             tracing::debug!("a session that is of no use was not ended");
         }
     }
@@ -149,10 +141,7 @@ impl Client {
 
     /// Asks for the modern era (2026-07-28, "Versioning").
     async fn probe(&self) -> Result<Probed, ClientError> {
-        let speaking = Speaking {
-            version: Some(ProtocolVersion::LATEST),
-            ..Speaking::default()
-        };
+        let speaking = Speaking { version: Some(ProtocolVersion::LATEST), ..Speaking::default() };
         let params = self.with_meta(json!({}), &speaking);
         let request = Request::new(self.next_id(), "server/discover", params);
         let reply = self.send_request(request, &speaking, None).await?;
@@ -241,22 +230,14 @@ impl Client {
         });
         let request = Request::new(self.next_id(), "initialize", params);
         // Neither a version nor a session is known yet.
-        let speaking = Speaking {
-            version: Some(version),
-            ..Speaking::default()
-        };
+        let speaking = Speaking { version: Some(version), ..Speaking::default() };
         self.send_request(request, &speaking, None).await
     }
 
     /// Explains a failed handshake: the transport of the first revision has a different endpoint.
     async fn explained(&self, error: ClientError) -> ClientError {
-        let (
-            Link::Http(link),
-            ClientError::Http {
-                status: 400 | 404 | 405,
-                ..
-            },
-        ) = (&self.0.link, &error)
+        let (Link::Http(link), ClientError::Http { status: 400 | 404 | 405, .. }) =
+            (&self.0.link, &error)
         else {
             return error;
         };
@@ -272,11 +253,7 @@ impl Client {
 }
 
 fn modern(version: ProtocolVersion, server: Option<Arc<ServerInfo>>) -> Speaking {
-    Speaking {
-        version: Some(version),
-        server,
-        ..Speaking::default()
-    }
+    Speaking { version: Some(version), server, ..Speaking::default() }
 }
 
 /// The newest revision of a list that this client supports.

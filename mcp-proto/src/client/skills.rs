@@ -64,9 +64,7 @@ impl Client {
         uri: &str,
     ) -> Result<ResourceContents, ClientError> {
         let wrong = |problem: &str| {
-            ClientError::Protocol(format!(
-                "the file {uri} of a skill {problem}: do not use it"
-            ))
+            ClientError::Protocol(format!("the file {uri} of a skill {problem}: do not use it"))
         };
         let listed = match &skill.resources {
             SkillFiles::Listed(files) => {
@@ -81,9 +79,9 @@ impl Client {
         let found = found.ok_or_else(|| wrong("was not given"))?;
         let bytes = match (&found.text, &found.blob) {
             (Some(text), _) => text.as_bytes().to_vec(),
-            (None, Some(blob)) => data_encoding::BASE64
-                .decode(blob.as_bytes())
-                .map_err(|_| wrong("is not Base64"))?,
+            (None, Some(blob)) => {
+                data_encoding::BASE64.decode(blob.as_bytes()).map_err(|_| wrong("is not Base64"))?
+            }
             (None, None) => return Err(wrong("is empty")),
         };
         if let Some(listed) = listed {
@@ -107,7 +105,6 @@ impl Client {
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
     pub async fn read_directory(&self, uri: &str) -> Result<Vec<Resource>, ClientError> {
         let params = json!({ "uri": uri });
-        self.list_of("resources/directory/read", "resources", params)
-            .await
+        self.list_of("resources/directory/read", "resources", params).await
     }
 }

@@ -45,10 +45,7 @@ impl ServerInfo {
         let mut names = capability.split('/');
         let first = names.next().and_then(|name| self.capabilities.get(name));
         let last = names.try_fold(first, |value, name| Some(value?.get(name)));
-        !matches!(
-            last.flatten(),
-            None | Some(Value::Null | Value::Bool(false))
-        )
+        !matches!(last.flatten(), None | Some(Value::Null | Value::Bool(false)))
     }
 
     /// Whether it declared an extension.

@@ -104,10 +104,7 @@ impl Client {
     /// A task that was started earlier, by its id.
     #[must_use]
     pub fn task(&self, id: impl Into<String>) -> Task {
-        Task {
-            client: self.clone(),
-            id: id.into(),
-        }
+        Task { client: self.clone(), id: id.into() }
     }
 
     /// `tasks/list` of 2025-11-25, all its pages. The modern era has no such list.
@@ -220,17 +217,12 @@ impl Task {
 }
 
 fn failed(status: TaskStatus) -> ClientError {
-    let message = status
-        .status_message
-        .as_deref()
-        .unwrap_or("the task failed");
+    let message = status.status_message.as_deref().unwrap_or("the task failed");
     let error = status.error.unwrap_or_default();
     let code = error.get("code").and_then(Value::as_i64);
     let text = error.get("message").and_then(Value::as_str);
-    let rpc_error = ErrorObject::new(
-        code.unwrap_or(ErrorObject::INTERNAL),
-        text.unwrap_or(message),
-    );
+    let rpc_error =
+        ErrorObject::new(code.unwrap_or(ErrorObject::INTERNAL), text.unwrap_or(message));
     ClientError::Rpc(match error.get("data") {
         Some(data) => rpc_error.with_data(data.clone()),
         None => rpc_error,

@@ -17,19 +17,13 @@ impl Trust {
     /// The authorities that the system trusts.
     #[must_use]
     pub fn system() -> Self {
-        Self {
-            system: true,
-            pem: Vec::new(),
-        }
+        Self { system: true, pem: Vec::new() }
     }
 
     /// Only the authorities that [`Trust::with_pem`] adds.
     #[must_use]
     pub fn only() -> Self {
-        Self {
-            system: false,
-            pem: Vec::new(),
-        }
+        Self { system: false, pem: Vec::new() }
     }
 
     /// Adds the certificates of this PEM text, one or several.
@@ -49,9 +43,6 @@ impl Default for Trust {
 impl fmt::Debug for Trust {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Trust");
-        shown
-            .field("system", &self.system)
-            .field("pem", &self.pem.len())
-            .finish()
+        shown.field("system", &self.system).field("pem", &self.pem.len()).finish()
     }
 }

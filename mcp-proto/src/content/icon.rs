@@ -12,25 +12,13 @@ pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
     /// Media type, if the source does not specify it.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Sizes such as `48x48`, or `any`.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<String>,
     /// The background it is made for; any when absent.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
@@ -48,12 +36,7 @@ impl Icon {
     /// An icon by its source.
     #[must_use]
     pub fn new(src: impl Into<String>) -> Self {
-        Self {
-            src: src.into(),
-            mime_type: None,
-            sizes: Vec::new(),
-            theme: None,
-        }
+        Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }
 }
 
@@ -61,13 +44,9 @@ impl Icon {
 /// something.
 pub(crate) fn check_icons(icons: &[Icon]) -> Result<(), String> {
     let is = |src: &str, scheme: &str| {
-        src.get(..scheme.len())
-            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+        src.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
     };
-    match icons
-        .iter()
-        .find(|icon| !is(&icon.src, "https:") && !is(&icon.src, "data:"))
-    {
+    match icons.iter().find(|icon| !is(&icon.src, "https:") && !is(&icon.src, "data:")) {
         None => Ok(()),
         Some(icon) => Err(format!(
             "the icon {:?} must be an https: or data: URI",

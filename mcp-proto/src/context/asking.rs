@@ -24,8 +24,7 @@ impl Context {
     /// support forms (−32021 in the modern era), or sends something that is not an answer or does not match the form
     /// (−32602).
     pub fn elicit(&self, key: &str, form: &ElicitForm) -> Result<ElicitResult, Interrupt> {
-        self.ask(&Questions::new().elicit(key, form.clone()))?
-            .elicited(key)
+        self.ask(&Questions::new().elicit(key, form.clone()))?.elicited(key)
     }
 
     /// Asks the user to open a URL: for secrets, payments and consent on another site. [`ElicitAction::Accept`] means
@@ -48,8 +47,7 @@ impl Context {
         key: &str,
         message: &CreateMessage,
     ) -> Result<CreateMessageResult, Interrupt> {
-        self.ask(&Questions::new().sample(key, message.clone()))?
-            .sampled(key)
+        self.ask(&Questions::new().sample(key, message.clone()))?.sampled(key)
     }
 
     /// Asks for the roots: the folders that the server may work in. Deprecated since 2026-07-28, and still served.
@@ -84,9 +82,7 @@ impl Context {
                     }
                     let problem = match key.len() {
                         0..=MAX_QUESTION_KEY_BYTES => question.problem(),
-                        _ => Some(format!(
-                            "its key is longer than {MAX_QUESTION_KEY_BYTES} bytes"
-                        )),
+                        _ => Some(format!("its key is longer than {MAX_QUESTION_KEY_BYTES} bytes")),
                     };
                     if let Some(problem) = problem {
                         return Err(cannot_be_asked(key, &problem));
@@ -116,9 +112,7 @@ impl Context {
     /// Whether this client can be asked any question. If so, the data for its next round must be kept.
     pub(crate) fn can_be_asked(&self) -> bool {
         let capabilities: &ClientCapabilities = &self.client_capabilities;
-        ["elicitation", "sampling", "roots"]
-            .iter()
-            .any(|name| capabilities.get(name).is_some())
+        ["elicitation", "sampling", "roots"].iter().any(|name| capabilities.get(name).is_some())
     }
 
     /// Asks the user to fill in a `T`; `None` if the user declined. Every member of `T` is a field of the form, with

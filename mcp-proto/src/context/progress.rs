@@ -35,9 +35,6 @@ impl Progress {
     pub(super) fn grows(&self, progress: f64) -> bool {
         let grows = |last: u64| (progress > f64::from_bits(last)).then(|| progress.to_bits());
         progress.is_finite()
-            && self
-                .last
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, grows)
-                .is_ok()
+            && self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grows).is_ok()
     }
 }

@@ -36,10 +36,7 @@ impl Context {
         {
             params.insert("message".to_owned(), json!(message));
         }
-        let notification = Notification {
-            method: "notifications/progress".to_owned(),
-            params,
-        };
+        let notification = Notification { method: "notifications/progress".to_owned(), params };
         // Checked as it joins the queue, so that the reports of several tasks grow in the order in which they are sent.
         let mut grows = true;
         let judge = || {
@@ -49,10 +46,7 @@ impl Context {
         // The only failure is a reader that is gone, and then the message has no recipient.
         let _ = self.outbox.send_if(notification, judge).await;
         if !grows {
-            tracing::debug!(
-                progress,
-                "a report of progress that does not grow was left out"
-            );
+            tracing::debug!(progress, "a report of progress that does not grow was left out");
         }
     }
 
@@ -92,10 +86,7 @@ impl Context {
 
     /// Sends a notification about this request.
     pub(crate) async fn say(&self, method: &str, params: Map<String, Value>) {
-        let notification = Notification {
-            method: method.to_owned(),
-            params,
-        };
+        let notification = Notification { method: method.to_owned(), params };
         // The only failure is a reader that is gone, and then the message has no recipient.
         let _ = self.outbox.send(notification).await;
     }

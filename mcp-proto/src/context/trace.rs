@@ -70,9 +70,7 @@ fn is_trace_parent(text: &str) -> bool {
     let mut fields = text.split('-');
     let mut field = |length: usize| {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        fields
-            .next()
-            .filter(|field| field.len() == length && field.bytes().all(is_hex))
+        fields.next().filter(|field| field.len() == length && field.bytes().all(is_hex))
     };
     let (Some(version), Some(trace), Some(parent), Some(_flags)) =
         (field(2), field(32), field(16), field(2))

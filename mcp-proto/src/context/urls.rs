@@ -38,10 +38,7 @@ impl Interrupt {
                 return refusal.into();
             }
             if let Some(problem) = question.problem() {
-                tracing::error!(
-                    problem,
-                    "a handler needs a URL to be opened that is not a URL"
-                );
+                tracing::error!(problem, "a handler needs a URL to be opened that is not a URL");
                 return ErrorObject::internal().into();
             }
             if declined(context, key) {

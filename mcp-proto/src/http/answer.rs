@@ -83,10 +83,7 @@ impl Exchange {
 fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
     let id = answer.id.clone();
     match in_parts(answer, client) {
-        Ok(parts) => iter::once(sse::BEGIN)
-            .chain(parts)
-            .chain([sse::END])
-            .collect(),
+        Ok(parts) => iter::once(sse::BEGIN).chain(parts).chain([sse::END]).collect(),
         Err(over) => {
             let error = Rejection::from(over).error();
             vec![sse::answer(&Response::error(id, error))]
@@ -145,9 +142,7 @@ pub(crate) fn json_response(status: StatusCode, message: Response) -> HttpRespon
 pub(crate) fn json(status: StatusCode, body: ResponseBody) -> HttpResponse<ResponseBody> {
     let mut response = HttpResponse::new(body);
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
@@ -157,10 +152,7 @@ pub(crate) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(
-        HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }
 

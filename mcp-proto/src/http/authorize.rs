@@ -82,11 +82,7 @@ impl Authorization {
     /// Every request must satisfy `authorizer`, except preflights and requests for the metadata of the resource.
     #[must_use]
     pub fn new(authorizer: impl Authorizer + 'static) -> Self {
-        Self {
-            authorizer: Arc::new(authorizer),
-            resource: None,
-            implied: BTreeMap::new(),
-        }
+        Self { authorizer: Arc::new(authorizer), resource: None, implied: BTreeMap::new() }
     }
 
     /// Publishes where tokens are issued: at the well-known paths of RFC 9728, which the embedding service must route
@@ -163,12 +159,7 @@ impl From<Denied> for Rejection {
             Denied::Insufficient(scopes) => scopes.clone(),
             _ => Scopes::default(),
         };
-        Self::Unauthorized(Box::new(Refusal {
-            denied,
-            metadata: None,
-            proofs: None,
-            scopes,
-        }))
+        Self::Unauthorized(Box::new(Refusal { denied, metadata: None, proofs: None, scopes }))
     }
 }
 

@@ -44,10 +44,7 @@ impl ResponseBody {
     }
 
     pub(super) fn full(text: Bytes) -> Self {
-        Self {
-            kind: Kind::Full(text),
-            held: None,
-        }
+        Self { kind: Kind::Full(text), held: None }
     }
 
     /// The parts of a complete text.
@@ -67,10 +64,7 @@ impl ResponseBody {
     }
 
     pub(crate) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self {
-            kind: Kind::Events(Box::pin(events)),
-            held: None,
-        }
+        Self { kind: Kind::Events(Box::pin(events)), held: None }
     }
 
     /// The answer of a call, with its resources: its share of the bound on calls until the answer is passed to the
@@ -78,10 +72,9 @@ impl ResponseBody {
     pub(crate) fn answer(answer: Response, held: Holding) -> Result<Self, Over> {
         let mut body = match is_large(&answer) {
             false => Self::json(answer),
-            true => Self {
-                kind: Kind::Parts(in_parts(answer, &held.client())?.into()),
-                held: None,
-            },
+            true => {
+                Self { kind: Kind::Parts(in_parts(answer, &held.client())?.into()), held: None }
+            }
         };
         body.held = Some(held);
         Ok(body)
@@ -98,10 +91,7 @@ impl ResponseBody {
 
 /// Whether an answer is counted until it is written.
 pub(crate) fn is_large(answer: &Response) -> bool {
-    answer
-        .outcome
-        .as_ref()
-        .is_ok_and(|payload| payload.size() >= COUNTED)
+    answer.outcome.as_ref().is_ok_and(|payload| payload.size() >= COUNTED)
 }
 
 /// The text of a large answer, whose result is not copied.

@@ -155,9 +155,7 @@ impl Hosts {
             Self::Loopback => is_loopback(host),
             Self::List(names) => {
                 is_loopback(host)
-                    || names
-                        .iter()
-                        .any(|name| host_of(name).eq_ignore_ascii_case(host))
+                    || names.iter().any(|name| host_of(name).eq_ignore_ascii_case(host))
             }
         }
     }
@@ -198,9 +196,7 @@ impl Origins {
 /// unchanged, and no list contains it.
 fn host_of(authority: &str) -> &str {
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    if let Some((address, rest)) = authority
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
+    if let Some((address, rest)) = authority.strip_prefix('[').and_then(|rest| rest.split_once(']'))
     {
         let ends_well = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
         return if ends_well { address } else { authority };
@@ -225,15 +221,11 @@ fn is_loopback(host: &str) -> bool {
     // The most frequent of them needs no reading.
     host == "127.0.0.1"
         || host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn is_loopback_origin(origin: &str) -> bool {
-    let authority = origin
-        .strip_prefix("http://")
-        .or_else(|| origin.strip_prefix("https://"));
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     authority
         .is_some_and(|authority| !authority.contains(['/', '@']) && is_loopback(host_of(authority)))
 }

@@ -27,9 +27,7 @@ impl Deadline {
                 return Poll::Ready(Some(output));
             }
             let limit = self.limit;
-            let timer = self
-                .timer
-                .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+            let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
             timer.as_mut().poll(context).map(|()| None)
         })
         .await

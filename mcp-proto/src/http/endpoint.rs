@@ -26,12 +26,7 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     pub(super) fn new(server: Server, config: HttpConfig) -> Self {
         let budget = Budget::new(&[&config.budget.bounds()[..], &config.legacy.bounds()].concat());
-        Self {
-            server,
-            config,
-            unknown: budget.client(ClientName::Unknown),
-            budget,
-        }
+        Self { server, config, unknown: budget.client(ClientName::Unknown), budget }
     }
 
     pub(super) fn usage(&self) -> Vec<Usage> {

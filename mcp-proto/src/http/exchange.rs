@@ -58,14 +58,7 @@ impl Exchange {
         keep_alive: Duration,
         held: Holding,
     ) -> Self {
-        Self {
-            call: Some(call),
-            answer: None,
-            outgoing,
-            keep_alive,
-            timer: None,
-            held,
-        }
+        Self { call: Some(call), answer: None, outgoing, keep_alive, timer: None, held }
     }
 
     /// The client that it is for.
@@ -116,9 +109,7 @@ impl Stream for Exchange {
             return Poll::Ready(None);
         }
         let keep_alive = self.keep_alive;
-        let timer = self
-            .timer
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(keep_alive)));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(keep_alive)));
         if timer.as_mut().poll(context).is_ready() {
             self.timer = None;
             return Poll::Ready(Some(Step::Quiet));

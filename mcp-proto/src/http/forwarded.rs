@@ -74,15 +74,11 @@ fn hops(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
         value.split(',').rev().map(read).collect::<Vec<_>>()
     };
     if !forwarded.is_empty() {
-        let hops = forwarded
-            .iter()
-            .flat_map(|value| nearest_first(value, of_element));
+        let hops = forwarded.iter().flat_map(|value| nearest_first(value, of_element));
         return hops.collect();
     }
     let listed = values(&X_FORWARDED_FOR);
-    let hops = listed
-        .iter()
-        .flat_map(|value| nearest_first(value, address));
+    let hops = listed.iter().flat_map(|value| nearest_first(value, address));
     hops.collect()
 }
 
@@ -99,9 +95,7 @@ fn address(text: &str) -> Option<IpAddr> {
     if let Some(rest) = text.strip_prefix('[') {
         return rest.split_once(']')?.0.parse().ok();
     }
-    text.parse()
-        .ok()
-        .or_else(|| text.rsplit_once(':')?.0.parse().ok())
+    text.parse().ok().or_else(|| text.rsplit_once(':')?.0.parse().ok())
 }
 
 #[cfg(test)]
@@ -114,9 +108,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
         }
-        let client = Proxies::from_names(&names)
-            .unwrap()
-            .client(peer.parse().unwrap(), &map);
+        let client = Proxies::from_names(&names).unwrap().client(peer.parse().unwrap(), &map);
         client.map(|client| client.to_string())
     }
 
@@ -137,10 +129,7 @@ mod tests {
         let header = [("x-forwarded-for", "203.0.113.1, 192.0.2.9, 10.0.0.2")];
         let found = client(&["10.0.0.0/8"], "10.0.0.1", &header);
         assert_eq!(found.as_deref(), Some("192.0.2.9"));
-        let lines = [
-            ("x-forwarded-for", "203.0.113.1"),
-            ("x-forwarded-for", "192.0.2.9"),
-        ];
+        let lines = [("x-forwarded-for", "203.0.113.1"), ("x-forwarded-for", "192.0.2.9")];
         let found = client(&["10.0.0.0/8"], "10.0.0.1", &lines);
         assert_eq!(found.as_deref(), Some("192.0.2.9"));
         // All addresses are trusted proxies, so the farthest is the client.
@@ -152,10 +141,7 @@ mod tests {
     #[test]
     fn forwarded_is_read_with_ports_brackets_and_hidden_names() {
         let cases = [
-            (
-                r#"for="[2001:db8::1]:4711";proto=https"#,
-                Some("2001:db8::1"),
-            ),
+            (r#"for="[2001:db8::1]:4711";proto=https"#, Some("2001:db8::1")),
             ("proto=http; For=192.0.2.9:80", Some("192.0.2.9")),
             ("for=192.0.2.9, for=_hidden", None),
             ("for=unknown", None),

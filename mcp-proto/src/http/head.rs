@@ -96,11 +96,7 @@ fn check(
     let Some(value) = only(headers, header)? else {
         return Err(missing(header, expected));
     };
-    let decoded = if decode {
-        decode_sentinel(value)?
-    } else {
-        None
-    };
+    let decoded = if decode { decode_sentinel(value)? } else { None };
     if decoded.as_deref().unwrap_or(value) == expected {
         Ok(())
     } else {
@@ -112,10 +108,8 @@ fn check(
 fn is_same(value: &HeaderValue, expected: &str, decode: bool) -> bool {
     let stands_for_itself = !(decode && expected.starts_with(SENTINEL));
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let (value, ends) = (
-        value.as_bytes(),
-        [expected.as_bytes().first(), expected.as_bytes().last()],
-    );
+    let (value, ends) =
+        (value.as_bytes(), [expected.as_bytes().first(), expected.as_bytes().last()]);
     value == expected.as_bytes()
         && stands_for_itself
         && value.is_ascii()
@@ -145,23 +139,17 @@ pub(crate) fn only<'h>(
 
 pub(crate) fn missing(header: &HeaderName, expected: &str) -> ErrorObject {
     let expected = shown(expected);
-    mismatch(format!(
-        "the header {header} is missing: it must be {expected:?} as in the body"
-    ))
+    mismatch(format!("the header {header} is missing: it must be {expected:?} as in the body"))
 }
 
 pub(crate) fn different(header: &HeaderName, value: &str, expected: &str) -> ErrorObject {
     let (value, expected) = (shown(value), shown(expected));
-    mismatch(format!(
-        "the header {header} is {value:?}, but the body says {expected:?}"
-    ))
+    mismatch(format!("the header {header} is {value:?}, but the body says {expected:?}"))
 }
 
 /// The text of `=?base64?…?=`, or `None` for a value that stands for itself.
 pub(crate) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
-    let Some(encoded) = value
-        .strip_prefix(SENTINEL)
-        .and_then(|rest| rest.strip_suffix("?="))
+    let Some(encoded) = value.strip_prefix(SENTINEL).and_then(|rest| rest.strip_suffix("?="))
     else {
         return Ok(None);
     };
@@ -193,10 +181,7 @@ pub(super) fn first<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h
 
 /// The text of a header, if it is there and visible ASCII.
 pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers
-        .get(name)
-        .and_then(|value| value.to_str().ok())
-        .map(str::trim_ascii)
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim_ascii)
 }
 
 /// A header's text, shortened for an error message.

@@ -55,9 +55,7 @@ pub(super) fn judge_notification(
     headers: &HeaderMap,
     params: &Map<String, Value>,
 ) -> Result<ModernMeta, ErrorObject> {
-    let claimed = params
-        .get("_meta")
-        .and_then(|meta| meta.get(META_PROTOCOL_VERSION));
+    let claimed = params.get("_meta").and_then(|meta| meta.get(META_PROTOCOL_VERSION));
     let named = || head::text(headers, &head::PROTOCOL_VERSION).map(Value::from);
     let mut meta = Map::new();
     if let Some(version) = claimed.cloned().or_else(named) {
@@ -139,9 +137,7 @@ impl Endpoint {
         }
         let held = Holding {
             call: client.hold(Kind::Calls, 1)?,
-            listener: listens
-                .then(|| client.hold(Kind::Listeners, 1))
-                .transpose()?,
+            listener: listens.then(|| client.hold(Kind::Listeners, 1)).transpose()?,
             _request: held,
         };
         let (outbox, notifications) = Outbox::channel();
@@ -177,11 +173,7 @@ impl Endpoint {
     ) -> Result<(), Rejection> {
         let offered = self.server.offered();
         let mirrored = offered.tools.mirrored(tool);
-        Ok(params::match_mirrored(
-            headers,
-            mirrored,
-            called.arguments(),
-        )?)
+        Ok(params::match_mirrored(headers, mirrored, called.arguments())?)
     }
 }
 

@@ -79,7 +79,5 @@ fn is_same(number: &Number, said: &str) -> bool {
 }
 
 fn is_safe(number: &Number) -> bool {
-    number
-        .as_f64()
-        .is_some_and(|number| number.abs() <= MAX_SAFE)
+    number.as_f64().is_some_and(|number| number.abs() <= MAX_SAFE)
 }

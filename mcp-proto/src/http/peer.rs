@@ -21,10 +21,7 @@ impl Peer {
     /// A connection from this address; one for all requests of the connection.
     #[must_use]
     pub fn new(address: IpAddr) -> Self {
-        Self(Arc::new(Inner {
-            address,
-            account: OnceLock::new(),
-        }))
+        Self(Arc::new(Inner { address, account: OnceLock::new() }))
     }
 
     /// The address that the connection comes from, which may be a proxy's.

@@ -201,11 +201,7 @@ where
             whole.put(data);
         }
     }
-    let bytes = if whole.is_empty() {
-        first
-    } else {
-        whole.freeze()
-    };
+    let bytes = if whole.is_empty() { first } else { whole.freeze() };
     Ok(Text { bytes, held })
 }
 

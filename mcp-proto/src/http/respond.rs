@@ -136,9 +136,7 @@ impl Inner {
             _ if modern::names_modern(&head.headers) => return Err((Rejection::NoSessions, None)),
             Verb::Get => {
                 let stream = self.legacy.open_stream(head, client);
-                Next::Session(Box::pin(
-                    stream.map(move |opened| opened.map_err(without_id)),
-                ))
+                Next::Session(Box::pin(stream.map(move |opened| opened.map_err(without_id))))
             }
             Verb::Delete => {
                 let ended = self.legacy.end_session(head);
@@ -194,9 +192,7 @@ impl Inner {
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
         if let Some(session) = self.legacy.batch_session(head).await? {
-            let called = self
-                .legacy
-                .call_batch(head, accepts, client, &session, text);
+            let called = self.legacy.call_batch(head, accepts, client, &session, text);
             return called.await;
         }
         let (message, arrived) = self.parse(text).await?;

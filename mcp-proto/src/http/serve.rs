@@ -169,10 +169,7 @@ where
     drop(listener);
     closing.send_replace(true);
     let all = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(config.shutdown_deadline, all)
-        .await
-        .is_err()
-    {
+    if tokio::time::timeout(config.shutdown_deadline, all).await.is_err() {
         tracing::warn!("requests were still running at the shutdown deadline and were dropped");
     }
     connections.shutdown().await;

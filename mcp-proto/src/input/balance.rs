@@ -22,10 +22,7 @@ pub(super) fn check(message: &CreateMessage) -> Result<(), String> {
 pub(super) fn has_tools(messages: &[SamplingMessage]) -> bool {
     let mut pieces = messages.iter().flat_map(|message| &message.content);
     pieces.any(|piece| {
-        matches!(
-            piece,
-            SamplingContent::ToolUse { .. } | SamplingContent::ToolResult { .. }
-        )
+        matches!(piece, SamplingContent::ToolUse { .. } | SamplingContent::ToolResult { .. })
     })
 }
 
@@ -53,7 +50,7 @@ fn follow<'m>(
     }
     if !results.is_empty() && (message.role != Role::User || others > 0 || !uses.is_empty()) {
         return Err(
-            "results of tools stand in a message of the user that has nothing else".to_owned(),
+            "results of tools stand in a message of the user that has nothing else".to_owned()
         );
     }
     if results != *open {

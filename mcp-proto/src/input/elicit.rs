@@ -55,38 +55,26 @@ impl ElicitResult {
     /// Filled in and sent with this content, or agreed to open the URL (without content). For a client's callback.
     #[must_use]
     pub fn accept(content: Map<String, Value>) -> Self {
-        Self {
-            action: ElicitAction::Accept,
-            content,
-        }
+        Self { action: ElicitAction::Accept, content }
     }
 
     /// Declined.
     #[must_use]
     pub fn decline() -> Self {
-        Self {
-            action: ElicitAction::Decline,
-            content: Map::new(),
-        }
+        Self { action: ElicitAction::Decline, content: Map::new() }
     }
 
     /// Dismissed it without a choice.
     #[must_use]
     pub fn cancel() -> Self {
-        Self {
-            action: ElicitAction::Cancel,
-            content: Map::new(),
-        }
+        Self { action: ElicitAction::Cancel, content: Map::new() }
     }
 }
 
 impl ElicitForm {
     /// A form without fields yet; `message` explains to the user what it is for.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            fields: Vec::new(),
-        }
+        Self { message: message.into(), fields: Vec::new() }
     }
 
     /// The same with one more field; one of the same name is replaced.
@@ -134,9 +122,7 @@ impl ElicitForm {
 
     /// Whether it has a field that clients before 2025-11-25 cannot show.
     pub(super) fn has_several_choices(&self) -> bool {
-        self.fields
-            .iter()
-            .any(|(_, field)| field.has_several_choices())
+        self.fields.iter().any(|(_, field)| field.has_several_choices())
     }
 
     /// What is wrong with the form itself, if anything.
@@ -177,11 +163,7 @@ impl ElicitForm {
 impl ElicitUrl {
     /// A URL to open, and why.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            url: url.into(),
-            id: uuid::Uuid::new_v4().to_string(),
-        }
+        Self { message: message.into(), url: url.into(), id: uuid::Uuid::new_v4().to_string() }
     }
 
     /// The same with an id chosen by the server (`elicitationId`), which must be unguessable.
@@ -198,10 +180,7 @@ impl ElicitUrl {
 
     /// Reads an answer. For a URL it has no content.
     pub(crate) fn read(answer: &Value) -> Result<ElicitResult, String> {
-        Ok(ElicitResult {
-            action: read_action(answer)?,
-            content: Map::new(),
-        })
+        Ok(ElicitResult { action: read_action(answer)?, content: Map::new() })
     }
 
     pub(crate) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {

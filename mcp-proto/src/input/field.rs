@@ -80,10 +80,8 @@ impl Field {
 
     /// One of these choices in the form of 2025-06-18 (`enumNames`), for clients that support only that form of titles.
     pub fn one_of_named(choices: impl IntoIterator<Item = Choice>) -> Self {
-        let (values, names): (Vec<_>, Vec<_>) = choices
-            .into_iter()
-            .map(|choice| (choice.value, choice.title))
-            .unzip();
+        let (values, names): (Vec<_>, Vec<_>) =
+            choices.into_iter().map(|choice| (choice.value, choice.title)).unzip();
         Self::text().with("enum", values).with("enumNames", names)
     }
 
@@ -181,11 +179,7 @@ impl Field {
         let empty = |choices: &Value| choices.as_array().is_some_and(Vec::is_empty);
         let items = self.members.get("items").and_then(Value::as_object);
         let mut lists = [Some(&self.members), items].into_iter().flatten();
-        if lists.any(|members| {
-            CHOICES
-                .iter()
-                .any(|name| members.get(*name).is_some_and(empty))
-        }) {
+        if lists.any(|members| CHOICES.iter().any(|name| members.get(*name).is_some_and(empty))) {
             return Some("it has no choices".to_owned());
         }
         let default = self.members.get("default");
@@ -205,9 +199,7 @@ impl Field {
         schema::check_once(&Value::Object(self.members.clone()), value)
             .map_err(|problem| problem.to_string())?;
         // JSON Schema accepts `1.0` as an integer. Handlers should not have to.
-        let whole = self
-            .is_a("integer")
-            .then(|| json::with_whole_numbers(value));
+        let whole = self.is_a("integer").then(|| json::with_whole_numbers(value));
         Ok(whole.flatten().unwrap_or_else(|| value.clone()))
     }
 
@@ -218,10 +210,7 @@ impl Field {
     fn of(kind: &str) -> Self {
         let mut members = Map::new();
         members.insert("type".to_owned(), Value::from(kind));
-        Self {
-            members,
-            required: false,
-        }
+        Self { members, required: false }
     }
 
     pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -234,10 +223,7 @@ impl Choice {
     /// What is sent, and what the user reads.
     #[must_use]
     pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
-        Self {
-            value: value.into(),
-            title: title.into(),
-        }
+        Self { value: value.into(), title: title.into() }
     }
 }
 

@@ -31,10 +31,7 @@ impl Serialize for Question {
             Self::Form(form) => {
                 let fields = form.fields.into_iter();
                 let fields = fields.map(|(name, field)| (name, field.members, field.required));
-                KeptQuestion::Form {
-                    message: form.message,
-                    fields: fields.collect(),
-                }
+                KeptQuestion::Form { message: form.message, fields: fields.collect() }
             }
             Self::Url(ElicitUrl { message, url, id }) => KeptQuestion::Url { message, url, id },
             Self::Sample(message) => KeptQuestion::Sample(message),

@@ -83,9 +83,7 @@ impl Questions {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Question)> {
-        self.0
-            .iter()
-            .map(|(key, question)| (key.as_str(), question))
+        self.0.iter().map(|(key, question)| (key.as_str(), question))
     }
 
     /// A question with an existing key replaces the earlier one.

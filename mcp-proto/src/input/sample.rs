@@ -209,10 +209,7 @@ impl CreateMessage {
 
     pub(super) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {
         // Before 2025-11-25 a message is one piece: several pieces become several messages.
-        let split = self
-            .messages
-            .iter()
-            .any(|message| message.content.len() > 1)
+        let split = self.messages.iter().any(|message| message.content.len() > 1)
             && version < ProtocolVersion::V2025_11_25;
         let message = match split {
             true => serde_json::to_value(self.split()),
@@ -229,19 +226,14 @@ impl CreateMessage {
             let pieces = message.content.iter().cloned();
             pieces.map(|piece| SamplingMessage::new(message.role, [piece]))
         });
-        Self {
-            messages: messages.collect(),
-            ..self.clone()
-        }
+        Self { messages: messages.collect(), ..self.clone() }
     }
 
     pub(super) fn read(&self, answer: &Value) -> Result<CreateMessageResult, String> {
         let said = CreateMessageResult::deserialize(answer)
             .map_err(|problem| format!("a CreateMessageResult is wanted: {problem}"))?;
-        let uses_tools = said
-            .content
-            .iter()
-            .any(|content| matches!(content, SamplingContent::ToolUse { .. }));
+        let uses_tools =
+            said.content.iter().any(|content| matches!(content, SamplingContent::ToolUse { .. }));
         if uses_tools && self.tools.is_empty() {
             return Err("the model uses tools, although it was given none".to_owned());
         }
@@ -265,10 +257,7 @@ impl SamplingMessage {
     /// A message of these pieces.
     #[must_use]
     pub fn new(role: Role, content: impl Into<Vec<SamplingContent>>) -> Self {
-        Self {
-            role,
-            content: content.into(),
-        }
+        Self { role, content: content.into() }
     }
 }
 
@@ -288,11 +277,7 @@ impl SamplingTool {
         description: impl Into<String>,
         input_schema: Value,
     ) -> Self {
-        Self {
-            name: name.into(),
-            description: description.into(),
-            input_schema,
-        }
+        Self { name: name.into(), description: description.into(), input_schema }
     }
 }
 
@@ -333,8 +318,6 @@ mod one_or_many {
             one => vec![one],
         };
         let pieces = pieces.into_iter().map(serde_json::from_value);
-        pieces
-            .collect::<Result<_, _>>()
-            .map_err(serde::de::Error::custom)
+        pieces.collect::<Result<_, _>>().map_err(serde::de::Error::custom)
     }
 }

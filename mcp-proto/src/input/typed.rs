@@ -28,12 +28,8 @@ impl ElicitForm {
     /// # Errors If a member cannot be a field. The error names the first one.
     pub fn of<T: JsonSchema>(message: impl Into<String>) -> Result<Self, SchemaError> {
         let schema = schema::input_schema_of::<T>()?;
-        let open = schema
-            .get("additionalProperties")
-            .is_some_and(|rest| *rest != false);
-        let mixed = ["oneOf", "anyOf", "allOf"]
-            .iter()
-            .any(|of| schema.get(of).is_some());
+        let open = schema.get("additionalProperties").is_some_and(|rest| *rest != false);
+        let mixed = ["oneOf", "anyOf", "allOf"].iter().any(|of| schema.get(of).is_some());
         if open || mixed || schema.get("type").is_none_or(|kind| kind != "object") {
             let problem = "the type must be a struct with members of fixed names";
             return Err(SchemaError(problem.to_owned()));

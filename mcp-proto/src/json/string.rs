@@ -55,11 +55,8 @@ fn is_break(byte: u8) -> bool {
 /// The position of the first byte that a JSON string has to escape (RFC 8259 §7).
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    let is_plain = |block: &[u8; BLOCK]| {
-        !block
-            .iter()
-            .fold(false, |any, &byte| any | is_escaped(byte))
-    };
+    let is_plain =
+        |block: &[u8; BLOCK]| !block.iter().fold(false, |any, &byte| any | is_escaped(byte));
     let mut from = BLOCK * blocks.iter().take_while(|block| is_plain(block)).count();
     let (words, tail) = bytes.get(from..)?.as_chunks::<WORD>();
     for word in words {

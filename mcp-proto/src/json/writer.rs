@@ -47,11 +47,7 @@ struct OpenNode<'w, 'o> {
 impl<'o> Writer<'o> {
     fn open(&mut self, begin: &str, end: &'static str) -> OpenNode<'_, 'o> {
         self.out.push_str(begin);
-        OpenNode {
-            writer: self,
-            is_first: true,
-            end,
-        }
+        OpenNode { writer: self, is_first: true, end }
     }
 
     /// An enum variant with data: an object of one member.

@@ -70,11 +70,7 @@ impl ErrorObject {
     /// An error of `code` without data.
     #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
+        Self { code, message: message.into(), data: None }
     }
 
     /// The same with `data`.
@@ -112,10 +108,7 @@ impl ErrorObject {
     /// −32603, without internal details.
     #[must_use]
     pub fn internal() -> Self {
-        Self::new(
-            Self::INTERNAL,
-            "internal error; the server's log has the details",
-        )
+        Self::new(Self::INTERNAL, "internal error; the server's log has the details")
     }
 
     /// The error of a result that cannot be written as JSON.
@@ -127,10 +120,7 @@ impl ErrorObject {
 
 impl MessageError {
     pub(crate) fn invalid(id: Option<RequestId>, message: impl Into<String>) -> Self {
-        Self {
-            id,
-            error: ErrorObject::invalid_request(message),
-        }
+        Self { id, error: ErrorObject::invalid_request(message) }
     }
 }
 

@@ -79,11 +79,7 @@ impl Payload {
     }
 
     fn own(text: String, from: usize) -> Self {
-        Self {
-            text: Text::Own { text, from },
-            held: None,
-            is_failure: false,
-        }
+        Self { text: Text::Own { text, from }, held: None, is_failure: false }
     }
 
     /// The same payload, as the result of a tool that may have failed.
@@ -109,10 +105,7 @@ impl Payload {
     /// The same payload, which is counted until it is written.
     #[must_use]
     pub(crate) fn held_by(self, held: Held) -> Self {
-        Self {
-            held: Some(Arc::new(held)),
-            ..self
-        }
+        Self { held: Some(Arc::new(held)), ..self }
     }
 
     /// The JSON text for a body, counted until it is written: as long as it was, or from now on by `client`.

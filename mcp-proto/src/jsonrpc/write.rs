@@ -83,10 +83,7 @@ impl Response {
 
     /// The message as a text. A result that was [written](Payload::start) with room before it is not copied.
     pub(crate) fn into_text(mut self) -> Bytes {
-        if let Ok(Payload {
-            text: Text::Own { text, from },
-            ..
-        }) = self.outcome.as_mut()
+        if let Ok(Payload { text: Text::Own { text, from }, .. }) = self.outcome.as_mut()
             && let Some(text) = within(self.id.as_ref(), text, *from)
         {
             return text;
@@ -122,8 +119,7 @@ fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Byte
     let length = room_at_first - room.len();
     let mut text = std::mem::take(text).into_bytes();
     let start = from - length;
-    text.get_mut(start..from)?
-        .copy_from_slice(before.get(..length)?);
+    text.get_mut(start..from)?.copy_from_slice(before.get(..length)?);
     text.push(b'}');
     Some(Bytes::from(text).split_off(start))
 }

@@ -35,11 +35,7 @@ pub(super) struct ClientQuestions<'c> {
 
 impl<'c> ClientQuestions<'c> {
     pub(super) fn new(context: &'c Context, task: Option<&'c str>) -> Self {
-        Self {
-            context,
-            task,
-            open: Vec::new(),
-        }
+        Self { context, task, open: Vec::new() }
     }
 
     /// Sends questions to the client and waits for all answers, or for the first failure, at most for `limit`. `room`
@@ -132,10 +128,7 @@ impl<'c> ClientQuestions<'c> {
             [] => "read what it is asked".to_owned(),
             methods => format!("answer {}", methods.join(", ")),
         };
-        let problem = format!(
-            "the client did not {methods} within {} s",
-            limit.as_secs_f64()
-        );
+        let problem = format!("the client did not {methods} within {} s", limit.as_secs_f64());
         ("CLIENT_DID_NOT_ANSWER", problem)
     }
 }

@@ -31,10 +31,7 @@ pub(crate) fn read_batch(
     let members = match json::parse(text, ReadMembers { max }) {
         Ok(members) => members,
         Err(JsonError::Syntax(message) | JsonError::Refused(message)) => {
-            return Err(MessageError {
-                id: None,
-                error: ErrorObject::parse(message),
-            });
+            return Err(MessageError { id: None, error: ErrorObject::parse(message) });
         }
     };
     let Some(members) = members else {
@@ -42,10 +39,7 @@ pub(crate) fn read_batch(
         return Err(MessageError::invalid(None, problem));
     };
     if members.is_empty() {
-        return Err(MessageError::invalid(
-            None,
-            "a batch has at least one message",
-        ));
+        return Err(MessageError::invalid(None, "a batch has at least one message"));
     }
     let read = |member: &RawValue| read_member(member.get().as_bytes(), meter);
     Ok(members.into_iter().map(read).collect())
@@ -53,10 +47,7 @@ pub(crate) fn read_batch(
 
 fn read_member(text: &[u8], meter: &Meter) -> Result<Message, MessageError> {
     if is_batch(text) {
-        return Err(MessageError::invalid(
-            None,
-            "a batch holds messages, not batches",
-        ));
+        return Err(MessageError::invalid(None, "a batch holds messages, not batches"));
     }
     Ok(Message::from_slice_within(text, meter)?)
 }

@@ -87,9 +87,7 @@ impl InitializeParams {
                 Value::Object(capabilities)
             }
             Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params.capabilities must be an object",
-                ));
+                return Err(ErrorObject::invalid_params("params.capabilities must be an object"));
             }
         };
         if !json::is_small(&capabilities, MAX_CAPABILITY_VALUES, usize::MAX) {
@@ -137,10 +135,7 @@ fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
     struct BoundedWriter(usize);
     impl io::Write for BoundedWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 = self
-                .0
-                .checked_sub(bytes.len())
-                .ok_or(io::ErrorKind::FileTooLarge)?;
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
             Ok(bytes.len())
         }
 

@@ -92,12 +92,7 @@ impl Begun {
         client: Client,
         id: RequestId,
     ) -> impl Future<Output = Result<Response<ResponseBody>, Refused>> {
-        let Self {
-            mut call,
-            accepts,
-            turn,
-            session,
-        } = self;
+        let Self { mut call, accepts, turn, session } = self;
         async move {
             let answer = match turn.begin(call.first(accepts)).await {
                 First::Answer(answer) => match call.answered(answer) {
@@ -237,12 +232,7 @@ impl Legacy {
         let Arrived { held, turn } = arrived;
         let extensions = std::mem::take(&mut head.extensions);
         let call = self.exchange(&session, called, extensions, entered, held, accepts);
-        Begun {
-            call,
-            accepts,
-            turn,
-            session,
-        }
+        Begun { call, accepts, turn, session }
     }
 
     /// Registers a call of a session among the running ones.
@@ -258,11 +248,7 @@ impl Legacy {
         let max_calls = endpoint.config.legacy.max_calls_per_session;
         let (guard, cancelled) = self.0.live.begin_call(session, request, max_calls)?;
         self.read_inbox(session);
-        Ok(Entered {
-            guard,
-            cancelled,
-            call,
-        })
+        Ok(Entered { guard, cancelled, call })
     }
 
     /// A call of a session on its way.
@@ -290,16 +276,11 @@ impl Legacy {
         let call = match SessionChange::of(&called) {
             None => endpoint.server.handle_owned(called, context),
             Some(change) => {
-                self.clone()
-                    .change_session(Arc::clone(session), change, called, context)
+                self.clone().change_session(Arc::clone(session), change, called, context)
             }
         };
         let keep_alive = endpoint.config.keep_alive;
-        let held = Holding {
-            call: entered.call,
-            listener: None,
-            _request: held,
-        };
+        let held = Holding { call: entered.call, listener: None, _request: held };
         let call = Running::new(call, outgoing, keep_alive, held);
         Exchange::new(
             call,
@@ -453,9 +434,7 @@ fn cancelled(accepts: Accepts) -> Response<ResponseBody> {
 
 /// The caller as the embedding service authenticated it.
 fn principal(head: &request::Parts) -> Option<String> {
-    head.extensions
-        .get::<Principal>()
-        .map(|principal| principal.0.clone())
+    head.extensions.get::<Principal>().map(|principal| principal.0.clone())
 }
 
 /// The id of the session that the headers name. Whether that session exists is not checked yet.

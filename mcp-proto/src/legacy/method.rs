@@ -19,11 +19,7 @@ pub(crate) enum Method {
 impl Method {
     /// The method of that name, if a server with these capabilities offers it.
     pub(crate) fn find(name: &str, server: &ServerCapabilities) -> Option<Self> {
-        let subscribes = || {
-            server
-                .resources
-                .is_some_and(|resources| resources.subscribe)
-        };
+        let subscribes = || server.resources.is_some_and(|resources| resources.subscribe);
         let (method, is_offered) = match name {
             "resources/subscribe" => (Self::Subscribe, subscribes()),
             "resources/unsubscribe" => (Self::Unsubscribe, subscribes()),

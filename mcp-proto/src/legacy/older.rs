@@ -22,9 +22,7 @@ pub(crate) fn for_version(
     if version >= ProtocolVersion::V2025_06_18 {
         return Cow::Borrowed(content);
     }
-    let known = content
-        .iter()
-        .map(|known| block(known, version).unwrap_or_else(|| known.clone()));
+    let known = content.iter().map(|known| block(known, version).unwrap_or_else(|| known.clone()));
     Cow::Owned(known.collect())
 }
 
@@ -84,9 +82,5 @@ fn link_text(link: &Resource) -> TextContent {
     if let Some(description) = &link.description {
         let _infallible = write!(text, ": {description}");
     }
-    TextContent {
-        text,
-        annotations: link.annotations.clone(),
-        meta: link.meta.clone(),
-    }
+    TextContent { text, annotations: link.annotations.clone(), meta: link.meta.clone() }
 }

@@ -202,9 +202,8 @@ impl Session {
         }
         let all = self.subscriptions.iter().map(String::as_str);
         let all = all.chain(others).chain([uri]);
-        let (count, bytes) = all.fold((0, 0_usize), |(count, bytes), uri| {
-            (count + 1, bytes.saturating_add(uri.len()))
-        });
+        let (count, bytes) = all
+            .fold((0, 0_usize), |(count, bytes), uri| (count + 1, bytes.saturating_add(uri.len())));
         count <= MAX_SUBSCRIPTIONS && bytes <= MAX_SUBSCRIPTION_BYTES
     }
 }

@@ -68,11 +68,7 @@ impl Legacy {
         let params = InitializeParams::read(request)?;
         let version = params.negotiated();
         let result = server.initialize(version)?;
-        self.session = Some(Session::new(
-            version,
-            params.client_info,
-            params.capabilities,
-        ));
+        self.session = Some(Session::new(version, params.client_info, params.capabilities));
         Ok(Response::result(id, result))
     }
 
@@ -92,11 +88,7 @@ impl Legacy {
             client_capabilities: Arc::default(),
             log_level: None,
         });
-        let incoming = Incoming {
-            peer: Some(Arc::clone(&self.peer)),
-            client: None,
-            ..incoming
-        };
+        let incoming = Incoming { peer: Some(Arc::clone(&self.peer)), client: None, ..incoming };
         Ok(Context::new(incoming, client))
     }
 
@@ -167,11 +159,7 @@ impl Legacy {
     /// A notification other than a cancellation.
     pub(crate) fn notified(&self, server: &Server, notification: &Notification, news: &mut News) {
         let is_ready = notification.method == "notifications/initialized";
-        let Some(session) = self
-            .session
-            .as_ref()
-            .filter(|_| is_ready && news.0.is_none())
-        else {
+        let Some(session) = self.session.as_ref().filter(|_| is_ready && news.0.is_none()) else {
             return;
         };
         let mut interest = server.all_announced();

@@ -143,9 +143,7 @@ async fn ask_for_task(
             let _taken = taken.send((key.to_owned(), answer));
             Ok(())
         };
-        asking
-            .ask(questions, config.answer_timeout, &mut room, take)
-            .await
+        asking.ask(questions, config.answer_timeout, &mut room, take).await
     };
     let taking = async {
         while let (Some(answer), Some(tasks)) = (to_take.recv().await, server.tasks()) {
@@ -196,11 +194,7 @@ async fn list_tasks(
     let items = page.iter().map(|(_, entry)| task(entry));
     let items = items.collect::<Result<Vec<_>, _>>()?;
     let items: Vec<_> = items.iter().collect();
-    Payload::of(&wire::List {
-        name: "tasks",
-        items: &items,
-        next_cursor,
-    })
+    Payload::of(&wire::List { name: "tasks", items: &items, next_cursor })
 }
 
 /// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
@@ -223,12 +217,12 @@ pub(crate) fn calling(
     match (support, wanted) {
         (TaskSupport::Forbidden, false) => Ok(Calling::Now(TaskMode::None)),
         (TaskSupport::Optional, false) => Ok(Calling::Now(TaskMode::Within)),
-        (TaskSupport::Required, false) if has_tasks(context) => Err(unfit(
-            "runs as a task alone: add params.task, such as {\"ttl\": 60000}",
-        )),
-        (TaskSupport::Required, false) => Err(unfit(
-            "runs as a task alone, which this revision of the protocol does not have",
-        )),
+        (TaskSupport::Required, false) if has_tasks(context) => {
+            Err(unfit("runs as a task alone: add params.task, such as {\"ttl\": 60000}"))
+        }
+        (TaskSupport::Required, false) => {
+            Err(unfit("runs as a task alone, which this revision of the protocol does not have"))
+        }
         (TaskSupport::Forbidden, true) => {
             Err(unfit("does not run as a task: leave params.task out"))
         }
@@ -282,19 +276,13 @@ fn read_ttl(task: &Value) -> Result<Option<Duration>, ErrorObject> {
         return unfit("params.task.ttl must be a number of milliseconds, at least 0");
     };
     // A value beyond any possible time is reduced to the maximum that is granted anyway.
-    Ok(Some(
-        Duration::try_from_secs_f64(millis / 1_000.0).unwrap_or(Duration::MAX),
-    ))
+    Ok(Some(Duration::try_from_secs_f64(millis / 1_000.0).unwrap_or(Duration::MAX)))
 }
 
 /// The task as it is now.
 fn task(entry: &Entry) -> Result<Payload, ErrorObject> {
     let state = entry.state();
-    Payload::of(&TaskView {
-        entry,
-        state: &state,
-        detailed: false,
-    })
+    Payload::of(&TaskView { entry, state: &state, detailed: false })
 }
 
 /// The answer that the call of an ended task would have had.
@@ -302,9 +290,9 @@ fn outcome(entry: &Entry) -> Result<Payload, ErrorObject> {
     match &entry.state().stage {
         Stage::Completed(result) | Stage::ToolFailed(result) => Ok(result.clone()),
         Stage::Failed(error) => Err(error.clone()),
-        Stage::Cancelled => Err(ErrorObject::invalid_params(
-            "the task was cancelled and has no result",
-        )),
+        Stage::Cancelled => {
+            Err(ErrorObject::invalid_params("the task was cancelled and has no result"))
+        }
         Stage::Working | Stage::InputRequired(_) | Stage::Expired => Err(
             ErrorObject::invalid_params("the task ran longer than its ttl and is kept no longer"),
         ),

@@ -46,8 +46,7 @@ impl ClientCapabilities {
     /// Whether the client can ask its user to open a URL (since 2025-11-25).
     #[must_use]
     pub fn can_elicit_urls(&self) -> bool {
-        self.get("elicitation")
-            .is_some_and(|elicitation| present(elicitation.get("url")).is_some())
+        self.get("elicitation").is_some_and(|elicitation| present(elicitation.get("url")).is_some())
     }
 
     /// Whether the client lets the server use its model.
@@ -59,8 +58,7 @@ impl ClientCapabilities {
     /// Whether it supports tools in sampling (since 2025-11-25).
     #[must_use]
     pub fn can_sample_with_tools(&self) -> bool {
-        self.get("sampling")
-            .is_some_and(|sampling| present(sampling.get("tools")).is_some())
+        self.get("sampling").is_some_and(|sampling| present(sampling.get("tools")).is_some())
     }
 
     /// Whether the client lists its roots.
@@ -100,10 +98,7 @@ pub(crate) fn malformed_capability(capabilities: &Map<String, Value>) -> Option<
                 .iter()
                 .find(|(_, settings)| is_wrong(settings))
                 .map(|(id, _)| json::quoted(id)),
-            None => inner
-                .iter()
-                .find(|mode| value.get(**mode).filter(is_wrong).is_some())
-                .copied(),
+            None => inner.iter().find(|mode| value.get(**mode).filter(is_wrong).is_some()).copied(),
         };
         if let Some(wrong) = wrong {
             return Some(format!("{name}.{wrong}"));

@@ -21,9 +21,7 @@ pub(crate) fn is_extension_id(id: &str) -> bool {
 fn is_label(label: &str) -> bool {
     label.starts_with(|first: char| first.is_ascii_alphabetic())
         && label.ends_with(|last: char| last.is_ascii_alphanumeric())
-        && label
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn is_name(name: &str) -> bool {
@@ -31,7 +29,5 @@ fn is_name(name: &str) -> bool {
     name.is_empty()
         || (name.starts_with(is_edge)
             && name.ends_with(is_edge)
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)))
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)))
 }

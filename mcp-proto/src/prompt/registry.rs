@@ -66,9 +66,8 @@ impl PromptRegistry {
             Arc::new(move |arguments, context| {
                 let (state, handler) = (state.clone(), handler.clone());
                 Box::pin(async move {
-                    let arguments = arguments
-                        .into_iter()
-                        .map(|(name, value)| (name, Value::String(value)));
+                    let arguments =
+                        arguments.into_iter().map(|(name, value)| (name, Value::String(value)));
                     let arguments = serde_json::from_value(Value::Object(arguments.collect()))
                         .map_err(|problem| {
                             RequestError::invalid_params(format!("params.arguments: {problem}"))
@@ -113,16 +112,9 @@ impl PromptRegistry {
         if self.by_name.contains_key(&prompt.name) {
             return Err("another prompt has the same name".to_owned());
         }
-        let mut names: Vec<_> = prompt
-            .arguments
-            .iter()
-            .map(|argument| &argument.name)
-            .collect();
+        let mut names: Vec<_> = prompt.arguments.iter().map(|argument| &argument.name).collect();
         names.sort_unstable();
-        if names
-            .windows(2)
-            .any(|pair| matches!(pair, [one, two] if one == two))
-        {
+        if names.windows(2).any(|pair| matches!(pair, [one, two] if one == two)) {
             return Err("two arguments have the same name".to_owned());
         }
         content::check_icons(&prompt.icons)?;
@@ -179,15 +171,11 @@ impl PromptRegistry {
         };
         let (prompt, handler) = &**registered;
         let arguments = read(prompt, params.remove("arguments"))?;
-        handler(arguments, context)
-            .await
-            .map_err(|error| error.into_interrupt(era, None))
+        handler(arguments, context).await.map_err(|error| error.into_interrupt(era, None))
     }
 
     fn registered(&self, name: &str) -> Option<&Arc<(Prompt, Handler)>> {
-        self.by_name
-            .get(name)
-            .and_then(|&index| self.prompts.get(index))
+        self.by_name.get(name).and_then(|&index| self.prompts.get(index))
     }
 }
 
@@ -211,12 +199,7 @@ fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObj
     };
     let mut read = Arguments::new();
     for argument in &prompt.arguments {
-        let PromptArgument {
-            name,
-            required,
-            values,
-            ..
-        } = argument;
+        let PromptArgument { name, required, values, .. } = argument;
         match given.remove(name) {
             Some(Value::String(value)) => {
                 if !values.is_empty() && !values.contains(&value) {
@@ -264,9 +247,7 @@ fn values_of(schema: &Value) -> Vec<String> {
         )
     };
     let values: Option<Vec<Option<String>>> = listed.or_else(described);
-    values
-        .and_then(|values| values.into_iter().collect())
-        .unwrap_or_default()
+    values.and_then(|values| values.into_iter().collect()).unwrap_or_default()
 }
 
 /// The members of an object's schema as arguments: the required ones in the order of the type, then the others by name,
@@ -275,11 +256,7 @@ fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
     let text =
         |member: &Value, name: &str| member.get(name).and_then(Value::as_str).map(str::to_owned);
     let required = schema.get("required").and_then(Value::as_array);
-    let required: Vec<&str> = required
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
     let place = |name: &str| required.iter().position(|listed| *listed == name);
     let members = schema.get("properties").and_then(Value::as_object);
     let mut members: Vec<_> = members.into_iter().flatten().collect();

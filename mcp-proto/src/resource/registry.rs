@@ -50,8 +50,7 @@ impl ResourceRegistry {
         if self.by_uri.contains_key(&resource.uri) {
             return Err("another resource has the same URI".to_owned());
         }
-        self.by_uri
-            .insert(resource.uri.clone(), self.resources.len());
+        self.by_uri.insert(resource.uri.clone(), self.resources.len());
         let handler = Arc::new(handler);
         let reader: Reader = Arc::new(move |_uri, context| {
             let (state, handler) = (state.clone(), handler.clone());
@@ -183,10 +182,7 @@ impl ResourceRegistry {
         let Some((reader, variables)) = self.find(uri) else {
             return Err(not_found(uri).into_interrupt(era, Some(uri)));
         };
-        let asked = ResourceUri {
-            uri: uri.to_owned(),
-            variables,
-        };
+        let asked = ResourceUri { uri: uri.to_owned(), variables };
         let read = reader(asked, context).await;
         let read = read.map_err(|error| error.into_interrupt(era, Some(uri)))?;
         if read.contents.is_empty() {
@@ -200,10 +196,7 @@ impl ResourceRegistry {
         if uri.len() > MAX_URI_BYTES {
             return None;
         }
-        let known = self
-            .by_uri
-            .get(uri)
-            .and_then(|&index| self.resources.get(index));
+        let known = self.by_uri.get(uri).and_then(|&index| self.resources.get(index));
         if let Some(registered) = known {
             return Some((&registered.1, Variables::default()));
         }
@@ -227,9 +220,7 @@ fn check_uri(uri: &str) -> Result<(), String> {
     let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme
-                .bytes()
-                .all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
+            && scheme.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
     };
     if scheme.is_some_and(is_scheme)
         && uri.len() <= MAX_URI_BYTES

@@ -120,11 +120,7 @@ impl Judged {
         if !references::is_quick(instance, self.again) {
             return explain::too_deep();
         }
-        let first = if self.has_choices {
-            None
-        } else {
-            self.validator.validate(instance).err()
-        };
+        let first = if self.has_choices { None } else { self.validator.validate(instance).err() };
         explain::too_large(first.as_ref(), self.max_explained)
     }
 
@@ -150,11 +146,9 @@ fn validator(schema: &Value, dialect: Draft) -> Result<Validator, SchemaError> {
 
 /// Whether the schema contains alternatives anywhere.
 fn has_choices(schema: &Value) -> bool {
-    let found = walk(schema, |part, _| {
-        match part.get("anyOf").or_else(|| part.get("oneOf")) {
-            Some(_) => Err(()),
-            None => Ok(()),
-        }
+    let found = walk(schema, |part, _| match part.get("anyOf").or_else(|| part.get("oneOf")) {
+        Some(_) => Err(()),
+        None => Ok(()),
     });
     found.is_err()
 }

@@ -33,12 +33,7 @@ pub struct Finding {
 impl Finding {
     /// A finding whose texts are truncated, so that they do not repeat a client's megabytes.
     pub(crate) fn new(path: &str, message: &str) -> Self {
-        Self {
-            path: shortened(path),
-            message: shortened(message),
-            member: None,
-            value: None,
-        }
+        Self { path: shortened(path), message: shortened(message), member: None, value: None }
     }
 }
 
@@ -59,11 +54,7 @@ pub(super) fn shown(value: &Value) -> String {
 
 /// A short value: a text without quotes, anything else as JSON.
 pub(super) fn quotable(value: &Value) -> Option<String> {
-    is_quotable(value).then(|| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    })
+    is_quotable(value).then(|| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 /// Whether a value is short enough to be quoted.

@@ -27,10 +27,8 @@ fn flatten(object: &mut Map<String, Value>, depth: usize) -> Result<(), SchemaEr
         let Some(Value::Array(parts)) = object.remove(keyword) else {
             continue;
         };
-        let parts: Vec<_> = parts
-            .into_iter()
-            .map(|part| part_of(part, depth))
-            .collect::<Result<_, _>>()?;
+        let parts: Vec<_> =
+            parts.into_iter().map(|part| part_of(part, depth)).collect::<Result<_, _>>()?;
         let mut required: Vec<Value> = match keyword {
             "allOf" => parts.iter().flat_map(required_of).cloned().collect(),
             _ => common(&parts),
@@ -94,9 +92,7 @@ fn merge_properties(object: &mut Map<String, Value>, mut part: Map<String, Value
     let Some(Value::Object(members)) = part.remove("properties") else {
         return;
     };
-    let properties = object
-        .entry("properties")
-        .or_insert_with(|| Value::Object(Map::new()));
+    let properties = object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(properties) = properties else {
         return;
     };

@@ -24,10 +24,7 @@ pub(crate) fn enforced(schema: &Value, arguments: &[String]) -> Result<Value, Sc
     }
     walk(&enforced, |schema, _| {
         let reference = schema.get("$ref").and_then(Value::as_str).unwrap_or("");
-        match arguments
-            .iter()
-            .find(|argument| leads_into(reference, argument))
-        {
+        match arguments.iter().find(|argument| leads_into(reference, argument)) {
             Some(argument) => Err(referred_to(reference, argument)),
             None => Ok(()),
         }

@@ -129,10 +129,7 @@ fn judge(
                 .to_owned(),
         );
     }
-    Ok(MirroredParam {
-        header,
-        path: path.iter().map(|&step| step.to_owned()).collect(),
-    })
+    Ok(MirroredParam { header, path: path.iter().map(|&step| step.to_owned()).collect() })
 }
 
 /// `tchar` (RFC 9110 §5.6.2).

@@ -15,12 +15,10 @@ pub(super) fn make(
 ) -> Result<Value, SchemaError> {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
-    settings
-        .transforms
-        .push(Box::new(RecursiveTransform(move |schema: &mut Schema| {
-            nulls(schema);
-            simplify(schema);
-        })));
+    settings.transforms.push(Box::new(RecursiveTransform(move |schema: &mut Schema| {
+        nulls(schema);
+        simplify(schema);
+    })));
     let schema = root(settings.into_generator()).to_value();
     // A type without constraints has the schema `true`, which is not an object of keywords.
     let mut schema = match schema {
@@ -46,14 +44,10 @@ pub(super) fn bounded(
     while let Some((value, depth)) = open.pop() {
         nodes += 1;
         if nodes > max_nodes {
-            return Err(SchemaError(format!(
-                "the schema has more than {max_nodes} nodes"
-            )));
+            return Err(SchemaError(format!("the schema has more than {max_nodes} nodes")));
         }
         if depth > max_depth {
-            return Err(SchemaError(format!(
-                "the schema nests deeper than {max_depth} levels"
-            )));
+            return Err(SchemaError(format!("the schema nests deeper than {max_depth} levels")));
         }
         match value {
             Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
@@ -121,10 +115,7 @@ pub(super) fn with_nulls(schema: &mut Schema) {
 
 fn may_be_null(members: &Map<String, Value>) -> bool {
     let has = |keyword: &str, null: fn(&Value) -> bool| {
-        members
-            .get(keyword)
-            .and_then(Value::as_array)
-            .is_some_and(|values| values.iter().any(null))
+        members.get(keyword).and_then(Value::as_array).is_some_and(|values| values.iter().any(null))
     };
     has("type", |name| name == "null")
         || has("enum", Value::is_null)
@@ -220,8 +211,5 @@ fn range_of(format: &str) -> Option<(i64, i64)> {
 }
 
 fn is_common_format(format: &str) -> bool {
-    matches!(
-        format,
-        "date-time" | "date" | "time" | "email" | "uri" | "uuid"
-    )
+    matches!(format, "date-time" | "date" | "time" | "email" | "uri" | "uuid")
 }

@@ -29,17 +29,15 @@ pub(super) fn is_simple(schema: &Value) -> bool {
     let Value::Object(keywords) = schema else {
         return false;
     };
-    keywords
-        .iter()
-        .all(|(keyword, value)| match keyword.as_str() {
-            "properties" => match value {
-                Value::Object(properties) => properties.values().all(is_simple),
-                _ => false,
-            },
-            "additionalProperties" => value.is_boolean() || is_simple(value),
-            "items" => is_simple(value),
-            other => is_known(other, value),
-        })
+    keywords.iter().all(|(keyword, value)| match keyword.as_str() {
+        "properties" => match value {
+            Value::Object(properties) => properties.values().all(is_simple),
+            _ => false,
+        },
+        "additionalProperties" => value.is_boolean() || is_simple(value),
+        "items" => is_simple(value),
+        other => is_known(other, value),
+    })
 }
 
 /// What a simple schema can say of another one: never more than the whole says.
@@ -78,10 +76,7 @@ pub(super) fn part_of(schema: &Value) -> Value {
 ///
 /// Recurses as deep as the schema nests.
 pub(super) fn fits(schema: &Value, instance: &Value) -> bool {
-    let mut judge = Judge {
-        lenient: false,
-        found: None,
-    };
+    let mut judge = Judge { lenient: false, found: None };
     judge.goes_on(schema, instance, &Place::Root)
 }
 
@@ -188,9 +183,8 @@ impl Judge {
             },
             ("required", Value::Object(members)) => {
                 let names = value.as_array().into_iter().flatten();
-                let mut missing = names
-                    .filter_map(Value::as_str)
-                    .filter(|name| !members.contains_key(*name));
+                let mut missing =
+                    names.filter_map(Value::as_str).filter(|name| !members.contains_key(*name));
                 return missing.all(|name| self.wrong(Wrong::Required(name), instance, place));
             }
             ("properties", Value::Object(members)) => {
@@ -235,9 +229,8 @@ impl Judge {
         place: &Place<'_>,
     ) -> bool {
         let known = schema.get("properties").and_then(Value::as_object);
-        let mut others = members
-            .iter()
-            .filter(|(name, _)| known.is_none_or(|known| !known.contains_key(*name)));
+        let mut others =
+            members.iter().filter(|(name, _)| known.is_none_or(|known| !known.contains_key(*name)));
         match value {
             Value::Bool(true) => true,
             Value::Bool(false) => {
@@ -282,10 +275,7 @@ impl Place<'_> {
 
 /// What is wrong; if `lenient`, nulls may count as left out.
 fn findings(schema: &Value, instance: &Value, lenient: bool) -> Vec<Finding> {
-    let mut judge = Judge {
-        lenient,
-        found: Some(Vec::new()),
-    };
+    let mut judge = Judge { lenient, found: Some(Vec::new()) };
     judge.goes_on(schema, instance, &Place::Root);
     judge.found.unwrap_or_default()
 }
@@ -302,12 +292,10 @@ fn remove_nulls(schema: &Value, instance: &mut Value) {
         }
         Value::Object(members) => {
             let known = schema.get("properties").and_then(Value::as_object);
-            members.retain(
-                |name, member| match known.and_then(|known| known.get(name)) {
-                    Some(one) => !is_left_out(schema, name, one, member),
-                    None => true,
-                },
-            );
+            members.retain(|name, member| match known.and_then(|known| known.get(name)) {
+                Some(one) => !is_left_out(schema, name, one, member),
+                None => true,
+            });
             for (name, member) in members {
                 let one = known.and_then(|known| known.get(name));
                 if let Some(one) = one.or_else(|| schema.get("additionalProperties")) {
@@ -362,21 +350,13 @@ fn is_known(keyword: &str, value: &Value) -> bool {
 }
 
 fn is_type(name: &str) -> bool {
-    matches!(
-        name,
-        "null" | "boolean" | "object" | "array" | "number" | "string" | "integer"
-    )
+    matches!(name, "null" | "boolean" | "object" | "array" | "number" | "string" | "integer")
 }
 
 fn are_names(value: &Value) -> bool {
     let mut seen = HashSet::new();
-    let mut is_new = |name: &Value| {
-        name.as_str()
-            .is_some_and(|name| seen.insert(name.to_owned()))
-    };
-    value
-        .as_array()
-        .is_some_and(|names| names.iter().all(&mut is_new))
+    let mut is_new = |name: &Value| name.as_str().is_some_and(|name| seen.insert(name.to_owned()));
+    value.as_array().is_some_and(|names| names.iter().all(&mut is_new))
 }
 
 fn is_of_type(kind: &str, instance: &Value) -> bool {

@@ -153,20 +153,14 @@ impl Needs {
             Guarded::Resources(prefix) if uri.starts_with(prefix) => Some((prefix.len(), scopes)),
             _ => None,
         });
-        prefixes
-            .max_by_key(|(length, _)| *length)
-            .map(|(_, scopes)| scopes)
+        prefixes.max_by_key(|(length, _)| *length).map(|(_, scopes)| scopes)
     }
 }
 
 impl fmt::Debug for Needs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let judged = self.judge.as_ref().map(|_| "…");
-        formatter
-            .debug_struct("Needs")
-            .field("fixed", &self.fixed)
-            .field("judge", &judged)
-            .finish()
+        formatter.debug_struct("Needs").field("fixed", &self.fixed).field("judge", &judged).finish()
     }
 }
 

@@ -16,9 +16,7 @@ pub(crate) fn digest(method: &str, params: &Map<String, Value>, except: &[&str])
     let mut hash = Sha256::new();
     write_text(&mut hash, method);
     let mut open = Vec::new();
-    let members = params
-        .iter()
-        .filter(|(name, _)| !except.contains(&name.as_str()));
+    let members = params.iter().filter(|(name, _)| !except.contains(&name.as_str()));
     push_members(&mut hash, &mut open, members);
     write_values(&mut hash, open);
     hash.finalize().into()

@@ -59,10 +59,7 @@ impl Keys {
     /// A ring of one key: 32 secret random bytes.
     #[must_use]
     pub fn new(key: [u8; 32]) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(Ring {
-            current: Key::new(key),
-            previous: Vec::new(),
-        }))))
+        Self(Arc::new(RwLock::new(Arc::new(Ring { current: Key::new(key), previous: Vec::new() }))))
     }
 
     /// The same ring with another key, as the oldest, that opens but does not seal. In a ring of [`Keys::MAX`] keys it
@@ -119,9 +116,7 @@ impl fmt::Debug for Keys {
     /// Shows the ids, the current key's first: they are in every sealed text, and no key follows from them.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ring = self.ring();
-        let ids = ring
-            .all()
-            .map(|key| data_encoding::HEXLOWER.encode(&key.id));
+        let ids = ring.all().map(|key| data_encoding::HEXLOWER.encode(&key.id));
         formatter.write_str("Keys")?;
         formatter.debug_list().entries(ids).finish()
     }
@@ -139,10 +134,8 @@ impl Ring {
 
 impl Key {
     fn new(secret: [u8; 32]) -> Self {
-        let hash = Sha256::new()
-            .chain_update("mcp-proto seal key id")
-            .chain_update(secret)
-            .finalize();
+        let hash =
+            Sha256::new().chain_update("mcp-proto seal key id").chain_update(secret).finalize();
         let mut id = KeyId::default();
         id.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
         Self { id, secret }

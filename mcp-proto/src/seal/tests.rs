@@ -12,11 +12,8 @@ use super::*;
 const KEY: [u8; 32] = [7; 32];
 const ARGUMENTS: [u8; 32] = [1; 32];
 
-const BINDING: StateBinding<'static> = StateBinding {
-    principal: Some("ada"),
-    method: "tools/call",
-    arguments: ARGUMENTS,
-};
+const BINDING: StateBinding<'static> =
+    StateBinding { principal: Some("ada"), method: "tools/call", arguments: ARGUMENTS };
 
 #[test]
 fn no_character_may_be_changed() {
@@ -38,10 +35,7 @@ fn no_character_may_be_changed() {
             assert_eq!(keys.open(&[b"x"], &format!("{text}{longer}")), None);
             assert_eq!(keys.open(&[b"x"], &format!("{longer}{text}")), None);
         }
-        assert_eq!(
-            keys.open(&[b"x"], &text).unwrap().plaintext,
-            plaintext.as_bytes()
-        );
+        assert_eq!(keys.open(&[b"x"], &text).unwrap().plaintext, plaintext.as_bytes());
     }
 }
 
@@ -67,19 +61,10 @@ fn a_text_is_for_its_purpose_part_by_part() {
 #[test]
 fn texts_are_url_safe_never_the_same_and_show_nothing() {
     let keys = Keys::new(KEY);
-    let (one, two) = (
-        keys.seal(&[], &[b'z'; 60]).unwrap(),
-        keys.seal(&[], &[b'z'; 60]).unwrap(),
-    );
+    let (one, two) = (keys.seal(&[], &[b'z'; 60]).unwrap(), keys.seal(&[], &[b'z'; 60]).unwrap());
     assert_ne!(one, two);
-    assert_ne!(
-        keys.open(&[], &one).unwrap().nonce,
-        keys.open(&[], &two).unwrap().nonce
-    );
-    assert!(
-        one.bytes()
-            .all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_')
-    );
+    assert_ne!(keys.open(&[], &one).unwrap().nonce, keys.open(&[], &two).unwrap().nonce);
+    assert!(one.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_'));
     let bytes = BASE64URL_NOPAD.decode(one.as_bytes()).unwrap();
     assert!(!bytes.windows(4).any(|window| window == b"zzzz"));
 }
@@ -92,10 +77,7 @@ fn lengths_are_bounded() {
     assert_eq!(text.len(), MAX_TEXT_BYTES);
     assert_eq!(keys.open(&[], &text).unwrap().plaintext, longest);
     let longer = vec![b'a'; MAX_PLAINTEXT_BYTES + 1];
-    assert_eq!(
-        keys.seal(&[], &longer),
-        Err(SealError::TooLong(longer.len()))
-    );
+    assert_eq!(keys.seal(&[], &longer), Err(SealError::TooLong(longer.len())));
     let error = cursor(&keys, "tools/list", None, &"a".repeat(longer.len()));
     assert_eq!(error, Err(SealError::TooLong(longer.len())));
 }
@@ -133,11 +115,7 @@ fn a_cursor_is_good_for_its_list_and_caller_alone() {
         }
     }
     for forged in ["", "echo", "1", &BINDING.seal(&keys, "echo", 1000).unwrap()] {
-        assert_eq!(
-            open_cursor(&keys, "tools/list", None, forged),
-            None,
-            "{forged}"
-        );
+        assert_eq!(open_cursor(&keys, "tools/list", None, forged), None, "{forged}");
     }
 }
 

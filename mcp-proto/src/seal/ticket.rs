@@ -75,24 +75,16 @@ impl StateBinding<'_> {
         text: &str,
         now: u64,
     ) -> Result<Ticket<T>, TicketError> {
-        let opened = keys
-            .open(&self.parts(), text)
-            .ok_or(TicketError::Unreadable)?;
-        let (expires, content) = opened
-            .plaintext
-            .split_first_chunk()
-            .ok_or(TicketError::Unreadable)?;
+        let opened = keys.open(&self.parts(), text).ok_or(TicketError::Unreadable)?;
+        let (expires, content) =
+            opened.plaintext.split_first_chunk().ok_or(TicketError::Unreadable)?;
         let expires = u64::from_le_bytes(*expires);
         if expires <= now {
             return Err(TicketError::Expired);
         }
         // A state that another release of this server has sealed may have a different format.
         let content = serde_json::from_slice(content).map_err(|_| TicketError::Unreadable)?;
-        Ok(Ticket {
-            content,
-            id: opened.nonce,
-            expires,
-        })
+        Ok(Ticket { content, id: opened.nonce, expires })
     }
 
     fn parts(&self) -> [&[u8]; 5] {
@@ -104,7 +96,5 @@ impl StateBinding<'_> {
 
 /// The seconds since 1970 (UTC). A clock that is set before that makes every ticket expired.
 pub(crate) fn unix_now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(u64::MAX, |since| since.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(u64::MAX, |since| since.as_secs())
 }

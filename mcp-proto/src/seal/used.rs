@@ -35,10 +35,7 @@ struct Table {
 impl UsedOnce {
     /// Remembers at most `max` tickets at a time.
     pub(crate) fn new(max: usize) -> Self {
-        Self {
-            max,
-            table: Mutex::default(),
-        }
+        Self { max, table: Mutex::default() }
     }
 
     /// Uses the ticket of `caller`: `Ok` only once, `now` being in seconds since 1970 (UTC). Callers without

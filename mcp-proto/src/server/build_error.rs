@@ -45,23 +45,14 @@ pub enum BuildError {
 
 impl BuildError {
     pub(super) fn tool(name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Tool {
-            name: name.into(),
-            problem: problem.into(),
-        }
+        Self::Tool { name: name.into(), problem: problem.into() }
     }
 
     pub(super) fn prompt(name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Prompt {
-            name: name.into(),
-            problem: problem.into(),
-        }
+        Self::Prompt { name: name.into(), problem: problem.into() }
     }
 
     pub(super) fn resource(uri: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Resource {
-            uri: uri.into(),
-            problem: problem.into(),
-        }
+        Self::Resource { uri: uri.into(), problem: problem.into() }
     }
 }

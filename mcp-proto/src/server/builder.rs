@@ -240,9 +240,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let added = self
-            .offered
-            .resource_template(template, self.state.clone(), handler);
+        let added = self.offered.resource_template(template, self.state.clone(), handler);
         self.keep_first(added)
     }
 
@@ -254,9 +252,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
     {
-        self.offered
-            .resources
-            .set_lister(self.state.clone(), handler);
+        self.offered.resources.set_lister(self.state.clone(), handler);
         self
     }
 

@@ -211,8 +211,7 @@ impl Listener {
             self.queue_everything(None);
             return;
         }
-        self.pending
-            .extend(resources.map(|uri| SharedNotification::updated(uri, None)));
+        self.pending.extend(resources.map(|uri| SharedNotification::updated(uri, None)));
     }
 
     /// A matcher that panics must not end everything else on the connection.
@@ -249,13 +248,11 @@ impl Listener {
             (interest.resources_list, RESOURCES),
         ];
         let lists = lists.into_iter().filter(|(wanted, _)| *wanted);
-        self.pending
-            .extend(lists.map(|(_, method)| SharedNotification::list_changed(method)));
+        self.pending.extend(lists.map(|(_, method)| SharedNotification::list_changed(method)));
         let meta =
             missed.map(|missed| Map::from_iter([(META_MISSED.to_owned(), Value::from(missed))]));
         let resources = interest.resources.iter();
-        self.pending
-            .extend(resources.map(|uri| SharedNotification::updated(uri, meta.clone())));
+        self.pending.extend(resources.map(|uri| SharedNotification::updated(uri, meta.clone())));
     }
 }
 
@@ -291,9 +288,6 @@ impl fmt::Debug for Changes {
 
 impl fmt::Debug for Listener {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Listener")
-            .field("interest", &self.interest)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Listener").field("interest", &self.interest).finish_non_exhaustive()
     }
 }

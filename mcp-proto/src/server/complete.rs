@@ -34,39 +34,29 @@ impl Server {
     ) -> Result<(), ErrorObject> {
         let visible = |wanted| self.is_visible(wanted, context);
         let known: Vec<&str> = match &params.reference {
-            Reference::Prompt(name) => match offered
-                .prompts
-                .get(name)
-                .filter(|_| visible(Wanted::Prompt(name, None)))
-            {
-                Some(prompt) => prompt
-                    .arguments
-                    .iter()
-                    .map(|one| one.name.as_str())
-                    .collect(),
-                None => return Err(self.unknown_prompt(offered, name, context)),
-            },
-            Reference::Template(text) => match offered
-                .resources
-                .template(text)
-                .filter(|_| visible(Wanted::Resource(text)))
-            {
-                Some(template) => template.variables().collect(),
-                // A resource without variables has nothing to complete.
-                None => {
-                    let shown: String = text.chars().take(200).collect();
-                    return Err(ErrorObject::invalid_params(format!(
-                        "params.ref.uri {shown:?} is not a resource template of this server; \
-                         resources/templates/list lists them"
-                    )));
+            Reference::Prompt(name) => {
+                match offered.prompts.get(name).filter(|_| visible(Wanted::Prompt(name, None))) {
+                    Some(prompt) => prompt.arguments.iter().map(|one| one.name.as_str()).collect(),
+                    None => return Err(self.unknown_prompt(offered, name, context)),
                 }
-            },
+            }
+            Reference::Template(text) => {
+                match offered.resources.template(text).filter(|_| visible(Wanted::Resource(text))) {
+                    Some(template) => template.variables().collect(),
+                    // A resource without variables has nothing to complete.
+                    None => {
+                        let shown: String = text.chars().take(200).collect();
+                        return Err(ErrorObject::invalid_params(format!(
+                            "params.ref.uri {shown:?} is not a resource template of this server; \
+                         resources/templates/list lists them"
+                        )));
+                    }
+                }
+            }
         };
         if known.contains(&params.argument.as_str()) {
             return Ok(());
         }
-        Err(ErrorObject::invalid_params(format!(
-            "params.argument.name must be one of {known:?}"
-        )))
+        Err(ErrorObject::invalid_params(format!("params.argument.name must be one of {known:?}")))
     }
 }

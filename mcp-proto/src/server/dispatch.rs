@@ -74,11 +74,7 @@ impl Server {
             },
             Called::Other(request) => *request,
         };
-        let Request {
-            id: _,
-            method,
-            mut params,
-        } = request;
+        let Request { id: _, method, mut params } = request;
         let Some(method) = self.method(&method, era) else {
             // No method is both. Names that only the legacy era has are checked after the common ones, since they are
             // called most rarely.
@@ -136,10 +132,9 @@ impl Server {
                 match self.shares_tasks() {
                     true => Dispatched::Later(Box::pin(about)),
                     // It does not wait.
-                    false => about
-                        .now_or_never()
-                        .unwrap_or_else(|| Err(ErrorObject::internal()))
-                        .into(),
+                    false => {
+                        about.now_or_never().unwrap_or_else(|| Err(ErrorObject::internal())).into()
+                    }
                 }
             }
             // Its result always exists if it is offered.
@@ -175,11 +170,7 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Option<ErrorObject> {
-        let member = if method == Method::ReadResource {
-            "uri"
-        } else {
-            "name"
-        };
+        let member = if method == Method::ReadResource { "uri" } else { "name" };
         let name = params.get(member)?.as_str()?;
         let visible = |wanted| self.is_visible(wanted, context);
         match method {
@@ -234,9 +225,7 @@ impl Server {
             return error;
         }
         let legacy = ProtocolVersion::ALL.into_iter();
-        let legacy: Vec<_> = legacy
-            .filter(|version| version.era() == Era::Legacy)
-            .collect();
+        let legacy: Vec<_> = legacy.filter(|version| version.era() == Era::Legacy).collect();
         let message = format!(
             "{}: this request names a version without a handshake; leave it out of params._meta to open a session",
             error.message

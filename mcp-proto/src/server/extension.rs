@@ -132,21 +132,17 @@ impl ExtensionMethods {
 fn check_name(method: &str, rest: &str, example: &str) -> Result<(), String> {
     let is_good = |part: &str| {
         !part.is_empty()
-            && part
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
     };
     let parts: Vec<&str> = rest.split('/').collect();
     match parts.as_slice() {
         [first, _, ..] if parts.iter().copied().all(is_good) => match RESERVED.contains(first) {
-            true => Err(format!(
-                "{first}/ is a prefix of MCP's own: take another one"
-            )),
+            true => Err(format!("{first}/ is a prefix of MCP's own: take another one")),
             false => Ok(()),
         },
-        _ => Err(format!(
-            "{method:?} needs a prefix of the extension's own, as {example:?} has one"
-        )),
+        _ => {
+            Err(format!("{method:?} needs a prefix of the extension's own, as {example:?} has one"))
+        }
     }
 }
 
@@ -188,10 +184,7 @@ impl Server {
         };
         let mut params = notification.params.clone();
         let Some(context) = context(&mut params) else {
-            tracing::debug!(
-                method,
-                "a notification was ignored: its sender is not known"
-            );
+            tracing::debug!(method, "a notification was ignored: its sender is not known");
             return;
         };
         let offered = self.offered();

@@ -25,10 +25,7 @@ const MAX_META_VALUES: usize = 1_000;
 impl Server {
     /// The error for a listener when all permits are taken.
     pub(crate) fn too_many_listeners() -> ErrorObject {
-        ErrorObject::new(
-            ErrorObject::INTERNAL,
-            "too many listeners are open: try again later",
-        )
+        ErrorObject::new(ErrorObject::INTERNAL, "too many listeners are open: try again later")
     }
 
     /// The interest of a listener in everything that this server notifies of.
@@ -62,9 +59,7 @@ impl Server {
         let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context).await?;
         let mut interest = self.agree(&wanted, &context).await?;
         let subscribes = self.0.announces_updates()
-            && wanted
-                .get("resourceSubscriptions")
-                .is_some_and(Value::is_array);
+            && wanted.get("resourceSubscriptions").is_some_and(Value::is_array);
         // It may stay open for days, and no longer needs its request.
         drop((params, wanted));
         context.meta = Map::new();
@@ -187,14 +182,10 @@ fn agreed(interest: &Interest, subscribes: bool) -> Map<String, Value> {
         ("resourcesListChanged", interest.resources_list),
     ];
     let flags = flags.into_iter().filter(|(_, agreed)| *agreed);
-    let mut agreed: Map<_, _> = flags
-        .map(|(name, _)| (name.to_owned(), Value::Bool(true)))
-        .collect();
+    let mut agreed: Map<_, _> =
+        flags.map(|(name, _)| (name.to_owned(), Value::Bool(true))).collect();
     if subscribes {
-        agreed.insert(
-            "resourceSubscriptions".to_owned(),
-            json!(interest.resources),
-        );
+        agreed.insert("resourceSubscriptions".to_owned(), json!(interest.resources));
     }
     agreed
 }

@@ -53,14 +53,7 @@ impl Server {
         let tools: Vec<_> = tools.collect();
         let tools = tools.iter().map(AsRef::as_ref);
         let hint = self.list_hint(offered, Method::ListTools);
-        self.list(
-            Method::ListTools,
-            tools,
-            |tool| &tool.name,
-            hint,
-            params,
-            context,
-        )
+        self.list(Method::ListTools, tools, |tool| &tool.name, hint, params, context)
     }
 
     pub(super) fn list_prompts(
@@ -189,11 +182,7 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let next = next.map(|next| self.cursor(method, next, context));
-        let list = wire::List {
-            name: method.list_member(),
-            items,
-            next_cursor: next.transpose()?,
-        };
+        let list = wire::List { name: method.list_member(), items, next_cursor: next.transpose()? };
         self.complete(&list, Some(hint), None, context.era())
     }
 
@@ -203,10 +192,7 @@ impl Server {
         let chosen = self.0.list_cache;
         let made = offered.resources.lists_more() && method == Method::ListResources;
         if made || self.hides() || !offered.needs.is_empty() {
-            return CacheHint {
-                scope: CacheScope::Private,
-                ..chosen.unwrap_or(CacheHint::NONE)
-            };
+            return CacheHint { scope: CacheScope::Private, ..chosen.unwrap_or(CacheHint::NONE) };
         }
         // SEP-2640 defines no hint for `resources/directory/read`, but the Inspector refuses a result without one.
         chosen.unwrap_or(wire::PUBLIC_LIST)
@@ -227,19 +213,14 @@ impl Server {
                 ));
             }
         };
-        open_cursor(
-            &self.0.rounds.keys,
-            method.name(),
-            context.principal(),
-            text,
-        )
-        .and_then(|opened| serde_json::from_str(&opened).ok())
-        .ok_or_else(|| {
-            ErrorObject::invalid_params(format!(
-                "params.cursor was not given by this server for {}: start again without it",
-                method.name()
-            ))
-        })
+        open_cursor(&self.0.rounds.keys, method.name(), context.principal(), text)
+            .and_then(|opened| serde_json::from_str(&opened).ok())
+            .ok_or_else(|| {
+                ErrorObject::invalid_params(format!(
+                    "params.cursor was not given by this server for {}: start again without it",
+                    method.name()
+                ))
+            })
     }
 
     fn cursor(
@@ -253,13 +234,8 @@ impl Server {
             ErrorObject::internal()
         };
         let text = serde_json::to_string(next).map_err(|problem| unmade(&problem))?;
-        cursor(
-            &self.0.rounds.keys,
-            method.name(),
-            context.principal(),
-            &text,
-        )
-        .map_err(|problem| unmade(&problem))
+        cursor(&self.0.rounds.keys, method.name(), context.principal(), &text)
+            .map_err(|problem| unmade(&problem))
     }
 }
 

@@ -202,8 +202,7 @@ impl Offered {
         }
         for prompt in self.prompts.list() {
             if !self.prompts.has_same(&prompt.name, &before.prompts) {
-                self.needs
-                    .derive(Guarded::Prompt(prompt.name.clone()), true);
+                self.needs.derive(Guarded::Prompt(prompt.name.clone()), true);
             }
         }
     }

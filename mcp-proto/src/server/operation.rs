@@ -157,9 +157,7 @@ impl Observed {
             principal: self.principal.as_deref(),
             trace_parent: self.trace_parent.as_deref(),
             trace_state: self.trace_state.as_deref(),
-            ..self
-                .named
-                .operation(self.method.as_deref().unwrap_or("_OTHER"))
+            ..self.named.operation(self.method.as_deref().unwrap_or("_OTHER"))
         });
     }
 }
@@ -201,9 +199,7 @@ impl Inner {
         let offered = self.offered();
         match method {
             "tools/call" => {
-                named.tool = text("name")
-                    .filter(|it| offered.tools.has(it))
-                    .and_then(owned);
+                named.tool = text("name").filter(|it| offered.tools.has(it)).and_then(owned);
                 let reads = |tool: &String| offered.tools.only_reads(tool);
                 named.writes = named.tool.as_ref().is_some_and(|tool| !reads(tool));
             }

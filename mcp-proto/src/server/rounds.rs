@@ -33,11 +33,7 @@ pub(crate) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(config: InputConfig, keys: Keys) -> Self {
-        Self {
-            used: UsedOnce::new(config.max_used_states),
-            config,
-            keys,
-        }
+        Self { used: UsedOnce::new(config.max_used_states), config, keys }
     }
 }
 
@@ -133,10 +129,7 @@ impl Server {
         params: &mut Map<String, Value>,
         context: &Context,
     ) -> Result<Option<Arc<Input>>, ErrorObject> {
-        let (responses, state) = (
-            params.remove("inputResponses"),
-            params.remove("requestState"),
-        );
+        let (responses, state) = (params.remove("inputResponses"), params.remove("requestState"));
         let responses = match responses {
             None => Map::new(),
             Some(Value::Object(responses)) => responses,
@@ -161,9 +154,7 @@ impl Server {
                 answers
             }
             Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params.requestState must be a string",
-                ));
+                return Err(ErrorObject::invalid_params("params.requestState must be a string"));
             }
         };
         Ok(Some(Arc::new(Input::new(answers))))
@@ -200,11 +191,7 @@ impl Server {
     ) -> Result<Payload, ErrorObject> {
         let rounds = &self.0.rounds;
         let remembered = Remembered {
-            answers: kept
-                .input
-                .as_ref()
-                .map(|input| input.used_answers())
-                .unwrap_or_default(),
+            answers: kept.input.as_ref().map(|input| input.used_answers()).unwrap_or_default(),
             asked: questions.iter().map(|(key, _)| key.to_owned()).collect(),
         };
         let expires = unix_now().saturating_add(rounds.config.state_lifetime.as_secs());
@@ -215,11 +202,7 @@ impl Server {
             .iter()
             .map(|(key, question)| (key.to_owned(), request(question, kept.version)))
             .collect();
-        Payload::of(&wire::InputRequiredResult::new(
-            requests,
-            state,
-            &self.0.info_json,
-        ))
+        Payload::of(&wire::InputRequiredResult::new(requests, state, &self.0.info_json))
     }
 }
 

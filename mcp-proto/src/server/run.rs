@@ -36,24 +36,14 @@ impl<'s> ToolCall<'s> {
         client: Option<Client>,
         started: Started,
     ) -> Self {
-        Self {
-            server,
-            version,
-            client,
-            started,
-        }
+        Self { server, version, client, started }
     }
 
     /// Runs the handler and writes its result.
     pub(super) fn finish(
         self,
     ) -> impl Future<Output = Result<Payload, Interrupt>> + Send + use<'s> {
-        let Self {
-            server,
-            version,
-            client,
-            started,
-        } = self;
+        let Self { server, version, client, started } = self;
         let call = started.finish();
         async move {
             let result = call.await?;
@@ -197,9 +187,7 @@ impl Server {
             let _turn = turn;
             write(&server)
         });
-        written
-            .await
-            .unwrap_or_else(|| Err(ErrorObject::internal()))
+        written.await.unwrap_or_else(|| Err(ErrorObject::internal()))
     }
 }
 

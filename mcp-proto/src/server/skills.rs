@@ -151,9 +151,7 @@ fn refused(problem: &SkillUriError, uri: &str) -> ErrorObject {
 fn changed(before: &Skills, after: &Skills) -> Vec<String> {
     let files = |skills: &Skills| {
         let files = skills.list().flat_map(|skill| &skill.resources);
-        files
-            .map(|file| (file.uri.clone(), file.digest.clone()))
-            .collect::<HashMap<_, _>>()
+        files.map(|file| (file.uri.clone(), file.digest.clone())).collect::<HashMap<_, _>>()
     };
     let after = files(after);
     let mut changed: Vec<_> = files(before)

@@ -31,10 +31,7 @@ impl Server {
         let Some(tasks) = &self.0.tasks else {
             return Err(ErrorObject::internal());
         };
-        let answers = context
-            .input
-            .as_ref()
-            .map_or(0, |input| json_size(&input.all()));
+        let answers = context.input.as_ref().map_or(0, |input| json_size(&input.all()));
         let client = context.client_name();
         let (entry, registration) = tasks.create(NewTask {
             owner: context.owner(),
@@ -45,13 +42,7 @@ impl Server {
         })?;
         // Before it runs, so that it is in its first state when its client first sees it.
         let created = self.created(&entry);
-        let start = Start {
-            entry: Arc::clone(&entry),
-            registration,
-            offered,
-            params,
-            context,
-        };
+        let start = Start { entry: Arc::clone(&entry), registration, offered, params, context };
         let started = match (created, tasks.shared()) {
             (Ok(created), Some(shared)) => {
                 let keeper = Keeper::new(tasks, shared.clone(), Arc::clone(&entry));
@@ -68,11 +59,7 @@ impl Server {
 
     fn created(&self, entry: &Entry) -> Result<Payload, ErrorObject> {
         let state = entry.state();
-        let task = TaskView {
-            entry,
-            state: &state,
-            detailed: false,
-        };
+        let task = TaskView { entry, state: &state, detailed: false };
         match entry.version.era() {
             Era::Modern => Payload::of(&wire::Complete::created_task(&task, &self.0.info_json)),
             Era::Legacy => legacy::created(task),
@@ -139,8 +126,5 @@ pub(super) fn calling(
 
 /// The error for a modern client that does not declare the extension.
 fn needs_extension() -> ErrorObject {
-    missing_capability(
-        Era::Modern,
-        &json!({ "extensions": { EXTENSION_TASKS: {} } }),
-    )
+    missing_capability(Era::Modern, &json!({ "extensions": { EXTENSION_TASKS: {} } }))
 }

@@ -39,13 +39,7 @@ pub struct Update<S> {
 impl<S: Clone + Send + Sync + 'static> Update<S> {
     /// An empty update; the handlers that are added get a clone of the state.
     pub fn new(state: S) -> Self {
-        Self {
-            state,
-            steps: Vec::new(),
-            tools: false,
-            resources: false,
-            prompts: false,
-        }
+        Self { state, steps: Vec::new(), tools: false, resources: false, prompts: false }
     }
 
     /// Adds a typed tool, as [`ServerBuilder::tool`](crate::ServerBuilder::tool) does.
@@ -280,9 +274,6 @@ impl Server {
 
 impl<S> fmt::Debug for Update<S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Update")
-            .field("steps", &self.steps.len())
-            .finish_non_exhaustive()
+        formatter.debug_struct("Update").field("steps", &self.steps.len()).finish_non_exhaustive()
     }
 }

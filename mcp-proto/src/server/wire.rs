@@ -159,10 +159,7 @@ impl<'a> DiscoverResult<'a> {
 
 impl<'a> ResultMeta<'a> {
     fn new(members: Option<&'a Map<String, Value>>, era: Era, server_info: &'a RawValue) -> Self {
-        Self {
-            members,
-            server_info: (era == Era::Modern).then_some(server_info),
-        }
+        Self { members, server_info: (era == Era::Modern).then_some(server_info) }
     }
 
     fn is_empty(&self) -> bool {
@@ -189,9 +186,7 @@ impl Serialize for ResultMeta<'_> {
         let members =
             members.filter(|(key, _)| self.server_info.is_none() || *key != META_SERVER_INFO);
         let members = members.map(|(key, value)| (key.as_str(), Member::Value(value)));
-        let server_info = self
-            .server_info
-            .map(|info| (META_SERVER_INFO, Member::Raw(info)));
+        let server_info = self.server_info.map(|info| (META_SERVER_INFO, Member::Raw(info)));
         serializer.collect_map(members.chain(server_info))
     }
 }

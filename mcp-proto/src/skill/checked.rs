@@ -52,10 +52,7 @@ impl Skill {
 
     /// A skill with a complete `SKILL.md`, including frontmatter. Static bytes, as of `include_bytes!`, are not copied.
     pub fn from_markdown(name: impl Into<String>, skill_md: impl Into<Bytes>) -> Self {
-        Self {
-            name: name.into(),
-            files: vec![(SKILL_MD.to_owned(), skill_md.into())],
-        }
+        Self { name: name.into(), files: vec![(SKILL_MD.to_owned(), skill_md.into())] }
     }
 
     /// The same with another file: its path below the skill's folder with `/` between the segments, at most 16 of them
@@ -97,22 +94,10 @@ impl Checked {
             return Err(SkillError::Name { name });
         }
         if files.len() > MAX_SKILL_FILES {
-            return Err(SkillError::TooMany {
-                skill: name,
-                what: "files",
-                max: MAX_SKILL_FILES,
-            });
+            return Err(SkillError::TooMany { skill: name, what: "files", max: MAX_SKILL_FILES });
         }
-        if files
-            .iter()
-            .map(|(_, bytes)| bytes.len() as u64)
-            .sum::<u64>()
-            > MAX_SKILL_BYTES
-        {
-            return Err(SkillError::TooLarge {
-                skill: name,
-                max: MAX_SKILL_BYTES,
-            });
+        if files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>() > MAX_SKILL_BYTES {
+            return Err(SkillError::TooLarge { skill: name, max: MAX_SKILL_BYTES });
         }
         let mut by_path = BTreeMap::new();
         for (path, bytes) in files {
@@ -128,18 +113,12 @@ impl Checked {
             return Err(refused(name, path, "it is both a file and a directory"));
         }
         let Some(skill_md) = by_path.get(SKILL_MD) else {
-            return Err(SkillError::NoSkillFile {
-                skill: name,
-                found: SKILL_MD.to_owned(),
-            });
+            return Err(SkillError::NoSkillFile { skill: name, found: SKILL_MD.to_owned() });
         };
         let frontmatter = match frontmatter::read(&name, &skill_md.bytes) {
             Ok(fields) => fields,
             Err(problem) => {
-                return Err(SkillError::Frontmatter {
-                    skill: name,
-                    problem,
-                });
+                return Err(SkillError::Frontmatter { skill: name, problem });
             }
         };
         let root = format!("{SCHEME}{name}/");
@@ -154,11 +133,7 @@ impl Checked {
             })
             .collect();
         Ok(Self {
-            entry: SkillEntry {
-                uri: format!("{root}{SKILL_MD}"),
-                frontmatter,
-                resources,
-            },
+            entry: SkillEntry { uri: format!("{root}{SKILL_MD}"), frontmatter, resources },
             files: by_path,
         })
     }
@@ -187,10 +162,7 @@ impl Checked {
             Ok(text) => ResourceContents::text(uri, text),
             Err(_) => ResourceContents::blob(uri, &file.bytes),
         };
-        Some(ResourceContents {
-            mime_type: Some(file.mime_type().to_owned()),
-            ..contents
-        })
+        Some(ResourceContents { mime_type: Some(file.mime_type().to_owned()), ..contents })
     }
 
     /// The direct children of the directory at a path as written in a URI, in the order of their URIs.
@@ -204,11 +176,8 @@ impl Checked {
             if !children.contains_key(child) {
                 let end = at.len() - rest.len() + child.len();
                 let at = at.get(..end).unwrap_or(at);
-                let node = if is_directory {
-                    self.directory(at, file)
-                } else {
-                    self.file(at, file)
-                };
+                let node =
+                    if is_directory { self.directory(at, file) } else { self.file(at, file) };
                 children.insert(child, node);
             }
         }
@@ -273,11 +242,7 @@ impl File {
 }
 
 fn refused(skill: String, path: String, problem: &'static str) -> SkillError {
-    SkillError::Path {
-        skill,
-        path,
-        problem,
-    }
+    SkillError::Path { skill, path, problem }
 }
 
 /// The path of a file that other files have as their directory, if there is one.

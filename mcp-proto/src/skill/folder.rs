@@ -69,9 +69,7 @@ pub(super) fn load(folder: &Path) -> Result<Skill, SkillError> {
 fn holds_skill(folder: &Path) -> Result<bool, SkillError> {
     let mut misspelt = None;
     for entry in fs::read_dir(folder).map_err(|source| unreadable(folder, source))? {
-        let name = entry
-            .map_err(|source| unreadable(folder, source))?
-            .file_name();
+        let name = entry.map_err(|source| unreadable(folder, source))?.file_name();
         if name == OsStr::new(SKILL_MD) {
             return Ok(true);
         }
@@ -82,11 +80,7 @@ fn holds_skill(folder: &Path) -> Result<bool, SkillError> {
     match misspelt {
         None => Ok(false),
         Some(found) => Err(SkillError::NoSkillFile {
-            skill: folder
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
+            skill: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             found: found.to_string_lossy().into_owned(),
         }),
     }
@@ -122,11 +116,7 @@ fn walk(skill: &str, root: &Path) -> Result<Vec<FoundFile>, SkillError> {
             }
             let path = format!("{prefix}{name}");
             if let Some(problem) = path::problem(&path) {
-                return Err(SkillError::Path {
-                    skill: skill.to_owned(),
-                    path,
-                    problem,
-                });
+                return Err(SkillError::Path { skill: skill.to_owned(), path, problem });
             }
             let (real, metadata) = resolve(skill, root, &path, &entry.path())?;
             if metadata.is_dir() {
@@ -139,11 +129,7 @@ fn walk(skill: &str, root: &Path) -> Result<Vec<FoundFile>, SkillError> {
                 if found.len() == MAX_SKILL_FILES {
                     return Err(too_many(skill, "files", MAX_SKILL_FILES));
                 }
-                found.push(FoundFile {
-                    path,
-                    real,
-                    size: metadata.len(),
-                });
+                found.push(FoundFile { path, real, size: metadata.len() });
             } else {
                 return Err(SkillError::Path {
                     skill: skill.to_owned(),
@@ -169,10 +155,7 @@ fn resolve(
     }
     let real = fs::canonicalize(entry).map_err(|source| unreadable(entry, source))?;
     if !real.starts_with(root) {
-        return Err(SkillError::Link {
-            skill: skill.to_owned(),
-            path: path.to_owned(),
-        });
+        return Err(SkillError::Link { skill: skill.to_owned(), path: path.to_owned() });
     }
     let metadata = fs::symlink_metadata(&real).map_err(|source| unreadable(&real, source))?;
     Ok((real, metadata))
@@ -186,23 +169,13 @@ fn read(path: &Path, max: u64) -> io::Result<Option<Bytes>> {
 }
 
 fn unreadable(path: &Path, source: io::Error) -> SkillError {
-    SkillError::Read {
-        path: path.to_owned(),
-        source,
-    }
+    SkillError::Read { path: path.to_owned(), source }
 }
 
 fn too_many(skill: &str, what: &'static str, max: usize) -> SkillError {
-    SkillError::TooMany {
-        skill: skill.to_owned(),
-        what,
-        max,
-    }
+    SkillError::TooMany { skill: skill.to_owned(), what, max }
 }
 
 fn too_large(skill: String) -> SkillError {
-    SkillError::TooLarge {
-        skill,
-        max: MAX_SKILL_BYTES,
-    }
+    SkillError::TooLarge { skill, max: MAX_SKILL_BYTES }
 }

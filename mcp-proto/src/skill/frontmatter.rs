@@ -38,12 +38,9 @@ pub(super) fn write(name: &str, description: &str, body: &str) -> String {
 /// part of that line, as in most readers of frontmatter; only a block scalar with `|+` shows the difference.
 fn block(text: &str) -> Result<&str, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let rest = text
-        .strip_prefix("---\n")
-        .or_else(|| text.strip_prefix("---\r\n"))
-        .ok_or(
-            "must begin with YAML frontmatter: a first line of three hyphens and nothing else",
-        )?;
+    let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")).ok_or(
+        "must begin with YAML frontmatter: a first line of three hyphens and nothing else",
+    )?;
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end_matches([' ', '\t', '\r', '\n']) == "---" {
@@ -83,9 +80,9 @@ fn check(name: &str, fields: &Map<String, Value>) -> Result<(), String> {
     }
     let metadata = fields.get("metadata").and_then(Value::as_object);
     match metadata.and_then(|metadata| metadata.keys().find(|key| key.starts_with(RESERVED))) {
-        Some(key) => Err(format!(
-            "the key {key:?} of metadata is reserved: none may begin with {RESERVED}"
-        )),
+        Some(key) => {
+            Err(format!("the key {key:?} of metadata is reserved: none may begin with {RESERVED}"))
+        }
         None => Ok(()),
     }
 }
@@ -108,13 +105,7 @@ mod tests {
             json!({"name": "a-b", "description": "Does: it", "license": "MIT", "metadata": {"version": 1.0, "x.y/z": [1]}})
         );
         assert!(read("a-b", b"---\nname: a-b\ndescription: d\n---").is_ok());
-        assert!(
-            read(
-                "a-b",
-                b"---\nname: a-b\ndescription: |\n  d\n  ---\n  e\n---\n"
-            )
-            .is_ok()
-        );
+        assert!(read("a-b", b"---\nname: a-b\ndescription: |\n  d\n  ---\n  e\n---\n").is_ok());
     }
 
     #[test]
@@ -129,14 +120,9 @@ mod tests {
     #[test]
     fn each_rule_refuses_its_sample() {
         let with = |field: &str| problem(&format!("---\nname: a-b\n{field}\n---\n"));
-        for text in [
-            "",
-            "# Title",
-            " ---\nname: a-b",
-            "--- \nname: a-b\n---\n",
-            "\n---\n---\n",
-            "----\n",
-        ] {
+        for text in
+            ["", "# Title", " ---\nname: a-b", "--- \nname: a-b\n---\n", "\n---\n---\n", "----\n"]
+        {
             assert!(problem(text).contains("must begin"), "{text:?}");
         }
         assert!(problem("---\nname: a-b\ndescription: d\n").contains("no end"));

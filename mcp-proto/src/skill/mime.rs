@@ -11,9 +11,7 @@ pub(super) const MARKDOWN: &str = "text/markdown";
 /// The extension decides, in upper or lower case. Without a known one, UTF-8 is `text/plain` and the rest is
 /// `application/octet-stream`.
 pub(super) fn of(name: &str, bytes: &[u8]) -> &'static str {
-    let extension = name
-        .rsplit_once('.')
-        .map(|(_, extension)| extension.to_ascii_lowercase());
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref() {
         Some("md" | "markdown") => MARKDOWN,
         Some("txt" | "text" | "log") => "text/plain",

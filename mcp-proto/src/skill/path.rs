@@ -21,9 +21,7 @@ pub(super) fn is_name(name: &str) -> bool {
     (1..=MAX_NAME_CHARS).contains(&name.len())
         && name.split('-').all(|part| {
             !part.is_empty()
-                && part
-                    .bytes()
-                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+                && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         })
 }
 
@@ -77,9 +75,8 @@ mod tests {
         for good in ["a", "7", "git-workflow", "a-b-c", &"x".repeat(64)] {
             assert!(is_name(good), "{good}");
         }
-        for bad in [
-            "", "-", "-a", "a-", "a--b", "A", "a_b", "a.b", "a b", "é", "a/b", "..", "%61",
-        ] {
+        for bad in ["", "-", "-a", "a-", "a--b", "A", "a_b", "a.b", "a b", "é", "a/b", "..", "%61"]
+        {
             assert!(!is_name(bad), "{bad}");
         }
         assert!(!is_name(&"x".repeat(65)));

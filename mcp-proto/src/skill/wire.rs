@@ -47,10 +47,7 @@ impl SkillEntry {
 
     /// A field that was checked to be a string before the entry was created.
     fn field(&self, key: &str) -> &str {
-        self.frontmatter
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        self.frontmatter.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// `_meta` of its `SKILL.md`: the other fields of the frontmatter, their names after

@@ -22,9 +22,7 @@ pub(super) struct YamlError {
 
 /// Reads exactly one document. An empty text is null.
 pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
-    let mut reader = Reader {
-        events: Parser::new_from_str(text),
-    };
+    let mut reader = Reader { events: Parser::new_from_str(text) };
     let mut document = None;
     loop {
         let (event, span) = reader.next()?;
@@ -45,10 +43,9 @@ impl<'t> Reader<'t> {
     fn next(&mut self) -> Result<(Event<'t>, Span), YamlError> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(error)) => Err(YamlError {
-                line: error.marker().line(),
-                problem: error.info().to_owned(),
-            }),
+            Some(Err(error)) => {
+                Err(YamlError { line: error.marker().line(), problem: error.info().to_owned() })
+            }
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }
@@ -106,10 +103,7 @@ impl<'t> Reader<'t> {
 }
 
 fn refuse<T>(span: Span, problem: impl Into<String>) -> Result<T, YamlError> {
-    Err(YamlError {
-        line: span.start.line(),
-        problem: problem.into(),
-    })
+    Err(YamlError { line: span.start.line(), problem: problem.into() })
 }
 
 /// The meaning of a plain scalar in the core schema, in the order of its table.
@@ -143,10 +137,7 @@ fn plain(text: &str) -> Result<Value, &'static str> {
     }
     if is_float(digits) {
         let number = format!("{sign}{digits}").parse().ok();
-        return number
-            .and_then(Number::from_f64)
-            .map(Value::Number)
-            .ok_or(RANGE);
+        return number.and_then(Number::from_f64).map(Value::Number).ok_or(RANGE);
     }
     if matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return Err(RANGE);
@@ -264,9 +255,8 @@ mod tests {
 
     #[test]
     fn bombs_are_refused() {
-        let levels: String = (1..40)
-            .map(|n| format!("l{n}: &l{n} [*l{0}, *l{0}, *l{0}]\n", n - 1))
-            .collect();
+        let levels: String =
+            (1..40).map(|n| format!("l{n}: &l{n} [*l{0}, *l{0}, *l{0}]\n", n - 1)).collect();
         assert!(problem(&format!("l0: &l0 x\n{levels}")).contains("aliases"));
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(parse(&nested(MAX_DEPTH + 1)).is_ok());

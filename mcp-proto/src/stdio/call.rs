@@ -35,10 +35,7 @@ pub(super) enum CallOutput {
 
 impl Call {
     pub(super) fn new(call: BoxFuture<'static, Response>, outgoing: OutboxReader) -> Self {
-        Self {
-            state: State::Running(call),
-            outgoing,
-        }
+        Self { state: State::Running(call), outgoing }
     }
 }
 

@@ -163,10 +163,7 @@ impl Connection {
         let ended: Vec<_> = self.running.iter().filter_map(listens).collect();
         for id in ended {
             let outcome = self.server.ended(&id);
-            let answer = Response {
-                id: Some(id),
-                outcome,
-            };
+            let answer = Response { id: Some(id), outcome };
             take_answer(&mut self.running, &mut self.legacy, &mut self.said, answer);
         }
     }
@@ -313,10 +310,7 @@ impl Connection {
             client: None,
         };
         let (context, legacy) = match modern {
-            Some(modern) => (
-                Context::modern(incoming, modern),
-                legacy::Running::default(),
-            ),
+            Some(modern) => (Context::modern(incoming, modern), legacy::Running::default()),
             None => {
                 let context = self.legacy.context(called.method(), incoming)?;
                 let others = self.running.values().map(|running| &running.legacy);
@@ -342,11 +336,7 @@ impl Connection {
         }
         let (abort, registration) = AbortHandle::new_pair();
         self.calls.push(Abortable::new(call, registration));
-        let running = Running {
-            abort,
-            listens,
-            legacy,
-        };
+        let running = Running { abort, listens, legacy };
         self.running.insert(id, running);
         Ok(())
     }
@@ -382,9 +372,7 @@ impl Connection {
     fn take_notification(&mut self, notification: &Notification) {
         match notification.method.as_str() {
             "notifications/cancelled" => self.cancel(notification),
-            _ => self
-                .legacy
-                .notified(&self.server, notification, &mut self.news),
+            _ => self.legacy.notified(&self.server, notification, &mut self.news),
         }
         self.server.take(notification, |params| {
             let incoming = |meta| Incoming::of_notification(meta, self.extensions.clone());

@@ -27,16 +27,12 @@ enum Kind {
 impl Descriptor {
     /// A descriptor to read from. `None` for anything but a pipe or a Unix socket, and outside of a runtime.
     pub(super) fn reading(open: &impl AsFd) -> Option<Self> {
-        Self::open(open, |pipe| {
-            pipe::Receiver::from_owned_fd(pipe).map(Kind::Reading)
-        })
+        Self::open(open, |pipe| pipe::Receiver::from_owned_fd(pipe).map(Kind::Reading))
     }
 
     /// A descriptor to write to, under the same conditions.
     pub(super) fn writing(open: &impl AsFd) -> Option<Self> {
-        Self::open(open, |pipe| {
-            pipe::Sender::from_owned_fd(pipe).map(Kind::Writing)
-        })
+        Self::open(open, |pipe| pipe::Sender::from_owned_fd(pipe).map(Kind::Writing))
     }
 
     fn open(open: &impl AsFd, pipe: impl FnOnce(OwnedFd) -> io::Result<Kind>) -> Option<Self> {
@@ -77,9 +73,9 @@ impl Drop for Descriptor {
         let blocking = match self.0.take() {
             Some(Kind::Reading(pipe)) => pipe.into_blocking_fd().map(drop),
             Some(Kind::Writing(pipe)) => pipe.into_blocking_fd().map(drop),
-            Some(Kind::Socket(stream)) => stream
-                .into_std()
-                .and_then(|stream| stream.set_nonblocking(false)),
+            Some(Kind::Socket(stream)) => {
+                stream.into_std().and_then(|stream| stream.set_nonblocking(false))
+            }
             None => Ok(()),
         };
         if let Err(error) = blocking {

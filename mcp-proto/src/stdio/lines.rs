@@ -34,12 +34,7 @@ pub(crate) enum Line {
 
 impl Lines {
     pub(crate) fn new(max_line_bytes: usize) -> Self {
-        Self {
-            buffer: BytesMut::new(),
-            searched: 0,
-            skipping: false,
-            max_line_bytes,
-        }
+        Self { buffer: BytesMut::new(), searched: 0, skipping: false, max_line_bytes }
     }
 
     /// Whether another read is within bounds while complete lines wait in the buffer.

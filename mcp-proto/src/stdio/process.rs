@@ -81,10 +81,7 @@ pub fn stdin() -> Stdin {
         // The first read reports the error.
         let _ = unstarted.try_send(Err(error));
     }
-    Stdin(Input::Thread(Reading {
-        chunks,
-        rest: Bytes::new(),
-    }))
+    Stdin(Input::Thread(Reading { chunks, rest: Bytes::new() }))
 }
 
 /// Stdout. A write completes when its bytes are handed over, a flush when everything is written. A pipe or a Unix
@@ -101,10 +98,7 @@ pub fn stdout() -> Stdout {
         // The first write then fails.
         tracing::error!(%error, "stdout has no thread");
     }
-    Stdout(Output::Thread(Writing {
-        chunks,
-        writing: None,
-    }))
+    Stdout(Output::Thread(Writing { chunks, writing: None }))
 }
 
 fn read(chunks: &mpsc::Sender<io::Result<Bytes>>) {
@@ -112,9 +106,7 @@ fn read(chunks: &mpsc::Sender<io::Result<Bytes>>) {
     loop {
         let chunk = match io::stdin().lock().read(&mut buffer) {
             Ok(0) => return,
-            Ok(read) => Ok(Bytes::copy_from_slice(
-                buffer.get(..read).unwrap_or_default(),
-            )),
+            Ok(read) => Ok(Bytes::copy_from_slice(buffer.get(..read).unwrap_or_default())),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => Err(error),
         };

@@ -68,11 +68,7 @@ async fn run(
 ) {
     let mut extensions = Extensions::new();
     if let Ok(peer) = stream.peer_cred() {
-        extensions.insert(UnixPeer {
-            uid: peer.uid(),
-            gid: peer.gid(),
-            pid: peer.pid(),
-        });
+        extensions.insert(UnixPeer { uid: peer.uid(), gid: peer.gid(), pid: peer.pid() });
     }
     let (reader, writer) = stream.into_split();
     let reader = UntilClosed {
@@ -113,9 +109,6 @@ impl AsyncRead for UntilClosed {
 
 impl Default for UnixConfig {
     fn default() -> Self {
-        Self {
-            max_connections: 256,
-            connection: StdioConfig::default(),
-        }
+        Self { max_connections: 256, connection: StdioConfig::default() }
     }
 }

@@ -233,8 +233,7 @@ impl Entry {
         let Stage::InputRequired(open) = &state.stage else {
             return Vec::new();
         };
-        keys.filter_map(|key| open.iter().find(|open| open.key == *key).cloned())
-            .collect()
+        keys.filter_map(|key| open.iter().find(|open| open.key == *key).cloned()).collect()
     }
 
     /// Takes the answers to open questions, and continues after the last one. Other answers are ignored.
@@ -312,9 +311,6 @@ impl fmt::Debug for Entry {
     /// Does not show the whole id: a caller that knows it may have access to the task.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id: String = self.id.chars().take(8).collect();
-        formatter
-            .debug_struct("Task")
-            .field("id", &id)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Task").field("id", &id).finish_non_exhaustive()
     }
 }

@@ -175,10 +175,8 @@ impl Keeper {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(TaskStoreError::TooLarge { max }) => {
-                let problem = format!(
-                    "the task has {} bytes, and its store takes {max}",
-                    body.len()
-                );
+                let problem =
+                    format!("the task has {} bytes, and its store takes {max}", body.len());
                 tracing::warn!(task = ?self.entry, problem);
                 let failed = Stage::Failed(ErrorObject::new(ErrorObject::INTERNAL, problem));
                 self.entry.propose_instead(failed);

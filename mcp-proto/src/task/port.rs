@@ -114,23 +114,13 @@ impl TaskRecord {
     /// A stored task with this name, number, version and remaining time; it is not orphaned.
     #[must_use]
     pub fn new(id: Arc<str>, number: u64, version: u64, ttl: Duration, body: Vec<u8>) -> Self {
-        Self {
-            id,
-            number,
-            version,
-            ttl,
-            is_orphaned: false,
-            body,
-        }
+        Self { id, number, version, ttl, is_orphaned: false, body }
     }
 
     /// The same task with the information whether the server that ran it has ended.
     #[must_use]
     pub fn orphaned(self, is_orphaned: bool) -> Self {
-        Self {
-            is_orphaned,
-            ..self
-        }
+        Self { is_orphaned, ..self }
     }
 }
 

@@ -56,11 +56,7 @@ impl Shared {
             ttl: entry.ttl,
             body: body(entry, kept)?,
         };
-        self.store
-            .insert(task)
-            .await
-            .map(drop)
-            .map_err(|error| refused(&error))
+        self.store.insert(task).await.map(drop).map_err(|error| refused(&error))
     }
 
     /// The task of that name, if it belongs to the owner and the era.
@@ -139,12 +135,7 @@ impl Shared {
                 // Its keeper has newer state than the record.
                 return Ok(false);
             }
-            if !changed
-                || self
-                    .replace(&mut found)
-                    .await
-                    .map_err(|error| refused(&error))?
-            {
+            if !changed || self.replace(&mut found).await.map_err(|error| refused(&error))? {
                 entry.adopt(found.state());
                 return Ok(changed);
             }
@@ -182,8 +173,7 @@ impl Shared {
             ErrorObject::invalid_params("the time of the task is over, and its result is not kept")
         })?;
         let copy = entry.to_keep();
-        copy.state
-            .send_modify(|state| state.stage.set_result(result));
+        copy.state.send_modify(|state| state.stage.set_result(result));
         Ok(copy)
     }
 
@@ -252,11 +242,7 @@ impl Shared {
             let ended = "the server that ran this task has ended";
             let ended = ErrorObject::new(ErrorObject::INTERNAL, ended);
             found.entry.end(Stage::Failed(ended));
-            if !self
-                .replace(&mut found)
-                .await
-                .map_err(|error| refused(&error))?
-            {
+            if !self.replace(&mut found).await.map_err(|error| refused(&error))? {
                 return Ok(None);
             }
         }

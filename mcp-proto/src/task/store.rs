@@ -55,10 +55,7 @@ pub(crate) struct NewTask {
 impl Tasks {
     pub(crate) fn new(config: TasksConfig, store: Option<Arc<dyn TaskStore>>) -> Self {
         Self {
-            shared: store.map(|store| Shared {
-                store,
-                max_task_bytes: config.max_task_bytes,
-            }),
+            shared: store.map(|store| Shared { store, max_task_bytes: config.max_task_bytes }),
             budget: Budget::new(&[(Kind::Tasks, config.tasks), (Kind::TaskBytes, config.bytes)]),
             config,
             table: Mutex::default(),
@@ -218,11 +215,7 @@ impl Tasks {
     /// Counts a handler that starts, or one that has ended.
     pub(crate) fn count(&self, started: bool) {
         self.running.send_modify(|running| {
-            *running = if started {
-                running.saturating_add(1)
-            } else {
-                running.saturating_sub(1)
-            };
+            *running = if started { running.saturating_add(1) } else { running.saturating_sub(1) };
         });
     }
 
@@ -239,12 +232,7 @@ impl Tasks {
     /// Waits until no handler of a task runs.
     pub(crate) async fn ended(&self) {
         // The sender is in `self`.
-        drop(
-            self.running
-                .subscribe()
-                .wait_for(|running| *running == 0)
-                .await,
-        );
+        drop(self.running.subscribe().wait_for(|running| *running == 0).await);
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -282,10 +270,7 @@ impl Drop for Tasks {
 impl fmt::Debug for Tasks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tasks = self.table().tasks.len();
-        formatter
-            .debug_struct("Tasks")
-            .field("tasks", &tasks)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Tasks").field("tasks", &tasks).finish_non_exhaustive()
     }
 }
 

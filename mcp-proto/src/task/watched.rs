@@ -53,11 +53,7 @@ impl Watched {
                     turn: Arc::clone(&turn),
                 })
             });
-            changed(Watch {
-                entry,
-                seen,
-                elsewhere,
-            })
+            changed(Watch { entry, seen, elsewhere })
         });
         Self(watched.collect())
     }
@@ -88,12 +84,7 @@ impl Watched {
 /// Waits for a change. If a task has completed in another server, the change has a copy with its result.
 fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
     Box::pin(async move {
-        let Some(Elsewhere {
-            tasks,
-            following,
-            turn,
-        }) = &mut watch.elsewhere
-        else {
+        let Some(Elsewhere { tasks, following, turn }) = &mut watch.elsewhere else {
             // The sender is in the entry.
             let _entry_is_held = watch.seen.changed().await;
             return (watch, None);
@@ -123,18 +114,12 @@ fn report(entry: &Entry, state: &State) -> (Option<Notification>, bool) {
     if matches!(state.stage, Stage::Expired) {
         return (None, true);
     }
-    let view = TaskView {
-        entry,
-        state,
-        detailed: true,
-    };
+    let view = TaskView { entry, state, detailed: true };
     let params = match serde_json::to_value(&view) {
         Ok(Value::Object(params)) => Some(params),
         _ => None,
     };
-    let notification = params.map(|params| Notification {
-        method: "notifications/tasks".to_owned(),
-        params,
-    });
+    let notification =
+        params.map(|params| Notification { method: "notifications/tasks".to_owned(), params });
     (notification, state.stage.is_over())
 }

@@ -58,15 +58,7 @@ impl Registered {
         let output = output.map(CompiledSchema::of_results).transpose()?;
         // A result made by hand may not fit its schema. Debug builds, and so the tests, check every result.
         let checked = cfg!(debug_assertions) || !tool.trusted_output;
-        Ok(Self {
-            tool,
-            input,
-            output,
-            checked,
-            nulls,
-            handler,
-            mirrored,
-        })
+        Ok(Self { tool, input, output, checked, nulls, handler, mirrored })
     }
 
     /// Judges the arguments of a call.
@@ -84,11 +76,7 @@ impl Registered {
                 None => ToolError::invalid_arguments(&self.tool.name, &findings),
             })),
         };
-        Started {
-            registered: self,
-            request_id,
-            call,
-        }
+        Started { registered: self, request_id, call }
     }
 
     /// A failure as a result.
@@ -122,11 +110,7 @@ impl Registered {
         let limit = self.tool.timeout.unwrap_or_default();
         ToolError::new(
             "TIMEOUT",
-            format!(
-                "{} did not finish within {} s",
-                self.tool.name,
-                limit.as_secs_f64()
-            ),
+            format!("{} did not finish within {} s", self.tool.name, limit.as_secs_f64()),
         )
     }
 
@@ -165,11 +149,7 @@ impl Started {
     pub(crate) fn finish(
         self,
     ) -> impl Future<Output = Result<CallToolResult, Interrupt>> + Send + use<> {
-        let Self {
-            registered,
-            request_id,
-            call,
-        } = self;
+        let Self { registered, request_id, call } = self;
         let call = match call {
             Ok(call) => call,
             Err(refused) => return Either::Left(ready(registered.failed(*refused))),
@@ -217,17 +197,12 @@ pub(super) fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObjec
     match arguments {
         None | Some(Value::Null) => Ok(Value::Object(Map::new())),
         Some(arguments @ Value::Object(_)) => Ok(arguments),
-        Some(_) => Err(ErrorObject::invalid_params(
-            "params.arguments must be an object",
-        )),
+        Some(_) => Err(ErrorObject::invalid_params("params.arguments must be an object")),
     }
 }
 
 impl fmt::Debug for Registered {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Registered")
-            .field("tool", &self.tool)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Registered").field("tool", &self.tool).finish_non_exhaustive()
     }
 }

@@ -11,10 +11,7 @@ struct ToolExecution {
     task_support: TaskSupport,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub(super) fn serialize<S: Serializer>(
     support: &TaskSupport,
     serializer: S,

@@ -229,8 +229,7 @@ impl ToolRegistry {
 
     /// Whether a tool is declared read-only.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
-        self.get(name)
-            .is_some_and(|it| it.registered.tool.only_reads())
+        self.get(name).is_some_and(|it| it.registered.tool.only_reads())
     }
 
     /// Hides the tools that are not declared read-only.

@@ -62,19 +62,13 @@ impl CallToolResult {
     /// One block of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            content: vec![ContentBlock::text(text)],
-            ..Self::default()
-        }
+        Self { content: vec![ContentBlock::text(text)], ..Self::default() }
     }
 
     /// Content of any kind.
     #[must_use]
     pub fn content(content: impl Into<Vec<ContentBlock>>) -> Self {
-        Self {
-            content: content.into(),
-            ..Self::default()
-        }
+        Self { content: content.into(), ..Self::default() }
     }
 
     /// The same as a failure that the model should read; [`ToolError`] also has a code.
@@ -107,20 +101,14 @@ impl CallToolResult {
     /// sent without a copy, except over pipes, as an event, and for a failure.
     #[must_use]
     pub fn prepared(json: PreparedJson) -> Self {
-        Self {
-            prepared: Some(json),
-            ..Self::default()
-        }
+        Self { prepared: Some(json), ..Self::default() }
     }
 
     /// As [`structured`](Self::structured), for a result that goes straight to the client.
     pub(crate) fn typed(value: &impl Serialize) -> Result<Self, ToolError> {
         // Most results are short; what does not fit makes it grow.
         let json = to_json(value, 256).map_err(|error| not_serialised(&error))?;
-        Ok(Self {
-            typed: Some(json),
-            ..Self::default()
-        })
+        Ok(Self { typed: Some(json), ..Self::default() })
     }
 
     /// The JSON text of `structuredContent`.
@@ -172,11 +160,7 @@ impl ToolError {
     /// A failure with a code in `UPPER_SNAKE` and a sentence.
     #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Failed {
-            code: code.into(),
-            message: message.into(),
-            data: None,
-        }
+        Self::Failed { code: code.into(), message: message.into(), data: None }
     }
 
     /// The same failure with details.
@@ -191,10 +175,7 @@ impl ToolError {
     /// A failure whose details go only to the log.
     #[must_use]
     pub fn internal() -> Self {
-        Self::new(
-            "INTERNAL_ERROR",
-            "the tool failed; the server's log has the details",
-        )
+        Self::new("INTERNAL_ERROR", "the tool failed; the server's log has the details")
     }
 
     /// Arguments that the tool's schema does not allow.
@@ -216,11 +197,7 @@ impl ToolError {
     /// The failure as a result, or else the interrupt.
     pub(crate) fn into_result(self) -> Result<CallToolResult, Interrupt> {
         let (code, message, data) = match self {
-            Self::Failed {
-                code,
-                message,
-                data,
-            } => (code, message, data),
+            Self::Failed { code, message, data } => (code, message, data),
             Self::Interrupt(interrupt) => return Err(interrupt),
         };
         // The one body of every failure: `{"error":{"code","message","data"?}}`.

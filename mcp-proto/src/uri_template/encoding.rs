@@ -9,11 +9,8 @@ const GENERAL_DELIMITERS: &str = ":/?#[]@";
 const SUB_DELIMITERS: &str = "!$&'()*+,;=";
 
 /// The characters to encode where only unreserved characters are kept.
-const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const NOT_UNRESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The characters to encode in a segment of a path, where `pchar` is kept (RFC 3986 §3.3).
 pub(crate) const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
@@ -32,12 +29,8 @@ pub(crate) const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
     .remove(b'=');
 
 /// The characters to encode where reserved characters are kept, too.
-const NOT_RESERVED: &AsciiSet = &NOT_PCHAR
-    .remove(b'/')
-    .remove(b'?')
-    .remove(b'#')
-    .remove(b'[')
-    .remove(b']');
+const NOT_RESERVED: &AsciiSet =
+    &NOT_PCHAR.remove(b'/').remove(b'?').remove(b'#').remove(b'[').remove(b']');
 
 /// A set of ASCII characters, one bit each.
 #[derive(Debug, Clone, Copy)]
@@ -54,18 +47,13 @@ impl Charset {
 
     /// Reserved and unreserved characters.
     pub(super) fn reserved() -> Self {
-        Self::unreserved()
-            .with_all(GENERAL_DELIMITERS)
-            .with_all(SUB_DELIMITERS)
+        Self::unreserved().with_all(GENERAL_DELIMITERS).with_all(SUB_DELIMITERS)
     }
 
     /// The characters that the value of a query parameter may contain unencoded: those that RFC 3986 allows there,
     /// without the query delimiters.
     pub(super) fn query_value() -> Self {
-        Self::unreserved()
-            .with_all(SUB_DELIMITERS)
-            .with_all(":@/")
-            .without('&')
+        Self::unreserved().with_all(SUB_DELIMITERS).with_all(":@/").without('&')
     }
 
     /// The set and this character.
@@ -146,10 +134,7 @@ pub(super) fn normalise(uri: &str) -> Cow<'_, str> {
             }
             normal.push(character);
         } else {
-            normal.extend(utf8_percent_encode(
-                character.encode_utf8(&mut buffer),
-                NOT_UNRESERVED,
-            ));
+            normal.extend(utf8_percent_encode(character.encode_utf8(&mut buffer), NOT_UNRESERVED));
         }
     }
     Cow::Owned(normal)

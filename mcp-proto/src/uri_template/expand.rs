@@ -11,11 +11,7 @@ pub(super) fn expand(parts: &[TemplatePart], values: &Variables) -> String {
         match part {
             TemplatePart::Literal(text) => uri.push_str(text),
             TemplatePart::Expression(operator, variables) => {
-                let mut expansion = Expansion {
-                    operator: *operator,
-                    uri: &mut uri,
-                    begun: false,
-                };
+                let mut expansion = Expansion { operator: *operator, uri: &mut uri, begun: false };
                 for variable in variables {
                     if let Some(value) = values.value(&variable.name) {
                         expansion.variable(variable, value);
@@ -71,11 +67,7 @@ impl Expansion<'_> {
         self.mark();
         if self.operator.is_named() {
             self.uri.push_str(name);
-            self.uri.push_str(if is_empty {
-                self.operator.if_empty()
-            } else {
-                "="
-            });
+            self.uri.push_str(if is_empty { self.operator.if_empty() } else { "=" });
         }
     }
 
@@ -85,12 +77,11 @@ impl Expansion<'_> {
     fn pair(&mut self, key: &str, value: &str) {
         self.mark();
         self.value(key);
-        self.uri
-            .push_str(if self.operator.is_named() && value.is_empty() {
-                self.operator.if_empty()
-            } else {
-                "="
-            });
+        self.uri.push_str(if self.operator.is_named() && value.is_empty() {
+            self.operator.if_empty()
+        } else {
+            "="
+        });
         self.value(value);
     }
 
@@ -109,11 +100,7 @@ impl Expansion<'_> {
     }
 
     fn mark(&mut self) {
-        let mark = if self.begun {
-            Some(self.operator.separator())
-        } else {
-            self.operator.first()
-        };
+        let mark = if self.begun { Some(self.operator.separator()) } else { self.operator.first() };
         self.uri.extend(mark);
         self.begun = true;
     }
@@ -135,10 +122,7 @@ fn prefix(value: &str, most: usize, triplets_are_kept: bool) -> &str {
             let bytes = value.as_bytes();
             end_of_encoded(bytes, end).or_else(|| triplet(bytes, end).map(|_| end + 3))
         };
-        end = triplets_are_kept
-            .then(encoded)
-            .flatten()
-            .unwrap_or(end + character.len_utf8());
+        end = triplets_are_kept.then(encoded).flatten().unwrap_or(end + character.len_utf8());
     }
     value.get(..end).unwrap_or(value)
 }

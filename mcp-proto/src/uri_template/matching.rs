@@ -62,10 +62,7 @@ struct Table<'u> {
 
 impl<'u> Table<'u> {
     fn of(steps: &[Step], uri: &'u str) -> Self {
-        let mut table = Self {
-            uri,
-            flags: vec![0; (steps.len() + 1) * (uri.len() + 1)],
-        };
+        let mut table = Self { uri, flags: vec![0; (steps.len() + 1) * (uri.len() + 1)] };
         table.add(steps.len(), uri.len(), FITS);
         for (number, step) in steps.iter().enumerate().rev() {
             match step {
@@ -138,10 +135,8 @@ impl<'u> Table<'u> {
     fn parameters(&mut self, number: usize, parameters: &Parameters) {
         for at in (0..=self.uri.len()).rev() {
             let byte = self.byte(at);
-            let (is_first, is_next) = (
-                byte == Some(parameters.first),
-                byte == Some(parameters.separator),
-            );
+            let (is_first, is_next) =
+                (byte == Some(parameters.first), byte == Some(parameters.separator));
             let fits = (is_first || is_next)
                 && parameters
                     .one(self.uri, at + 1)
@@ -197,22 +192,19 @@ impl Parameters {
         let rest = uri.get(at..)?;
         let bytes = uri.as_bytes();
         let (number, parameter, value) =
-            self.known
-                .iter()
-                .enumerate()
-                .find_map(|(number, parameter)| {
-                    let behind = rest.strip_prefix(parameter.name.as_str())?;
-                    let behind_at = at + parameter.name.len();
-                    match behind.strip_prefix('=') {
-                        Some(_) => Some((number, parameter, behind_at + 1)),
-                        // A longer name would continue.
-                        None => self
-                            .allowed
-                            .end_of_one(bytes, behind_at)
-                            .is_none()
-                            .then_some((number, parameter, behind_at)),
-                    }
-                })?;
+            self.known.iter().enumerate().find_map(|(number, parameter)| {
+                let behind = rest.strip_prefix(parameter.name.as_str())?;
+                let behind_at = at + parameter.name.len();
+                match behind.strip_prefix('=') {
+                    Some(_) => Some((number, parameter, behind_at + 1)),
+                    // A longer name would continue.
+                    None => self
+                        .allowed
+                        .end_of_one(bytes, behind_at)
+                        .is_none()
+                        .then_some((number, parameter, behind_at)),
+                }
+            })?;
         let mut end = value;
         let mut characters = 0;
         while let Some(beyond) = self.allowed.end_of_one(bytes, end) {
@@ -222,11 +214,7 @@ impl Parameters {
         if parameter.most.is_some_and(|most| characters > most) {
             return None;
         }
-        Some(One {
-            number,
-            value: uri.get(value..end)?,
-            end,
-        })
+        Some(One { number, value: uri.get(value..end)?, end })
     }
 }
 

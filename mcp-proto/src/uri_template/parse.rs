@@ -10,10 +10,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
         let most = UriTemplate::MAX_BYTES;
         return refuse(
             text.floor_char_boundary(most),
-            format!(
-                "the text goes on; a template has at most {most} bytes, not {}",
-                text.len()
-            ),
+            format!("the text goes on; a template has at most {most} bytes, not {}", text.len()),
         );
     }
     let mut parts = Vec::new();
@@ -21,10 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         if let Some(inside) = rest.strip_prefix('{') {
             let Some((body, _)) = inside.split_once('}') else {
-                return refuse(
-                    at,
-                    "`{` begins an expression that nothing ends; end it with `}`",
-                );
+                return refuse(at, "`{` begins an expression that nothing ends; end it with `}`");
             };
             parts.push(expression(body, at + 1)?);
             at += body.len() + 2;
@@ -48,10 +42,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
 }
 
 fn refuse<T>(offset: usize, message: impl Into<String>) -> Result<T, UriTemplateError> {
-    Err(UriTemplateError {
-        offset,
-        message: message.into(),
-    })
+    Err(UriTemplateError { offset, message: message.into() })
 }
 
 fn check_literal(literal: &str, offset: usize) -> Result<(), UriTemplateError> {
@@ -90,10 +81,7 @@ fn may_be_literal(character: char) -> bool {
 /// Parses the text between braces; `offset` is its position in the template.
 fn expression(body: &str, offset: usize) -> Result<TemplatePart, UriTemplateError> {
     let Some(first) = body.chars().next() else {
-        return refuse(
-            offset,
-            "the expression is empty; name a variable, as in `{name}`",
-        );
+        return refuse(offset, "the expression is empty; name a variable, as in `{name}`");
     };
     if "=,!@|".contains(first) {
         return refuse(
@@ -111,10 +99,7 @@ fn expression(body: &str, offset: usize) -> Result<TemplatePart, UriTemplateErro
         variables.push(variable(text, at)?);
         at += text.len() + 1;
     }
-    Ok(TemplatePart::Expression(
-        operator.unwrap_or(Operator::Simple),
-        variables,
-    ))
+    Ok(TemplatePart::Expression(operator.unwrap_or(Operator::Simple), variables))
 }
 
 fn variable(text: &str, offset: usize) -> Result<Variable, UriTemplateError> {
@@ -143,10 +128,7 @@ fn variable(text: &str, offset: usize) -> Result<Variable, UriTemplateError> {
             }
         },
     };
-    Ok(Variable {
-        name: name.to_owned(),
-        modifier,
-    })
+    Ok(Variable { name: name.to_owned(), modifier })
 }
 
 /// The rule `varname` of RFC 6570 §2.3.

@@ -111,11 +111,7 @@ fn values(
         match operator.first() {
             Some(mark) if is_each_optional || number == 0 => steps.push(Step::Mark {
                 mark: ascii(mark),
-                skip: if is_each_optional {
-                    steps.len() + 2
-                } else {
-                    end
-                },
+                skip: if is_each_optional { steps.len() + 2 } else { end },
             }),
             _ if number > 0 => steps.push(Step::Literal(separator.into())),
             _ => {}
@@ -145,17 +141,11 @@ fn without_what_comes(allowed: Charset, later: &[TemplatePart]) -> Charset {
             TemplatePart::Expression(operator, _) => operator.first() == Some(mark),
         })
     };
-    ['?', '#']
-        .into_iter()
-        .filter(|mark| comes(*mark))
-        .fold(allowed, Charset::without)
+    ['?', '#'].into_iter().filter(|mark| comes(*mark)).fold(allowed, Charset::without)
 }
 
 fn number_of(variable: &Variable, names: &[String]) -> usize {
-    names
-        .iter()
-        .position(|name| *name == variable.name)
-        .unwrap_or(usize::MAX)
+    names.iter().position(|name| *name == variable.name).unwrap_or(usize::MAX)
 }
 
 fn most(variable: &Variable) -> Option<usize> {

@@ -17,12 +17,7 @@ impl<'i> Mutator<'i> {
         tokens: &'i [Vec<u8>],
         max_bytes: usize,
     ) -> Self {
-        Self {
-            state: seed,
-            corpus,
-            tokens,
-            max_bytes,
-        }
+        Self { state: seed, corpus, tokens, max_bytes }
     }
 
     /// An entry of the corpus with one to eight changes.
@@ -74,11 +69,7 @@ impl<'i> Mutator<'i> {
     /// Any byte, but mostly one of text.
     fn byte(&mut self) -> u8 {
         let all = self.below(256) as u8;
-        if self.below(4) == 0 {
-            all
-        } else {
-            b' ' + all % 95
-        }
+        if self.below(4) == 0 { all } else { b' ' + all % 95 }
     }
 
     /// A range of indices, mostly a short one.
@@ -109,9 +100,7 @@ pub(crate) fn dictionary(text: &str) -> Vec<Vec<u8>> {
     lines
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .map(|line| {
-            let quoted = line
-                .strip_prefix('"')
-                .and_then(|line| line.strip_suffix('"'));
+            let quoted = line.strip_prefix('"').and_then(|line| line.strip_suffix('"'));
             unescaped(quoted.unwrap_or_else(|| panic!("no token: {line}")))
         })
         .collect()

@@ -16,10 +16,8 @@ const HTML: &str = "<!DOCTYPE html><title>Weather</title>";
 
 fn page() -> UiResource {
     let mut csp = UiCsp::default();
-    csp.connect_domains = vec![
-        "https://api.example.com".to_owned(),
-        "wss://live.example.com".to_owned(),
-    ];
+    csp.connect_domains =
+        vec!["https://api.example.com".to_owned(), "wss://live.example.com".to_owned()];
     csp.resource_domains = vec!["https://*.example.com".to_owned()];
     let mut page = UiResource::new(URI, "dashboard")
         .with_title("Weather")
@@ -51,11 +49,7 @@ fn tool(name: &str) -> Tool {
 fn with(builder: ServerBuilder<()>, tool: Tool) -> ServerBuilder<()> {
     builder.raw_tool(tool, async |(), _, context: Context| {
         let shown = context.client_capabilities.can_show_apps();
-        Ok(CallToolResult::text(if shown {
-            "shown"
-        } else {
-            "in words"
-        }))
+        Ok(CallToolResult::text(if shown { "shown" } else { "in words" }))
     })
 }
 
@@ -65,15 +59,12 @@ fn builder() -> ServerBuilder<()> {
 
 fn server() -> Server {
     let both = with(builder(), tool("both").with_ui(URI));
-    let button = tool("button")
-        .with_ui(URI)
-        .with_ui_visibility(UiVisibility::App);
+    let button = tool("button").with_ui(URI).with_ui_visibility(UiVisibility::App);
     with(with(both, button), tool("plain"))
         .ui_page(page(), HTML)
-        .ui_resource(
-            UiResource::new("ui://weather/hour", "hour"),
-            async |(), context: Context| Ok(format!("<!DOCTYPE html>{}", context.protocol_version)),
-        )
+        .ui_resource(UiResource::new("ui://weather/hour", "hour"), async |(), context: Context| {
+            Ok(format!("<!DOCTYPE html>{}", context.protocol_version))
+        })
         .build()
         .unwrap()
 }
@@ -83,12 +74,8 @@ async fn tools_name_their_pages_and_pages_say_what_they_need() {
     let (clients, _served) = every_client(&server()).await;
     for (name, client) in &clients {
         let list = client.request("tools/list", json!({})).await.unwrap();
-        let metas: Vec<_> = list["tools"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|tool| tool.get("_meta"))
-            .collect();
+        let metas: Vec<_> =
+            list["tools"].as_array().unwrap().iter().map(|tool| tool.get("_meta")).collect();
         let both = json!({"ui": {"resourceUri": URI}});
         let button = json!({"ui": {"resourceUri": URI, "visibility": ["app"]}});
         assert_eq!(metas, [Some(&both), Some(&button), None], "{name}");
@@ -118,10 +105,7 @@ async fn tools_name_their_pages_and_pages_say_what_they_need() {
 
 async fn extensions(server: Server) -> [Value; 2] {
     let service = mcp_proto::StreamableHttpService::new(server);
-    let discovered = Raw::modern("server/discover", json!({}))
-        .send(&service)
-        .await
-        .result();
+    let discovered = Raw::modern("server/discover", json!({})).send(&service).await.result();
     let initialized = Raw::initialize("2025-11-25").send(&service).await.result();
     [discovered, initialized].map(|result| result["capabilities"]["extensions"].clone())
 }
@@ -154,10 +138,7 @@ async fn a_handler_knows_whether_the_client_shows_pages() {
         (json!({}), "in words"),
         (json!({"extensions": {}}), "in words"),
         (json!({"extensions": {UI_EXTENSION: {}}}), "in words"),
-        (
-            json!({"extensions": {UI_EXTENSION: {"mimeTypes": ["text/html"]}}}),
-            "in words",
-        ),
+        (json!({"extensions": {UI_EXTENSION: {"mimeTypes": ["text/html"]}}}), "in words"),
         (
             json!({"extensions": {UI_EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}}),
             "shown",
@@ -182,11 +163,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
         }
     }
     let problem = |uri: &str| {
-        tool_problem(
-            with(builder(), tool("t").with_ui(uri))
-                .ui_page(page(), HTML)
-                .build(),
-        )
+        tool_problem(with(builder(), tool("t").with_ui(uri)).ui_page(page(), HTML).build())
     };
     assert!(problem("ui://weather/nope").contains("there is no such resource: add it by ui_page"));
     for uri in ["https://example.com/", "ui:/x", "ui://", "weather", ""] {
@@ -194,9 +171,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
     }
     // By hand, too.
     let mut by_hand = tool("t");
-    by_hand.meta = json!({"ui": {"resourceUri": "ui://nope"}})
-        .as_object()
-        .cloned();
+    by_hand.meta = json!({"ui": {"resourceUri": "ui://nope"}}).as_object().cloned();
     assert!(tool_problem(with(builder(), by_hand).build()).contains("no such resource"));
     let mut by_hand = tool("t");
     by_hand.meta = json!({"ui": {"resourceUri": 5}}).as_object().cloned();
@@ -204,9 +179,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
     let resource = |mime: &str| {
         let resource = Resource::new("ui://x", "x").with_mime_type(mime);
         with(builder(), tool("t").with_ui("ui://x"))
-            .resource(resource, async |(), _| {
-                Ok(ResourceContents::text("ui://x", HTML))
-            })
+            .resource(resource, async |(), _| Ok(ResourceContents::text("ui://x", HTML)))
             .build()
     };
     assert!(tool_problem(resource("text/html")).contains("whose media type must be"));
@@ -219,13 +192,9 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
         let told = resource_problem(UiResource::new(uri, "x"));
         assert!(told.contains("begins with ui://"), "{uri}: {told}");
     }
-    for origin in [
-        "",
-        "https://a b",
-        "https://a; script-src *",
-        "'unsafe-eval'",
-        "https://ä.example",
-    ] {
+    for origin in
+        ["", "https://a b", "https://a; script-src *", "'unsafe-eval'", "https://ä.example"]
+    {
         let mut csp = UiCsp::default();
         csp.frame_domains = vec!["https://ok.example".to_owned(), origin.to_owned()];
         let told = resource_problem(UiResource::new("ui://x", "x").with_csp(csp));
@@ -265,9 +234,7 @@ fn every_visibility_and_permission_has_its_name() {
         UiPermission::Geolocation,
         UiPermission::ClipboardWrite,
     ];
-    let page = every
-        .into_iter()
-        .fold(UiResource::new("ui://x", "x"), UiResource::with_permission);
+    let page = every.into_iter().fold(UiResource::new("ui://x", "x"), UiResource::with_permission);
     let server = Arc::new(builder().ui_page(page, HTML).build().unwrap());
     let request = mcp_proto::jsonrpc::Request::new(1, "resources/list", json!({}));
     let response = futures_util::FutureExt::now_or_never(server.handle(request, Context::test()));

@@ -16,13 +16,8 @@ use crate::resume::arguments;
 /// Says something, waits, asks for a name, and greets.
 fn server() -> (Server, Arc<Notify>) {
     let go = Arc::new(Notify::new());
-    let tool = Tool::new("greet", "")
-        .asking()
-        .with_input_schema(json!({"type": "object"}));
-    let server = Server::builder("asking", "1", go.clone())
-        .raw_tool(tool, greet)
-        .build()
-        .unwrap();
+    let tool = Tool::new("greet", "").asking().with_input_schema(json!({"type": "object"}));
+    let server = Server::builder("asking", "1", go.clone()).raw_tool(tool, greet).build().unwrap();
     (server, go)
 }
 
@@ -58,11 +53,7 @@ async fn session(service: &StreamableHttpService, version: &str) -> String {
 }
 
 fn greet_after(session: &str, wait: bool) -> Raw {
-    let given = if wait {
-        json!({"wait": true})
-    } else {
-        json!({})
-    };
+    let given = if wait { json!({"wait": true}) } else { json!({}) };
     Raw::legacy(session, "tools/call", &arguments("greet", &given))
 }
 
@@ -99,11 +90,7 @@ async fn a_question_to_a_client_that_is_away_waits_for_it() {
         go.notify_one();
         let mut stream = open(&service, get(&session, Some(&last))).await;
         let rest = stream.rest().await;
-        assert_eq!(
-            (rest.len(), text(&rest[0])),
-            (1, "Hello, Ada!"),
-            "{version}"
-        );
+        assert_eq!((rest.len(), text(&rest[0])), (1, "Hello, Ada!"), "{version}");
         // Too late, or twice: it may be nobody's fault.
         let reply = answer(&session, &question, "Bob").send(&service).await;
         assert_eq!(reply.status, 202);
@@ -114,20 +101,12 @@ async fn a_question_to_a_client_that_is_away_waits_for_it() {
 async fn an_answer_in_another_session_is_none() {
     let (server, _go) = server();
     let service = StreamableHttpService::new(server);
-    let (own, other) = (
-        session(&service, "2025-11-25").await,
-        session(&service, "2025-11-25").await,
-    );
+    let (own, other) =
+        (session(&service, "2025-11-25").await, session(&service, "2025-11-25").await);
     let mut stream = open(&service, greet_after(&own, false)).await;
     let question = stream.message().await.unwrap();
-    assert_eq!(
-        answer(&other, &question, "Eve").send(&service).await.status,
-        202
-    );
-    assert_eq!(
-        answer(&own, &question, "Ada").send(&service).await.status,
-        202
-    );
+    assert_eq!(answer(&other, &question, "Eve").send(&service).await.status, 202);
+    assert_eq!(answer(&own, &question, "Ada").send(&service).await.status, 202);
     assert_eq!(text(&stream.rest().await[0]), "Hello, Ada!");
 }
 
@@ -141,10 +120,7 @@ async fn a_client_that_cannot_be_asked_is_answered_at_once() {
     let reply = raw.send(&service).await;
     assert_eq!(reply.status, 200);
     let answer = reply.json();
-    assert!(
-        answer["error"].is_object() || answer["result"]["isError"] == true,
-        "{answer}"
-    );
+    assert!(answer["error"].is_object() || answer["result"]["isError"] == true, "{answer}");
     assert_eq!(start.elapsed().as_secs(), 0);
 }
 
@@ -170,13 +146,7 @@ async fn the_calls_of_a_batch_ask_on_its_stream() {
     let (server, _go) = server();
     let service = StreamableHttpService::new(server);
     let session = session(&service, "2025-03-26").await;
-    let ask = |id: i64| {
-        request(
-            id,
-            "tools/call",
-            &arguments("greet", &json!({"roots": true})),
-        )
-    };
+    let ask = |id: i64| request(id, "tools/call", &arguments("greet", &json!({"roots": true})));
     let batch = json!([ask(1), ask(2), request(3, "ping", &json!({}))]);
     let raw = Raw::post(batch.to_string()).set("mcp-session-id", &session);
     let mut stream = open(&service, raw).await;
@@ -195,9 +165,6 @@ async fn the_calls_of_a_batch_ask_on_its_stream() {
     answers.extend(stream.rest().await);
     answers.sort_by_key(|answer| answer["id"].as_i64());
     assert_eq!(answers.len(), 3);
-    assert_eq!(
-        (text(&answers[0]), text(&answers[1])),
-        ("1 roots", "1 roots")
-    );
+    assert_eq!((text(&answers[0]), text(&answers[1])), ("1 roots", "1 roots"));
     assert_eq!(answers[2]["result"], json!({}));
 }

@@ -58,12 +58,8 @@ async fn everywhere(client: &Client) -> [Result<Value, ClientError>; 3] {
     let text =
         |text: Option<&Value>| serde_json::from_str(text.unwrap().as_str().unwrap()).unwrap();
     let tool = client.call_tool("ask", json!({})).await;
-    let prompt = client
-        .request_in_rounds("prompts/get", json!({ "name": "ask" }))
-        .await;
-    let read = client
-        .request_in_rounds("resources/read", json!({ "uri": "test://ask" }))
-        .await;
+    let prompt = client.request_in_rounds("prompts/get", json!({ "name": "ask" })).await;
+    let read = client.request_in_rounds("resources/read", json!({ "uri": "test://ask" })).await;
     [
         tool.map(|result| match &result["structuredContent"] {
             Value::Object(content) if result["isError"] != true => content["said"].clone(),
@@ -78,9 +74,7 @@ async fn everywhere(client: &Client) -> [Result<Value, ClientError>; 3] {
 async fn every_question_is_asked_and_answered_in_both_eras() {
     type Case = (Value, fn(&Context) -> Result<Value, Interrupt>);
     let cases: [Case; 5] = [
-        (json!("Ann"), |context| {
-            Ok(json!(context.elicit("who", &name_form())?.text("name")))
-        }),
+        (json!("Ann"), |context| Ok(json!(context.elicit("who", &name_form())?.text("name")))),
         (json!("Accept"), |context| {
             let url = ElicitUrl::new("Please pay.", "https://pay.example/1");
             Ok(json!(format!("{:?}", context.elicit_url("pay", &url)?)))
@@ -102,11 +96,7 @@ async fn every_question_is_asked_and_answered_in_both_eras() {
             )?;
             let name = answers.elicited("who")?;
             let roots = answers.roots("where")?;
-            Ok(json!([
-                name.text("name"),
-                answers.sampled("greet")?.text(),
-                roots.len()
-            ]))
+            Ok(json!([name.text("name"), answers.sampled("greet")?.text(), roots.len()]))
         }),
     ];
     for (expected, ask) in cases {
@@ -124,11 +114,7 @@ async fn every_question_is_asked_and_answered_in_both_eras() {
             // Several at once have no order.
             questions.sort_by(|(one, _), (other, _)| one.cmp(other));
             assert!(!questions.is_empty() && questions.len().is_multiple_of(3));
-            assert_eq!(
-                *seen.get_or_insert_with(|| questions.clone()),
-                questions,
-                "{which}"
-            );
+            assert_eq!(*seen.get_or_insert_with(|| questions.clone()), questions, "{which}");
         }
     }
 }
@@ -155,11 +141,7 @@ async fn a_handler_asks_as_often_as_it_needs() {
             assert_eq!(said, Ok(json!(["1", "2", "3", "4", "5"])), "{which}");
         }
         // Nothing is asked twice.
-        assert_eq!(
-            std::mem::take(&mut *asked.lock().unwrap()).len(),
-            15,
-            "{which}"
-        );
+        assert_eq!(std::mem::take(&mut *asked.lock().unwrap()).len(), 15, "{which}");
     }
 }
 
@@ -191,39 +173,23 @@ async fn a_user_may_decline_and_go_away() {
 
 #[tokio::test]
 async fn a_client_that_refuses_ends_the_call() {
-    let server = asker(|context| Ok(json!(context.list_roots("where")?.len())))
-        .build()
-        .unwrap();
-    let (clients, _served, _) = answering_clients(&server, |_| {
-        Err(ErrorObject::new(-1, "The user is asleep."))
-    })
-    .await;
+    let server = asker(|context| Ok(json!(context.list_roots("where")?.len()))).build().unwrap();
+    let (clients, _served, _) =
+        answering_clients(&server, |_| Err(ErrorObject::new(-1, "The user is asleep."))).await;
     for (which, client) in clients {
         let [tool, prompt, read] = everywhere(&client).await;
         if which.contains("Modern") {
-            let refused = Err(ClientError::Refused(ErrorObject::new(
-                -1,
-                "The user is asleep.",
-            )));
+            let refused = Err(ClientError::Refused(ErrorObject::new(-1, "The user is asleep.")));
             assert_eq!([&tool, &prompt, &read], [&refused; 3], "{which}");
             continue;
         }
         let error = tool.unwrap()["error"].clone();
         assert_eq!(error["code"], "CLIENT_REFUSED", "{which}");
         let message = error["message"].as_str().unwrap();
-        assert_eq!(
-            message,
-            "the client refused roots/list: The user is asleep. (-1)"
-        );
+        assert_eq!(message, "the client refused roots/list: The user is asleep. (-1)");
         for refused in [prompt, read] {
-            let Err(ClientError::Rpc(error)) = refused else {
-                panic!("{which}: {refused:?}")
-            };
-            assert_eq!(
-                (error.code, error.message.as_str()),
-                (-32603, message),
-                "{which}"
-            );
+            let Err(ClientError::Rpc(error)) = refused else { panic!("{which}: {refused:?}") };
+            assert_eq!((error.code, error.message.as_str()), (-32603, message), "{which}");
         }
     }
 }
@@ -271,10 +237,9 @@ async fn a_type_is_a_form() {
     let content = json!({
         "name": "Ann", "count": 2.0, "size": "large", "toppings": ["Cheese"], "mail": null, "more": [1],
     });
-    let (clients, _served, asked) = answering_clients(&server, move |_| {
-        Ok(json!({ "action": "accept", "content": content }))
-    })
-    .await;
+    let (clients, _served, asked) =
+        answering_clients(&server, move |_| Ok(json!({ "action": "accept", "content": content })))
+            .await;
     for (which, client) in clients {
         for said in everywhere(&client).await {
             let order: Order = serde_json::from_value(said.unwrap()).unwrap();
@@ -345,41 +310,26 @@ struct Bytes {
 fn a_type_that_is_no_form_is_told_by_its_member() {
     let problem = |form: Result<ElicitForm, mcp_proto::SchemaError>| form.unwrap_err().to_string();
     let no_field = "is not a text, number, boolean or enumeration without data";
-    assert_eq!(
-        problem(ElicitForm::of::<Deep>("x")),
-        format!("the member \"inner\" {no_field}")
-    );
-    assert_eq!(
-        problem(ElicitForm::of::<Bytes>("x")),
-        format!("the member \"bytes\" {no_field}")
-    );
+    assert_eq!(problem(ElicitForm::of::<Deep>("x")), format!("the member \"inner\" {no_field}"));
+    assert_eq!(problem(ElicitForm::of::<Bytes>("x")), format!("the member \"bytes\" {no_field}"));
     assert!(ElicitForm::of::<String>("x").is_err());
 }
 
 #[tokio::test]
 async fn a_thousand_calls_that_ask_at_once_get_their_own_answers() {
-    let tool = Tool::new("ask", "Asks.")
-        .asking()
-        .with_input_schema(json!({ "type": "object" }));
+    let tool = Tool::new("ask", "Asks.").asking().with_input_schema(json!({ "type": "object" }));
     let server = Server::builder("asker", "1.0.0", ())
-        .raw_tool(
-            tool,
-            async |(), arguments: Map<String, Value>, context: Context| {
-                let form = ElicitForm::new(arguments["n"].to_string())
-                    .field("n", Field::integer().required());
-                let answer = context.elicit("n", &form)?;
-                assert_eq!(answer.content["n"], arguments["n"]);
-                CallToolResult::structured(&answer.content)
-            },
-        )
+        .raw_tool(tool, async |(), arguments: Map<String, Value>, context: Context| {
+            let form =
+                ElicitForm::new(arguments["n"].to_string()).field("n", Field::integer().required());
+            let answer = context.elicit("n", &form)?;
+            assert_eq!(answer.content["n"], arguments["n"]);
+            CallToolResult::structured(&answer.content)
+        })
         .build()
         .unwrap();
     let (clients, _served, _) = answering_clients(&server, |question| {
-        let n: u64 = question.params["message"]
-            .as_str()
-            .unwrap()
-            .parse()
-            .unwrap();
+        let n: u64 = question.params["message"].as_str().unwrap().parse().unwrap();
         Ok(json!({ "action": "accept", "content": { "n": n } }))
     })
     .await;

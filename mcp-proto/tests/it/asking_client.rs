@@ -34,19 +34,14 @@ async fn against(results: Vec<Value>) -> (Result<Value, ClientError>, Vec<Value>
         script.abort();
         return (result, Vec::new());
     }
-    let requests = script
-        .await
-        .unwrap()
-        .into_iter()
-        .enumerate()
-        .map(|(index, request)| {
-            let (_, body) = request.split_once("\r\n\r\n").unwrap();
-            let mut request: Value = serde_json::from_str(body).unwrap();
-            // A retry is a request of its own.
-            assert_eq!(request["id"], index + 1);
-            assert_eq!(request["method"], "tools/call");
-            request["params"].take()
-        });
+    let requests = script.await.unwrap().into_iter().enumerate().map(|(index, request)| {
+        let (_, body) = request.split_once("\r\n\r\n").unwrap();
+        let mut request: Value = serde_json::from_str(body).unwrap();
+        // A retry is a request of its own.
+        assert_eq!(request["id"], index + 1);
+        assert_eq!(request["method"], "tools/call");
+        request["params"].take()
+    });
     (result, requests.collect())
 }
 
@@ -80,10 +75,7 @@ async fn answers_and_state_go_back_as_they_came_and_no_further() {
     ];
     assert_eq!(params.len(), expected.len());
     for (params, (responses, state)) in params.iter().zip(expected) {
-        assert_eq!(
-            (&params["name"], &params["arguments"]),
-            (&json!("ask"), &json!({ "a": 1 }))
-        );
+        assert_eq!((&params["name"], &params["arguments"]), (&json!("ask"), &json!({ "a": 1 })));
         assert_eq!(params.get("inputResponses"), responses.as_ref());
         assert_eq!(params.get("requestState"), state.as_ref());
     }
@@ -106,9 +98,7 @@ async fn a_server_that_asks_wrongly_or_for_ever_is_told() {
     let (outcome, _) = against(vec![again; 32]).await;
     assert_eq!(
         outcome,
-        Err(ClientError::Protocol(
-            "tools/call still needs input after 32 rounds".to_owned()
-        ))
+        Err(ClientError::Protocol("tools/call still needs input after 32 rounds".to_owned()))
     );
 }
 
@@ -119,9 +109,7 @@ async fn without_a_callback_the_question_is_seen_as_it_came() {
     silent.capabilities = all_capabilities();
     let silent = Client::memory(server.clone(), silent).await.unwrap();
     let answering = Client::memory(server, config(Era::Modern)).await.unwrap();
-    let plain = answering
-        .request("tools/call", json!({ "name": "ask", "arguments": {} }))
-        .await;
+    let plain = answering.request("tools/call", json!({ "name": "ask", "arguments": {} })).await;
     for result in [silent.call_tool("ask", json!({})).await, plain] {
         let result = result.unwrap();
         assert_eq!(result["resultType"], "input_required");
@@ -155,10 +143,7 @@ async fn the_callback_gets_the_key_of_a_question_in_the_modern_era() {
     }
     let seen = seen.lock().unwrap();
     // In the legacy era it is the id of the request: unguessable.
-    assert_eq!(
-        seen[0].len(),
-        "\"00000000-0000-4000-8000-000000000000\"".len()
-    );
+    assert_eq!(seen[0].len(), "\"00000000-0000-4000-8000-000000000000\"".len());
     assert_eq!(seen[1], "\"who\"");
 }
 

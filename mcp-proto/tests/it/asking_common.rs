@@ -21,11 +21,8 @@ pub(crate) fn asker(
     ask: impl Fn(&Context) -> Result<Value, Interrupt> + Send + Sync + 'static,
 ) -> ServerBuilder<Ask> {
     let ask: Ask = Arc::new(ask);
-    let tool = |name| {
-        Tool::new(name, "Asks.")
-            .asking()
-            .with_input_schema(json!({ "type": "object" }))
-    };
+    let tool =
+        |name| Tool::new(name, "Asks.").asking().with_input_schema(json!({ "type": "object" }));
     let resource = Resource::new("test://ask", "ask");
     Server::builder("asker", "1.0.0", ask)
         .raw_tool(tool("ask"), by_tool)
@@ -103,13 +100,11 @@ pub(crate) async fn asked(
 /// A call of the tool by a client of a legacy revision.
 pub(crate) async fn legacy(server: Server, version: &str) -> Peer {
     let mut peer = Peer::new(server);
-    peer.send(
-        &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    peer.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": version,
         "capabilities": all_capabilities(),
         "clientInfo": { "name": "test", "version": "0" },
-    } }),
-    )
+    } }))
     .await;
     assert_eq!(peer.next().await["result"]["protocolVersion"], version);
     peer.send(&json!({
@@ -126,9 +121,7 @@ pub(crate) async fn modern(server: &Server, answers: Value) -> Result<Value, (i6
     context.client_capabilities = Arc::new(all_capabilities().into());
     let request = Request::new(7, "tools/call", with_meta(params));
     let outcome = server.handle(request, context).await.outcome;
-    outcome
-        .map(|payload| payload.to_value())
-        .map_err(|error| (error.code, error.message))
+    outcome.map(|payload| payload.to_value()).map_err(|error| (error.code, error.message))
 }
 
 /// What a handler gets for this answer to its question, or the refusal.

@@ -22,32 +22,19 @@ fn fields() -> Vec<(Field, Value)> {
                 "maxLength": 9, "pattern": "^[a-z]+$", "default": "ann",
             }),
         ),
-        (
-            Field::email(),
-            json!({ "type": "string", "format": "email" }),
-        ),
+        (Field::email(), json!({ "type": "string", "format": "email" })),
         (Field::uri(), json!({ "type": "string", "format": "uri" })),
         (Field::date(), json!({ "type": "string", "format": "date" })),
+        (Field::date_time(), json!({ "type": "string", "format": "date-time" })),
         (
-            Field::date_time(),
-            json!({ "type": "string", "format": "date-time" }),
-        ),
-        (
-            Field::number()
-                .with_bounds(Some(0.5), None)
-                .with_default(95.5),
+            Field::number().with_bounds(Some(0.5), None).with_default(95.5),
             json!({ "type": "number", "minimum": 0.5, "default": 95.5 }),
         ),
         (
-            Field::integer()
-                .with_bounds(None, Some(130.0))
-                .with_default(30),
+            Field::integer().with_bounds(None, Some(130.0)).with_default(30),
             json!({ "type": "integer", "maximum": 130, "default": 30 }),
         ),
-        (
-            Field::boolean().with_default(true),
-            json!({ "type": "boolean", "default": true }),
-        ),
+        (Field::boolean().with_default(true), json!({ "type": "boolean", "default": true })),
         (
             Field::one_of(["a", "b"]).with_default("b"),
             json!({ "type": "string", "enum": ["a", "b"], "default": "b" }),
@@ -90,9 +77,8 @@ async fn every_kind_of_field_is_sent_as_its_revision_wants_it() {
             let form = ElicitForm::new("Please.")
                 .field("first", field.clone())
                 .field("second", field.required());
-            let params = asked(version, move |context| {
-                Ok(json!(context.elicit("q", &form)?.content))
-            });
+            let params =
+                asked(version, move |context| Ok(json!(context.elicit("q", &form)?.content)));
             let mut params = params.await;
             let expected = match (version, expected.get("oneOf")) {
                 ("2025-06-18", Some(_)) => fields()[index + 1].1.clone(),
@@ -137,9 +123,7 @@ async fn answers_are_checked_against_the_form() {
     for (field, value) in good {
         let form = ElicitForm::new("?").field("f", field.clone());
         let answer = json!({ "action": "accept", "content": { "f": value } });
-        let said = answered(answer, move |context| {
-            Ok(json!(context.elicit("q", &form)?.content))
-        });
+        let said = answered(answer, move |context| Ok(json!(context.elicit("q", &form)?.content)));
         assert_eq!(said.await, Ok(json!({ "f": value })), "{field:?}");
     }
     let bad = [
@@ -167,9 +151,7 @@ async fn answers_are_checked_against_the_form() {
     for (field, value) in bad {
         let form = ElicitForm::new("?").field("f", field.clone());
         let answer = json!({ "action": "accept", "content": { "f": value } });
-        let said = answered(answer, move |context| {
-            Ok(json!(context.elicit("q", &form)?.content))
-        });
+        let said = answered(answer, move |context| Ok(json!(context.elicit("q", &form)?.content)));
         let problem = said.await.unwrap_err();
         assert!(problem.starts_with("content.f: "), "{field:?}: {problem}");
     }
@@ -178,9 +160,7 @@ async fn answers_are_checked_against_the_form() {
 #[tokio::test]
 async fn an_answer_is_what_the_form_asks_for_and_no_more() {
     let form = || {
-        ElicitForm::new("?")
-            .field("name", Field::text().required())
-            .field("age", Field::integer())
+        ElicitForm::new("?").field("name", Field::text().required()).field("age", Field::integer())
     };
     let said = |answer: Value| {
         answered(answer, move |context| {

@@ -34,14 +34,11 @@ async fn a_url_is_named_towards_the_revision_that_wants_a_name() {
     assert_eq!(one["elicitationId"].as_str().unwrap().len(), 36);
 
     // Whatever a client brings along: nothing was filled in.
-    let said = answered(
-        json!({ "action": "accept", "content": { "card": "4111" } }),
-        |context| {
-            let url = ElicitUrl::new("Please pay.", "https://pay.example/");
-            let answers = context.ask(&Questions::new().elicit_url("q", url))?;
-            Ok(json!(answers.elicited("q")?.content))
-        },
-    );
+    let said = answered(json!({ "action": "accept", "content": { "card": "4111" } }), |context| {
+        let url = ElicitUrl::new("Please pay.", "https://pay.example/");
+        let answers = context.ask(&Questions::new().elicit_url("q", url))?;
+        Ok(json!(answers.elicited("q")?.content))
+    });
     assert_eq!(said.await, Ok(json!({})));
 }
 
@@ -63,9 +60,7 @@ async fn sampling_is_sent_whole_and_as_its_revision_wants_it() {
         message.stop_sequences = vec!["END".to_owned()];
         message.metadata = json!({ "k": 1 }).as_object().cloned();
         let mut preferences = ModelPreferences::default();
-        preferences.hints.push(ModelHint {
-            name: "sonnet".to_owned(),
-        });
+        preferences.hints.push(ModelHint { name: "sonnet".to_owned() });
         preferences.speed_priority = Some(1.0);
         message.model_preferences = Some(preferences);
         message
@@ -126,23 +121,12 @@ async fn sampled_messages_are_one_piece_or_several() {
     };
     let text = |text: &str| json!({ "type": "text", "text": text });
     assert_eq!(sampled(text("a")).await, Ok(json!([1, "a"])));
-    assert_eq!(
-        sampled(json!([text("a"), text("b")])).await,
-        Ok(json!([2, "a\nb"]))
-    );
+    assert_eq!(sampled(json!([text("a"), text("b")])).await, Ok(json!([2, "a\nb"])));
     let image = json!({ "type": "image", "data": "AA==", "mimeType": "image/png" });
     assert_eq!(sampled(image).await, Ok(json!([1, ""])));
-    for content in [
-        json!(null),
-        json!("a"),
-        json!([1]),
-        json!({ "type": "film" }),
-    ] {
+    for content in [json!(null), json!("a"), json!([1]), json!({ "type": "film" })] {
         assert!(
-            sampled(content)
-                .await
-                .unwrap_err()
-                .starts_with("a CreateMessageResult is wanted: ")
+            sampled(content).await.unwrap_err().starts_with("a CreateMessageResult is wanted: ")
         );
     }
     // It was given none.
@@ -178,17 +162,10 @@ async fn roots_are_files() {
             Err("the uri of a root must begin with file://".to_owned())
         );
     }
-    for answer in [
-        json!({}),
-        json!(null),
-        json!({ "roots": {} }),
-        json!({ "roots": [1] }),
-    ] {
+    for answer in [json!({}), json!(null), json!({ "roots": {} }), json!({ "roots": [1] })] {
         roots(answer).await.unwrap_err();
     }
-    roots(json!({ "roots": [{ "uri": "file:///a", "name": 1 }] }))
-        .await
-        .unwrap_err();
+    roots(json!({ "roots": [{ "uri": "file:///a", "name": 1 }] })).await.unwrap_err();
     // It has no parameters.
     for (version, params) in [("2025-11-25", json!(null)), ("2026-07-28", json!({}))] {
         let asked = asked(version, |context| Ok(json!(context.list_roots("q")?))).await;
@@ -270,11 +247,7 @@ async fn what_a_revision_does_not_know_is_not_asked() {
     };
     let tools: Ask = |context| {
         let tool = SamplingTool::new("add", "Adds.", json!({ "type": "object" }));
-        Ok(json!(
-            context
-                .sample("q", &CreateMessage::text("?", 9).with_tool(tool))?
-                .text()
-        ))
+        Ok(json!(context.sample("q", &CreateMessage::text("?", 9).with_tool(tool))?.text()))
     };
     for (ask, since) in [
         (form, ProtocolVersion::V2025_06_18),

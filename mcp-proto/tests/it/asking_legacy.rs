@@ -128,9 +128,8 @@ fn failure(answer: &Value) -> (String, String) {
 async fn a_question_travels_on_the_stream_of_its_call_and_on_no_other() {
     let service = service_of(greet);
     let session = open_session(&service).await;
-    let listening = Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", &session);
+    let listening =
+        Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", &session);
     let mut listening = Stream::open(&service, listening).await;
     let mut calls = Vec::new();
     for id in [1, 2] {
@@ -147,10 +146,7 @@ async fn a_question_travels_on_the_stream_of_its_call_and_on_no_other() {
     }
     for (id, mut stream, _) in calls {
         let answer = stream.expect().await;
-        assert_eq!(
-            (&answer["id"], said(&answer)),
-            (&json!(id), &json!(format!("{id}")))
-        );
+        assert_eq!((&answer["id"], said(&answer)), (&json!(id), &json!(format!("{id}"))));
         assert_eq!(stream.next().await, None);
     }
     // Nothing of this was told to whoever listens: the end of the session is the first it hears.
@@ -175,10 +171,7 @@ async fn a_client_that_never_answers_costs_one_wait() {
         line.unwrap()
     }];
     let waited = started.elapsed();
-    assert!(
-        waited >= LIMIT && waited < LIMIT + Duration::from_secs(1),
-        "{waited:?}"
-    );
+    assert!(waited >= LIMIT && waited < LIMIT + Duration::from_secs(1), "{waited:?}");
     for (cancelled, question) in cancelled.iter().zip(&questions) {
         assert_eq!(cancelled["method"], "notifications/cancelled");
         assert_eq!(cancelled["params"]["requestId"], question["id"]);
@@ -186,10 +179,7 @@ async fn a_client_that_never_answers_costs_one_wait() {
     for answer in [stream.expect().await, peer.next().await] {
         let (code, message) = failure(&answer);
         assert_eq!(code, "CLIENT_DID_NOT_ANSWER");
-        assert_eq!(
-            message,
-            "the client did not answer elicitation/create within 300 s"
-        );
+        assert_eq!(message, "the client did not answer elicitation/create within 300 s");
     }
     assert_eq!(stream.next().await, None);
     // Too late, and no harm.
@@ -213,23 +203,17 @@ async fn what_is_no_tool_fails_as_a_request() {
         assert_eq!(stream.expect().await["method"], "notifications/cancelled");
         let error = stream.expect().await["error"].take();
         assert_eq!(error["code"], -32603, "{method}");
-        assert_eq!(
-            error["message"],
-            "the client did not answer elicitation/create within 300 s"
-        );
+        assert_eq!(error["message"], "the client did not answer elicitation/create within 300 s");
     }
 }
 
 #[tokio::test]
 async fn a_typed_tool_tells_its_failure_as_text_alone() {
     let server = Server::builder("asker", "1.0.0", ())
-        .tool(
-            Tool::new("echo", "Asks.").asking(),
-            async |(), _: Echo, context: Context| {
-                context.elicit("who", &name_form())?;
-                Err::<Echo, _>(ToolError::internal())
-            },
-        )
+        .tool(Tool::new("echo", "Asks.").asking(), async |(), _: Echo, context: Context| {
+            context.elicit("who", &name_form())?;
+            Err::<Echo, _>(ToolError::internal())
+        })
         .build()
         .unwrap();
     let mut peer = connected(server).await;
@@ -251,21 +235,13 @@ async fn a_typed_tool_tells_its_failure_as_text_alone() {
 #[tokio::test]
 async fn one_answer_that_fails_takes_the_other_questions_back() {
     let ask = |context: &Context| {
-        let questions = Questions::new()
-            .elicit("who", name_form())
-            .roots("where")
-            .roots("elsewhere");
+        let questions =
+            Questions::new().elicit("who", name_form()).roots("where").roots("elsewhere");
         Ok(json!(context.ask(&questions)?.roots("where")?))
     };
     let failing: [(Value, &str); 3] = [
-        (
-            json!({ "error": { "code": -1, "message": "No." } }),
-            "CLIENT_REFUSED",
-        ),
-        (
-            json!({ "result": { "roots": [{ "uri": "https://a" }] } }),
-            "CLIENT_ANSWER_INVALID",
-        ),
+        (json!({ "error": { "code": -1, "message": "No." } }), "CLIENT_REFUSED"),
+        (json!({ "result": { "roots": [{ "uri": "https://a" }] } }), "CLIENT_ANSWER_INVALID"),
         (json!({ "result": {} }), "CLIENT_ANSWER_INVALID"),
     ];
     let mut peer = connected(asker(ask).build().unwrap()).await;
@@ -274,9 +250,8 @@ async fn one_answer_that_fails_takes_the_other_questions_back() {
         let questions = [peer.next().await, peer.next().await, peer.next().await];
         let mut answer = outcome;
         answer["jsonrpc"] = json!("2.0");
-        let (failed, open): (Vec<_>, Vec<_>) = questions
-            .iter()
-            .partition(|question| question["method"] == "roots/list");
+        let (failed, open): (Vec<_>, Vec<_>) =
+            questions.iter().partition(|question| question["method"] == "roots/list");
         answer["id"] = failed[0]["id"].clone();
         peer.send(&answer).await;
         let mut cancelled = Vec::new();
@@ -307,8 +282,7 @@ async fn the_answers_of_a_call_are_bounded_together() {
         for _ in 0..2 {
             let question = peer.next().await;
             assert_eq!(question["method"], "elicitation/create");
-            peer.send(&accepted(&question["id"], &"x".repeat(length)))
-                .await;
+            peer.send(&accepted(&question["id"], &"x".repeat(length))).await;
         }
         let answer = peer.next().await;
         match code {
@@ -466,19 +440,8 @@ async fn a_client_that_does_not_read_is_not_waited_for_any_longer() {
     context.outbox = outbox;
     let started = Instant::now();
     let request = Request::new(1, "tools/call", json!({ "name": "ask" }));
-    let answer = server
-        .handle(request, context)
-        .await
-        .outcome
-        .unwrap()
-        .to_value();
-    assert_eq!(
-        failure(&json!({ "result": answer })).0,
-        "CLIENT_DID_NOT_ANSWER"
-    );
+    let answer = server.handle(request, context).await.outcome.unwrap().to_value();
+    assert_eq!(failure(&json!({ "result": answer })).0, "CLIENT_DID_NOT_ANSWER");
     let waited = started.elapsed();
-    assert!(
-        waited >= LIMIT && waited < LIMIT + Duration::from_secs(1),
-        "{waited:?}"
-    );
+    assert!(waited >= LIMIT && waited < LIMIT + Duration::from_secs(1), "{waited:?}");
 }

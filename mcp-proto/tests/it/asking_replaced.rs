@@ -17,9 +17,7 @@ fn replace(server: &Server) {
         .without_prompt("ask")
         .without_resource("test://ask")
         .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("other")))
-        .raw_prompt(Prompt::new("ask", ""), async |(), _, _| {
-            Ok(GetPromptResult::text("other"))
-        })
+        .raw_prompt(Prompt::new("ask", ""), async |(), _, _| Ok(GetPromptResult::text("other")))
         .resource(Resource::new("test://ask", "ask"), async |(), _| {
             Ok(ResourceContents::text("test://ask", "other"))
         });

@@ -53,10 +53,7 @@ async fn a_state_that_was_touched_is_refused() {
     for at in 0..state.len() {
         let mut bytes = state.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-        refused(
-            &with(json!(String::from_utf8(bytes).unwrap())).await,
-            UNREADABLE,
-        );
+        refused(&with(json!(String::from_utf8(bytes).unwrap())).await, UNREADABLE);
     }
     for touched in [
         String::new(),
@@ -88,11 +85,7 @@ async fn a_state_is_good_for_its_request_and_its_caller_alone() {
         }
         let (head, body) = service.handle(request).await.into_parts();
         let body = http_body_util::BodyExt::collect(body).await.unwrap();
-        Reply {
-            status: head.status,
-            headers: head.headers,
-            body: body.to_bytes(),
-        }
+        Reply { status: head.status, headers: head.headers, body: body.to_bytes() }
     };
     for owner in [None, Some("ann"), Some("")] {
         let first = send_as(owner, "tools/call", asking(&json!({}))).await;
@@ -120,17 +113,11 @@ async fn a_state_is_good_for_its_request_and_its_caller_alone() {
             json!({ "name": "ask" }),
             json!({ "name": "ask", "arguments": { "a": 1, "b": 2 }, "more": true }),
         ] {
-            refused(
-                &send_as(owner, "tools/call", back(&other)).await,
-                UNREADABLE,
-            );
+            refused(&send_as(owner, "tools/call", back(&other)).await, UNREADABLE);
         }
         // The same request in other words.
         let spelt = json!({ "arguments": { "b": 2.0, "a": 1 }, "name": "ask" });
-        assert_eq!(
-            said(&send_as(owner, "tools/call", back(&spelt)).await),
-            "Ann"
-        );
+        assert_eq!(said(&send_as(owner, "tools/call", back(&spelt)).await), "Ann");
         let mut meta = declaring(&json!(all_capabilities()));
         meta["progressToken"] = json!("p");
         let traced = back(&asking(&json!({ "_meta": meta })));
@@ -210,10 +197,7 @@ async fn used_states_are_remembered_in_bounds() {
     assert_eq!(said(&call(&service, &fresh().await).await), "Ann");
     let reply = call(&service, &fresh().await).await;
     assert_eq!(reply.refusal(), (200, -32603, Some(json!(7))));
-    assert_eq!(
-        reply.message(),
-        "too many requests were continued of late; try again later"
-    );
+    assert_eq!(reply.message(), "too many requests were continued of late; try again later");
 }
 
 #[tokio::test]
@@ -226,10 +210,7 @@ async fn a_request_goes_on_at_any_server_with_the_same_keys() {
     // Each round at a server that was just started.
     let restarted = serve(&Keys::new([1; 32]));
     state_for(&call(&restarted, &answers).await, &["two"]);
-    refused(
-        &call(&serve(&Keys::new([2; 32])), &answers).await,
-        UNREADABLE,
-    );
+    refused(&call(&serve(&Keys::new([2; 32])), &answers).await, UNREADABLE);
 
     // A key that was replaced still opens, and is forgotten after three more.
     let service = serve(&keys);
@@ -240,10 +221,7 @@ async fn a_request_goes_on_at_any_server_with_the_same_keys() {
     keys.rotate([5; 32]);
     refused(&call(&service, &answers).await, UNREADABLE);
     let state = state_for(&call(&service, &json!({})).await, &["one"]);
-    refused(
-        &call(&restarted, &json!({ "requestState": state })).await,
-        UNREADABLE,
-    );
+    refused(&call(&restarted, &json!({ "requestState": state })).await, UNREADABLE);
 }
 
 #[tokio::test]
@@ -251,10 +229,7 @@ async fn what_is_missing_is_asked_again_and_what_is_unknown_is_passed_over() {
     let service = service_of(|context| {
         let questions = Questions::new().elicit("who", name_form()).roots("where");
         let answers = context.ask(&questions)?;
-        Ok(json!([
-            answers.elicited("who")?.text("name"),
-            answers.roots("where")?.len()
-        ]))
+        Ok(json!([answers.elicited("who")?.text("name"), answers.roots("where")?.len()]))
     });
     let roots = json!({ "roots": [] });
     let state = state_for(&call(&service, &json!({})).await, &["where", "who"]);
@@ -286,13 +261,7 @@ async fn answers_of_the_wrong_form_are_refused() {
         refused(&reply, "params.inputResponses must be an object");
     }
     let state = state_for(&call(&service, &json!({})).await, &["who"]);
-    for no_answer in [
-        json!(null),
-        json!([]),
-        json!(42),
-        json!("Ann"),
-        json!({ "action": "ok" }),
-    ] {
+    for no_answer in [json!(null), json!([]), json!(42), json!("Ann"), json!({ "action": "ok" })] {
         for state in [None, Some(&state)] {
             let mut answers = json!({ "inputResponses": { "who": no_answer } });
             if let Some(state) = state {

@@ -34,11 +34,7 @@ async fn only_what_the_request_declares_is_asked() {
         ),
         (
             json!({ "elicitation": { "url": {} } }),
-            vec![
-                json!({}),
-                json!({ "elicitation": {} }),
-                json!({ "elicitation": { "form": {} } }),
-            ],
+            vec![json!({}), json!({ "elicitation": {} }), json!({ "elicitation": { "form": {} } })],
             |context| {
                 let url = ElicitUrl::new("?", "https://a.example/");
                 Ok(json!(format!("{:?}", context.elicit_url("q", &url)?)))
@@ -47,19 +43,11 @@ async fn only_what_the_request_declares_is_asked() {
         (
             json!({ "sampling": {} }),
             vec![json!({}), json!({ "elicitation": {}, "roots": {} })],
-            |context| {
-                Ok(json!(
-                    context.sample("q", &CreateMessage::text("?", 9))?.text()
-                ))
-            },
+            |context| Ok(json!(context.sample("q", &CreateMessage::text("?", 9))?.text())),
         ),
         (
             json!({ "sampling": { "tools": {} } }),
-            vec![
-                json!({}),
-                json!({ "sampling": {} }),
-                json!({ "sampling": { "context": {} } }),
-            ],
+            vec![json!({}), json!({ "sampling": {} }), json!({ "sampling": { "context": {} } })],
             |context| {
                 let tool = SamplingTool::new("add", "Adds.", json!({ "type": "object" }));
                 let message = CreateMessage::text("?", 9).with_tool(tool);
@@ -71,22 +59,13 @@ async fn only_what_the_request_declares_is_asked() {
             vec![json!({}), json!({ "sampling": {}, "elicitation": {} })],
             |context| Ok(json!(context.list_roots("q")?)),
         ),
-        (
-            json!({ "sampling": {} }),
-            vec![json!({ "roots": {} })],
-            |context| {
-                // Not a part of what is asked goes out.
-                let questions = Questions::new()
-                    .roots("q")
-                    .sample("s", CreateMessage::text("?", 9));
-                Ok(json!(context.ask(&questions)?.roots("q")?))
-            },
-        ),
+        (json!({ "sampling": {} }), vec![json!({ "roots": {} })], |context| {
+            // Not a part of what is asked goes out.
+            let questions = Questions::new().roots("q").sample("s", CreateMessage::text("?", 9));
+            Ok(json!(context.ask(&questions)?.roots("q")?))
+        }),
         (json!({ "sampling": {} }), vec![json!({})], |context| {
-            Err(Interrupt::missing_capability(
-                context,
-                &json!({ "sampling": {} }),
-            ))
+            Err(Interrupt::missing_capability(context, &json!({ "sampling": {} })))
         }),
     ];
     for (needed, poor, ask) in cases {
@@ -108,10 +87,9 @@ async fn only_what_the_request_declares_is_asked() {
     }
     // One that declares more is asked, and what it declared is forgotten with the request.
     let service = service_of(greet);
-    for declared in [
-        json!({ "elicitation": {} }),
-        json!({ "elicitation": { "form": {}, "url": {} } }),
-    ] {
+    for declared in
+        [json!({ "elicitation": {} }), json!({ "elicitation": { "form": {}, "url": {} } })]
+    {
         let params = asking(&json!({ "_meta": declaring(&declared) }));
         state_for(&send(&service, "tools/call", params).await, &["who"]);
         let params = asking(&json!({ "_meta": declaring(&json!({})) }));
@@ -233,16 +211,13 @@ async fn no_request_ever_leaves_a_modern_server() {
         .send(&service)
         .await
         .events();
-    let [answer] = events.as_slice() else {
-        panic!("{events:?}")
-    };
+    let [answer] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!(answer["result"]["resultType"], "input_required");
 
     let mut peer = Peer::new(asker(thrice).build().unwrap());
     let mut more = json!({ "_meta": declaring(&json!(all_capabilities())) });
     for key in ["one", "two", "three"] {
-        peer.send(&request(key, "tools/call", &with_meta(asking(&more))))
-            .await;
+        peer.send(&request(key, "tools/call", &with_meta(asking(&more)))).await;
         let answer = peer.next().await;
         assert_eq!((answer.get("method"), &answer["id"]), (None, &json!(key)));
         let result = &answer["result"];
@@ -250,11 +225,7 @@ async fn no_request_ever_leaves_a_modern_server() {
         more["requestState"] = result["requestState"].clone();
         more["inputResponses"] = json!({ key: accept(key) });
     }
-    peer.send(&request(4, "tools/call", &with_meta(asking(&more))))
-        .await;
-    assert_eq!(
-        peer.next().await["result"]["structuredContent"]["said"][2],
-        "three"
-    );
+    peer.send(&request(4, "tools/call", &with_meta(asking(&more)))).await;
+    assert_eq!(peer.next().await["result"]["structuredContent"]["said"][2], "three");
     assert!(peer.end().await.is_empty());
 }

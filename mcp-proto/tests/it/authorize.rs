@@ -35,9 +35,7 @@ fn tokens() -> BearerTokens {
 fn resource() -> ProtectedResource {
     let issuers = vec!["https://login.example".to_owned()];
     let scopes = Scopes::of(["read", "write", "offline_access"]);
-    ProtectedResource::new(URL, issuers)
-        .unwrap()
-        .with_scopes(&scopes)
+    ProtectedResource::new(URL, issuers).unwrap().with_scopes(&scopes)
 }
 
 fn guarded(server: mcp_proto::Server) -> StreamableHttpService {
@@ -87,14 +85,8 @@ async fn a_refusal_says_how_to_come_back() {
             let reply = raw.send(&service).await;
             assert_eq!(reply.refusal(), (status, -32600, None), "{authorization:?}");
             let challenge = challenge(&reply);
-            assert!(
-                challenge.starts_with(wanted),
-                "{authorization:?}: {challenge}"
-            );
-            assert!(
-                challenge.ends_with(&ending),
-                "{authorization:?}: {challenge}"
-            );
+            assert!(challenge.starts_with(wanted), "{authorization:?}: {challenge}");
+            assert!(challenge.ends_with(&ending), "{authorization:?}: {challenge}");
             assert!(!challenge.contains("nope") && !reply.message().contains("nope"));
         }
     }
@@ -106,10 +98,7 @@ async fn a_refusal_says_how_to_come_back() {
     let mut query = list().request();
     *query.uri_mut() = "/mcp?access_token=ada".parse().unwrap();
     assert_eq!(service.handle(query).await.status(), 401);
-    for good in [
-        shown(list(), "ada"),
-        list().set("authorization", "bEARER  eve"),
-    ] {
+    for good in [shown(list(), "ada"), list().set("authorization", "bEARER  eve")] {
         assert_eq!(good.send(&service).await.status, 200);
     }
     // A preflight shows no token.
@@ -121,21 +110,16 @@ async fn a_refusal_says_how_to_come_back() {
 async fn the_metadata_of_the_resource_is_for_everybody() {
     let service = guarded(server());
     let get = async |path: &str| {
-        let mut request = Raw::bare(http::Method::GET)
-            .set("accept", "application/json")
-            .request();
+        let mut request = Raw::bare(http::Method::GET).set("accept", "application/json").request();
         *request.uri_mut() = path.parse().unwrap();
         let reply = service.handle(request).await;
         let status = reply.status().as_u16();
-        let body = http_body_util::BodyExt::collect(reply.into_body())
-            .await
-            .unwrap();
+        let body = http_body_util::BodyExt::collect(reply.into_body()).await.unwrap();
         (status, body.to_bytes())
     };
-    for path in [
-        "/.well-known/oauth-protected-resource/mcp",
-        "/.well-known/oauth-protected-resource",
-    ] {
+    for path in
+        ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"]
+    {
         let (status, body) = get(path).await;
         assert_eq!(status, 200);
         let document: Value = serde_json::from_slice(&body).unwrap();
@@ -147,19 +131,9 @@ async fn the_metadata_of_the_resource_is_for_everybody() {
         });
         assert_eq!(document, wanted);
     }
-    assert_ne!(
-        get("/.well-known/oauth-protected-resource/other").await.0,
-        200
-    );
-    for url in [
-        "tools.example/mcp",
-        "ftp://tools.example/mcp",
-        "https://tools.example/mcp?x=1",
-    ] {
-        assert_eq!(
-            ProtectedResource::new(url, vec!["https://login.example".to_owned()]),
-            None
-        );
+    assert_ne!(get("/.well-known/oauth-protected-resource/other").await.0, 200);
+    for url in ["tools.example/mcp", "ftp://tools.example/mcp", "https://tools.example/mcp?x=1"] {
+        assert_eq!(ProtectedResource::new(url, vec!["https://login.example".to_owned()]), None);
     }
     assert_eq!(ProtectedResource::new(URL, Vec::new()), None);
 }
@@ -167,17 +141,12 @@ async fn the_metadata_of_the_resource_is_for_everybody() {
 #[tokio::test]
 async fn what_a_caller_left_behind_is_nobody_elses() {
     let service = guarded(server());
-    let opened = shown(Raw::initialize("2025-11-25"), "ada")
-        .send(&service)
-        .await;
+    let opened = shown(Raw::initialize("2025-11-25"), "ada").send(&service).await;
     let session = opened.header("mcp-session-id").unwrap().to_owned();
     let ping = |token: &str| shown(Raw::legacy(&session, "ping", &json!({})), token);
     assert_eq!(ping("ada").send(&service).await.status, 200);
     assert_eq!(ping("bob").send(&service).await.refusal().0, 404);
-    let end = shown(
-        Raw::bare(http::Method::DELETE).set("mcp-session-id", &session),
-        "bob",
-    );
+    let end = shown(Raw::bare(http::Method::DELETE).set("mcp-session-id", &session), "bob");
     assert_eq!(end.send(&service).await.refusal().0, 404);
     assert_eq!(ping("ada").send(&service).await.status, 200);
     assert_eq!(ping("nope").send(&service).await.refusal().0, 401);
@@ -195,27 +164,19 @@ async fn scopes_say_what_a_caller_sees_and_calls() {
     let names = |reply: &Reply| -> Vec<String> {
         let tools = reply.json()["result"]["tools"].clone();
         let tools = tools.as_array().unwrap().iter();
-        tools
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     for (token, may) in [("ada", true), ("bob", false), ("eve", false)] {
         let listed = shown(list(), token).send(&service).await;
         assert_eq!(names(&listed).contains(&"echo".to_owned()), may, "{token}");
         assert_eq!(listed.json()["result"]["cacheScope"], "private");
-        let session = shown(Raw::initialize("2025-11-25"), token)
-            .send(&service)
-            .await;
+        let session = shown(Raw::initialize("2025-11-25"), token).send(&service).await;
         let session = session.header("mcp-session-id").unwrap().to_owned();
         let listed = shown(Raw::legacy(&session, "tools/list", &json!({})), token);
-        assert_eq!(
-            names(&listed.send(&service).await).contains(&"echo".to_owned()),
-            may
-        );
-        for raw in [
-            Raw::modern("tools/call", say("x")),
-            Raw::legacy(&session, "tools/call", &say("x")),
-        ] {
+        assert_eq!(names(&listed.send(&service).await).contains(&"echo".to_owned()), may);
+        for raw in
+            [Raw::modern("tools/call", say("x")), Raw::legacy(&session, "tools/call", &say("x"))]
+        {
             let reply = shown(raw, token).send(&service).await;
             if may {
                 assert_eq!(reply.status, 200);
@@ -225,11 +186,7 @@ async fn scopes_say_what_a_caller_sees_and_calls() {
             let told = reply.message();
             assert!(told.ends_with(": it needs the scope write"), "{told}");
             let wanted = "Bearer error=\"insufficient_scope\"";
-            assert!(
-                challenge(&reply).starts_with(wanted),
-                "{}",
-                challenge(&reply)
-            );
+            assert!(challenge(&reply).starts_with(wanted), "{}", challenge(&reply));
             assert!(challenge(&reply).contains("scope=\"write\",resource_metadata="));
         }
         let ping = shown(Raw::legacy(&session, "ping", &json!({})), token);
@@ -237,41 +194,18 @@ async fn scopes_say_what_a_caller_sees_and_calls() {
         assert_eq!(ping.send(&service).await.status, status);
     }
     // In a batch each call is judged for itself.
-    let opened = shown(Raw::initialize("2025-03-26"), "bob")
-        .send(&service)
-        .await;
+    let opened = shown(Raw::initialize("2025-03-26"), "bob").send(&service).await;
     let session = opened.header("mcp-session-id").unwrap();
-    let calls = json!([
-        request(1, "tools/call", &say("x")),
-        request(2, "ping", &json!({}))
-    ]);
-    let batch = shown(
-        Raw::post(calls.to_string()).set("mcp-session-id", session),
-        "bob",
-    );
+    let calls = json!([request(1, "tools/call", &say("x")), request(2, "ping", &json!({}))]);
+    let batch = shown(Raw::post(calls.to_string()).set("mcp-session-id", session), "bob");
     let answers = batch.send(&service).await.json();
-    let refused = answers
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|answer| answer.get("error").is_some());
-    assert_eq!(
-        refused
-            .map(|answer| answer["id"].clone())
-            .collect::<Vec<_>>(),
-        [json!(1)]
-    );
+    let refused = answers.as_array().unwrap().iter().filter(|answer| answer.get("error").is_some());
+    assert_eq!(refused.map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!(1)]);
     // Where nobody is asked, everything is allowed.
     let open = StreamableHttpService::new(server);
     assert!(names(&list().send(&open).await).contains(&"echo".to_owned()));
     let session = session_of(&open, "2025-11-25").await;
-    assert_eq!(
-        Raw::legacy(&session, "tools/call", &say("x"))
-            .send(&open)
-            .await
-            .status,
-        200
-    );
+    assert_eq!(Raw::legacy(&session, "tools/call", &say("x")).send(&open).await.status, 200);
     let unknown =
         builder(&probe).require_scopes(Guarded::Tool("sya".to_owned()), Scopes::of(["write"]));
     assert!(unknown.build().unwrap_err().to_string().contains("\"sya\""));
@@ -313,12 +247,8 @@ async fn what_tools_say_of_themselves_decides_their_scopes() {
         .require_scopes(Guarded::Tool("own".to_owned()), Scopes::of(["other"]))
         .scopes_by_annotation(&Scopes::of(["read"]), &Scopes::of(["write"]))
         .observe(move |it| {
-            let seen = (
-                it.tool.map(str::to_owned),
-                it.writes,
-                it.principal.map(str::to_owned),
-                it.error,
-            );
+            let seen =
+                (it.tool.map(str::to_owned), it.writes, it.principal.map(str::to_owned), it.error);
             heard.lock().unwrap().push(seen);
         })
         .build()
@@ -385,9 +315,7 @@ async fn what_a_call_is_about_decides_its_scopes() {
     let mut config = HttpConfig::default();
     config.authorization = Some(Authorization::new(BearerTokens::from_text(&set).unwrap()));
     let service = StreamableHttpService::with_config(server.clone(), config);
-    let session = shown(Raw::initialize("2025-11-25"), "ada")
-        .send(&service)
-        .await;
+    let session = shown(Raw::initialize("2025-11-25"), "ada").send(&service).await;
     let session = session.header("mcp-session-id").unwrap().to_owned();
     for (tool, arguments, missing) in [
         ("open", json!({ "room": "one" }), None),
@@ -397,30 +325,19 @@ async fn what_a_call_is_about_decides_its_scopes() {
         ("own", json!({}), Some("scope=\"never read\"")),
     ] {
         let call = json!({ "name": tool, "arguments": arguments });
-        for raw in [
-            Raw::modern("tools/call", call.clone()),
-            Raw::legacy(&session, "tools/call", &call),
-        ] {
+        for raw in
+            [Raw::modern("tools/call", call.clone()), Raw::legacy(&session, "tools/call", &call)]
+        {
             let reply = shown(raw, "ada").send(&service).await;
             let told = challenge(&reply);
-            assert_eq!(
-                reply.status,
-                if missing.is_some() { 403 } else { 200 },
-                "{call}"
-            );
-            assert!(
-                missing.is_none_or(|missing| told.contains(missing)),
-                "{told}"
-            );
+            assert_eq!(reply.status, if missing.is_some() { 403 } else { 200 }, "{call}");
+            assert!(missing.is_none_or(|missing| told.contains(missing)), "{told}");
         }
     }
     for raw in [list(), Raw::legacy(&session, "tools/list", &json!({}))] {
         let listed = shown(raw, "ada").send(&service).await;
         let text = listed.json()["result"]["tools"].to_string();
-        assert!(
-            text.contains("\"open\"") && !text.contains("\"own\""),
-            "{text}"
-        );
+        assert!(text.contains("\"open\"") && !text.contains("\"own\""), "{text}");
     }
     let open = StreamableHttpService::new(server);
     let call = Raw::modern("tools/call", json!({ "name": "own", "arguments": {} }));

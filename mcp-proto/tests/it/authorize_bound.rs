@@ -22,11 +22,8 @@ async fn callers() -> Callers {
     let signer = Signer::new();
     let keys = IssuerKeys::from_text(&set(&[signer.named("one")])).unwrap();
     let (probe, _events) = probe();
-    let server = builder(&probe, TasksConfig::default())
-        .page_size(2)
-        .tools_list_changed()
-        .build()
-        .unwrap();
+    let server =
+        builder(&probe, TasksConfig::default()).page_size(2).tools_list_changed().build().unwrap();
     Callers {
         served: guarded(server, tokens(keys)).await,
         ada: signer.token(&claims("ada")),
@@ -71,9 +68,7 @@ async fn what_the_modern_era_gives_one_caller_is_refused_from_another() {
     let callers = callers().await;
     let same = |raw: Raw| (raw.clone(), raw);
     // A cursor.
-    let first = callers
-        .send(modern("tools/list", json!({})), &callers.ada)
-        .await;
+    let first = callers.send(modern("tools/list", json!({})), &callers.ada).await;
     let cursor = first.result()["nextCursor"].clone();
     let (eve, ada) = same(modern("tools/list", json!({ "cursor": cursor })));
     callers.is_of_ada(eve, ada, 200, -32602).await;
@@ -99,20 +94,16 @@ async fn what_the_modern_era_gives_one_caller_is_refused_from_another() {
 #[tokio::test]
 async fn what_a_session_has_is_refused_from_another_caller() {
     let callers = callers().await;
-    let (of_ada, of_eve) = (
-        callers.session(&callers.ada).await,
-        callers.session(&callers.eve).await,
-    );
+    let (of_ada, of_eve) =
+        (callers.session(&callers.ada).await, callers.session(&callers.eve).await);
     let by_both = |method: &str, params: &Value| {
         let raw = |session: &str| Raw::legacy(session, method, params);
         (raw(&of_eve), raw(&of_ada))
     };
     // The session itself: another's is as one that is not.
-    for (method, params) in [
-        ("ping", json!({})),
-        ("tools/list", json!({})),
-        ("tools/call", call("greet", &json!({}))),
-    ] {
+    for (method, params) in
+        [("ping", json!({})), ("tools/list", json!({})), ("tools/call", call("greet", &json!({})))]
+    {
         let raw = Raw::legacy(&of_ada, method, &params);
         callers.is_of_ada(raw.clone(), raw, 404, -32600).await;
     }

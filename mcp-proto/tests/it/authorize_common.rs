@@ -62,10 +62,7 @@ impl Signer {
 
     /// A token of the key `one`.
     pub(crate) fn token(&self, claims: &Value) -> String {
-        self.sign(
-            &json!({ "alg": "ES256", "kid": "one", "typ": "at+jwt" }),
-            claims,
-        )
+        self.sign(&json!({ "alg": "ES256", "kid": "one", "typ": "at+jwt" }), claims)
     }
 }
 
@@ -81,8 +78,7 @@ pub(crate) fn by_rsa(claims: &Value) -> (Value, String) {
     let token = signed(&header, claims, |text| {
         let mut signature = vec![0; key.public().modulus_len()];
         let random = SystemRandom::new();
-        key.sign(&RSA_PKCS1_SHA256, &random, text, &mut signature)
-            .unwrap();
+        key.sign(&RSA_PKCS1_SHA256, &random, text, &mut signature).unwrap();
         signature
     });
     (jwk, token)
@@ -140,9 +136,7 @@ pub(crate) async fn over(address: SocketAddr, raw: Raw, path: &str) -> Reply {
             body: body.collect().await.unwrap().to_bytes(),
         }
     };
-    tokio::time::timeout(PATIENCE, exchange)
-        .await
-        .expect("no answer")
+    tokio::time::timeout(PATIENCE, exchange).await.expect("no answer")
 }
 
 /// Sends a request over a socket and reads the head of the answer.
@@ -162,10 +156,7 @@ async fn sent(address: SocketAddr, raw: Raw, path: &str) -> http::Response<Incom
 
 /// The first request of each era.
 pub(crate) fn both_eras() -> [Raw; 2] {
-    [
-        Raw::modern("tools/list", json!({})),
-        Raw::initialize("2025-11-25"),
-    ]
+    [Raw::modern("tools/list", json!({})), Raw::initialize("2025-11-25")]
 }
 
 pub(crate) fn with_token(raw: Raw, token: &str) -> Raw {
@@ -186,15 +177,11 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// One that does not answer before it is set.
     pub(crate) fn new() -> Self {
-        Self {
-            fetches: Arc::default(),
-            answer: watch::Sender::new(None),
-        }
+        Self { fetches: Arc::default(), answer: watch::Sender::new(None) }
     }
 
     pub(crate) fn set(&self, answer: Result<String, &str>) {
-        self.answer
-            .send_replace(Some(answer.map_err(str::to_owned)));
+        self.answer.send_replace(Some(answer.map_err(str::to_owned)));
     }
 
     pub(crate) fn count(&self) -> usize {

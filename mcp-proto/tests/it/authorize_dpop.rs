@@ -24,11 +24,7 @@ impl Holder {
         let key = Signer::new();
         let mut claims = claims(name);
         claims["cnf"] = json!({ "jkt": thumbprint(&key) });
-        Self {
-            key,
-            token: issuer.token(&claims),
-            used: 0,
-        }
+        Self { key, token: issuer.token(&claims), used: 0 }
     }
 
     fn header(&self) -> Value {
@@ -50,18 +46,14 @@ impl Holder {
     }
 
     fn show(&self, raw: Raw, proof: &str) -> Raw {
-        raw.set("authorization", &format!("DPoP {}", self.token))
-            .set("dpop", proof)
+        raw.set("authorization", &format!("DPoP {}", self.token)).set("dpop", proof)
     }
 }
 
 /// RFC 7638.
 fn thumbprint(key: &Signer) -> String {
     let jwk = key.jwk();
-    let text = format!(
-        r#"{{"crv":"P-256","kty":"EC","x":{},"y":{}}}"#,
-        jwk["x"], jwk["y"]
-    );
+    let text = format!(r#"{{"crv":"P-256","kty":"EC","x":{},"y":{}}}"#, jwk["x"], jwk["y"]);
     BASE64.encode(&Sha256::digest(text))
 }
 
@@ -87,10 +79,7 @@ async fn a_proof_is_for_one_request_of_one_token_by_its_key() {
         let again = send(&served, ada.show(raw, &proof)).await;
         assert_eq!(again.refusal(), (401, -32600, None));
         let told = challenge(&again);
-        assert!(
-            told.starts_with("DPoP error=\"invalid_dpop_proof\""),
-            "{told}"
-        );
+        assert!(told.starts_with("DPoP error=\"invalid_dpop_proof\""), "{told}");
         assert!(told.contains("used already"), "{told}");
         assert!(told.contains("algs=\"ES256 "), "{told}");
         assert!(told.contains("resource_metadata="), "{told}");
@@ -110,18 +99,9 @@ async fn a_proof_is_for_one_request_of_one_token_by_its_key() {
     let good = json!(AUDIENCE);
     let mut wrong = vec![
         (by(&header, "htm", json!("GET")), "method"),
-        (
-            by(&header, "htu", json!("https://other.example/mcp")),
-            AUDIENCE,
-        ),
-        (
-            by(&header, "htu", json!("http://tools.example/mcp")),
-            AUDIENCE,
-        ),
-        (
-            by(&header, "htu", json!("https://me@tools.example/mcp")),
-            AUDIENCE,
-        ),
+        (by(&header, "htu", json!("https://other.example/mcp")), AUDIENCE),
+        (by(&header, "htu", json!("http://tools.example/mcp")), AUDIENCE),
+        (by(&header, "htu", json!("https://me@tools.example/mcp")), AUDIENCE),
         (by(&header, "iat", json!(now - 62)), "too old"),
         (by(&header, "iat", json!(now + 60)), "future"),
         (by(&header, "ath", json!("other")), "another token"),
@@ -141,41 +121,26 @@ async fn a_proof_is_for_one_request_of_one_token_by_its_key() {
     wrong.push((thief.sign(&own, &claims), "another key"));
     wrong.push((thief.sign(&header, &claims), "signature"));
     let none = json!({ "typ": "dpop+jwt", "alg": "none", "jwk": header["jwk"] });
-    wrong.push((
-        signed(&none, &claims, |_| Vec::new()),
-        "not a JSON Web Token",
-    ));
+    wrong.push((signed(&none, &claims, |_| Vec::new()), "not a JSON Web Token"));
     for (proof, problem) in wrong {
         let [raw, _] = both_eras();
         let reply = send(&served, ada.show(raw, &proof)).await;
         assert_eq!(reply.refusal(), (401, -32600, None), "{problem}");
         let told = challenge(&reply);
-        assert!(
-            told.starts_with("DPoP error=\"invalid_dpop_proof\""),
-            "{told}"
-        );
+        assert!(told.starts_with("DPoP error=\"invalid_dpop_proof\""), "{told}");
         assert!(told.contains(problem), "{problem}: {told}");
     }
     // The same URL in another form, and without its query.
-    for url in [
-        "HTTPS://Tools.Example:443/mcp/",
-        "https://tools.example/mcp?x=1#y",
-    ] {
+    for url in ["HTTPS://Tools.Example:443/mcp/", "https://tools.example/mcp?x=1#y"] {
         let mut claims = ada.claims();
         claims["htu"] = json!(url);
         let [raw, _] = both_eras();
         let proof = ada.key.sign(&header, &claims);
-        assert_eq!(
-            send(&served, ada.show(raw, &proof)).await.status,
-            200,
-            "{url}"
-        );
+        assert_eq!(send(&served, ada.show(raw, &proof)).await.status, 200, "{url}");
     }
     // No proof, two of them, and another's token with one's own proof.
     let [raw, _] = both_eras();
-    let bare = raw
-        .clone()
-        .set("authorization", &format!("DPoP {}", ada.token));
+    let bare = raw.clone().set("authorization", &format!("DPoP {}", ada.token));
     let (one, two) = (ada.proof(), ada.proof());
     let twice = ada.show(raw.clone(), &one);
     let twice = twice.add("dpop", &two);
@@ -218,10 +183,7 @@ async fn a_bound_token_is_no_bearer_token_and_the_other_way_round() {
     let keys = IssuerKeys::from_text(&set(&[issuer.named("one")])).unwrap();
     let plain_one = guarded(server(), tokens(keys)).await;
     let proof = ada.proof();
-    for raw in [
-        with_token(raw.clone(), &ada.token),
-        ada.show(raw.clone(), &proof),
-    ] {
+    for raw in [with_token(raw.clone(), &ada.token), ada.show(raw.clone(), &proof)] {
         assert_eq!(send(&plain_one, raw).await.status, 401);
     }
     assert!(Dpop::new("tools.example/mcp").is_none());

@@ -127,11 +127,7 @@ async fn an_endpoint_that_is_down_is_the_servers_trouble_and_no_tokens() {
         Ok("<html>".to_owned()),
         Ok(set(&[])),
         Ok(set(&vec![signer.named("one"); 101])),
-        Ok(format!(
-            "{}{}",
-            set(&[signer.named("one")]),
-            " ".repeat(256 * 1024)
-        )),
+        Ok(format!("{}{}", set(&[signer.named("one")]), " ".repeat(256 * 1024))),
     ] {
         endpoint.set(answer);
         advance(KEYS_INTERVAL).await;
@@ -224,18 +220,9 @@ mod fetched {
             (response(&moved, ""), "302"),
             (response("404 Not Found", ""), "404"),
             (response("500 Internal Server Error", ""), "500"),
-            (
-                response("200 OK", &" ".repeat(256 * 1024 + 1)),
-                "no whole answer",
-            ),
-            (
-                b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n{".to_vec(),
-                "no whole answer",
-            ),
-            (
-                b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n\xff".to_vec(),
-                "UTF-8",
-            ),
+            (response("200 OK", &" ".repeat(256 * 1024 + 1)), "no whole answer"),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n{".to_vec(), "no whole answer"),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n\xff".to_vec(), "UTF-8"),
             (b"nonsense".to_vec(), "no answer"),
         ] {
             let (url, _) = endpoint(answer).await;
@@ -252,11 +239,7 @@ mod fetched {
 
     #[test]
     fn keys_come_over_https_or_from_this_machine() {
-        for url in [
-            "http://localhost:1/k",
-            "http://127.0.0.9/k",
-            "http://[::1]:1/k",
-        ] {
+        for url in ["http://localhost:1/k", "http://127.0.0.9/k", "http://[::1]:1/k"] {
             assert!(HttpsKeys::new(url).is_ok(), "{url}");
         }
         for url in [

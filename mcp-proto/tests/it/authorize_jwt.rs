@@ -23,9 +23,7 @@ fn but(mut claims: Value, others: &Value) -> Value {
 
 fn hmac(key: &[u8], header: &Value, claims: &Value) -> String {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key);
-    signed(header, claims, |text| {
-        ring::hmac::sign(&key, text).as_ref().to_vec()
-    })
+    signed(header, claims, |text| ring::hmac::sign(&key, text).as_ref().to_vec())
 }
 
 #[tokio::test]
@@ -34,12 +32,7 @@ async fn only_what_the_issuer_signed_for_this_server_is_taken() {
     let good = claims("ada");
     let (rsa, by_rsa) = by_rsa(&good);
     let secret = json!({ "kty": "oct", "kid": "shared", "k": "c2VjcmV0" });
-    let keys = set(&[
-        signer.named("one"),
-        rsa.clone(),
-        secret,
-        json!({ "kty": "new" }),
-    ]);
+    let keys = set(&[signer.named("one"), rsa.clone(), secret, json!({ "kty": "new" })]);
     let served = guarded(server(), tokens(IssuerKeys::from_text(&keys).unwrap())).await;
     let es256 = |more: &Value| {
         let header = but(json!({ "alg": "ES256", "kid": "one", "typ": "JWT" }), more);
@@ -49,9 +42,8 @@ async fn only_what_the_issuer_signed_for_this_server_is_taken() {
     let point = data_encoding::BASE64URL_NOPAD
         .decode(signer.jwk()["x"].as_str().unwrap().as_bytes())
         .unwrap();
-    let modulus = data_encoding::BASE64URL_NOPAD
-        .decode(rsa["n"].as_str().unwrap().as_bytes())
-        .unwrap();
+    let modulus =
+        data_encoding::BASE64URL_NOPAD.decode(rsa["n"].as_str().unwrap().as_bytes()).unwrap();
     for token in [
         signer.token(&good),
         by_rsa.clone(),
@@ -92,31 +84,12 @@ async fn only_what_the_issuer_signed_for_this_server_is_taken() {
         (with(&json!({ "aud": "https://other.example" })), AUDIENCE),
         (with(&json!({ "aud": null })), "aud"),
         (none, "ES256"),
-        (
-            hmac(
-                b"secret",
-                &json!({ "alg": "HS256", "kid": "shared" }),
-                &good,
-            ),
-            "ES256",
-        ),
+        (hmac(b"secret", &json!({ "alg": "HS256", "kid": "shared" }), &good), "ES256"),
         // The public key, which everybody has, as if it were a shared secret.
-        (
-            hmac(&point, &json!({ "alg": "HS256", "kid": "one" }), &good),
-            "ES256",
-        ),
-        (
-            hmac(&modulus, &json!({ "alg": "HS256", "kid": "rsa" }), &good),
-            "ES256",
-        ),
-        (
-            signer.sign(&json!({ "alg": "ES256", "kid": "rsa" }), &good),
-            "not for its algorithm",
-        ),
-        (
-            signer.sign(&json!({ "alg": "RS256", "kid": "one" }), &good),
-            "not for its algorithm",
-        ),
+        (hmac(&point, &json!({ "alg": "HS256", "kid": "one" }), &good), "ES256"),
+        (hmac(&modulus, &json!({ "alg": "HS256", "kid": "rsa" }), &good), "ES256"),
+        (signer.sign(&json!({ "alg": "ES256", "kid": "rsa" }), &good), "not for its algorithm"),
+        (signer.sign(&json!({ "alg": "RS256", "kid": "one" }), &good), "not for its algorithm"),
         (es256(&json!({ "kid": "two" })), "does not publish"),
         (es256(&json!({ "typ": "dpop+jwt" })), "at+jwt"),
         (es256(&json!({ "crit": ["exp"] })), "crit"),
@@ -126,10 +99,7 @@ async fn only_what_the_issuer_signed_for_this_server_is_taken() {
             let reply = over(served.address, with_token(raw, &token), "/mcp").await;
             assert_eq!(reply.refusal(), (401, -32600, None), "{problem}");
             let challenge = challenge(&reply);
-            assert!(
-                challenge.starts_with("Bearer error=\"invalid_token\""),
-                "{challenge}"
-            );
+            assert!(challenge.starts_with("Bearer error=\"invalid_token\""), "{challenge}");
             assert!(challenge.contains(problem), "{problem}: {challenge}");
             let signature = token.rsplit('.').next().unwrap();
             assert!(signature.len() < 20 || !challenge.contains(signature));
@@ -188,10 +158,7 @@ async fn a_token_without_a_key_id_fits_the_only_key_of_its_algorithm() {
         ("{}".to_owned(), "JWK set"),
         ("nonsense".to_owned(), "JWK set"),
         (set(&[]), "no public key"),
-        (
-            set(&[json!({ "kty": "oct", "k": "c2VjcmV0" })]),
-            "no public key",
-        ),
+        (set(&[json!({ "kty": "oct", "k": "c2VjcmV0" })]), "no public key"),
         (set(&vec![signer.jwk(); 101]), "more than 100 keys"),
         (" ".repeat(256 * 1024 + 1), "longer than 262144 bytes"),
     ] {
@@ -214,10 +181,7 @@ async fn subject_and_scopes_of_a_token_are_those_of_the_caller() {
         Ok(CallToolResult::text(format!("{}: {scopes}", who.0)))
     }
     let tool = Tool::new("who", "Says who calls.").with_input_schema(json!({ "type": "object" }));
-    let server = Server::builder("bench", "1.0.0", ())
-        .raw_tool(tool, who)
-        .build()
-        .unwrap();
+    let server = Server::builder("bench", "1.0.0", ()).raw_tool(tool, who).build().unwrap();
     let signer = Signer::new();
     let keys = IssuerKeys::from_text(&set(&[signer.named("one")])).unwrap();
     let served = guarded(server, tokens(keys)).await;
@@ -239,14 +203,8 @@ async fn subject_and_scopes_of_a_token_are_those_of_the_caller() {
 async fn scopes_that_are_missing_are_all_named() {
     let (probe, _events) = probe();
     let server = builder(&probe)
-        .require_scopes(
-            Guarded::Tool("echo".to_owned()),
-            Scopes::of(["admin", "write"]),
-        )
-        .require_scopes(
-            Guarded::Method("tools/call".to_owned()),
-            Scopes::of(["call"]),
-        )
+        .require_scopes(Guarded::Tool("echo".to_owned()), Scopes::of(["admin", "write"]))
+        .require_scopes(Guarded::Method("tools/call".to_owned()), Scopes::of(["call"]))
         .build()
         .unwrap();
     let signer = Signer::new();
@@ -256,17 +214,12 @@ async fn scopes_that_are_missing_are_all_named() {
     let open = with_token(Raw::initialize("2025-11-25"), &token);
     let opened = over(served.address, open, "/mcp").await;
     let session = opened.header("mcp-session-id").unwrap();
-    for raw in [
-        Raw::modern("tools/call", say("x")),
-        Raw::legacy(session, "tools/call", &say("x")),
-    ] {
+    for raw in [Raw::modern("tools/call", say("x")), Raw::legacy(session, "tools/call", &say("x"))]
+    {
         let reply = over(served.address, with_token(raw, &token), "/mcp").await;
         assert_eq!(reply.refusal(), (403, -32600, Some(json!(7))));
         let challenge = challenge(&reply);
         assert!(challenge.starts_with("Bearer error=\"insufficient_scope\""));
-        assert!(
-            challenge.contains("scope=\"admin call write\""),
-            "{challenge}"
-        );
+        assert!(challenge.contains("scope=\"admin call write\""), "{challenge}");
     }
 }

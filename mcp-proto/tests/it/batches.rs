@@ -29,15 +29,9 @@ fn sorted(answers: &Value) -> Vec<(String, i64)> {
         .iter()
         .map(|answer| {
             assert_eq!(answer["jsonrpc"], "2.0");
-            assert_eq!(
-                answer.get("result").is_none(),
-                answer.get("error").is_some()
-            );
+            assert_eq!(answer.get("result").is_none(), answer.get("error").is_some());
             let id = answer.get("id").map(Value::to_string);
-            (
-                id.unwrap_or_default(),
-                answer["error"]["code"].as_i64().unwrap_or_default(),
-            )
+            (id.unwrap_or_default(), answer["error"]["code"].as_i64().unwrap_or_default())
         })
         .collect();
     sorted.sort();
@@ -67,10 +61,7 @@ async fn quiet_calls_are_answered_by_one_array() {
         assert_eq!(reply.status, 200);
         let answers = reply.json();
         let wanted = [("\"two\"", 0), ("1", 0), ("3", -32601)];
-        assert_eq!(
-            sorted(&answers),
-            wanted.map(|(id, code)| (id.to_owned(), code))
-        );
+        assert_eq!(sorted(&answers), wanted.map(|(id, code)| (id.to_owned(), code)));
         for answer in answers.as_array().unwrap() {
             if answer["id"] == "two" {
                 assert_eq!(answer["result"]["content"][0]["text"], "{\"text\":\"two\"}");
@@ -86,9 +77,7 @@ async fn messages_that_want_no_answer_get_none() {
     let session = session_of(&service, BATCHES).await;
     let cancel = |id: i64| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     let response = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "m"}});
-    let reply = batch(&session, &json!([cancel(1), response]))
-        .send(&service)
-        .await;
+    let reply = batch(&session, &json!([cancel(1), response])).send(&service).await;
     assert_eq!((reply.status.as_u16(), reply.body.len()), (202, 0));
     // A cancellation is heard wherever it stands; the call it is for gets no answer.
     let hang = json!([request(5, "tools/call", &call("hang")), ping(6)]);
@@ -99,16 +88,10 @@ async fn messages_that_want_no_answer_get_none() {
     events.expect("started").await;
     batch(&session, &json!([cancel(5)])).send(&service).await;
     events.expect("dropped").await;
-    assert_eq!(
-        sorted(&running.await.unwrap().json()),
-        [("6".to_owned(), 0)]
-    );
-    let reply = batch(
-        &session,
-        &json!([request(5, "tools/call", &call("hang")), cancel(5)]),
-    )
-    .send(&service)
-    .await;
+    assert_eq!(sorted(&running.await.unwrap().json()), [("6".to_owned(), 0)]);
+    let reply = batch(&session, &json!([request(5, "tools/call", &call("hang")), cancel(5)]))
+        .send(&service)
+        .await;
     assert_eq!((reply.status.as_u16(), reply.body.len()), (202, 0));
 }
 
@@ -122,10 +105,7 @@ async fn each_broken_member_is_told_and_spoils_no_other() {
         init = request(8, "initialize", &json!({})),
         modern = request(9, "tools/list", &with_meta(json!({}))),
     );
-    let reply = Raw::post(text)
-        .set("mcp-session-id", &session)
-        .send(&service)
-        .await;
+    let reply = Raw::post(text).set("mcp-session-id", &session).send(&service).await;
     assert_eq!(reply.status, 200);
     let wanted: Vec<_> = [("", -32600); 5]
         .into_iter()
@@ -146,13 +126,7 @@ async fn each_broken_member_is_told_and_spoils_no_other() {
     assert_eq!(reply.status, 400);
     assert_eq!(sorted(&reply.json()).len(), 2);
     // No initialize took effect.
-    assert_eq!(
-        Raw::legacy(&session, "ping", &json!({}))
-            .send(&service)
-            .await
-            .status,
-        200
-    );
+    assert_eq!(Raw::legacy(&session, "ping", &json!({})).send(&service).await.status, 200);
 }
 
 #[tokio::test]
@@ -173,16 +147,10 @@ async fn an_empty_batch_one_too_long_and_text_that_is_no_json_are_refused_whole(
         let refusal = raw.send(&service).await.refusal();
         assert_eq!(refusal, (400, wanted, None), "{text}");
     }
-    let reply = Raw::post(of(50))
-        .set("mcp-session-id", &session)
-        .send(&service)
-        .await;
+    let reply = Raw::post(of(50)).set("mcp-session-id", &session).send(&service).await;
     assert_eq!(reply.json().as_array().unwrap().len(), 50);
     let deep = format!("[{}1{}]", "[".repeat(5_000), "]".repeat(5_000));
-    let reply = Raw::post(deep)
-        .set("mcp-session-id", &session)
-        .send(&service)
-        .await;
+    let reply = Raw::post(deep).set("mcp-session-id", &session).send(&service).await;
     assert_eq!(reply.status, 400);
 }
 
@@ -214,21 +182,13 @@ async fn a_call_that_speaks_makes_the_answer_a_stream_with_one_event_for_each_me
         assert!(ids.insert(event.id.unwrap()));
         seen.push(event.data);
     }
-    let seen: Vec<Value> = seen
-        .iter()
-        .map(|data| serde_json::from_str(data).unwrap())
-        .collect();
+    let seen: Vec<Value> = seen.iter().map(|data| serde_json::from_str(data).unwrap()).collect();
     // Six reports, three answers, one refusal.
     assert_eq!(seen.len(), 10);
-    let answers = seen
-        .into_iter()
-        .filter(|message| message.get("method").is_none());
+    let answers = seen.into_iter().filter(|message| message.get("method").is_none());
     let answers = Value::Array(answers.collect());
     let wanted = [("", -32600), ("\"a\"", 0), ("\"b\"", 0), ("1", 0)];
-    assert_eq!(
-        sorted(&answers),
-        wanted.map(|(id, code)| (id.to_owned(), code))
-    );
+    assert_eq!(sorted(&answers), wanted.map(|(id, code)| (id.to_owned(), code)));
 }
 
 #[tokio::test]
@@ -266,35 +226,21 @@ async fn the_calls_of_a_batch_run_side_by_side_and_within_the_bounds_of_all_call
     let answers = sorted(&running.await.unwrap().json());
     let wanted = [("1", 0), ("2", 0), ("3", -32600)];
     assert_eq!(answers, wanted.map(|(id, code)| (id.to_owned(), code)));
-    assert_eq!(
-        Raw::legacy(&session, "ping", &json!({}))
-            .send(&service)
-            .await
-            .status,
-        200
-    );
+    assert_eq!(Raw::legacy(&session, "ping", &json!({})).send(&service).await.status, 200);
 }
 
 #[tokio::test]
 async fn large_batches_of_one_client_are_all_answered() {
     let service = service();
     let text = "n".repeat(100_000);
-    let messages = json!([
-        request(1, "tools/call", &say(&text)),
-        request(2, "tools/call", &say(&text)),
-    ]);
+    let messages =
+        json!([request(1, "tools/call", &say(&text)), request(2, "tools/call", &say(&text)),]);
     let mut running = Vec::new();
-    for accept in [
-        "application/json",
-        "text/event-stream",
-        "application/json, text/event-stream",
-    ] {
+    for accept in ["application/json", "text/event-stream", "application/json, text/event-stream"] {
         for _ in 0..3 {
             let session = session_of(&service, BATCHES).await;
-            let (service, raw) = (
-                service.clone(),
-                batch(&session, &messages).set("accept", accept),
-            );
+            let (service, raw) =
+                (service.clone(), batch(&session, &messages).set("accept", accept));
             running.push(tokio::spawn(async move { raw.send(&service).await }));
         }
     }
@@ -324,10 +270,7 @@ async fn every_other_revision_and_era_refuses_batches() {
         Raw::post(messages.to_string()),
         Raw::post(messages.to_string()).set("mcp-protocol-version", BATCHES),
         batch(&session, &messages).set("mcp-protocol-version", "2026-07-28"),
-        Raw {
-            body: messages.to_string().into(),
-            ..Raw::modern("ping", json!({}))
-        },
+        Raw { body: messages.to_string().into(), ..Raw::modern("ping", json!({})) },
     ] {
         assert_eq!(raw.send(&service).await.refusal(), (400, -32600, None));
     }
@@ -367,17 +310,13 @@ async fn over_stdio_the_answers_of_a_batch_are_one_line() {
     assert_eq!(peer.next().await["params"]["message"], "a2");
     assert_eq!(peer.next().await["params"]["message"], "a3");
     let wanted = [("", -32600), ("\"a\"", 0), ("1", 0), ("8", -32600)];
-    assert_eq!(
-        sorted(&peer.next().await),
-        wanted.map(|(id, code)| (id.to_owned(), code))
-    );
+    assert_eq!(sorted(&peer.next().await), wanted.map(|(id, code)| (id.to_owned(), code)));
     // Nothing but refusals; nothing to answer; the last call of a batch cancelled.
     peer.send(&json!([5])).await;
     assert_eq!(sorted(&peer.next().await), [(String::new(), -32600)]);
     peer.send(&json!([])).await;
     assert_eq!(peer.next().await["error"]["code"], -32600);
-    peer.send(&json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]))
-        .await;
+    peer.send(&json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}])).await;
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "b"}});
     peer.send(&json!([ping(3), steps("b")])).await;
     assert_eq!(peer.next().await["params"]["message"], "b1");

@@ -50,11 +50,7 @@ async fn a_body_may_be_as_large_as_the_limit_and_no_larger() {
         assert_eq!(raw.body.len(), bytes);
         for size in [1, 7, MAX, 100 * MAX] {
             let reply = service.handle(chunked(&raw, size)).await;
-            assert_eq!(
-                reply.status().as_u16(),
-                status,
-                "{bytes} in chunks of {size}"
-            );
+            assert_eq!(reply.status().as_u16(), status, "{bytes} in chunks of {size}");
         }
         assert_eq!(raw.send(&service).await.status.as_u16(), status, "{bytes}");
     }
@@ -68,11 +64,7 @@ fn counted(chunk: &'static [u8], chunks: usize, ends: bool) -> (TestBody, Arc<At
         counter.fetch_add(1, Ordering::SeqCst);
         Ok(Frame::data(Bytes::from_static(chunk)))
     });
-    let frames = if ends {
-        frames.boxed()
-    } else {
-        frames.chain(stream::pending()).boxed()
-    };
+    let frames = if ends { frames.boxed() } else { frames.chain(stream::pending()).boxed() };
     (StreamBody::new(frames), read)
 }
 
@@ -94,14 +86,7 @@ async fn the_rest_of_a_refused_body_is_read_in_bounds_before_the_answer() {
         (foreign(sized(500)), 10, false, 403, 10, 1),
         (announced(sized(500), 2_001), 0, false, 413, 0, 1),
         // A client that asks first has sent nothing.
-        (
-            announced(sized(500), 5_000).set("expect", "100-continue"),
-            50,
-            true,
-            413,
-            0,
-            0,
-        ),
+        (announced(sized(500), 5_000).set("expect", "100-continue"), 50, true, 413, 0, 0),
     ] {
         let (head, _) = raw.request().into_parts();
         let (body, counter) = counted(&[b' '; 100], chunks, ends);
@@ -158,9 +143,7 @@ async fn a_client_that_writes_its_whole_body_first_hears_why_it_is_refused() {
     let mut config = HttpConfig::default();
     config.max_body_bytes = 1 << 20;
     let served = crate::common::Served::with(server(), config, Default::default()).await;
-    let mut stream = tokio::net::TcpStream::connect(served.address)
-        .await
-        .unwrap();
+    let mut stream = tokio::net::TcpStream::connect(served.address).await.unwrap();
     let length = 3 << 20;
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
@@ -194,10 +177,7 @@ async fn a_body_that_does_not_arrive_is_given_up() {
     // A byte from time to time does not buy more time.
     let drip = stream::unfold((), |()| async {
         tokio::time::sleep(Duration::from_secs(7)).await;
-        Some((
-            Ok::<_, Infallible>(Frame::data(Bytes::from_static(b" "))),
-            (),
-        ))
+        Some((Ok::<_, Infallible>(Frame::data(Bytes::from_static(b" "))), ()))
     });
     let request = Request::from_parts(head, StreamBody::new(Box::pin(drip)));
     let reply = service().handle(request).await;
@@ -209,9 +189,7 @@ async fn a_body_that_does_not_arrive_is_given_up() {
 async fn a_body_that_breaks_off_is_refused() {
     let (head, _) = Raw::modern("tools/list", json!({})).request().into_parts();
     let broken = stream::iter([Ok(Frame::data(Bytes::from_static(b"{"))), Err("gone")]);
-    let reply = service()
-        .handle(Request::from_parts(head, StreamBody::new(broken)))
-        .await;
+    let reply = service().handle(Request::from_parts(head, StreamBody::new(broken))).await;
     assert_eq!(reply.status(), 400);
 }
 
@@ -223,25 +201,14 @@ async fn nesting_has_a_limit() {
         let array = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let mut params = with_meta(say("x"));
         params["deep"] = "DEEP".into();
-        let body = request(7, "tools/call", &params)
-            .to_string()
-            .replace("\"DEEP\"", &array);
-        Raw {
-            body: body.into(),
-            ..Raw::modern("tools/call", say("x"))
-        }
+        let body = request(7, "tools/call", &params).to_string().replace("\"DEEP\"", &array);
+        Raw { body: body.into(), ..Raw::modern("tools/call", say("x")) }
     };
     // Two levels are the message's own.
     assert_eq!(mcp_proto::json::MAX_DEPTH, 127);
     assert_eq!(nested(125).send(&service).await.status, 200);
-    assert_eq!(
-        nested(126).send(&service).await.refusal(),
-        (400, -32700, None)
-    );
-    assert_eq!(
-        nested(100_000).send(&service).await.refusal(),
-        (400, -32700, None)
-    );
+    assert_eq!(nested(126).send(&service).await.refusal(), (400, -32700, None));
+    assert_eq!(nested(100_000).send(&service).await.refusal(), (400, -32700, None));
 }
 
 #[tokio::test]
@@ -256,17 +223,10 @@ async fn a_member_given_twice_is_refused_at_any_depth() {
     ] {
         assert!(good.contains(once));
         let body = good.replace(once, twice);
-        let raw = Raw {
-            body: body.into(),
-            ..Raw::modern("tools/call", say("x"))
-        };
+        let raw = Raw { body: body.into(), ..Raw::modern("tools/call", say("x")) };
         let reply = raw.send(&service).await;
         assert_eq!(reply.refusal(), (400, -32600, Some(7.into())), "{twice}");
-        assert!(
-            reply.message().contains("given twice"),
-            "{}",
-            reply.message()
-        );
+        assert!(reply.message().contains("given twice"), "{}", reply.message());
     }
 }
 
@@ -274,32 +234,16 @@ async fn a_member_given_twice_is_refused_at_any_depth() {
 async fn text_that_is_no_utf8_is_refused_wherever_it_is() {
     let service = service();
     let good = Raw::modern("tools/call", say("MARK"));
-    let at = good
-        .body
-        .windows(4)
-        .position(|window| window == b"MARK")
-        .unwrap();
+    let at = good.body.windows(4).position(|window| window == b"MARK").unwrap();
     for bad in [&b"\xff"[..], b"\xc3", b"\xed\xa0\x80", b"\xc0\xaf"] {
         let mut body = good.body.to_vec();
         body.splice(at..at + 4, bad.iter().copied());
-        let reply = Raw {
-            body: body.into(),
-            ..good.clone()
-        }
-        .send(&service)
-        .await;
+        let reply = Raw { body: body.into(), ..good.clone() }.send(&service).await;
         assert_eq!(reply.refusal(), (400, -32700, None));
         assert!(reply.message().contains("UTF-8"), "{}", reply.message());
     }
     // A lone surrogate is no text either.
-    let body = String::from_utf8(good.body.to_vec())
-        .unwrap()
-        .replace("MARK", r"\ud800");
-    let reply = Raw {
-        body: body.into(),
-        ..good
-    }
-    .send(&service)
-    .await;
+    let body = String::from_utf8(good.body.to_vec()).unwrap().replace("MARK", r"\ud800");
+    let reply = Raw { body: body.into(), ..good }.send(&service).await;
     assert_eq!(reply.refusal(), (400, -32700, None));
 }

@@ -74,9 +74,7 @@ async fn a_client_with_its_share_of_sessions_pushes_out_its_own_alone() {
         StreamableHttpService::with_sessions(server(), HttpConfig::default(), sessions.clone());
     let (greedy, other) = ([127, 0, 0, 2], [127, 0, 0, 1]);
     let open = async |address| {
-        let response = service
-            .handle(from(address, Raw::initialize("2025-11-25")))
-            .await;
+        let response = service.handle(from(address, Raw::initialize("2025-11-25"))).await;
         let id = response.headers().get("mcp-session-id");
         let id = id.map(|id| id.to_str().unwrap().to_owned());
         (response.status().as_u16(), id)
@@ -119,10 +117,7 @@ async fn bodies_that_are_being_read_share_a_bounded_memory() {
         });
         let request = Request::from_parts(head, StreamBody::new(Box::pin(frames)));
         let service = service.clone();
-        (
-            sender,
-            tokio::spawn(async move { service.handle(request).await }),
-        )
+        (sender, tokio::spawn(async move { service.handle(request).await }))
     };
     let (holding, held) = slow();
     holding.send(Bytes::from_static(&[b' '; 50_000])).unwrap();
@@ -197,24 +192,17 @@ async fn a_client_that_has_its_share_leaves_the_rest_to_others() {
         running.push(tokio::spawn(async move { service.handle(request).await }));
         events.expect("started").await;
     }
-    let refused = service
-        .handle(from(greedy, Raw::modern("tools/call", say("x"))))
-        .await;
+    let refused = service.handle(from(greedy, Raw::modern("tools/call", say("x")))).await;
     assert_eq!(refused.status(), 429);
     assert_eq!(refused.headers()["retry-after"], "1");
     // So is a batch of which no call finds a place.
     let session = session_of(&service, "2025-03-26").await;
-    let calls = json!([
-        request(1, "tools/call", &say("x")),
-        request(2, "ping", &json!({}))
-    ]);
+    let calls = json!([request(1, "tools/call", &say("x")), request(2, "ping", &json!({}))]);
     let batch = Raw::post(calls.to_string()).set("mcp-session-id", &session);
     let refused = service.handle(from(greedy, batch)).await;
     assert_eq!(refused.status(), 429);
     assert_eq!(refused.headers()["retry-after"], "1");
-    let served = service
-        .handle(from(other, Raw::modern("tools/call", say("x"))))
-        .await;
+    let served = service.handle(from(other, Raw::modern("tools/call", say("x")))).await;
     assert_eq!(served.status(), 200);
     for call in running {
         call.abort();
@@ -240,10 +228,7 @@ async fn clients_behind_a_named_proxy_have_shares_of_their_own() {
     let (probe, mut events) = probe();
     let proxy = [10, 0, 0, 7];
     let mut config = HttpConfig::default();
-    config.budget.calls = Bound {
-        total: 10,
-        share: 1,
-    };
+    config.budget.calls = Bound { total: 10, share: 1 };
     config.proxies = Proxies::from_names(&["10.0.0.0/8".to_owned()]).unwrap();
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let status = async |by: [u8; 4], client: &str| {
@@ -286,10 +271,8 @@ async fn calls_of_all_clients_are_bounded_together() {
     events.expect("started").await;
     legacy.abort();
     let _aborted = legacy.await;
-    for raw in [
-        Raw::modern("tools/call", say("x")),
-        Raw::legacy(&session, "tools/call", &say("x")),
-    ] {
+    for raw in [Raw::modern("tools/call", say("x")), Raw::legacy(&session, "tools/call", &say("x"))]
+    {
         let reply = raw.send(&service).await;
         assert_eq!(reply.refusal(), (503, -32603, Some(7.into())));
         assert_eq!(
@@ -299,13 +282,7 @@ async fn calls_of_all_clients_are_bounded_together() {
     }
     modern.abort();
     events.expect("dropped").await;
-    assert_eq!(
-        Raw::modern("tools/call", say("x"))
-            .send(&service)
-            .await
-            .status,
-        200
-    );
+    assert_eq!(Raw::modern("tools/call", say("x")).send(&service).await.status, 200);
 }
 
 #[tokio::test]
@@ -315,9 +292,8 @@ async fn a_message_that_costs_more_than_a_share_is_too_large_and_not_too_early()
     let service = StreamableHttpService::with_config(server(), config);
     let costly = with_meta(json!({ "x": vec![json!({ "": 0 }); 2_000] }));
     for address in [[127, 0, 0, 1], [127, 0, 0, 2]] {
-        let refused = service
-            .handle(from(address, Raw::modern("tools/list", costly.clone())))
-            .await;
+        let refused =
+            service.handle(from(address, Raw::modern("tools/list", costly.clone()))).await;
         assert_eq!(refused.status(), 413);
     }
 }

@@ -24,9 +24,7 @@ fn builder() -> ServerBuilder<()> {
                 Tool::new(name, "").with_input_schema(json!({"type": "object"})),
                 async |(), _, _| Ok(mcp_proto::CallToolResult::text("")),
             )
-            .raw_prompt(Prompt::new(name, ""), async |(), _, _| {
-                Ok(GetPromptResult::text(""))
-            })
+            .raw_prompt(Prompt::new(name, ""), async |(), _, _| Ok(GetPromptResult::text("")))
             .resource_template(
                 ResourceTemplate::new(format!("{name}:{{v}}"), name),
                 async |(), _, _| Ok(ResourceContents::text("x:x", "")),
@@ -65,20 +63,12 @@ async fn expect(server: &Server, method: &str, params: Value, ttl: u64, scope: &
             Era::Modern => (json!(ttl), json!(scope)),
             Era::Legacy => (Value::Null, Value::Null),
         };
-        assert_eq!(
-            (found_ttl, found_scope),
-            wanted,
-            "{era:?} {method} {params}"
-        );
+        assert_eq!((found_ttl, found_scope), wanted, "{era:?} {method} {params}");
     }
 }
 
-const LISTS: [&str; 4] = [
-    "tools/list",
-    "prompts/list",
-    "resources/list",
-    "resources/templates/list",
-];
+const LISTS: [&str; 4] =
+    ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 #[tokio::test]
 async fn lists_are_everybodys_for_a_minute_and_a_resource_is_what_its_handler_says() {
@@ -108,10 +98,7 @@ async fn results_that_are_nobodys_to_keep_have_no_hint() {
         .unwrap();
     let reference = json!({"type": "ref/resource", "uri": "a:{v}"});
     for (method, params) in [
-        (
-            "completion/complete",
-            json!({"ref": reference, "argument": {"name": "v", "value": ""}}),
-        ),
+        ("completion/complete", json!({"ref": reference, "argument": {"name": "v", "value": ""}})),
         ("tools/call", json!({"name": "a"})),
         ("prompts/get", json!({"name": "a"})),
     ] {
@@ -132,17 +119,15 @@ async fn the_builder_decides_for_all_lists() {
 
 /// Lists what belongs to the caller.
 fn of_the_caller(builder: ServerBuilder<()>) -> ServerBuilder<()> {
-    builder.list_resources(
-        async |(), asked: PageRequest, context: mcp_proto::Context| {
-            let who = context.principal().unwrap_or("nobody").to_owned();
-            let number = asked.after.map_or(0, |after| after.parse::<u32>().unwrap());
-            let items = vec![Resource::new(format!("x:{who}/{number}"), who)];
-            Ok(match number {
-                3 => Page::last(items),
-                _ => Page::with_next(items, (number + 1).to_string()),
-            })
-        },
-    )
+    builder.list_resources(async |(), asked: PageRequest, context: mcp_proto::Context| {
+        let who = context.principal().unwrap_or("nobody").to_owned();
+        let number = asked.after.map_or(0, |after| after.parse::<u32>().unwrap());
+        let items = vec![Resource::new(format!("x:{who}/{number}"), who)];
+        Ok(match number {
+            3 => Page::last(items),
+            _ => Page::with_next(items, (number + 1).to_string()),
+        })
+    })
 }
 
 #[tokio::test]
@@ -182,11 +167,7 @@ async fn all_pages_have_the_scope_of_the_first_and_each_caller_has_its_own() {
             }
             assert!(scopes.len() >= 3, "{list}");
             assert!(scopes.iter().all(|scope| *scope == scopes[0]), "{scopes:?}");
-            let scope = if list == "resources/list" {
-                "private"
-            } else {
-                "public"
-            };
+            let scope = if list == "resources/list" { "private" } else { "public" };
             assert_eq!(scopes[0], scope, "{list}");
         }
         let told = |who: &str| seen.iter().filter(|page| page.contains(who)).count();

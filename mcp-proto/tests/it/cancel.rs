@@ -39,9 +39,7 @@ async fn closing_the_socket_of_a_modern_call_drops_its_handler() {
                 .unwrap();
         let connection = tokio::spawn(connection);
         let answer = tokio::spawn(async move {
-            sender
-                .send_request(Raw::modern("tools/call", call(tool)).request())
-                .await
+            sender.send_request(Raw::modern("tools/call", call(tool)).request()).await
         });
         events.expect("started").await;
         // `hang` still owes its head; of `talk` a stream is open.
@@ -56,13 +54,10 @@ async fn closing_the_socket_of_a_modern_call_drops_its_handler() {
 async fn resetting_an_http2_stream_drops_its_handler_and_no_other() {
     let (probe, mut events) = probe();
     let served = Served::new(builder(&probe).build().unwrap()).await;
-    let client: HyperClient<_, Full<bytes::Bytes>> = HyperClient::builder(TokioExecutor::new())
-        .http2_only(true)
-        .build_http();
+    let client: HyperClient<_, Full<bytes::Bytes>> =
+        HyperClient::builder(TokioExecutor::new()).http2_only(true).build_http();
     let send = |tool: &str| {
-        let mut request = Raw::modern("tools/call", call(tool))
-            .unset("host")
-            .request();
+        let mut request = Raw::modern("tools/call", call(tool)).unset("host").request();
         *request.uri_mut() = served.url().parse().unwrap();
         tokio::spawn(client.request(request))
     };
@@ -80,9 +75,7 @@ async fn resetting_an_http2_stream_drops_its_handler_and_no_other() {
 #[tokio::test]
 async fn dropping_the_response_of_a_modern_call_drops_its_handler() {
     let (service, _probe, mut events) = in_process();
-    let reply = service
-        .handle(Raw::modern("tools/call", call("talk")).request())
-        .await;
+    let reply = service.handle(Raw::modern("tools/call", call("talk")).request()).await;
     let mut body = reply.into_body();
     body.frame().await.unwrap().unwrap();
     // It runs on only while somebody reads.
@@ -112,17 +105,12 @@ async fn a_legacy_call_runs_on_without_its_client() {
 async fn a_legacy_stream_that_is_dropped_does_not_end_its_call() {
     let (service, _probe, mut events) = in_process();
     let session = open_session(&service).await;
-    let reply = service
-        .handle(Raw::legacy(&session, "tools/call", &call("talk")).request())
-        .await;
+    let reply = service.handle(Raw::legacy(&session, "tools/call", &call("talk")).request()).await;
     drop(reply);
     events.expect("started").await;
     assert!(events.none());
     // It can still be cancelled, by its id.
-    assert_eq!(
-        cancelled(&session, &json!(7)).send(&service).await.status,
-        202
-    );
+    assert_eq!(cancelled(&session, &json!(7)).send(&service).await.status, 202);
     events.expect("dropped").await;
 }
 
@@ -139,26 +127,17 @@ async fn legacy_calls_are_cancelled_by_id_of_the_same_session_and_type() {
         }
     });
     events.expect("started").await;
-    for (session, id) in [
-        (&other, json!(7)),
-        (&session, json!("7")),
-        (&session, json!(8)),
-        (&session, json!(null)),
-    ] {
+    for (session, id) in
+        [(&other, json!(7)), (&session, json!("7")), (&session, json!(8)), (&session, json!(null))]
+    {
         assert_eq!(cancelled(session, &id).send(&service).await.status, 202);
         assert!(events.none());
     }
-    assert_eq!(
-        cancelled(&session, &json!(7)).send(&service).await.status,
-        202
-    );
+    assert_eq!(cancelled(&session, &json!(7)).send(&service).await.status, 202);
     events.expect("dropped").await;
     // Nothing is sent for it.
     assert_eq!(running.await.unwrap(), "");
-    assert_eq!(
-        cancelled(&session, &json!(7)).send(&service).await.status,
-        202
-    );
+    assert_eq!(cancelled(&session, &json!(7)).send(&service).await.status, 202);
 }
 
 #[tokio::test]
@@ -166,17 +145,14 @@ async fn a_legacy_call_is_cancelled_while_its_client_does_not_read() {
     let (probe, mut events) = probe();
     let chatter = Tool::new("chatter", "").with_input_schema(json!({"type": "object"}));
     let server = Server::builder("s", "1", probe)
-        .raw_tool(
-            chatter,
-            async |probe: Probe, _: Map<String, Value>, context: Context| {
-                let _guard = probe.guard();
-                probe.report("started");
-                for step in 1..=1_000_u32 {
-                    context.progress(f64::from(step), None, None).await;
-                }
-                Ok(CallToolResult::text("said all"))
-            },
-        )
+        .raw_tool(chatter, async |probe: Probe, _: Map<String, Value>, context: Context| {
+            let _guard = probe.guard();
+            probe.report("started");
+            for step in 1..=1_000_u32 {
+                context.progress(f64::from(step), None, None).await;
+            }
+            Ok(CallToolResult::text("said all"))
+        })
         .build()
         .unwrap();
     let service = StreamableHttpService::new(server);
@@ -240,10 +216,7 @@ fn a_runtime_that_ends_takes_running_calls_with_it() {
         events.expect("started").await;
     });
     drop(runtime);
-    let after = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let after = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     after.block_on(events.expect("dropped"));
 }
 
@@ -267,10 +240,7 @@ async fn stdio_calls_are_cancelled_by_id_and_say_nothing_more() {
             lines.next_line().await.unwrap().unwrap();
         }
         let mut send = async |message: Value| {
-            writer
-                .write_all(format!("{message}\n").as_bytes())
-                .await
-                .unwrap();
+            writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
         };
         let cancel = |id: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
         send(request("a", "tools/call", &params)).await;

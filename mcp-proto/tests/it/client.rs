@@ -42,10 +42,8 @@ async fn read_request(stream: &mut TcpStream) -> String {
         let size = stream.read(&mut chunk).await.unwrap();
         read.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
         if let Some((head, body)) = read.split_once("\r\n\r\n") {
-            let length = head
-                .lines()
-                .find_map(|line| line.strip_prefix("content-length: "))
-                .unwrap_or("0");
+            let length =
+                head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
             if size == 0 || body.len() >= length.parse().unwrap() {
                 return read;
             }
@@ -82,24 +80,12 @@ async fn a_modern_request_carries_its_headers_and_meta() {
         "mcp-method: tools/call",
         "mcp-name: =?base64?c3DDpHRlIE3Dtndl?=",
     ] {
-        assert!(
-            head.lines().any(|found| found == line),
-            "{line} is missing in {head}"
-        );
+        assert!(head.lines().any(|found| found == line), "{line} is missing in {head}");
     }
     let meta = &serde_json::from_str::<Value>(body).unwrap()["params"]["_meta"];
-    assert_eq!(
-        meta["io.modelcontextprotocol/protocolVersion"],
-        "2026-07-28"
-    );
-    assert_eq!(
-        meta["io.modelcontextprotocol/clientCapabilities"],
-        json!({})
-    );
-    assert_eq!(
-        meta["io.modelcontextprotocol/clientInfo"]["name"],
-        "mcp-proto"
-    );
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
+    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "mcp-proto");
 }
 
 #[tokio::test]
@@ -130,20 +116,13 @@ async fn what_is_no_answer_is_told_as_what_it_is() {
             answer("502 Bad Gateway", "text/html", html),
             "the server answered HTTP 502: <h1>Bad Gateway</h1>",
         ),
-        (
-            answer("202 Accepted", "text/plain", ""),
-            "the server answered HTTP 202: ",
-        ),
+        (answer("202 Accepted", "text/plain", ""), "the server answered HTTP 202: "),
         (
             answer("200 OK", "text/event-stream", ": nothing\n\n"),
             "the connection ended before the answer",
         ),
         (
-            answer(
-                "200 OK",
-                "application/json",
-                &OK.replace("\"id\":1", "\"id\":2"),
-            ),
+            answer("200 OK", "application/json", &OK.replace("\"id\":1", "\"id\":2")),
             "the server broke the protocol: the answer to 1 has the id Some(Number(2))",
         ),
         (
@@ -188,16 +167,8 @@ async fn what_is_too_large_is_not_read() {
 #[tokio::test]
 async fn a_legacy_connection_opens_keeps_and_ends_its_session() {
     let initialized = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{}}}"#;
-    let opened = answer(
-        "200 OK\r\nmcp-session-id: abc",
-        "application/json",
-        initialized,
-    );
-    let pong = answer(
-        "200 OK",
-        "application/json",
-        r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
-    );
+    let opened = answer("200 OK\r\nmcp-session-id: abc", "application/json", initialized);
+    let pong = answer("200 OK", "application/json", r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     let accepted = answer("202 Accepted", "text/plain", "");
     let gone = answer("204 No Content", "text/plain", "");
     let (url, script) = scripted(vec![opened, accepted, pong, gone]).await;
@@ -212,10 +183,7 @@ async fn a_legacy_connection_opens_keeps_and_ends_its_session() {
     assert!(requests[1].contains("\"method\":\"notifications/initialized\""));
     for request in &requests[1..] {
         assert!(request.contains("mcp-session-id: abc\r\n"), "{request}");
-        assert!(
-            request.contains("mcp-protocol-version: 2025-06-18\r\n"),
-            "{request}"
-        );
+        assert!(request.contains("mcp-protocol-version: 2025-06-18\r\n"), "{request}");
         assert!(!request.contains("_meta"), "{request}");
     }
     assert!(requests[3].starts_with("DELETE / "));
@@ -262,15 +230,10 @@ async fn a_request_of_the_server_is_answered_and_the_wait_goes_on() {
     let ask = |method: &str| {
         format!("data: {{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"{method}\"}}\n\n")
     };
-    for (method, told) in [
-        ("ping", "\"result\":{}"),
-        ("sampling/createMessage", "\"code\":-32601"),
-    ] {
-        let stream = answer(
-            "200 OK",
-            "text/event-stream",
-            &format!("{}data: {OK}\n\n", ask(method)),
-        );
+    for (method, told) in [("ping", "\"result\":{}"), ("sampling/createMessage", "\"code\":-32601")]
+    {
+        let stream =
+            answer("200 OK", "text/event-stream", &format!("{}data: {OK}\n\n", ask(method)));
         let (result, requests) =
             asked(vec![stream, answer("202 Accepted", "text/plain", "")]).await;
         assert_eq!(result, Ok(json!({"n": 1})));
@@ -287,22 +250,14 @@ async fn every_wait_is_bounded_and_giving_up_cancels() {
     for (way, client) in clients {
         let running = tokio::spawn({
             let client = client.clone();
-            async move {
-                client
-                    .request_within("tools/call", call("hang"), LIMIT)
-                    .await
-            }
+            async move { client.request_within("tools/call", call("hang"), LIMIT).await }
         });
         events.expect("started").await;
         // The minute is over at once; from there on time is real again.
         tokio::time::pause();
         tokio::time::advance(LIMIT).await;
         tokio::time::resume();
-        assert_eq!(
-            running.await.unwrap(),
-            Err(ClientError::Timeout(LIMIT)),
-            "{way}"
-        );
+        assert_eq!(running.await.unwrap(), Err(ClientError::Timeout(LIMIT)), "{way}");
         events.expect("dropped").await;
         assert_eq!(client.list_tools().await.unwrap().len(), 5, "{way}");
     }
@@ -338,13 +293,8 @@ async fn all_pages_of_a_list_are_followed() {
     };
     let (url, script) = scripted(vec![page(1, "a", r#","nextCursor":"""#), page(2, "b", "")]).await;
     let client = Client::http(&url, config(Era::Modern)).await.unwrap();
-    let names: Vec<_> = client
-        .list_tools()
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|tool| tool.name)
-        .collect();
+    let names: Vec<_> =
+        client.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["a", "b"]);
     // An empty string is a cursor.
     assert!(script.await.unwrap()[1].contains(r#""cursor":"""#));
@@ -352,18 +302,9 @@ async fn all_pages_of_a_list_are_followed() {
 
 #[tokio::test]
 async fn an_address_that_is_none_is_refused() {
-    for url in [
-        "",
-        "localhost:3000",
-        "https://",
-        "ftp://localhost",
-        "http://",
-    ] {
+    for url in ["", "localhost:3000", "https://", "ftp://localhost", "http://"] {
         let error = Client::http(url, config(Era::Modern)).await.unwrap_err();
-        assert!(
-            matches!(error, ClientError::Connection(_)),
-            "{url}: {error}"
-        );
+        assert!(matches!(error, ClientError::Connection(_)), "{url}: {error}");
     }
     // A port on which nobody listens any more.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -377,14 +318,9 @@ async fn an_address_that_is_none_is_refused() {
 #[tokio::test]
 async fn a_child_process_is_spoken_with_and_ends_with_its_input() {
     // `cat` sends back what it is sent: the client gets its own request, refuses it, and gets the refusal as answer.
-    let client = Client::stdio(Command::new("cat"), config(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::stdio(Command::new("cat"), config(Era::Modern)).await.unwrap();
     let error = client.list_tools().await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the server answered -32601: unknown method \"tools/list\""
-    );
+    assert_eq!(error.to_string(), "the server answered -32601: unknown method \"tools/list\"");
     client.close().await.unwrap();
     assert_eq!(client.list_tools().await, Err(ClientError::Closed));
     client.close().await.unwrap();
@@ -405,9 +341,7 @@ async fn a_child_process_that_does_not_end_is_killed() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_child_process_that_ends_is_noticed() {
-    let client = Client::stdio(Command::new("true"), config(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::stdio(Command::new("true"), config(Era::Modern)).await.unwrap();
     assert_eq!(client.list_tools().await, Err(ClientError::Closed));
     let missing = Client::stdio(Command::new("./no-such-program"), config(Era::Modern)).await;
     assert!(matches!(missing, Err(ClientError::Connection(_))));

@@ -13,9 +13,7 @@ use crate::common::{Served, probe};
 use crate::tasks_common;
 
 fn asking(name: &str) -> Tool {
-    Tool::new(name, "Asks.")
-        .asking()
-        .with_input_schema(json!({"type": "object"}))
+    Tool::new(name, "Asks.").asking().with_input_schema(json!({"type": "object"}))
 }
 
 fn server() -> Server {
@@ -107,10 +105,7 @@ async fn every_question_is_asked_by_its_callback() {
         assert_eq!(text("url").await, "\"decline\"", "{way}");
         assert_eq!(text("sample").await, "Hello!", "{way}");
         assert_eq!(text("roots").await, "file:///a", "{way}");
-        client
-            .set_roots([root("file:///b"), root("file:///c")])
-            .await
-            .unwrap();
+        client.set_roots([root("file:///b"), root("file:///c")]).await.unwrap();
         assert_eq!(text("roots").await, "file:///b file:///c", "{way}");
         let asked = std::mem::take(&mut *asked.lock().unwrap());
         assert_eq!(asked[0].message, "Who?");
@@ -140,17 +135,12 @@ async fn defaults_are_filled_in_where_that_is_wanted_and_the_form_was_accepted()
         assert_eq!(said["content"], json!({"name": "Ada", "age": 7}), "{way}");
     }
     let (clients, _served) = every(&server(), |config| {
-        config
-            .with_elicitation(async |_| ElicitResult::cancel())
-            .with_defaults()
+        config.with_elicitation(async |_| ElicitResult::cancel()).with_defaults()
     })
     .await;
     for (way, client) in clients {
         let said = client.run_tool("form", json!({})).await.unwrap().text();
-        assert!(
-            said.contains("cancel") && !said.contains("age"),
-            "{way}: {said}"
-        );
+        assert!(said.contains("cancel") && !said.contains("age"), "{way}: {said}");
     }
 }
 
@@ -177,14 +167,8 @@ async fn a_task_is_started_watched_answered_and_cancelled() {
         let task = start("gate").await;
         events.expect("started").await;
         let status = task.status().await.unwrap();
-        assert_eq!(
-            (status.task_id.as_str(), status.status.as_str()),
-            (task.id(), "working")
-        );
-        assert!(
-            status.ttl_ms.is_some() && status.poll_interval_ms.is_some(),
-            "{way}"
-        );
+        assert_eq!((status.task_id.as_str(), status.status.as_str()), (task.id(), "working"));
+        assert!(status.ttl_ms.is_some() && status.poll_interval_ms.is_some(), "{way}");
         probe.gate.notify_one();
         // Found again by its name alone.
         let result = client.task(task.id()).result().await.unwrap();
@@ -199,26 +183,18 @@ async fn a_task_is_started_watched_answered_and_cancelled() {
         while !events.none() {}
         let gone = client.task("no such task").status().await.unwrap_err();
         assert_eq!(gone.code(), Some(-32_602), "{way}");
-        let Started::Done(result) = client
-            .start_tool("greet", json!({}), None)
-            .await
-            .unwrap_or_else(
+        let Started::Done(result) =
+            client.start_tool("greet", json!({}), None).await.unwrap_or_else(
                 // A legacy tool that is never a task refuses to be one.
                 |error| Started::Done(json!({"refused": error.code()})),
             )
         else {
             panic!("{way}");
         };
-        assert!(
-            result.get("content").is_some() || result["refused"] == -32_601,
-            "{way}: {result}"
-        );
+        assert!(result.get("content").is_some() || result["refused"] == -32_601, "{way}: {result}");
         if client.era() == Era::Legacy {
             let listed = client.list_tasks().await.unwrap();
-            assert!(
-                listed.iter().any(|other| other.task_id == task.id()),
-                "{way}"
-            );
+            assert!(listed.iter().any(|other| other.task_id == task.id()), "{way}");
         }
     }
 }
@@ -234,15 +210,10 @@ async fn a_call_that_becomes_a_task_is_waited_for() {
     for (way, client) in clients {
         // A legacy client knows from the list that it must be a task.
         client.list_tools().await.unwrap();
-        let result = client
-            .run_tool("job", json!({"ends": "well"}))
-            .await
-            .unwrap();
+        let result = client.run_tool("job", json!({"ends": "well"})).await.unwrap();
         assert_eq!(result.text(), "done", "{way}");
     }
-    let client = Client::memory(server, able(ClientConfig::default()))
-        .await
-        .unwrap();
+    let client = Client::memory(server, able(ClientConfig::default())).await.unwrap();
     let result = client.run_tool("confirm", json!({})).await.unwrap();
     assert_eq!(result.text(), "yes");
 }

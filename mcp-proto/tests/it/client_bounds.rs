@@ -32,9 +32,8 @@ async fn an_output_schema_that_could_take_without_end_is_not_compiled() {
         let next = json!({ "$ref": format!("#/$defs/d{next}") });
         json!({ "allOf": [next, next] })
     };
-    let mut definitions: Map<_, _> = (0..30)
-        .map(|number| (format!("d{number}"), twice(number + 1)))
-        .collect();
+    let mut definitions: Map<_, _> =
+        (0..30).map(|number| (format!("d{number}"), twice(number + 1))).collect();
     definitions.insert("d30".to_owned(), json!({}));
     let bomb = json!({"$ref": "#/$defs/d0", "$defs": definitions});
     for (schema, problem) in [(many, "20000 nodes"), (bomb, "")] {
@@ -51,10 +50,7 @@ async fn an_output_schema_that_could_take_without_end_is_not_compiled() {
         client.list_tools().await.unwrap();
         for _ in 0..2 {
             let told = broken(client.run_tool("t", json!({})).await);
-            assert!(
-                told.contains("outputSchema says") && told.contains(problem),
-                "{told}"
-            );
+            assert!(told.contains("outputSchema says") && told.contains(problem), "{told}");
         }
     }
 }
@@ -101,10 +97,7 @@ async fn the_pages_of_a_list_take_ten_times_a_request_at_the_most() {
             tokio::time::sleep(Duration::from_secs(20)).await;
             let result = json!({ "tools": [], "nextCursor": cursor });
             let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
-            writer
-                .write_all(format!("{answer}\n").as_bytes())
-                .await
-                .unwrap();
+            writer.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
         }
     });
     let (reader, writer) = tokio::io::split(near);

@@ -83,9 +83,7 @@ async fn what_changed_is_dropped_and_nothing_else() {
         .build()
         .unwrap();
     let served = Served::new(server.clone()).await;
-    let client = Client::http(&served.url(), ClientConfig::default())
-        .await
-        .unwrap();
+    let client = Client::http(&served.url(), ClientConfig::default()).await.unwrap();
     let interest = Interest::lists().resource("x:1");
     let mut listening = client.listen(interest).await.unwrap();
     client.list_resources().await.unwrap();
@@ -106,10 +104,7 @@ async fn what_changed_is_dropped_and_nothing_else() {
             };
             open_events(
                 &[
-                    told(
-                        "notifications/subscriptions/acknowledged",
-                        json!({"notifications": {}}),
-                    ),
+                    told("notifications/subscriptions/acknowledged", json!({"notifications": {}})),
                     told("notifications/prompts/list_changed", json!({})),
                     told("notifications/resources/updated", json!({"uri": "x:"})),
                 ]
@@ -120,20 +115,10 @@ async fn what_changed_is_dropped_and_nothing_else() {
     })
     .await;
     let client = modern(&fake, |_| {}).await;
-    let read = async || {
-        client.read_resource("x:1").await.unwrap().contents[0]
-            .text
-            .clone()
-    };
-    assert_eq!(
-        (name(&client).await.as_str(), read().await.as_deref()),
-        ("0", Some("0"))
-    );
+    let read = async || client.read_resource("x:1").await.unwrap().contents[0].text.clone();
+    assert_eq!((name(&client).await.as_str(), read().await.as_deref()), ("0", Some("0")));
     client.read_resource("y:1").await.unwrap();
-    let mut listening = client
-        .listen(Interest::lists().resource("x:"))
-        .await
-        .unwrap();
+    let mut listening = client.listen(Interest::lists().resource("x:")).await.unwrap();
     for _ in 0..2 {
         let heard = tokio::time::timeout(PATIENCE, listening.next()).await;
         assert!(heard.unwrap().is_some());
@@ -147,21 +132,19 @@ async fn what_changed_is_dropped_and_nothing_else() {
 
 #[tokio::test]
 async fn the_answer_to_a_retry_is_not_kept() {
-    let fake = Fake::new(
-        |seen, before| match seen.body["params"].get("requestState") {
-            None => seen.result(json!({
-                "resultType": "input_required",
-                "requestState": "s",
-                "inputRequests": {"k": {"method": "elicitation/create", "params": {
-                    "message": "?", "requestedSchema": {"type": "object", "properties": {}},
-                }}},
-            })),
-            Some(state) => {
-                assert_eq!(state, "s");
-                timed(seen, before, &json!(60_000))
-            }
-        },
-    )
+    let fake = Fake::new(|seen, before| match seen.body["params"].get("requestState") {
+        None => seen.result(json!({
+            "resultType": "input_required",
+            "requestState": "s",
+            "inputRequests": {"k": {"method": "elicitation/create", "params": {
+                "message": "?", "requestedSchema": {"type": "object", "properties": {}},
+            }}},
+        })),
+        Some(state) => {
+            assert_eq!(state, "s");
+            timed(seen, before, &json!(60_000))
+        }
+    })
     .await;
     let config = ClientConfig::new(Era::Modern);
     let config = config.with_elicitation(async |_| ElicitResult::accept(Map::new()));

@@ -34,9 +34,7 @@ fn modern(seen: &Seen) -> Answer {
 }
 
 async fn connected(fake: &Fake) -> Client {
-    Client::http(&fake.url(), ClientConfig::default())
-        .await
-        .unwrap()
+    Client::http(&fake.url(), ClientConfig::default()).await.unwrap()
 }
 
 #[tokio::test]
@@ -77,11 +75,7 @@ async fn over_http_whatever_is_no_answer_of_the_modern_era_means_the_handshake()
         ("200 -32601", |seen| seen.error(200, -32_601, json!({}))),
         ("a result of something else", |seen| seen.result(json!({}))),
         ("-32022 for legacy versions alone", |seen| {
-            seen.error(
-                400,
-                -32_022,
-                json!({"supported": ["2025-06-18", "2025-03-26"]}),
-            )
+            seen.error(400, -32_022, json!({"supported": ["2025-06-18", "2025-03-26"]}))
         }),
     ];
     for (what, refused) in answers {
@@ -137,20 +131,14 @@ async fn what_says_nothing_of_the_era_is_given_to_the_caller() {
         let fake = Fake::new(move |_, _| status(refused)).await;
         let error = Client::http(&fake.url(), ClientConfig::default()).await;
         let error = error.unwrap_err();
-        assert!(
-            matches!(error, ClientError::Http { status, .. } if status == refused),
-            "{error}"
-        );
+        assert!(matches!(error, ClientError::Http { status, .. } if status == refused), "{error}");
         assert_eq!(fake.names(), ["server/discover"]);
     }
     let strange = |seen: &Seen, _| seen.error(400, -32_022, json!({"supported": ["2099-01-01"]}));
     let fake = Fake::new(strange).await;
     let error = Client::http(&fake.url(), ClientConfig::default()).await;
     let error = error.unwrap_err().to_string();
-    assert!(
-        error.contains("2099-01-01") && error.contains("2026-07-28"),
-        "{error}"
-    );
+    assert!(error.contains("2099-01-01") && error.contains("2026-07-28"), "{error}");
 }
 
 #[tokio::test]
@@ -163,11 +151,7 @@ async fn the_transport_of_the_first_revision_is_named() {
     let error = Client::http(&fake.url(), ClientConfig::default()).await;
     let error = error.unwrap_err();
     assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
-    assert!(
-        error
-            .to_string()
-            .contains("HTTP+SSE transport of 2024-11-05")
-    );
+    assert!(error.to_string().contains("HTTP+SSE transport of 2024-11-05"));
 }
 
 #[tokio::test]
@@ -187,10 +171,7 @@ async fn a_version_that_is_refused_once_is_spoken_again_if_the_server_has_it() {
         let client = Client::http(&fake.url(), config).await.unwrap();
         client.list_tools().await.unwrap();
         let seen = fake.seen();
-        let asked: Vec<_> = seen
-            .iter()
-            .filter(|seen| seen.name() == "tools/list")
-            .collect();
+        let asked: Vec<_> = seen.iter().filter(|seen| seen.name() == "tools/list").collect();
         assert_eq!(asked.len(), 2);
         assert_ne!(asked[0].body["id"], asked[1].body["id"]);
     }
@@ -285,12 +266,7 @@ async fn on_a_pipe_any_other_error_and_silence_mean_the_handshake() {
         client.ping().await.unwrap();
         client.close().await.unwrap();
         drop(client);
-        let wanted = [
-            "server/discover",
-            "initialize",
-            "notifications/initialized",
-            "ping",
-        ];
+        let wanted = ["server/discover", "initialize", "notifications/initialized", "ping"];
         assert_eq!(server.await.unwrap(), wanted, "{refusal:?}");
     }
 }
@@ -342,9 +318,7 @@ async fn a_process_that_ends_with_what_it_does_not_know_is_started_again() {
     let script = r#"read line; case "$line" in *'"initialize"'*) echo "$0"; cat > /dev/null;; *) exit 1;; esac"#;
     let mut server = Command::new("sh");
     server.args(["-c", script, &answer.to_string()]);
-    let client = Client::stdio(server, ClientConfig::default())
-        .await
-        .unwrap();
+    let client = Client::stdio(server, ClientConfig::default()).await.unwrap();
     assert_eq!(client.era(), Era::Legacy);
     client.close().await.unwrap();
 }

@@ -91,10 +91,7 @@ pub(crate) fn status(status: u16) -> Answer {
 /// A refusal with an id that the client did not give.
 pub(crate) fn refusal(status: u16) -> Answer {
     let error = json!({"code": -32_600, "message": "no"});
-    answer(
-        status,
-        &json!({"jsonrpc": "2.0", "id": "server-error", "error": error}),
-    )
+    answer(status, &json!({"jsonrpc": "2.0", "id": "server-error", "error": error}))
 }
 
 /// The answer, held back until as many others wait at the barrier as it is for.
@@ -195,10 +192,7 @@ async fn taken(
     };
     let before = {
         let mut kept = kept.lock().unwrap();
-        let before = kept
-            .iter()
-            .filter(|other| other.name() == seen.name())
-            .count();
+        let before = kept.iter().filter(|other| other.name() == seen.name()).count();
         kept.push(seen.clone());
         before
     };

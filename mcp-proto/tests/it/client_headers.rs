@@ -70,14 +70,8 @@ async fn a_tool_whose_annotations_are_wrong_is_left_out_and_the_others_are_kept(
         tool("good", json!({"type": "string", "x-mcp-header": "P"})),
         tool("blank", json!({"type": "string", "x-mcp-header": ""})),
         tool("no token", json!({"type": "string", "x-mcp-header": "a b"})),
-        tool(
-            "items",
-            json!({"type": "array", "items": {"type": "string", "x-mcp-header": "P"}})
-        ),
-        tool(
-            "secret",
-            json!({"type": "string", "format": "password", "x-mcp-header": "P"})
-        ),
+        tool("items", json!({"type": "array", "items": {"type": "string", "x-mcp-header": "P"}})),
+        tool("secret", json!({"type": "string", "format": "password", "x-mcp-header": "P"})),
     ]);
     let listed = |id| json!({"jsonrpc": "2.0", "id": id, "result": {"tools": tools}}).to_string();
     let done = json!({"jsonrpc": "2.0", "id": 2, "result": {"content": []}}).to_string();
@@ -90,11 +84,7 @@ async fn a_tool_whose_annotations_are_wrong_is_left_out_and_the_others_are_kept(
     let arguments = json!({"p": "a", "q": "b"});
     client.call_tool("good", arguments).await.unwrap();
     let requests = script.await.unwrap();
-    assert!(
-        requests[1].contains("mcp-param-p: a\r\n"),
-        "{}",
-        requests[1]
-    );
+    assert!(requests[1].contains("mcp-param-p: a\r\n"), "{}", requests[1]);
     assert!(!requests[0].contains("mcp-param"));
 }
 

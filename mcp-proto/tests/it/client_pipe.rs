@@ -31,10 +31,7 @@ async fn whatever_was_sent_and_given_up_is_cancelled_and_nothing_else() {
     let (go, sent) = (folder.path().join("go"), folder.path().join("sent"));
     // Reads nothing before it is let, and writes down what it reads then.
     let mut peer = Command::new("sh");
-    peer.args([
-        "-c",
-        r#"until [ -e "$0" ]; do sleep 0.05; done; exec cat > "$1""#,
-    ]);
+    peer.args(["-c", r#"until [ -e "$0" ]; do sleep 0.05; done; exec cat > "$1""#]);
     peer.args([&go, &sent]);
     let client = Client::stdio(peer, ClientConfig::new(Era::Modern));
     let client = client.await.unwrap();

@@ -145,8 +145,7 @@ async fn a_session_is_not_used_before_it_has_what_the_first_one_had() {
     let seen = fake.seen();
     let with = |name: &str| {
         let of = seen.iter().filter(|seen| seen.name() == name);
-        of.map(|seen| seen.header("mcp-session-id"))
-            .collect::<Vec<_>>()
+        of.map(|seen| seen.header("mcp-session-id")).collect::<Vec<_>>()
     };
     assert_eq!(with("resources/subscribe"), ["s0", "s1", "s2"]);
     assert_eq!(with("tools/list").last(), Some(&"s2"));

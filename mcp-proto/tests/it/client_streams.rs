@@ -72,9 +72,7 @@ fn legacy(
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 async fn connected(fake: &Fake) -> Client {
-    Client::http(&fake.url(), ClientConfig::new(Era::Legacy))
-        .await
-        .unwrap()
+    Client::http(&fake.url(), ClientConfig::new(Era::Legacy)).await.unwrap()
 }
 
 #[tokio::test]
@@ -96,9 +94,8 @@ async fn a_stream_that_ends_is_opened_again_behind_its_last_event() {
     }
     let seen = fake.seen();
     let gets = seen.iter().filter(|seen| seen.name() == "GET");
-    let gets: Vec<_> = gets
-        .map(|seen| (seen.header("last-event-id"), seen.header("mcp-session-id")))
-        .collect();
+    let gets: Vec<_> =
+        gets.map(|seen| (seen.header("last-event-id"), seen.header("mcp-session-id"))).collect();
     assert_eq!(gets, [("", "s0"), ("a", "s0"), ("c", "s0")]);
     let accept = seen.iter().find(|seen| seen.name() == "GET").unwrap();
     assert_eq!(accept.header("accept"), "text/event-stream");
@@ -142,15 +139,10 @@ async fn the_stream_of_a_request_is_resumed_when_and_where_the_server_says() {
     let result = client.call_tool("t", json!({})).await.unwrap();
     assert_eq!(result, json!({"n": 1}));
     assert!(begun.elapsed() >= Duration::from_millis(600));
-    assert_eq!(
-        all.recv().await.unwrap().method,
-        "notifications/tools/list_changed"
-    );
+    assert_eq!(all.recv().await.unwrap().method, "notifications/tools/list_changed");
     let ids = fake.seen();
     let ids = ids.iter().filter(|seen| seen.name() == "GET");
-    let ids: Vec<_> = ids
-        .map(|seen| seen.header("last-event-id").to_owned())
-        .collect();
+    let ids: Vec<_> = ids.map(|seen| seen.header("last-event-id").to_owned()).collect();
     assert_eq!(ids, ["1", "2"]);
     // The answer came: nothing is cancelled.
     assert!(!fake.names().contains(&"notifications/cancelled".to_owned()));
@@ -183,10 +175,7 @@ async fn a_lost_session_is_opened_again_once_and_has_what_the_first_one_had() {
     .await;
     let client = connected(&fake).await;
     let mut listening = client.subscribe("notes://1").await.unwrap();
-    client
-        .set_log_level(mcp_proto::LogLevel::Error)
-        .await
-        .unwrap();
+    client.set_log_level(mcp_proto::LogLevel::Error).await.unwrap();
     // Two calls at once share one handshake.
     let (one, two) = tokio::join!(client.list_tools(), client.list_tools());
     assert!(one.is_ok() && two.is_ok());
@@ -194,8 +183,7 @@ async fn a_lost_session_is_opened_again_once_and_has_what_the_first_one_had() {
     let seen = fake.seen();
     let with = |name: &str| {
         let of = seen.iter().filter(|seen| seen.name() == name);
-        of.map(|seen| seen.header("mcp-session-id"))
-            .collect::<Vec<_>>()
+        of.map(|seen| seen.header("mcp-session-id")).collect::<Vec<_>>()
     };
     assert_eq!(with("initialize"), ["", ""]);
     assert_eq!(with("resources/subscribe"), ["s0", "s1"]);
@@ -266,11 +254,7 @@ async fn a_listen_that_ends_is_made_again_and_says_that_something_may_be_missed(
     })
     .await;
     let client = Client::http(&fake.url(), ClientConfig::new(Era::Modern)).await;
-    let mut listening = client
-        .unwrap()
-        .listen(Interest::new().tools())
-        .await
-        .unwrap();
+    let mut listening = client.unwrap().listen(Interest::new().tools()).await.unwrap();
     assert_eq!(listening.agreed(), json!({"toolsListChanged": true}));
     let changed = "notifications/tools/list_changed";
     assert_eq!(next(&mut listening).await, changed);
@@ -296,9 +280,9 @@ async fn a_listen_that_is_refused_is_the_callers_to_know() {
 async fn whoever_lags_is_told() {
     let many = format!("data: {CHANGED}\n\n").repeat(mcp_proto::client::NOTIFICATIONS + 10);
     let fake = Fake::new(move |seen, before| match seen.name() {
-        "tools/call" => events(&format!(
-            "{many}data: {{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{{}}}}\n\n"
-        )),
+        "tools/call" => {
+            events(&format!("{many}data: {{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{{}}}}\n\n"))
+        }
         _ => legacy(seen, before, |_, _| open_events("")),
     })
     .await;

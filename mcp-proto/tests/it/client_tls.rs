@@ -39,24 +39,14 @@ impl Secure {
         let config = ServerConfig::builder_with_provider(provider);
         let config = config.with_safe_default_protocol_versions().unwrap();
         let config = config.with_no_client_auth();
-        let mut config = config
-            .with_single_cert(vec![made.cert.der().clone()], key)
-            .unwrap();
+        let mut config = config.with_single_cert(vec![made.cert.der().clone()], key).unwrap();
         config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let url = format!(
-            "https://localhost:{}/mcp",
-            listener.local_addr().unwrap().port()
-        );
+        let url = format!("https://localhost:{}/mcp", listener.local_addr().unwrap().port());
         let service = StreamableHttpService::with_config(server(), HttpConfig::default());
         let tls = Tls(TlsAcceptor::from(Arc::new(config)));
-        let serving = serve_with(
-            listener,
-            tls,
-            service,
-            ServeConfig::default(),
-            std::future::pending(),
-        );
+        let serving =
+            serve_with(listener, tls, service, ServeConfig::default(), std::future::pending());
         Self {
             url,
             pem: made.cert.pem(),
@@ -87,10 +77,7 @@ async fn a_server_whose_authority_is_named_is_believed_and_no_other() {
             }
         }
         let other = Secure::new(&[]);
-        for trust in [
-            Trust::system(),
-            Trust::only().with_pem(other.pem.as_bytes()),
-        ] {
+        for trust in [Trust::system(), Trust::only().with_pem(other.pem.as_bytes())] {
             let mut config = ClientConfig::default();
             config.trust = trust;
             let error = Client::http(&secure.url, config).await.unwrap_err();
@@ -112,16 +99,10 @@ async fn http2_alone_is_spoken_over_tls_too() {
 
 #[tokio::test]
 async fn a_text_without_certificates_is_refused_with_what_it_needs() {
-    for pem in [
-        "",
-        "hello",
-        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-    ] {
+    for pem in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
         let mut config = ClientConfig::default();
         config.trust = Trust::only().with_pem(pem);
-        let error = Client::http("https://localhost:1", config)
-            .await
-            .unwrap_err();
+        let error = Client::http("https://localhost:1", config).await.unwrap_err();
         let error = error.to_string().to_lowercase();
         assert!(error.contains("certificate"), "{error}");
     }

@@ -52,10 +52,7 @@ fn server() -> Server {
                 PromptArgument::required("name", "Whom.").with_values(["Ada", "Alan"]),
             ),
             async |(), arguments: BTreeMap<String, String>, _| {
-                Ok(GetPromptResult::text(format!(
-                    "Hello, {}!",
-                    arguments["name"]
-                )))
+                Ok(GetPromptResult::text(format!("Hello, {}!", arguments["name"])))
             },
         )
         .skills(skills)
@@ -72,10 +69,7 @@ async fn everything_a_server_offers_is_there_as_types() {
         client.ping().await.unwrap();
         let tools = client.list_tools().await.unwrap();
         assert_eq!(tools[0].name, "add", "{way}");
-        let result = client
-            .run_tool("add", json!({"a": 1, "b": 2}))
-            .await
-            .unwrap();
+        let result = client.run_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
         assert_eq!(result.structured::<Sum>(), Ok(Sum { sum: 3 }), "{way}");
         assert_eq!(result.text(), r#"{"sum":3}"#);
         let failed = client.run_tool("add", json!({"a": 1})).await.unwrap();
@@ -115,10 +109,7 @@ async fn log_messages_are_those_of_the_level_that_was_set() {
     for (way, client) in clients {
         client.set_log_level(LogLevel::Warning).await.unwrap();
         let mut all = client.notifications();
-        client
-            .run_tool("add", json!({"a": 1, "b": 2}))
-            .await
-            .unwrap();
+        client.run_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
         let heard = all.recv().await.unwrap();
         assert_eq!(heard.params["data"], "added", "{way}");
         assert!(all.try_recv().is_err());
@@ -164,17 +155,11 @@ async fn progress_begins_the_time_anew_up_to_a_maximum() {
         .build()
         .unwrap();
     for era in [Era::Legacy, Era::Modern] {
-        let client = Client::memory(server.clone(), ClientConfig::new(era))
-            .await
-            .unwrap();
+        let client = Client::memory(server.clone(), ClientConfig::new(era)).await.unwrap();
         let mut options = CallOptions::default().with_timeout(Duration::from_secs(10));
         let call = |steps, options: CallOptions| {
             let client = client.clone();
-            async move {
-                client
-                    .run_tool_with("slow", json!({"steps": steps}), &options)
-                    .await
-            }
+            async move { client.run_tool_with("slow", json!({"steps": steps}), &options).await }
         };
         let short = call(5, options.clone()).await;
         assert_eq!(short, Err(ClientError::Timeout(Duration::from_secs(10))));
@@ -229,11 +214,7 @@ async fn a_skill_that_is_not_what_was_listed_is_refused() {
         (whole.clone(), "c", Some("frontmatter")),
         (good.clone(), "b", Some("digest")),
         (changed("size", json!(1)), "b", Some("size")),
-        (
-            changed("uri", json!("skill://a/other")),
-            "b",
-            Some("not listed"),
-        ),
+        (changed("uri", json!("skill://a/other")), "b", Some("not listed")),
         (json!(null), "b", None),
     ] {
         let resources = match file.is_null() {
@@ -284,15 +265,13 @@ async fn a_list_that_never_ends_or_is_none_is_given_up() {
 
 #[tokio::test]
 async fn a_cursor_that_is_refused_under_way_begins_the_list_again() {
-    let fake = Fake::new(
-        |seen, before| match (before, &seen.body["params"]["cursor"]) {
-            (0 | 2, Value::Null) => {
-                seen.result(json!({"prompts": [], "nextCursor": before.to_string()}))
-            }
-            (1, _) => seen.error(200, -32_602, json!({})),
-            _ => seen.result(json!({"prompts": [{"name": "p"}]})),
-        },
-    )
+    let fake = Fake::new(|seen, before| match (before, &seen.body["params"]["cursor"]) {
+        (0 | 2, Value::Null) => {
+            seen.result(json!({"prompts": [], "nextCursor": before.to_string()}))
+        }
+        (1, _) => seen.error(200, -32_602, json!({})),
+        _ => seen.result(json!({"prompts": [{"name": "p"}]})),
+    })
     .await;
     let client = Client::http(&fake.url(), ClientConfig::new(Era::Modern)).await;
     let listed = client.unwrap().list_prompts().await.unwrap();

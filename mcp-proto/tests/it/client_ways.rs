@@ -23,17 +23,12 @@ fn listed(seen: &Seen) -> Answer {
 #[tokio::test]
 async fn headers_of_the_caller_are_sent_and_the_protocols_stand_over_them() {
     let fake = Fake::new(|seen, _| listed(seen)).await;
-    let mut config = config()
-        .with_bearer("abc.DEF-1")
-        .unwrap()
-        .with_computed_headers(|method, url| {
+    let mut config =
+        config().with_bearer("abc.DEF-1").unwrap().with_computed_headers(|method, url| {
             let computed = HeaderValue::from_str(&format!("{method} {}", url.path())).unwrap();
             HeaderMap::from_iter([
                 ("x-computed".parse().unwrap(), computed),
-                (
-                    "x-both".parse().unwrap(),
-                    HeaderValue::from_static("computed"),
-                ),
+                ("x-both".parse().unwrap(), HeaderValue::from_static("computed")),
             ])
         });
     for (name, value) in [
@@ -75,11 +70,7 @@ struct Counting {
 
 impl Counting {
     fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self {
-            refusals: AtomicUsize::new(0),
-            answers: AtomicUsize::new(0),
-            most,
-        })
+        Arc::new(Self { refusals: AtomicUsize::new(0), answers: AtomicUsize::new(0), most })
     }
 }
 
@@ -100,10 +91,7 @@ impl Credentials for Counting {
             let count = self.refusals.fetch_add(1, Ordering::SeqCst) + 1;
             assert_eq!(refusal.tries, count);
             assert_eq!(refusal.headers["www-authenticate"], "Bearer scope=\"a\"");
-            assert_eq!(
-                (&refusal.method, refusal.url.path()),
-                (&Method::POST, "/mcp")
-            );
+            assert_eq!((&refusal.method, refusal.url.path()), (&Method::POST, "/mcp"));
             match count <= self.most {
                 true => Ok(()),
                 false => Err(ClientError::Unauthorized("that is all".to_owned())),
@@ -149,10 +137,7 @@ async fn credentials_hear_of_refusals_and_try_again_within_a_limit() {
     let credentials = config().with_credentials(Counting::new(99));
     let client = Client::http(&fake.url(), credentials).await.unwrap();
     let error = client.list_tools().await.unwrap_err();
-    assert!(
-        matches!(error, ClientError::Http { status: 401, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, ClientError::Http { status: 401, .. }), "{error}");
     assert_eq!(fake.names().len(), MAX_TRIES);
     // A token that does not change is refused once.
     let fake = Fake::new(|seen, _| challenge(seen, 99)).await;
@@ -239,10 +224,7 @@ async fn redirects_are_followed_within_the_origin_and_not_for_ever() {
     let round = Fake::new(|_, _| redirect(307, "/mcp")).await;
     let client = Client::http(&round.url(), config()).await.unwrap();
     let error = client.list_tools().await.unwrap_err();
-    assert!(
-        error.to_string().contains("more than 5 redirects"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("more than 5 redirects"), "{error}");
     assert_eq!(round.names().len(), 6);
 }
 
@@ -260,10 +242,7 @@ async fn no_redirect_leads_to_another_origin() {
         let secret = config().with_bearer("secret").unwrap();
         let client = Client::http(&fake.url(), secret).await.unwrap();
         let error = client.list_tools().await.unwrap_err();
-        assert!(
-            error.to_string().contains("another origin"),
-            "{shown}: {error}"
-        );
+        assert!(error.to_string().contains("another origin"), "{shown}: {error}");
     }
     assert!(elsewhere.names().is_empty());
 }
@@ -302,22 +281,19 @@ async fn nothing_that_a_server_names_is_fetched() {
 async fn calls_beyond_the_bound_wait_for_their_turn() {
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let server = mcp_proto::Server::builder("s", "1", ())
-        .raw_tool(
-            mcp_proto::Tool::new("t", "").with_input_schema(json!({"type": "object"})),
-            {
+        .raw_tool(mcp_proto::Tool::new("t", "").with_input_schema(json!({"type": "object"})), {
+            let (running, most) = (running.clone(), most.clone());
+            move |(), _, _| {
                 let (running, most) = (running.clone(), most.clone());
-                move |(), _, _| {
-                    let (running, most) = (running.clone(), most.clone());
-                    async move {
-                        let now = running.fetch_add(1, Ordering::SeqCst) + 1;
-                        most.fetch_max(now, Ordering::SeqCst);
-                        tokio::time::sleep(Duration::from_millis(5)).await;
-                        running.fetch_sub(1, Ordering::SeqCst);
-                        Ok(mcp_proto::CallToolResult::text("done"))
-                    }
+                async move {
+                    let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    Ok(mcp_proto::CallToolResult::text("done"))
                 }
-            },
-        )
+            }
+        })
         .build()
         .unwrap();
     let mut config = config();
@@ -344,12 +320,7 @@ mod unix {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp");
         let listener = tokio::net::UnixListener::bind(&path).unwrap();
-        let serving = serve_unix(
-            server(),
-            listener,
-            UnixConfig::default(),
-            std::future::pending(),
-        );
+        let serving = serve_unix(server(), listener, UnixConfig::default(), std::future::pending());
         let serving = tokio::spawn(serving);
         for era in [Era::Legacy, Era::Modern] {
             let client = Client::unix(&path, ClientConfig::new(era)).await.unwrap();
@@ -370,10 +341,7 @@ mod unix {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        assert!(
-            tokio::time::timeout(PATIENCE, gone).await.is_ok(),
-            "{pid} runs"
-        );
+        assert!(tokio::time::timeout(PATIENCE, gone).await.is_ok(), "{pid} runs");
     }
 
     /// A script that starts a server, and writes down the number of that.
@@ -418,10 +386,7 @@ mod unix {
     #[tokio::test]
     async fn the_stderr_of_a_process_is_kept_in_bounds() {
         let mut noisy = Command::new("sh");
-        noisy.args([
-            "-c",
-            "yes noise | head -c 300000 >&2; echo last >&2; exec cat",
-        ]);
+        noisy.args(["-c", "yes noise | head -c 300000 >&2; echo last >&2; exec cat"]);
         let mut config = config();
         config.stderr = Stderr::Captured;
         let client = Client::stdio(noisy, config).await.unwrap();

@@ -95,18 +95,12 @@ pub(crate) fn builder(probe: &Probe) -> ServerBuilder<Probe> {
     Server::builder("bench", "1.0.0", probe.clone())
         .tool(Tool::new("echo", "Says it back."), echo)
         .tool(Tool::new("progress", "Counts."), progress)
-        .raw_tool(
-            Tool::new("hang", "Never answers.").with_input_schema(nothing()),
-            hang,
-        )
+        .raw_tool(Tool::new("hang", "Never answers.").with_input_schema(nothing()), hang)
         .raw_tool(
             Tool::new("talk", "Says one thing, then never answers.").with_input_schema(nothing()),
             talk,
         )
-        .raw_tool(
-            Tool::new("gate", "Answers when it is let.").with_input_schema(nothing()),
-            gate,
-        )
+        .raw_tool(Tool::new("gate", "Answers when it is let.").with_input_schema(nothing()), gate)
         .tools_list_changed()
 }
 
@@ -124,9 +118,7 @@ async fn echo(_: Probe, said: Echo, _: Context) -> Result<Echo, ToolError> {
 
 async fn progress(_: Probe, wanted: Steps, context: Context) -> Result<Done, ToolError> {
     for step in 1..=wanted.steps {
-        context
-            .progress(f64::from(step), Some(f64::from(wanted.steps)), None)
-            .await;
+        context.progress(f64::from(step), Some(f64::from(wanted.steps)), None).await;
     }
     Ok(Done { done: true })
 }
@@ -212,19 +204,14 @@ impl Raw {
     pub(crate) fn bare(method: Method) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static("localhost:3000"));
-        Self {
-            method,
-            headers,
-            body: Bytes::new(),
-        }
+        Self { method, headers, body: Bytes::new() }
     }
 
     /// A POST with good headers of no era.
     pub(crate) fn post(body: impl Into<Bytes>) -> Self {
         let mut raw = Self::bare(Method::POST);
         raw.body = body.into();
-        raw.set(CONTENT_TYPE, "application/json")
-            .set(ACCEPT, "application/json, text/event-stream")
+        raw.set(CONTENT_TYPE, "application/json").set(ACCEPT, "application/json, text/event-stream")
     }
 
     /// A good modern request with id 7.
@@ -239,9 +226,8 @@ impl Raw {
         };
         let name = params.get(named).and_then(Value::as_str).map(str::to_owned);
         let body = request(id, method, &with_meta(params)).to_string();
-        let raw = Self::post(body)
-            .set("mcp-protocol-version", "2026-07-28")
-            .set("mcp-method", method);
+        let raw =
+            Self::post(body).set("mcp-protocol-version", "2026-07-28").set("mcp-method", method);
         match name {
             Some(name) => raw.set("mcp-name", &name),
             None => raw,
@@ -298,15 +284,9 @@ impl Raw {
         let reply = async {
             let (head, body) = service.handle(self.request()).await.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
-            Reply {
-                status: head.status,
-                headers: head.headers,
-                body,
-            }
+            Reply { status: head.status, headers: head.headers, body }
         };
-        tokio::time::timeout(PATIENCE, reply)
-            .await
-            .expect("no answer")
+        tokio::time::timeout(PATIENCE, reply).await.expect("no answer")
     }
 }
 
@@ -401,12 +381,7 @@ impl Served {
             closing.close();
         };
         let task = tokio::spawn(serve(listener, service.clone(), serving, shutdown));
-        Self {
-            address,
-            service,
-            stop: Some(stop),
-            task,
-        }
+        Self { address, service, stop: Some(stop), task }
     }
 
     pub(crate) fn url(&self) -> String {

@@ -38,11 +38,8 @@ async fn read((): (), _: ResourceUri, _: Context) -> Result<ResourceContents, Re
 }
 
 async fn many((): (), asked: CompletionRequest, _: Context) -> Result<Completion, RequestError> {
-    let values = |count: usize| {
-        (0..count)
-            .map(|number| format!("v{number:03}"))
-            .collect::<Vec<_>>()
-    };
+    let values =
+        |count: usize| (0..count).map(|number| format!("v{number:03}")).collect::<Vec<_>>();
     Ok(match asked.value.as_str() {
         "matching" => {
             let asked = {
@@ -80,9 +77,7 @@ fn builder() -> ServerBuilder<()> {
                 .with_argument(argument("open")),
             fill,
         )
-        .prompt(Prompt::new("typed", ""), async |(), _: Typed, _| {
-            Ok(GetPromptResult::text(""))
-        })
+        .prompt(Prompt::new("typed", ""), async |(), _: Typed, _| Ok(GetPromptResult::text("")))
         .resource_template(ResourceTemplate::new("x:{a}/{b}", "t"), read)
         .complete_prompt("p", "many", many)
         .complete_prompt("p", "both", async |(), _, _| {
@@ -114,10 +109,7 @@ async fn prompts_and_templates_are_completed_by_handlers_that_see_the_settled_ar
                 (Value::Null, "{}"),
                 (json!({}), "{}"),
                 (json!({"arguments": {}}), "{}"),
-                (
-                    json!({"arguments": {"a": "1", "other": ""}}),
-                    r#"{"a": "1", "other": ""}"#,
-                ),
+                (json!({"arguments": {"a": "1", "other": ""}}), r#"{"a": "1", "other": ""}"#),
             ] {
                 let mut params = params.clone();
                 params["context"] = context;
@@ -153,16 +145,10 @@ async fn there_are_at_most_a_hundred_values_and_it_is_told_that_there_are_more()
             let values = completion["values"].as_array().unwrap();
             assert_eq!(values.len(), count, "{how} {value}");
             assert!(values.len() <= MAX_COMPLETIONS);
-            let first: Vec<_> = (0..count)
-                .map(|number| json!(format!("v{number:03}")))
-                .collect();
+            let first: Vec<_> = (0..count).map(|number| json!(format!("v{number:03}"))).collect();
             assert_eq!(*values, first, "the best are kept");
             let member = |name: &str| completion.get(name).cloned().unwrap_or_default();
-            assert_eq!(
-                (member("total"), member("hasMore")),
-                (total, has_more),
-                "{value}"
-            );
+            assert_eq!((member("total"), member("hasMore")), (total, has_more), "{value}");
         }
     }
 }
@@ -182,11 +168,7 @@ async fn closed_sets_complete_themselves_unless_a_handler_does() {
             (template("x:{a}/{b}", "a", "x"), json!([])),
         ] {
             let result = client.request("completion/complete", params.clone()).await;
-            assert_eq!(
-                result.unwrap()["completion"]["values"],
-                values,
-                "{how} {params}"
-            );
+            assert_eq!(result.unwrap()["completion"]["values"], values, "{how} {params}");
         }
     }
 }
@@ -202,51 +184,21 @@ async fn what_is_unknown_or_malformed_is_refused() {
     for (how, client) in &clients {
         for (params, told) in [
             (prompt("no", "many", ""), "unknown prompt \"no\""),
-            (
-                prompt("p", "no", ""),
-                "params.argument.name must be one of [\"many\", ",
-            ),
+            (prompt("p", "no", ""), "params.argument.name must be one of [\"many\", "),
             (template("x:{other}", "a", ""), "is not a resource template"),
             (template("x:1/2", "a", ""), "is not a resource template"),
-            (
-                template("x:{a}/{b}", "c", ""),
-                "must be one of [\"a\", \"b\"]",
-            ),
+            (template("x:{a}/{b}", "c", ""), "must be one of [\"a\", \"b\"]"),
             (json!({}), "params.ref must be"),
-            (
-                with("ref", json!({"type": "ref/tool", "name": "p"})),
-                "params.ref must be",
-            ),
-            (
-                with("ref", json!({"type": "ref/prompt"})),
-                "params.ref must be",
-            ),
-            (
-                with("ref", json!({"type": "ref/resource", "name": "p"})),
-                "params.ref must be",
-            ),
+            (with("ref", json!({"type": "ref/tool", "name": "p"})), "params.ref must be"),
+            (with("ref", json!({"type": "ref/prompt"})), "params.ref must be"),
+            (with("ref", json!({"type": "ref/resource", "name": "p"})), "params.ref must be"),
             (with("ref", json!("p")), "params.ref must be"),
             (with("argument", json!("many")), "params.argument must be"),
-            (
-                with("argument", json!({"name": "many"})),
-                "params.argument must be",
-            ),
-            (
-                with("argument", json!({"name": "many", "value": 1})),
-                "params.argument must be",
-            ),
-            (
-                with("context", json!([])),
-                "params.context.arguments must be",
-            ),
-            (
-                with("context", json!({"arguments": []})),
-                "params.context.arguments must be",
-            ),
-            (
-                with("context", json!({"arguments": {"a": 1}})),
-                "params.context.arguments must be",
-            ),
+            (with("argument", json!({"name": "many"})), "params.argument must be"),
+            (with("argument", json!({"name": "many", "value": 1})), "params.argument must be"),
+            (with("context", json!([])), "params.context.arguments must be"),
+            (with("context", json!({"arguments": []})), "params.context.arguments must be"),
+            (with("context", json!({"arguments": {"a": 1}})), "params.context.arguments must be"),
             (prompt("p", "many", "fails"), "ask for something else"),
             (prompt("p", "many", "not found"), "nothing of the kind"),
         ] {

@@ -87,24 +87,10 @@ async fn contents(version: ProtocolVersion) -> Vec<Vec<Value>> {
         contents.push(result["content"].as_array().unwrap().clone());
         let prompt = client.request("prompts/get", json!({"name": "all"})).await;
         let messages = prompt.unwrap()["messages"].as_array().unwrap().clone();
-        let roles = [
-            "user",
-            "assistant",
-            "user",
-            "assistant",
-            "user",
-            "assistant",
-        ];
-        let said = messages
-            .iter()
-            .map(|message| message["role"].as_str().unwrap());
+        let roles = ["user", "assistant", "user", "assistant", "user", "assistant"];
+        let said = messages.iter().map(|message| message["role"].as_str().unwrap());
         assert!(said.eq(roles));
-        contents.push(
-            messages
-                .iter()
-                .map(|message| message["content"].clone())
-                .collect(),
-        );
+        contents.push(messages.iter().map(|message| message["content"].clone()).collect());
     }
     contents
 }
@@ -115,10 +101,8 @@ fn hints_json() -> Value {
 
 #[tokio::test]
 async fn each_revision_gets_the_kinds_that_it_knows() {
-    let as_they_are: Vec<_> = blocks()
-        .iter()
-        .map(|block| serde_json::to_value(block).unwrap())
-        .collect();
+    let as_they_are: Vec<_> =
+        blocks().iter().map(|block| serde_json::to_value(block).unwrap()).collect();
     let told = [
         json!({
             "type": "text",
@@ -166,20 +150,10 @@ async fn no_revision_gets_a_kind_that_it_does_not_have() {
         }
         let mut seen = Vec::new();
         for content in contents(version).await {
-            seen.extend(
-                content
-                    .iter()
-                    .map(|block| block["type"].as_str().unwrap().to_owned()),
-            );
+            seen.extend(content.iter().map(|block| block["type"].as_str().unwrap().to_owned()));
         }
-        assert!(
-            seen.iter().all(|kind| known.contains(&kind.as_str())),
-            "{version}: {seen:?}"
-        );
-        assert!(
-            known.iter().all(|kind| seen.iter().any(|one| one == kind)),
-            "{version}: {seen:?}"
-        );
+        assert!(seen.iter().all(|kind| known.contains(&kind.as_str())), "{version}: {seen:?}");
+        assert!(known.iter().all(|kind| seen.iter().any(|one| one == kind)), "{version}: {seen:?}");
     }
 }
 
@@ -199,9 +173,7 @@ async fn a_sound_that_is_no_base64_is_embedded_as_it_stands() {
     );
     let mut config = ClientConfig::new(mcp_proto::Era::Legacy);
     config.version = Some(ProtocolVersion::V2024_11_05);
-    let client = Client::memory(server.build().unwrap(), config)
-        .await
-        .unwrap();
+    let client = Client::memory(server.build().unwrap(), config).await.unwrap();
     let result = client.call_tool("sound", json!({})).await.unwrap();
     assert_eq!(result["content"][0]["resource"]["blob"], "not Base64!");
 }

@@ -13,9 +13,8 @@ use serde_json::{Map, Value, json};
 use crate::common::every_client;
 
 fn raw(tool: Tool) -> ServerBuilder<()> {
-    Server::builder("s", "1", ()).raw_tool(tool, async |(), arguments, _| {
-        CallToolResult::structured(&arguments)
-    })
+    Server::builder("s", "1", ())
+        .raw_tool(tool, async |(), arguments, _| CallToolResult::structured(&arguments))
 }
 
 fn problem(schema: Value) -> Option<String> {
@@ -100,11 +99,7 @@ async fn a_schema_written_by_hand_arrives_member_for_member() {
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(text(&free[schema]), text(&free_schema()), "{name} {schema}");
         }
-        assert_eq!(
-            text(&contact["inputSchema"]),
-            text(&contact_schema()),
-            "{name}"
-        );
+        assert_eq!(text(&contact["inputSchema"]), text(&contact_schema()), "{name}");
     }
     // And it is what is enforced.
     let (_, client) = &clients[0];
@@ -150,11 +145,7 @@ async fn draft_07_is_served_in_its_own_meaning() {
         (json!({"n": "x", "pair": []}), false),
     ] {
         let result = client.call_tool("old", arguments.clone()).await.unwrap();
-        assert_eq!(
-            result.get("isError").is_none(),
-            good,
-            "{arguments}: {result}"
-        );
+        assert_eq!(result.get("isError").is_none(), good, "{arguments}: {result}");
     }
 }
 
@@ -174,14 +165,8 @@ fn another_dialect_is_refused_and_told_which_there_are() {
         let error = problem(in_dialect(dialect.clone())).unwrap_or_else(|| panic!("{dialect}"));
         let told = format!("the dialect \"$schema\": {dialect} is not served");
         assert!(error.contains(&told), "{error}");
-        assert!(
-            error.contains("leave it out for JSON Schema 2020-12"),
-            "{error}"
-        );
-        assert!(
-            error.contains("http://json-schema.org/draft-07/schema#"),
-            "{error}"
-        );
+        assert!(error.contains("leave it out for JSON Schema 2020-12"), "{error}");
+        assert!(error.contains("http://json-schema.org/draft-07/schema#"), "{error}");
     }
     for dialect in [
         "https://json-schema.org/draft/2020-12/schema",
@@ -208,13 +193,7 @@ fn nothing_is_ever_fetched() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, "{}").unwrap();
     let file = format!("file://{}", file.path().display());
-    for uri in [
-        url.as_str(),
-        &format!("{url}#/x"),
-        &file,
-        "other.json",
-        "urn:example:x",
-    ] {
+    for uri in [url.as_str(), &format!("{url}#/x"), &file, "other.json", "urn:example:x"] {
         for schema in [
             json!({"type": "object", "$ref": uri}),
             json!({"type": "object", "properties": {"x": {"$ref": uri}}}),
@@ -239,18 +218,11 @@ fn references_that_lead_nowhere_are_refused_wherever_they_stand() {
     for reference in ["#/$defs/b", "#there", "#/nope", "#/$defs/x/y"] {
         for keyword in ["$ref", "$dynamicRef"] {
             let error = problem(defined(json!({keyword: reference}))).unwrap();
-            assert!(
-                error.contains("leads nowhere in the schema"),
-                "{reference}: {error}"
-            );
+            assert!(error.contains("leads nowhere in the schema"), "{reference}: {error}");
         }
     }
     for reference in ["#", "#/$defs/a", "#here", "#/$defs/x~1y", "#/%24defs/a"] {
-        assert_eq!(
-            problem(defined(json!({"$ref": reference}))),
-            None,
-            "{reference}"
-        );
+        assert_eq!(problem(defined(json!({"$ref": reference}))), None, "{reference}");
     }
     // A reference among values is none.
     assert_eq!(problem(defined(json!({"const": {"$ref": "#/nope"}}))), None);
@@ -260,25 +232,18 @@ fn references_that_lead_nowhere_are_refused_wherever_they_stand() {
 fn schemas_that_explode_are_refused() {
     let chain = |length: usize, link: fn(Value) -> Value| {
         let next = |index: usize| json!({"$ref": format!("#/$defs/d{index}")});
-        let mut defs: Map<_, _> = (0..length)
-            .map(|index| (format!("d{index}"), link(next(index + 1))))
-            .collect();
+        let mut defs: Map<_, _> =
+            (0..length).map(|index| (format!("d{index}"), link(next(index + 1)))).collect();
         defs.insert(format!("d{length}"), json!({"type": "object"}));
         json!({"type": "object", "$defs": defs, "allOf": [next(0)]})
     };
     let twice = |next: Value| json!({"allOf": [next, next]});
     let error = problem(chain(30, twice)).unwrap();
-    assert!(
-        error.contains("more than 1000000 nodes when its references are followed"),
-        "{error}"
-    );
+    assert!(error.contains("more than 1000000 nodes when its references are followed"), "{error}");
     assert_eq!(problem(chain(10, twice)), None);
     let once = |next: Value| json!({"not": next});
     let error = problem(chain(1000, once)).unwrap();
-    assert!(
-        error.contains("deeper than 256 levels when its references are followed"),
-        "{error}"
-    );
+    assert!(error.contains("deeper than 256 levels when its references are followed"), "{error}");
     assert_eq!(problem(chain(50, once)), None);
     // By anchors alike.
     let mut defs: Map<_, _> = (0..30)
@@ -313,14 +278,10 @@ fn any_kind() -> Server {
         .tool(tool("number"), async |(), Nothing {}, _| Ok(4.5))
         .tool(tool("text"), async |(), Nothing {}, _| Ok("x".to_owned()))
         .tool(tool("list"), async |(), Nothing {}, _| Ok(vec![1, 2]))
-        .tool(tool("choice"), async |(), Nothing {}, _| {
-            Ok(Shape::Circle { radius: 1.0 })
-        })
+        .tool(tool("choice"), async |(), Nothing {}, _| Ok(Shape::Circle { radius: 1.0 }))
         .tool(tool("none"), async |(), Nothing {}, _| Ok(None::<u32>))
         .tool(tool("nothing"), async |(), Nothing {}, _| Ok(()))
-        .tool(tool("anything"), async |(), Nothing {}, _| {
-            Ok(json!([{"a": 1}]))
-        })
+        .tool(tool("anything"), async |(), Nothing {}, _| Ok(json!([{"a": 1}])))
         .raw_tool(
             tool("raw")
                 .with_input_schema(json!({"type": "object"}))
@@ -339,11 +300,7 @@ async fn results_of_any_kind_are_structured_in_the_modern_era() {
     for (name, schema, content) in [
         ("number", json!({"type": "number"}), json!(4.5)),
         ("text", json!({"type": "string"}), json!("x")),
-        (
-            "list",
-            json!({"type": "array", "items": {"type": "integer"}}),
-            json!([1, 2]),
-        ),
+        ("list", json!({"type": "array", "items": {"type": "integer"}}), json!([1, 2])),
         (
             "choice",
             json!({"oneOf": [{
@@ -361,10 +318,7 @@ async fn results_of_any_kind_are_structured_in_the_modern_era() {
         let mut published = tool.output_schema.clone().unwrap();
         // Widths of integers are of no matter here.
         if let Some(items) = published.get_mut("items") {
-            items
-                .as_object_mut()
-                .unwrap()
-                .retain(|keyword, _| keyword == "type");
+            items.as_object_mut().unwrap().retain(|keyword, _| keyword == "type");
         }
         assert_eq!(published, schema, "{name}");
         let result = client.call_tool(name, json!({})).await.unwrap();
@@ -400,11 +354,6 @@ async fn older_clients_are_told_of_objects_alone() {
         }
     }
     let boolean = Tool::new("t", "").with_input_schema(json!({"type": "object"}));
-    let error = raw(boolean.with_output_schema(json!(true)))
-        .build()
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("must be an object of keywords"),
-        "{error}"
-    );
+    let error = raw(boolean.with_output_schema(json!(true))).build().unwrap_err();
+    assert!(error.to_string().contains("must be an object of keywords"), "{error}");
 }

@@ -85,16 +85,11 @@ fn over(sessions: &Arc<MemorySessions>) -> (StreamableHttpService, Events) {
     let (probe, events) = probe();
     let server = builder(&probe).build().unwrap();
     let store: Arc<dyn SessionStore> = sessions.clone();
-    (
-        StreamableHttpService::with_sessions(server, HttpConfig::default(), store),
-        events,
-    )
+    (StreamableHttpService::with_sessions(server, HttpConfig::default(), store), events)
 }
 
 fn get(session: &str) -> Raw {
-    Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", session)
+    Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", session)
 }
 
 fn delete(session: &str) -> Raw {
@@ -109,10 +104,7 @@ async fn a_session_that_ended_elsewhere_takes_its_stream_and_its_calls_with_it()
     let stream = one.handle(get(&session).request()).await.into_body();
     let reading = tokio::spawn(stream.collect());
     let calling = tokio::spawn({
-        let (one, raw) = (
-            one.clone(),
-            Raw::legacy(&session, "tools/call", &call("hang")),
-        );
+        let (one, raw) = (one.clone(), Raw::legacy(&session, "tools/call", &call("hang")));
         async move { one.handle(raw.request()).await.into_body().collect().await }
     });
     events.expect("started").await;
@@ -122,25 +114,16 @@ async fn a_session_that_ended_elsewhere_takes_its_stream_and_its_calls_with_it()
     assert_eq!(delete(&session).send(&two).await.status, 204);
     // Two keep-alive intervals.
     let soon = Duration::from_secs(31);
-    tokio::time::timeout(soon, reading)
-        .await
-        .expect("the stream lives on")
-        .unwrap()
-        .unwrap();
-    tokio::time::timeout(soon, calling)
-        .await
-        .expect("the call lives on")
-        .unwrap()
-        .unwrap();
+    tokio::time::timeout(soon, reading).await.expect("the stream lives on").unwrap().unwrap();
+    tokio::time::timeout(soon, calling).await.expect("the call lives on").unwrap().unwrap();
     events.expect("dropped").await;
     events.expect("dropped").await;
 }
 
 #[tokio::test]
 async fn a_stream_and_a_call_that_begin_while_their_session_ends_end_too() {
-    for raw in [get as fn(&str) -> Raw, |session| {
-        Raw::legacy(session, "tools/call", &call("hang"))
-    }] {
+    for raw in [get as fn(&str) -> Raw, |session| Raw::legacy(session, "tools/call", &call("hang"))]
+    {
         let store = Slow::new();
         let sessions: Arc<dyn SessionStore> = store.clone();
         let service =
@@ -203,10 +186,7 @@ async fn a_store_that_hangs_is_asked_once_at_a_time_and_holds_no_request() {
     drop(stream);
     tokio::task::yield_now().await;
     assert_eq!(store.waiting.load(Ordering::SeqCst), 0);
-    assert_eq!(
-        HttpConfig::default().legacy.store_timeout,
-        Duration::from_secs(5)
-    );
+    assert_eq!(HttpConfig::default().legacy.store_timeout, Duration::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]
@@ -263,12 +243,7 @@ async fn a_session_has_a_share_of_the_calls_that_run_without_a_client() {
     config.legacy.max_detached_calls_per_session = 2;
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let (greedy, modest) = (open_session(&service).await, open_session(&service).await);
-    for (session, runs) in [
-        (&greedy, true),
-        (&greedy, true),
-        (&greedy, false),
-        (&modest, true),
-    ] {
+    for (session, runs) in [(&greedy, true), (&greedy, true), (&greedy, false), (&modest, true)] {
         let raw = Raw::legacy(session, "tools/call", &call("talk"));
         let mut stream = service.handle(raw.request()).await.into_body();
         stream.frame().await.unwrap().unwrap();

@@ -38,11 +38,7 @@ pub(crate) async fn dial(served: &Served, raw: Raw) -> Stream<Incoming> {
             .await
             .unwrap();
     let connection = tokio::spawn(async move { drop(connection.await) });
-    let (head, body) = sender
-        .send_request(raw.request())
-        .await
-        .unwrap()
-        .into_parts();
+    let (head, body) = sender.send_request(raw.request()).await.unwrap().into_parts();
     Stream::new(head, body, Some(connection))
 }
 
@@ -53,9 +49,8 @@ pub(crate) async fn open(service: &StreamableHttpService, raw: Raw) -> Stream<Re
 
 /// A GET of a session, after an event or not.
 pub(crate) fn get(session: &str, after: Option<&str>) -> Raw {
-    let raw = Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", session);
+    let raw =
+        Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", session);
     match after {
         Some(id) => raw.set("last-event-id", id),
         None => raw,
@@ -108,9 +103,7 @@ where
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, next)
-            .await
-            .expect("no event came")
+        tokio::time::timeout(PATIENCE, next).await.expect("no event came")
     }
 
     /// The next message; `None` at the end. Events that say nothing but their id are passed over.

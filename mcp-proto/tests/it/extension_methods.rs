@@ -71,17 +71,9 @@ async fn a_method_is_declared_and_answered_in_both_eras() {
         assert_eq!(answer.get("resultType").is_some(), is_modern, "{name}");
         let info = answer["_meta"].get("io.modelcontextprotocol/serverInfo");
         assert_eq!(info.is_some(), is_modern, "{name}");
-        let error = refused(
-            client
-                .request("notes/search", json!({"words": ["a", 5]}))
-                .await,
-        );
+        let error = refused(client.request("notes/search", json!({"words": ["a", 5]})).await);
         assert_eq!(error.code, -32602, "{name}");
-        assert!(
-            error.message.starts_with("params/words/1: "),
-            "{}",
-            error.message
-        );
+        assert!(error.message.starts_with("params/words/1: "), "{}", error.message);
         let error = refused(client.request("notes/search", json!({"words": []})).await);
         assert!(error.message.contains("nothing was asked for"), "{name}");
         let error = refused(client.request("notes/other", json!({})).await);
@@ -90,9 +82,7 @@ async fn a_method_is_declared_and_answered_in_both_eras() {
     drop(clients);
     served.ended().await;
     let service = StreamableHttpService::new(server);
-    let discovered = Raw::modern("server/discover", json!({}))
-        .send(&service)
-        .await;
+    let discovered = Raw::modern("server/discover", json!({})).send(&service).await;
     let told = &discovered.result()["capabilities"]["extensions"][ID];
     assert_eq!(*told, json!({}));
     let opened = Raw::initialize("2025-11-25").send(&service).await.result();
@@ -106,22 +96,12 @@ async fn notifications_reach_their_handler_and_broken_ones_harm_nobody() {
     let (clients, served) = every_client(&server).await;
     for (number, (_, client)) in (0..).zip(&clients) {
         let method = "notifications/notes/seen";
-        for params in [
-            json!({"number": "x"}),
-            json!({"number": 13}),
-            json!({"number": number}),
-        ] {
+        for params in [json!({"number": "x"}), json!({"number": 13}), json!({"number": number})] {
             client.notify(method, params).await.unwrap();
         }
-        client
-            .notify("notifications/notes/other", json!({}))
-            .await
-            .unwrap();
+        client.notify("notifications/notes/other", json!({})).await.unwrap();
         // What was sent before it has been read.
-        client
-            .request("notes/search", json!({"words": ["x"]}))
-            .await
-            .unwrap();
+        client.request("notes/search", json!({"words": ["x"]})).await.unwrap();
     }
     drop(clients);
     served.ended().await;
@@ -175,30 +155,12 @@ async fn a_result_that_is_not_an_object_is_an_internal_error() {
 fn names_that_are_not_an_extensions_own_are_refused() {
     let server = || Server::builder("s", "1", Seen::default());
     for (built, wanted) in [
-        (
-            server().extension_method(ID, "search", search),
-            "needs a prefix",
-        ),
-        (
-            server().extension_method(ID, "notes/", search),
-            "needs a prefix",
-        ),
-        (
-            server().extension_method(ID, "tools/search", search),
-            "prefix of MCP's own",
-        ),
-        (
-            server().extension_method(ID, "notifications/notes/x", search),
-            "prefix of MCP's own",
-        ),
-        (
-            server().extension_method("notes", "notes/search", search),
-            "needs an identifier",
-        ),
-        (
-            server().extension_notification(ID, "notes/seen", seen),
-            "needs a prefix",
-        ),
+        (server().extension_method(ID, "search", search), "needs a prefix"),
+        (server().extension_method(ID, "notes/", search), "needs a prefix"),
+        (server().extension_method(ID, "tools/search", search), "prefix of MCP's own"),
+        (server().extension_method(ID, "notifications/notes/x", search), "prefix of MCP's own"),
+        (server().extension_method("notes", "notes/search", search), "needs an identifier"),
+        (server().extension_notification(ID, "notes/seen", seen), "needs a prefix"),
         (
             server().extension_notification(ID, "notifications/tools/seen", seen),
             "prefix of MCP's own",
@@ -209,14 +171,8 @@ fn names_that_are_not_an_extensions_own_are_refused() {
         ),
     ] {
         let error = built.build().unwrap_err();
-        assert!(
-            matches!(&error, BuildError::Server(text) if text.contains(wanted)),
-            "{error}"
-        );
+        assert!(matches!(&error, BuildError::Server(text) if text.contains(wanted)), "{error}");
     }
     let settings = Map::from_iter([("depth".to_owned(), json!(3))]);
-    builder(&Seen::default())
-        .extension(ID, settings)
-        .build()
-        .unwrap();
+    builder(&Seen::default()).extension(ID, settings).build().unwrap();
 }

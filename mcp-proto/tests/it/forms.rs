@@ -101,9 +101,7 @@ where
     A: DeserializeOwned + JsonSchema + std::fmt::Debug + Send + 'static,
 {
     Server::builder("s", "1", ()).tool(Tool::new("see", ""), async |(), it: A, _: Context| {
-        Ok::<_, ToolError>(Seen {
-            seen: format!("{it:?}"),
-        })
+        Ok::<_, ToolError>(Seen { seen: format!("{it:?}") })
     })
 }
 
@@ -142,18 +140,9 @@ where
 #[tokio::test]
 async fn a_wrong_value_names_the_right_ones_whatever_the_form() {
     for (arguments, wanted) in [
-        (
-            json!({"colour": "blue"}),
-            r#"/colour: "blue" is not one of "#,
-        ),
-        (
-            json!({"colours": ["red", "blue"]}),
-            r#"/colours/1: "blue" is not one of "#,
-        ),
-        (
-            json!({"described": "shrill"}),
-            r#"/described: "shrill" is not one of "#,
-        ),
+        (json!({"colour": "blue"}), r#"/colour: "blue" is not one of "#),
+        (json!({"colours": ["red", "blue"]}), r#"/colours/1: "blue" is not one of "#),
+        (json!({"described": "shrill"}), r#"/described: "shrill" is not one of "#),
         (json!({"described": 7}), "/described: 7 is not one of "),
         (
             json!({"shape": {"kind": "hexagon", "side": 1}}),
@@ -175,10 +164,7 @@ async fn a_wrong_value_names_the_right_ones_whatever_the_form() {
             json!({"adjacent": {"t": "date", "c": 1}}),
             r#"/adjacent/t: "date" is not one of "number", "text""#,
         ),
-        (
-            json!({"adjacent": {"t": "text", "c": 1}}),
-            r#"/adjacent/c: 1 is not of type "string""#,
-        ),
+        (json!({"adjacent": {"t": "text", "c": 1}}), r#"/adjacent/c: 1 is not of type "string""#),
         (
             json!({"external": "something"}),
             r#"/external: must be one of "nothing", or an object with one of the members "#,
@@ -195,10 +181,7 @@ async fn a_wrong_value_names_the_right_ones_whatever_the_form() {
             json!({"untagged": 5}),
             r#"/untagged: must be a string, or an object with "from" and "to""#,
         ),
-        (
-            json!({"untagged": {"from": 1}}),
-            r#"/untagged: "to" is a required property"#,
-        ),
+        (json!({"untagged": {"from": 1}}), r#"/untagged: "to" is a required property"#),
     ] {
         for answer in answers::<Forms>(&arguments).await {
             assert!(answer.contains(wanted), "{arguments}: {answer}");
@@ -222,20 +205,12 @@ async fn a_flattened_enumeration_is_published_as_one_plain_object() {
     for keyword in ["oneOf", "anyOf", "allOf"] {
         assert!(published.get(keyword).is_none(), "{published}");
     }
-    assert_eq!(
-        published["properties"]["kind"]["enum"],
-        json!(["circle", "square"])
-    );
-    let about = published["properties"]["kind"]["description"]
-        .as_str()
-        .unwrap();
+    assert_eq!(published["properties"]["kind"]["enum"], json!(["circle", "square"]));
+    let about = published["properties"]["kind"]["description"].as_str().unwrap();
     assert_eq!(about, "circle: All around.\nsquare: Four corners.");
     assert_eq!(published["properties"]["radius"]["type"], "number");
     assert_eq!(published["properties"]["side"]["type"], "number");
-    assert_eq!(
-        published["properties"]["name"]["description"],
-        "What it is called."
-    );
+    assert_eq!(published["properties"]["name"]["description"], "What it is called.");
     let mut required: Vec<_> = published["required"].as_array().unwrap().clone();
     required.sort_by_key(ToString::to_string);
     assert_eq!(required, ["kind", "name"]);
@@ -312,10 +287,7 @@ async fn bytes_are_published_as_base64_and_read_as_such() {
     for text in ["a", "a-_=", "aGk= "] {
         let bad = json!({"files": [{"data": "aGk="}, {"data": text}]});
         for answer in answers::<Upload>(&bad).await {
-            assert!(
-                answer.contains("/files/1/data: the text is not Base64"),
-                "{answer}"
-            );
+            assert!(answer.contains("/files/1/data: the text is not Base64"), "{answer}");
         }
     }
     let back = Server::builder("s", "1", ())

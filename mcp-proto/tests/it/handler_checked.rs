@@ -11,15 +11,12 @@ async fn an_argument_may_be_left_to_its_handler() {
         "properties": { "n": { "type": "integer" }, "shape": { "anyOf": [{ "const": "round" }] } },
         "required": ["n", "shape"],
     });
-    let tool = Tool::new("draw", "Draws.")
-        .with_input_schema(schema.clone())
-        .with_handler_checked("shape");
+    let tool =
+        Tool::new("draw", "Draws.").with_input_schema(schema.clone()).with_handler_checked("shape");
     let server = Server::builder("s", "1", ())
-        .raw_tool(tool, async |(), arguments, _| {
-            match arguments["shape"].as_str() {
-                Some("round") => Ok(CallToolResult::text("drawn")),
-                _ => Err(ToolError::new("SHAPE", "only round ones")),
-            }
+        .raw_tool(tool, async |(), arguments, _| match arguments["shape"].as_str() {
+            Some("round") => Ok(CallToolResult::text("drawn")),
+            _ => Err(ToolError::new("SHAPE", "only round ones")),
         })
         .build()
         .unwrap();
@@ -32,17 +29,8 @@ async fn an_argument_may_be_left_to_its_handler() {
         (json!({ "n": 1 }), "\\\"shape\\\" is a required property"),
         (json!({ "n": "1", "shape": 7 }), "/n: "),
     ] {
-        let call = Request::new(
-            1,
-            "tools/call",
-            json!({ "name": "draw", "arguments": arguments }),
-        );
-        let result = server
-            .handle(call, Context::test())
-            .await
-            .outcome
-            .unwrap()
-            .to_value();
+        let call = Request::new(1, "tools/call", json!({ "name": "draw", "arguments": arguments }));
+        let result = server.handle(call, Context::test()).await.outcome.unwrap().to_value();
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(wanted), "{text}");
     }
@@ -66,14 +54,10 @@ async fn an_argument_that_cannot_be_left_to_its_handler_is_refused() {
             ),
             "leads into \"shape\"",
         ),
-        (
-            object(json!({ "shape": { "pattern": "[" } })),
-            "does not compile",
-        ),
+        (object(json!({ "shape": { "pattern": "[" } })), "does not compile"),
     ] {
-        let tool = Tool::new("draw", "Draws.")
-            .with_input_schema(schema)
-            .with_handler_checked("shape");
+        let tool =
+            Tool::new("draw", "Draws.").with_input_schema(schema).with_handler_checked("shape");
         let refused = Server::builder("s", "1", ())
             .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("drawn")))
             .build();

@@ -21,14 +21,7 @@ async fn handshakes(params: &Value) -> [Value; 2] {
     let body = request(7, "initialize", params).to_string();
     let reply = Raw::post(body.clone()).send(&service()).await;
     let mut output = Vec::new();
-    serve(
-        server(),
-        body.as_bytes(),
-        &mut output,
-        StdioConfig::default(),
-    )
-    .await
-    .unwrap();
+    serve(server(), body.as_bytes(), &mut output, StdioConfig::default()).await.unwrap();
     [reply.json(), serde_json::from_slice(&output).unwrap()]
 }
 
@@ -43,10 +36,7 @@ async fn what_is_for_display_alone_refuses_no_handshake() {
         json!({"name": "c", "version": "1", "title": null, "description": 1, "websiteUrl": []}),
     ] {
         for answer in handshakes(&params(&client, &capabilities)).await {
-            assert_eq!(
-                answer["result"]["protocolVersion"], "2025-11-25",
-                "{client}: {answer}"
-            );
+            assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{client}: {answer}");
         }
         let mut modern = with_meta(json!({}));
         modern["_meta"]["io.modelcontextprotocol/clientInfo"] = client;
@@ -79,19 +69,10 @@ fn of_unreadable_members_only_the_readable_are_kept() {
 async fn what_a_handshake_needs_is_named() {
     let client = json!({"name": "c", "version": "1"});
     for (params, told) in [
-        (
-            json!({"clientInfo": client, "capabilities": {}}),
-            "protocolVersion",
-        ),
-        (
-            json!({"protocolVersion": 1, "clientInfo": client}),
-            "protocolVersion",
-        ),
+        (json!({"clientInfo": client, "capabilities": {}}), "protocolVersion"),
+        (json!({"protocolVersion": 1, "clientInfo": client}), "protocolVersion"),
         (json!({"protocolVersion": "2025-11-25"}), "clientInfo"),
-        (
-            params(&json!({"name": "c"}), &json!({})),
-            "name and version",
-        ),
+        (params(&json!({"name": "c"}), &json!({})), "name and version"),
         (params(&client, &json!([])), "params.capabilities"),
     ] {
         for answer in handshakes(&params).await {
@@ -106,20 +87,15 @@ async fn what_a_handshake_needs_is_named() {
 async fn a_session_keeps_no_more_of_its_client_than_the_bound() {
     let client = |description: usize| json!({"name": "c", "version": "1", "description": "x".repeat(description)});
     let rest = client(0).to_string().len() + "{}".len();
-    let many: Map<String, Value> = (0..MAX_CAPABILITY_VALUES)
-        .map(|index| (index.to_string(), json!({})))
-        .collect();
+    let many: Map<String, Value> =
+        (0..MAX_CAPABILITY_VALUES).map(|index| (index.to_string(), json!({}))).collect();
     let few: Map<String, Value> = many.clone().into_iter().skip(1).collect();
     let icon = json!({"src": format!("data:,{}", "x".repeat(MAX_CLIENT_BYTES))});
     let with_icon = json!({"name": "c", "version": "1", "icons": [icon]});
     for (client, capabilities, fits) in [
         (client(MAX_CLIENT_BYTES - rest), json!({}), true),
         (client(MAX_CLIENT_BYTES - rest + 1), json!({}), false),
-        (
-            client(0),
-            json!({"experimental": {"x": "x".repeat(MAX_CLIENT_BYTES)}}),
-            false,
-        ),
+        (client(0), json!({"experimental": {"x": "x".repeat(MAX_CLIENT_BYTES)}}), false),
         (client(0), few.into(), true),
         (client(0), many.into(), false),
         // A large icon is left out, not refused.
@@ -184,9 +160,7 @@ async fn a_modern_request_carries_its_client_into_the_handler() {
     params["_meta"]["extra"] = json!(1);
     params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "c", "version": "1"});
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
-    let reply = Raw::modern("tools/call", params)
-        .send(&StreamableHttpService::new(server))
-        .await;
+    let reply = Raw::modern("tools/call", params).send(&StreamableHttpService::new(server)).await;
     assert_eq!(
         reply.result()["structuredContent"],
         json!({"client": {"name": "c", "version": "1"}, "elicits": {}, "extra": 1})
@@ -196,31 +170,14 @@ async fn a_modern_request_carries_its_client_into_the_handler() {
 #[tokio::test]
 async fn an_unknown_log_level_is_refused() {
     let with = |level: Value| json!({"_meta": {"io.modelcontextprotocol/logLevel": level}});
-    for level in [
-        "debug",
-        "info",
-        "notice",
-        "warning",
-        "error",
-        "critical",
-        "alert",
-        "emergency",
-    ] {
-        let reply = Raw::modern("tools/list", with(level.into()))
-            .send(&service())
-            .await;
+    for level in ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] {
+        let reply = Raw::modern("tools/list", with(level.into())).send(&service()).await;
         assert!(reply.result()["tools"].is_array(), "{level}");
     }
     for level in [json!("loud"), json!("DEBUG"), json!(7), json!(null)] {
-        let reply = Raw::modern("tools/list", with(level))
-            .send(&service())
-            .await;
+        let reply = Raw::modern("tools/list", with(level)).send(&service()).await;
         assert_eq!(reply.refusal(), (400, -32602, Some(json!(7))));
-        assert!(
-            reply.message().contains("one of debug, info"),
-            "{}",
-            reply.message()
-        );
+        assert!(reply.message().contains("one of debug, info"), "{}", reply.message());
         assert_eq!(reply.status, StatusCode::BAD_REQUEST);
     }
 }
@@ -229,20 +186,11 @@ async fn an_unknown_log_level_is_refused() {
 async fn a_modern_initialize_is_told_which_versions_have_one() {
     let asked = params(&json!({"name": "c", "version": "1"}), &json!({}));
     let asked = with_meta(asked);
-    let reply = Raw::modern("initialize", asked.clone())
-        .send(&service())
-        .await;
+    let reply = Raw::modern("initialize", asked.clone()).send(&service()).await;
     assert_eq!(reply.status, StatusCode::NOT_FOUND);
     let line = request(7, "initialize", &with_meta(asked)).to_string();
     let mut output = Vec::new();
-    serve(
-        server(),
-        line.as_bytes(),
-        &mut output,
-        StdioConfig::default(),
-    )
-    .await
-    .unwrap();
+    serve(server(), line.as_bytes(), &mut output, StdioConfig::default()).await.unwrap();
     for answer in [reply.json(), serde_json::from_slice(&output).unwrap()] {
         assert_eq!(answer["error"]["code"], -32601);
         let data = &answer["error"]["data"];

@@ -34,55 +34,25 @@ fn what_clients_would_reject_is_refused_when_the_server_is_built() {
         (with(json!({"x": text(json!("x".repeat(129)))})), token),
         (with(json!({"x": text(json!(5))})), token),
         (with(json!({"x": text(json!(null))})), token),
-        (
-            with(json!({"x": {"type": "number", "x-mcp-header": "X"}})),
-            kind,
-        ),
-        (
-            with(json!({"x": {"type": "object", "x-mcp-header": "X"}})),
-            kind,
-        ),
-        (
-            with(json!({"x": {"type": ["string", "null"], "x-mcp-header": "X"}})),
-            kind,
-        ),
-        (
-            with(json!({"x": {"enum": ["a"], "x-mcp-header": "X"}})),
-            kind,
-        ),
+        (with(json!({"x": {"type": "number", "x-mcp-header": "X"}})), kind),
+        (with(json!({"x": {"type": "object", "x-mcp-header": "X"}})), kind),
+        (with(json!({"x": {"type": ["string", "null"], "x-mcp-header": "X"}})), kind),
+        (with(json!({"x": {"enum": ["a"], "x-mcp-header": "X"}})), kind),
         (json!({"type": "object", "x-mcp-header": "X"}), place),
-        (
-            with(json!({"x": {"type": "array", "items": text(json!("X"))}})),
-            place,
-        ),
+        (with(json!({"x": {"type": "array", "items": text(json!("X"))}})), place),
         (
             with(json!({"x": {"type": "array", "items": with(json!({"y": text(json!("X"))}))}})),
             place,
         ),
         (with(json!({"x": {"anyOf": [text(json!("X"))]}})), place),
-        (
-            with(json!({"x": {"patternProperties": {"y": text(json!("X"))}}})),
-            place,
-        ),
-        (
-            with(json!({"x": {"additionalProperties": text(json!("X"))}})),
-            place,
-        ),
-        (
-            json!({"type": "object", "$defs": {"x": text(json!("X"))}}),
-            place,
-        ),
-        (
-            json!({"type": "object", "allOf": [with(json!({"x": text(json!("X"))}))]}),
-            place,
-        ),
+        (with(json!({"x": {"patternProperties": {"y": text(json!("X"))}}})), place),
+        (with(json!({"x": {"additionalProperties": text(json!("X"))}})), place),
+        (json!({"type": "object", "$defs": {"x": text(json!("X"))}}), place),
+        (json!({"type": "object", "allOf": [with(json!({"x": text(json!("X"))}))]}), place),
         (below("not"), place),
         (below("if"), place),
         (below("then"), place),
-        (
-            with(json!({"x": text(json!("Same")), "y": text(json!("sAME"))})),
-            twice,
-        ),
+        (with(json!({"x": text(json!("Same")), "y": text(json!("sAME"))})), twice),
         (
             with(json!({"x": text(json!("Same")), "y": with(json!({"z": text(json!("Same"))}))})),
             twice,
@@ -91,10 +61,7 @@ fn what_clients_would_reject_is_refused_when_the_server_is_built() {
             with(json!({"x": {"type": "string", "format": "password", "x-mcp-header": "X"}})),
             "must not stand on a password",
         ),
-        (
-            with(Value::Object(many.collect())),
-            "on more than 32 properties",
-        ),
+        (with(Value::Object(many.collect())), "on more than 32 properties"),
     ] {
         let error = problem(schema.clone()).unwrap_or_else(|| panic!("{schema} was built"));
         assert!(error.starts_with("tool \"t\": \"x-mcp-header\""), "{error}");

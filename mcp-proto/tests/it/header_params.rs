@@ -25,10 +25,7 @@ struct Limit {
 }
 
 fn encoded(text: &str) -> String {
-    format!(
-        "=?base64?{}?=",
-        data_encoding::BASE64.encode(text.as_bytes())
-    )
+    format!("=?base64?{}?=", data_encoding::BASE64.encode(text.as_bytes()))
 }
 
 fn schema() -> Value {
@@ -48,14 +45,12 @@ fn schema() -> Value {
 fn server() -> Server {
     let tool = |name: &str| Tool::new(name, "");
     Server::builder("s", "1", ())
-        .raw_tool(
-            tool("mirrored").with_input_schema(schema()),
-            async |(), _, _| Ok(CallToolResult::text("served")),
-        )
-        .raw_tool(
-            tool("plain").with_input_schema(json!({"type": "object"})),
-            async |(), _, _| Ok(CallToolResult::text("served")),
-        )
+        .raw_tool(tool("mirrored").with_input_schema(schema()), async |(), _, _| {
+            Ok(CallToolResult::text("served"))
+        })
+        .raw_tool(tool("plain").with_input_schema(json!({"type": "object"})), async |(), _, _| {
+            Ok(CallToolResult::text("served"))
+        })
         .tool(tool("typed"), async |(), query: Query, _| Ok(query))
         .build()
         .unwrap()
@@ -68,9 +63,7 @@ fn service() -> StreamableHttpService {
 #[expect(clippy::needless_pass_by_value, reason = "it reads better without")]
 fn call(tool: &str, arguments: Value, headers: &[(&str, &str)]) -> Raw {
     let raw = Raw::modern("tools/call", json!({"name": tool, "arguments": arguments}));
-    headers
-        .iter()
-        .fold(raw, |raw, &(name, value)| raw.set(name, value))
+    headers.iter().fold(raw, |raw, &(name, value)| raw.set(name, value))
 }
 
 /// Whether the call was taken: what the tool says, or 400 with −32020.
@@ -90,12 +83,7 @@ async fn a_header_says_what_the_argument_says() {
     let text = "mcp-param-text";
     for (arguments, header, value, good) in [
         (json!({"text": "eu"}), text, "eu".to_owned(), true),
-        (
-            json!({"text": "eu"}),
-            "MCP-Param-TEXT",
-            "eu".to_owned(),
-            true,
-        ),
+        (json!({"text": "eu"}), "MCP-Param-TEXT", "eu".to_owned(), true),
         (json!({"text": "eu"}), text, "  eu\t".to_owned(), true),
         (json!({"text": "eu"}), text, "EU".to_owned(), false),
         (json!({"text": "eu"}), text, String::new(), false),
@@ -118,12 +106,7 @@ async fn a_header_says_what_the_argument_says() {
         (json!({"n": -7}), "mcp-param-n", "-7".to_owned(), true),
         (json!({"n": 0}), "mcp-param-n", "-0".to_owned(), true),
         (json!({"n": 42}), "mcp-param-n", "43".to_owned(), false),
-        (
-            json!({"n": 42}),
-            "mcp-param-n",
-            "42.00000000000000000001".to_owned(),
-            false,
-        ),
+        (json!({"n": 42}), "mcp-param-n", "42.00000000000000000001".to_owned(), false),
         (json!({"n": 42}), "mcp-param-n", "4.2e1".to_owned(), false),
         (json!({"n": 42}), "mcp-param-n", "0x2a".to_owned(), false),
         (json!({"n": 42}), "mcp-param-n", "+42".to_owned(), false),
@@ -147,37 +130,13 @@ async fn a_header_says_what_the_argument_says() {
             "9007199254740993".to_owned(),
             false,
         ),
-        (
-            json!({"deep": {"flag": true}}),
-            "mcp-param-x-flag",
-            "true".to_owned(),
-            true,
-        ),
-        (
-            json!({"deep": {"flag": false}}),
-            "mcp-param-x-flag",
-            "false".to_owned(),
-            true,
-        ),
-        (
-            json!({"deep": {"flag": true}}),
-            "mcp-param-x-flag",
-            "True".to_owned(),
-            false,
-        ),
-        (
-            json!({"deep": {"flag": true}}),
-            "mcp-param-x-flag",
-            "1".to_owned(),
-            false,
-        ),
+        (json!({"deep": {"flag": true}}), "mcp-param-x-flag", "true".to_owned(), true),
+        (json!({"deep": {"flag": false}}), "mcp-param-x-flag", "false".to_owned(), true),
+        (json!({"deep": {"flag": true}}), "mcp-param-x-flag", "True".to_owned(), false),
+        (json!({"deep": {"flag": true}}), "mcp-param-x-flag", "1".to_owned(), false),
     ] {
         let raw = call("mirrored", arguments.clone(), &[(header, &value)]);
-        assert_eq!(
-            is_taken(&service, raw).await,
-            good,
-            "{arguments} {header}: {value:?}"
-        );
+        assert_eq!(is_taken(&service, raw).await, good, "{arguments} {header}: {value:?}");
     }
 }
 
@@ -195,19 +154,11 @@ async fn the_base64_form_is_read_strictly_and_what_only_looks_like_it_is_itself(
         ("SGVsbG8=?=", "SGVsbG8=?=", true),
         ("=?base64?SGVsbG8=?=", "=?base64?SGVsbG8=?=", false),
     ] {
-        let raw = call(
-            "mirrored",
-            json!({"text": text}),
-            &[("mcp-param-text", header)],
-        );
+        let raw = call("mirrored", json!({"text": text}), &[("mcp-param-text", header)]);
         assert_eq!(is_taken(&service, raw).await, good, "{text:?} {header:?}");
     }
     let bytes = format!("=?base64?{}?=", data_encoding::BASE64.encode(b"\xff"));
-    let raw = call(
-        "mirrored",
-        json!({"text": "\u{fffd}"}),
-        &[("mcp-param-text", &bytes)],
-    );
+    let raw = call("mirrored", json!({"text": "\u{fffd}"}), &[("mcp-param-text", &bytes)]);
     assert!(!is_taken(&service, raw).await);
 }
 
@@ -230,23 +181,11 @@ async fn a_value_without_its_header_and_a_header_without_its_value_are_refused()
         (json!({}), &[header][..], false),
         (json!({"text": null}), &[header][..], false),
         (json!({"n": 1}), &[header, ("mcp-param-n", "1")][..], false),
-        (
-            json!({"text": "eu", "n": 1}),
-            &[header, ("mcp-param-n", "1")][..],
-            true,
-        ),
-        (
-            json!({"text": "eu"}),
-            &[header, ("mcp-param-other", "x")][..],
-            true,
-        ),
+        (json!({"text": "eu", "n": 1}), &[header, ("mcp-param-n", "1")][..], true),
+        (json!({"text": "eu"}), &[header, ("mcp-param-other", "x")][..], true),
     ] {
         let raw = call("mirrored", arguments.clone(), headers);
-        assert_eq!(
-            is_taken(&service, raw).await,
-            good,
-            "{arguments} {headers:?}"
-        );
+        assert_eq!(is_taken(&service, raw).await, good, "{arguments} {headers:?}");
     }
     let without = Raw::modern("tools/call", json!({"name": "mirrored"}));
     assert!(is_taken(&service, without.clone()).await);
@@ -309,10 +248,7 @@ async fn tools_without_annotations_other_methods_and_other_transports_are_not_as
     let params = json!({"name": "mirrored", "arguments": {"text": "us"}});
     let session = open_session(&service).await;
     let legacy = Raw::legacy(&session, "tools/call", &params).set("mcp-param-text", "eu");
-    assert_eq!(
-        legacy.send(&service).await.result()["content"][0]["text"],
-        "served"
-    );
+    assert_eq!(legacy.send(&service).await.result()["content"][0]["text"], "served");
     let (clients, _served) = every_client(&server()).await;
     for (name, client) in &clients {
         let params = json!({"name": "mirrored", "arguments": {"text": "us"}});
@@ -324,29 +260,14 @@ async fn tools_without_annotations_other_methods_and_other_transports_are_not_as
 #[tokio::test]
 async fn a_typed_tool_may_mirror_its_members() {
     let service = service();
-    let list = Raw::modern("tools/list", json!({}))
-        .send(&service)
-        .await
-        .result();
-    let typed = list["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|tool| tool["name"] == "typed");
+    let list = Raw::modern("tools/list", json!({})).send(&service).await.result();
+    let typed = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "typed");
     let properties = &typed.unwrap()["inputSchema"]["properties"];
-    assert_eq!(
-        properties["region"],
-        json!({"type": "string", "x-mcp-header": "Region"})
-    );
-    assert_eq!(
-        properties["limit"]["properties"]["rows"]["x-mcp-header"],
-        "Max-Rows"
-    );
+    assert_eq!(properties["region"], json!({"type": "string", "x-mcp-header": "Region"}));
+    assert_eq!(properties["limit"]["properties"]["rows"]["x-mcp-header"], "Max-Rows");
     let arguments = json!({"region": "eu", "limit": {"rows": 10}});
     let headers = [("mcp-param-region", "eu"), ("mcp-param-max-rows", "10")];
-    let reply = call("typed", arguments.clone(), &headers)
-        .send(&service)
-        .await;
+    let reply = call("typed", arguments.clone(), &headers).send(&service).await;
     assert_eq!(reply.result()["structuredContent"], arguments);
     let raw = call("typed", arguments, &headers).set("mcp-param-max-rows", "11");
     assert!(!is_taken(&service, raw).await);

@@ -24,54 +24,22 @@ async fn headers_are_compared_with_the_body() {
     let list = || Raw::modern("tools/list", json!({}));
     for (what, raw, good) in [
         ("as it is", list(), true),
-        (
-            "blanks around",
-            list().set("mcp-method", "  tools/list\t"),
-            true,
-        ),
-        (
-            "another case",
-            list().set("mcp-method", "TOOLS/LIST"),
-            false,
-        ),
+        ("blanks around", list().set("mcp-method", "  tools/list\t"), true),
+        ("another case", list().set("mcp-method", "TOOLS/LIST"), false),
         ("empty", list().set("mcp-method", ""), false),
-        (
-            "another method",
-            list().set("mcp-method", "tools/call"),
-            false,
-        ),
+        ("another method", list().set("mcp-method", "tools/call"), false),
         ("not ASCII", list().set("mcp-method", "tools/lïst"), false),
-        (
-            "a name where none is due",
-            list().set("mcp-name", "anything"),
-            true,
-        ),
-        (
-            "the same version twice",
-            list().add("mcp-protocol-version", "2026-07-28"),
-            false,
-        ),
+        ("a name where none is due", list().set("mcp-name", "anything"), true),
+        ("the same version twice", list().add("mcp-protocol-version", "2026-07-28"), false),
         ("two methods", list().add("mcp-method", "tools/call"), false),
-        (
-            "blanks around the version",
-            list().set("mcp-protocol-version", " 2026-07-28 "),
-            true,
-        ),
-        (
-            "encoded method",
-            list().set("mcp-method", &encoded(b"tools/list")),
-            false,
-        ),
+        ("blanks around the version", list().set("mcp-protocol-version", " 2026-07-28 "), true),
+        ("encoded method", list().set("mcp-method", &encoded(b"tools/list")), false),
     ] {
         let reply = raw.send(&service).await;
         if good {
             assert_eq!(reply.status, 200, "{what}");
         } else {
-            assert_eq!(
-                reply.refusal(),
-                (400, -32020, Some(Value::from(7))),
-                "{what}"
-            );
+            assert_eq!(reply.refusal(), (400, -32020, Some(Value::from(7))), "{what}");
         }
     }
 }
@@ -85,11 +53,7 @@ async fn names_may_come_in_base64() {
         (" blank ", encoded(b" blank "), true),
         ("=?base64?bm9wZQ==?=", encoded(b"=?base64?bm9wZQ==?="), true),
         ("", encoded(b""), true),
-        (
-            "=?BASE64?bm9wZQ==?=",
-            "=?BASE64?bm9wZQ==?=".to_owned(),
-            true,
-        ),
+        ("=?BASE64?bm9wZQ==?=", "=?BASE64?bm9wZQ==?=".to_owned(), true),
         ("=?base64?bm9wZQ==", "=?base64?bm9wZQ==".to_owned(), true),
         ("bm9wZQ==?=", "bm9wZQ==?=".to_owned(), true),
         ("=?base64?=", "=?base64?=".to_owned(), true),
@@ -99,28 +63,17 @@ async fn names_may_come_in_base64() {
         ("nope", "=?base64?bm9wZQ===?=".to_owned(), false),
         ("nope", "=?base64?bm9*ZQ==?=".to_owned(), false),
         ("nope", encoded(b"\xff\xfe"), false),
-        (
-            "=?base64?bm9wZQ==?=",
-            "=?base64?bm9wZQ==?=".to_owned(),
-            false,
-        ),
+        ("=?base64?bm9wZQ==?=", "=?base64?bm9wZQ==?=".to_owned(), false),
     ] {
         let wanted = if good { -32602 } else { -32020 };
-        assert_eq!(
-            code(named(name, &header)).await,
-            wanted,
-            "{name:?} {header:?}"
-        );
+        assert_eq!(code(named(name, &header)).await, wanted, "{name:?} {header:?}");
     }
 }
 
 #[tokio::test]
 async fn a_mismatch_says_what_would_be_right() {
     let reply = named("echo", "ecco").send(&service()).await;
-    assert_eq!(
-        reply.message(),
-        "the header mcp-name is \"ecco\", but the body says \"echo\""
-    );
+    assert_eq!(reply.message(), "the header mcp-name is \"ecco\", but the body says \"echo\"");
 }
 
 #[tokio::test]
@@ -132,10 +85,7 @@ async fn every_accept_that_allows_an_answer_is_served() {
         (Some("application/json"), true),
         (Some("text/event-stream"), false),
         (Some("application/json, text/event-stream"), true),
-        (
-            Some("text/event-stream;q=0.5, application/json;q=0.9"),
-            true,
-        ),
+        (Some("text/event-stream;q=0.5, application/json;q=0.9"), true),
         (Some("APPLICATION/JSON"), true),
         (Some("application/*"), true),
         (Some("text/*"), false),
@@ -148,31 +98,16 @@ async fn every_accept_that_allows_an_answer_is_served() {
             Some(accept) => raw.set("accept", accept),
         };
         let reply = raw.send(&service).await;
-        let answer = if json {
-            reply.json()
-        } else {
-            reply.events().remove(0)
-        };
-        assert_eq!(
-            answer["result"]["structuredContent"]["text"], "x",
-            "{accept:?}"
-        );
+        let answer = if json { reply.json() } else { reply.events().remove(0) };
+        assert_eq!(answer["result"]["structuredContent"]["text"], "x", "{accept:?}");
     }
 }
 
 #[tokio::test]
 async fn an_accept_that_excludes_every_answer_is_told_what_would_do() {
     let service = service();
-    for accept in [
-        "text/html",
-        "application/xml, image/*",
-        "application/json;q=0",
-        "*/*;q=0",
-    ] {
-        let reply = Raw::modern("tools/list", json!({}))
-            .set("accept", accept)
-            .send(&service)
-            .await;
+    for accept in ["text/html", "application/xml, image/*", "application/json;q=0", "*/*;q=0"] {
+        let reply = Raw::modern("tools/list", json!({})).set("accept", accept).send(&service).await;
         assert_eq!(reply.refusal(), (406, -32600, None), "{accept}");
         assert_eq!(
             reply.message(),
@@ -180,9 +115,8 @@ async fn an_accept_that_excludes_every_answer_is_told_what_would_do() {
         );
     }
     let session = open_session(&service).await;
-    let get = Raw::bare(Method::GET)
-        .set("mcp-session-id", &session)
-        .set("accept", "application/json");
+    let get =
+        Raw::bare(Method::GET).set("mcp-session-id", &session).set("accept", "application/json");
     assert_eq!(get.send(&service).await.refusal().0, 406);
 }
 
@@ -199,15 +133,9 @@ async fn only_json_is_json() {
         ("application/x-www-form-urlencoded", false),
         ("", false),
     ] {
-        let reply = Raw::modern("tools/list", json!({}))
-            .set("content-type", media)
-            .send(&service)
-            .await;
-        assert_eq!(
-            reply.status.as_u16(),
-            if good { 200 } else { 415 },
-            "{media:?}"
-        );
+        let reply =
+            Raw::modern("tools/list", json!({})).set("content-type", media).send(&service).await;
+        assert_eq!(reply.status.as_u16(), if good { 200 } else { 415 }, "{media:?}");
     }
 }
 
@@ -228,11 +156,7 @@ async fn a_legacy_version_header_is_judged_and_may_be_missing() {
             None => ping(),
             Some(version) => ping().set("mcp-protocol-version", version),
         };
-        assert_eq!(
-            raw.send(&service).await.status.as_u16(),
-            status,
-            "{version:?}"
-        );
+        assert_eq!(raw.send(&service).await.status.as_u16(), status, "{version:?}");
     }
 }
 

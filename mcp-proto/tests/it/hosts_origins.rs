@@ -41,11 +41,9 @@ async fn hosts() {
         ("localhost@evil.example", false, false),
         ("", false, false),
     ] {
-        for (hosts, good) in [
-            (Hosts::Loopback, loopback),
-            (listed.clone(), list_of_two),
-            (Hosts::Any, true),
-        ] {
+        for (hosts, good) in
+            [(Hosts::Loopback, loopback), (listed.clone(), list_of_two), (Hosts::Any, true)]
+        {
             let service = with(hosts.clone(), Origins::Loopback);
             let reply = list().set("host", host).send(&service).await;
             let wanted = if good { 200 } else { 403 };
@@ -58,17 +56,10 @@ async fn hosts() {
 async fn the_target_names_the_host_where_it_has_one() {
     // As over HTTP/2, and in HTTP/1.1 requests in absolute form.
     let service = with(Hosts::Loopback, Origins::Loopback);
-    for (target, status) in [
-        ("http://127.0.0.1:80/mcp", 200),
-        ("http://evil.example/mcp", 403),
-    ] {
+    for (target, status) in [("http://127.0.0.1:80/mcp", 200), ("http://evil.example/mcp", 403)] {
         let mut request = list().unset("host").request();
         *request.uri_mut() = target.parse().unwrap();
-        assert_eq!(
-            service.handle(request).await.status().as_u16(),
-            status,
-            "{target}"
-        );
+        assert_eq!(service.handle(request).await.status().as_u16(), status, "{target}");
     }
 }
 
@@ -91,11 +82,9 @@ async fn origins() {
         ("http://evil.example/localhost", false, false),
         ("http://localhost@evil.example", false, false),
     ] {
-        for (origins, good) in [
-            (Origins::Loopback, loopback),
-            (listed.clone(), list_of_one),
-            (Origins::Any, true),
-        ] {
+        for (origins, good) in
+            [(Origins::Loopback, loopback), (listed.clone(), list_of_one), (Origins::Any, true)]
+        {
             let service = with(Hosts::Loopback, origins.clone());
             let reply = list().set("origin", origin).send(&service).await;
             assert_eq!(
@@ -112,9 +101,7 @@ async fn origins() {
 #[tokio::test]
 async fn one_foreign_origin_of_two_is_enough_to_be_refused() {
     let service = with(Hosts::Loopback, Origins::Loopback);
-    let raw = list()
-        .set("origin", "http://localhost")
-        .add("origin", "http://evil.example");
+    let raw = list().set("origin", "http://localhost").add("origin", "http://evil.example");
     assert_eq!(raw.send(&service).await.refusal().0, 403);
 }
 
@@ -143,16 +130,10 @@ async fn a_preflight_is_answered_without_a_session() {
     let raw = Raw::bare(Method::OPTIONS)
         .set("origin", "http://localhost:6274")
         .set("access-control-request-method", "POST")
-        .set(
-            "access-control-request-headers",
-            "content-type, mcp-protocol-version",
-        );
+        .set("access-control-request-headers", "content-type, mcp-protocol-version");
     let reply = raw.send(&service).await;
     assert_eq!((reply.status.as_u16(), reply.body.len()), (204, 0));
-    assert_eq!(
-        reply.header("access-control-allow-origin"),
-        Some("http://localhost:6274")
-    );
+    assert_eq!(reply.header("access-control-allow-origin"), Some("http://localhost:6274"));
     assert_eq!(reply.header("vary"), Some("origin"));
     let listed = |name: &str| -> Vec<String> {
         let value = reply.header(name).unwrap();
@@ -171,10 +152,7 @@ async fn a_preflight_is_answered_without_a_session() {
         "mcp-method",
         "mcp-name",
     ] {
-        assert!(
-            listed("access-control-allow-headers").contains(&header.to_owned()),
-            "{header}"
-        );
+        assert!(listed("access-control-allow-headers").contains(&header.to_owned()), "{header}");
     }
     let foreign = Raw::bare(Method::OPTIONS).set("origin", "http://evil.example");
     let reply = foreign.send(&service).await;
@@ -192,25 +170,13 @@ async fn a_page_may_read_refusals_and_session_ids() {
         Raw::bare(Method::PUT),
         Raw::bare(Method::GET),
     ] {
-        let reply = raw
-            .set("origin", "http://localhost:6274")
-            .send(&service)
-            .await;
-        assert_eq!(
-            reply.header("access-control-allow-origin"),
-            Some("http://localhost:6274")
-        );
+        let reply = raw.set("origin", "http://localhost:6274").send(&service).await;
+        assert_eq!(reply.header("access-control-allow-origin"), Some("http://localhost:6274"));
         assert_eq!(
             reply.header("access-control-expose-headers"),
             Some("mcp-session-id, www-authenticate")
         );
     }
     // No page, no headers for pages.
-    assert_eq!(
-        list()
-            .send(&service)
-            .await
-            .header("access-control-allow-origin"),
-        None
-    );
+    assert_eq!(list().send(&service).await.header("access-control-allow-origin"), None);
 }

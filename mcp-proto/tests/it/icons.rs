@@ -38,12 +38,8 @@ fn with(place: &str, icon: Icon) -> Result<Server, BuildError> {
     };
     builder
         .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("x")))
-        .resource(resource, async |(), _| {
-            Ok(ResourceContents::text("x://r", "x"))
-        })
-        .resource_template(template, async |(), _, _| {
-            Ok(ResourceContents::text("x://t/a", "x"))
-        })
+        .resource(resource, async |(), _| Ok(ResourceContents::text("x://r", "x")))
+        .resource_template(template, async |(), _, _| Ok(ResourceContents::text("x://t/a", "x")))
         .raw_prompt(prompt, async |(), _, _| Ok(GetPromptResult::text("x")))
         .build()
 }
@@ -70,11 +66,7 @@ fn what_could_run_or_read_something_is_refused_in_every_place() {
             assert!(error.contains(&told), "{place}: {error}");
             assert_eq!(error.contains("\"t\""), place == "tool", "{error}");
             assert_eq!(error.contains("\"x://r\""), place == "resource", "{error}");
-            assert_eq!(
-                error.contains("\"x://t/{a}\""),
-                place == "template",
-                "{error}"
-            );
+            assert_eq!(error.contains("\"x://t/{a}\""), place == "template", "{error}");
             assert_eq!(error.contains("\"p\""), place == "prompt", "{error}");
         }
         let long = format!("ftp://{}", "x".repeat(5000));
@@ -86,11 +78,9 @@ fn what_could_run_or_read_something_is_refused_in_every_place() {
 #[tokio::test]
 async fn good_icons_arrive_as_they_are() {
     for place in PLACES {
-        for src in [
-            "https://example.com/i.png",
-            "HTTPS://example.com/i.svg",
-            "data:image/png;base64,cG5n",
-        ] {
+        for src in
+            ["https://example.com/i.png", "HTTPS://example.com/i.svg", "data:image/png;base64,cG5n"]
+        {
             let mut icon = Icon::new(src);
             icon.mime_type = Some("image/png".to_owned());
             icon.sizes = vec!["48x48".to_owned(), "any".to_owned()];

@@ -19,9 +19,7 @@ use crate::peer::Peer;
 struct Caller(&'static str);
 
 fn caller(context: &Context) -> &'static str {
-    context
-        .extension::<Caller>()
-        .map_or("nobody", |caller| caller.0)
+    context.extension::<Caller>().map_or("nobody", |caller| caller.0)
 }
 
 fn server() -> Server {
@@ -34,17 +32,15 @@ fn server() -> Server {
         .resource(Resource::new("x:1", "one"), async |(), context| {
             Ok(ResourceContents::text("x:1", caller(&context)))
         })
-        .resource_template(
-            ResourceTemplate::new("y:{a}", "y"),
-            async |(), _, context| Ok(ResourceContents::text("y:1", caller(&context))),
-        )
+        .resource_template(ResourceTemplate::new("y:{a}", "y"), async |(), _, context| {
+            Ok(ResourceContents::text("y:1", caller(&context)))
+        })
         .list_resources(async |(), _, context| {
             Ok(Page::last(vec![Resource::new("x:own", caller(&context))]))
         })
-        .raw_prompt(
-            Prompt::new("p", "").with_argument(argument),
-            async |(), _, context| Ok(GetPromptResult::text(caller(&context))),
-        )
+        .raw_prompt(Prompt::new("p", "").with_argument(argument), async |(), _, context| {
+            Ok(GetPromptResult::text(caller(&context)))
+        })
         .complete_prompt("p", "a", async |(), _, context| {
             Ok(Completion::all(vec![caller(&context).to_owned()]))
         })
@@ -81,11 +77,7 @@ async fn every_handler_sees_who_calls() {
         ("resources/read", json!({"uri": "x:1"}), "/contents/0/text"),
         ("resources/read", json!({"uri": "y:1"}), "/contents/0/text"),
         ("resources/list", json!({}), "/resources/1/name"),
-        (
-            "prompts/get",
-            json!({"name": "p"}),
-            "/messages/0/content/text",
-        ),
+        ("prompts/get", json!({"name": "p"}), "/messages/0/content/text"),
         (
             "completion/complete",
             completed(json!({"type": "ref/prompt", "name": "p"})),
@@ -99,10 +91,8 @@ async fn every_handler_sees_who_calls() {
     ] {
         for who in ["ada", "bob", "nobody"] {
             let caller = (who != "nobody").then_some(Caller(who));
-            for raw in [
-                Raw::modern(method, params.clone()),
-                Raw::legacy(&session, method, &params),
-            ] {
+            for raw in [Raw::modern(method, params.clone()), Raw::legacy(&session, method, &params)]
+            {
                 let answer = send(&service, raw, caller.clone()).await;
                 let told = answer["result"].pointer(place);
                 assert_eq!(told, Some(&json!(who)), "{method}: {answer}");
@@ -122,10 +112,7 @@ async fn requests_of_two_clients_on_one_connection_are_not_mixed_up() {
         .raw_tool(
             Tool::new("who", "").with_input_schema(json!({"type": "object"})),
             async |(), _, context: Context| {
-                let name = context
-                    .client_info
-                    .as_ref()
-                    .map(|client| client.name.clone());
+                let name = context.client_info.as_ref().map(|client| client.name.clone());
                 let samples = context.client_capabilities.can_sample();
                 Ok(CallToolResult::text(format!("{name:?} {samples}")))
             },
@@ -141,12 +128,7 @@ async fn requests_of_two_clients_on_one_connection_are_not_mixed_up() {
                 json!({"sampling": {}}),
                 r#"Some("one") true"#,
             ),
-            (
-                1,
-                json!({"name": "two", "version": "1"}),
-                json!({}),
-                r#"Some("two") false"#,
-            ),
+            (1, json!({"name": "two", "version": "1"}), json!({}), r#"Some("two") false"#),
             (2, Value::Null, json!({}), "None false"),
         ] {
             let mut meta = json!({

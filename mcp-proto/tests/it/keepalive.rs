@@ -14,10 +14,7 @@ use crate::common::{Raw, builder, call, open_session, probe, service};
 /// The next bytes and how long after `start` they came.
 async fn next(body: &mut ResponseBody, start: Instant) -> (String, u64) {
     let data = body.frame().await.unwrap().unwrap().into_data().unwrap();
-    (
-        String::from_utf8(data.to_vec()).unwrap(),
-        start.elapsed().as_secs(),
-    )
+    (String::from_utf8(data.to_vec()).unwrap(), start.elapsed().as_secs())
 }
 
 #[tokio::test(start_paused = true)]
@@ -41,10 +38,7 @@ async fn a_quiet_call_becomes_a_stream_that_is_kept_alive() {
         let (opening, seconds) = next(&mut body, start).await;
         assert!(opening.starts_with(first) && seconds == 15, "{opening}");
         for seconds in [30, 45] {
-            assert_eq!(
-                next(&mut body, start).await,
-                (keep_alive.to_owned(), seconds)
-            );
+            assert_eq!(next(&mut body, start).await, (keep_alive.to_owned(), seconds));
         }
         probe.gate.notify_one();
         let (answer, seconds) = next(&mut body, start).await;
@@ -60,11 +54,7 @@ async fn a_call_for_json_alone_waits_in_silence() {
     let service = StreamableHttpService::new(builder(&probe).build().unwrap());
     let raw = Raw::modern("tools/call", call("gate")).set("accept", "application/json");
     let mut answer = Box::pin(service.handle(raw.request()));
-    assert!(
-        timeout(Duration::from_secs(600), &mut answer)
-            .await
-            .is_err()
-    );
+    assert!(timeout(Duration::from_secs(600), &mut answer).await.is_err());
     probe.gate.notify_one();
     let reply = answer.await;
     assert_eq!(reply.headers()["content-type"], "application/json");
@@ -82,10 +72,7 @@ async fn listening_streams_are_kept_alive() {
         // The acknowledgement, or the comment that opens the stream.
         assert_eq!(next(&mut body, start).await.1, 0);
         for seconds in [15, 30, 45] {
-            assert_eq!(
-                next(&mut body, start).await,
-                (": keep-alive\n\n".to_owned(), seconds)
-            );
+            assert_eq!(next(&mut body, start).await, (": keep-alive\n\n".to_owned(), seconds));
         }
     }
 }

@@ -33,17 +33,11 @@ async fn an_answer_that_nobody_heard_is_kept_for_five_minutes() {
     }
     sleep(Duration::from_secs(3)).await;
     for id in &ids {
-        let (status, message) = open(&service, get(&session, Some(id)))
-            .await
-            .refusal()
-            .await;
+        let (status, message) = open(&service, get(&session, Some(id))).await.refusal().await;
         assert_eq!(status, 400);
         assert!(message.contains("send the request again"), "{message}");
     }
-    assert_eq!(
-        HttpConfig::default().legacy.keep_ended_streams,
-        Duration::from_secs(300)
-    );
+    assert_eq!(HttpConfig::default().legacy.keep_ended_streams, Duration::from_secs(300));
 }
 
 #[tokio::test]
@@ -61,10 +55,7 @@ async fn what_is_kept_ends_with_its_session() {
     let delete = Raw::bare(Method::DELETE).set("mcp-session-id", &session);
     assert_eq!(delete.send(&service).await.status, 204);
     assert_eq!(running.event().await, None);
-    let (status, _) = open(&service, get(&session, Some(&id)))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&service, get(&session, Some(&id))).await.refusal().await;
     assert_eq!(status, 404);
 }
 
@@ -73,10 +64,7 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     assert_eq!(
-        (
-            config.legacy.max_kept_events,
-            config.legacy.max_kept_bytes_per_stream
-        ),
+        (config.legacy.max_kept_events, config.legacy.max_kept_bytes_per_stream),
         (256, 1 << 20)
     );
     config.legacy.max_kept_bytes_per_stream = 72 * 1024;
@@ -97,23 +85,13 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
         drop(stream);
         paces.step("a");
         // Waits for the end of the call.
-        let rest = open(&service, get(&session, Some(&first)))
-            .await
-            .rest()
-            .await;
+        let rest = open(&service, get(&session, Some(&first))).await.rest().await;
         assert_eq!(answer_of(&rest).len(), bytes);
         // What was kept for that reader goes once its end is noticed.
         tokio::task::yield_now().await;
-        let mut replayed = open(&service, get(&session, Some(&first)))
-            .await
-            .rest()
-            .await;
+        let mut replayed = open(&service, get(&session, Some(&first))).await.rest().await;
         assert_eq!(answer_of(&replayed).len(), bytes);
-        assert!(
-            wanted.contains(&replayed.len()),
-            "{messages} {bytes}: {}",
-            replayed.len()
-        );
+        assert!(wanted.contains(&replayed.len()), "{messages} {bytes}: {}", replayed.len());
         // No gap in what is left.
         replayed.pop();
         for (message, step) in replayed.iter().rev().zip((1..=messages).rev()) {
@@ -127,10 +105,7 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     assert_eq!(
-        (
-            config.legacy.kept_streams.total,
-            config.legacy.max_kept_streams_per_session
-        ),
+        (config.legacy.kept_streams.total, config.legacy.max_kept_streams_per_session),
         (1_024, 16)
     );
     config.legacy.kept_streams = Bound::of(3);
@@ -138,13 +113,7 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
     let service = StreamableHttpService::with_config(server, config);
     let mut ended = Vec::new();
     let sessions = [open_session(&service).await, open_session(&service).await];
-    for session in [
-        &sessions[0],
-        &sessions[0],
-        &sessions[0],
-        &sessions[1],
-        &sessions[1],
-    ] {
+    for session in [&sessions[0], &sessions[0], &sessions[0], &sessions[1], &sessions[1]] {
         (0..3).for_each(|_| paces.step("a"));
         let mut stream = open(&service, steps_of(session, "a")).await;
         stream.next_text().await;
@@ -182,11 +151,7 @@ async fn only_so_many_bytes_are_kept_in_all_and_none_that_are_needed_now() {
         let mut kept = Vec::new();
         for id in &ended {
             let mut again = open(&service, get(&session, Some(id))).await;
-            kept.push(if again.status == 200 {
-                again.rest().await.len()
-            } else {
-                0
-            });
+            kept.push(if again.status == 200 { again.rest().await.len() } else { 0 });
         }
         let wanted: &[usize] = match bytes {
             30_000 => &[2, 2],

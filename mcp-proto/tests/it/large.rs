@@ -163,10 +163,8 @@ async fn a_simple_schema_is_explained_whatever_the_size() {
     zeros[3] = json!(0);
     zeros[99_999] = json!(null);
     let message = |given: &str| format!("{given} is not of type \"string\"");
-    let wanted = [
-        ("/texts/3".to_owned(), message("0")),
-        ("/texts/99999".to_owned(), message("null")),
-    ];
+    let wanted =
+        [("/texts/3".to_owned(), message("0")), ("/texts/99999".to_owned(), message("null"))];
     assert_eq!(findings("simple", json!({ "texts": zeros })).await, wanted);
     let found = findings("simple", json!({ "texts": vec![0; 100_000] })).await;
     assert_eq!(found.len(), 20);
@@ -224,20 +222,14 @@ async fn items_that_must_differ_are_compared_in_bounded_work() {
         let result = call("unique", json!({ "list": list })).await;
         result["content"][0]["text"].as_str().unwrap().to_owned()
     };
-    for same in [
-        json!([1, 1.0]),
-        json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]),
-        json!([null, "", null]),
-    ] {
+    for same in
+        [json!([1, 1.0]), json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]), json!([null, "", null])]
+    {
         let told = text(same).await;
         assert!(told.contains("the value has non-unique elements"), "{told}");
     }
     let large: Vec<_> = (0..3_000).map(|number| (1_u64 << 63) + number).collect();
-    for other in [
-        json!([]),
-        json!([0, false, null, "", "0", [], {}, [[]]]),
-        json!(large),
-    ] {
+    for other in [json!([]), json!([0, false, null, "", "0", [], {}, [[]]]), json!(large)] {
         assert_eq!(text(other).await, "unique");
     }
 }
@@ -274,11 +266,7 @@ async fn long_names_are_not_told_in_full() {
     let [(_, message)] = told.as_slice() else {
         panic!("{}", told.len());
     };
-    assert!(
-        message.contains("kkk") && message.len() < 2_000,
-        "{}",
-        message.len()
-    );
+    assert!(message.contains("kkk") && message.len() < 2_000, "{}", message.len());
 }
 
 #[tokio::test]
@@ -304,10 +292,7 @@ async fn what_is_right_is_accepted_whatever_its_size() {
 #[tokio::test]
 async fn a_raw_tool_sees_the_nulls_that_count_as_left_out() {
     let result = call("take", json!({"name": null, "texts": ["x"]})).await;
-    assert_eq!(
-        result["structuredContent"],
-        json!({"name": null, "texts": ["x"]})
-    );
+    assert_eq!(result["structuredContent"], json!({"name": null, "texts": ["x"]}));
     // A null that is accepted excuses nothing else, and is no finding.
     let told = findings("take", json!({"name": null, "texts": [1]})).await;
     assert_eq!(told.len(), 1);
@@ -317,10 +302,8 @@ async fn a_raw_tool_sees_the_nulls_that_count_as_left_out() {
 /// The answers that a server with large and small things gives while no blocking thread is free, at once or not.
 #[test]
 fn what_is_large_is_written_where_it_holds_nobody_up() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .max_blocking_threads(1)
-        .build()
-        .unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
     let text = |uri: &str| "x".repeat(if uri == "x:large" { 1_000_000 } else { 1_000 });
     let read = move |uri: &'static str| async move { Ok(ResourceContents::text(uri, text(uri))) };
     let tool = |name: &str| Tool::new(name, "").with_input_schema(json!({"type": "object"}));
@@ -346,11 +329,8 @@ fn what_is_large_is_written_where_it_holds_nobody_up() {
             let (free, taken) = std::sync::mpsc::channel::<()>();
             let thread = tokio::task::spawn_blocking(move || taken.recv().is_err());
             let ask = |name: &str| {
-                let request = Request::new(
-                    1,
-                    method,
-                    json!({ "name": name.replace(':', "."), "uri": name }),
-                );
+                let request =
+                    Request::new(1, method, json!({ "name": name.replace(':', "."), "uri": name }));
                 server.handle(request, Context::test())
             };
             let mut large = pin!(ask("x:large"));

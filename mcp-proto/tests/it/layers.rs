@@ -36,10 +36,7 @@ async fn post(address: SocketAddr, raw: Raw) -> (StatusCode, Value) {
     let answer = tokio::time::timeout(PATIENCE, sender.send_request(raw.request()));
     let (head, body) = answer.await.unwrap().unwrap().into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    (
-        head.status,
-        serde_json::from_slice(&body).unwrap_or_default(),
-    )
+    (head.status, serde_json::from_slice(&body).unwrap_or_default())
 }
 
 #[tokio::test]
@@ -87,14 +84,9 @@ async fn a_timeout_layer_ends_a_call_and_its_handler() {
     events.expect("started").await;
     events.expect("dropped").await;
     let url = format!("http://{address}/mcp");
-    let client = Client::http(&url, ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::http(&url, ClientConfig::new(Era::Modern)).await.unwrap();
     let answer = client.request("tools/call", call("hang")).await;
-    assert!(
-        !matches!(answer, Ok(_) | Err(ClientError::Rpc(_))),
-        "{answer:?}"
-    );
+    assert!(!matches!(answer, Ok(_) | Err(ClientError::Rpc(_))), "{answer:?}");
 }
 
 #[tokio::test]
@@ -103,10 +95,9 @@ async fn it_is_a_tower_service_of_any_body() {
 
     let mut service = service();
     let session = open_session(&service).await;
-    for raw in [
-        Raw::modern("tools/list", json!({})),
-        Raw::legacy(&session, "tools/list", &json!({})),
-    ] {
+    for raw in
+        [Raw::modern("tools/list", json!({})), Raw::legacy(&session, "tools/list", &json!({}))]
+    {
         let request: Request<Body> = raw.request().map(Body::new);
         std::future::poll_fn(|context| Service::<Request<Body>>::poll_ready(&mut service, context))
             .await

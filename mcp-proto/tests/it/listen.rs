@@ -11,11 +11,7 @@ use crate::common::{PATIENCE, Raw, builder, messages, open_session, probe, serve
 pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 pub(crate) fn listen(id: impl serde::Serialize, filter: &Value) -> Raw {
-    Raw::modern_id(
-        id,
-        "subscriptions/listen",
-        json!({ "notifications": filter }),
-    )
+    Raw::modern_id(id, "subscriptions/listen", json!({ "notifications": filter }))
 }
 
 pub(crate) async fn open(service: &StreamableHttpService, raw: Raw) -> ResponseBody {
@@ -26,18 +22,14 @@ pub(crate) async fn open(service: &StreamableHttpService, raw: Raw) -> ResponseB
 
 /// The next message of a stream.
 pub(crate) async fn next(stream: &mut ResponseBody) -> Value {
-    let frame = tokio::time::timeout(PATIENCE, stream.frame())
-        .await
-        .unwrap();
+    let frame = tokio::time::timeout(PATIENCE, stream.frame()).await.unwrap();
     let data = frame.unwrap().unwrap().into_data().unwrap();
     messages(&data).remove(0)
 }
 
 /// Everything until the stream ends.
 pub(crate) async fn rest(stream: ResponseBody) -> Vec<Value> {
-    let rest = tokio::time::timeout(PATIENCE, stream.collect())
-        .await
-        .unwrap();
+    let rest = tokio::time::timeout(PATIENCE, stream.collect()).await.unwrap();
     messages(&rest.unwrap().to_bytes())
 }
 
@@ -45,10 +37,7 @@ pub(crate) async fn rest(stream: ResponseBody) -> Vec<Value> {
 async fn the_acknowledgement_comes_first_and_tells_what_is_agreed() {
     let service = StreamableHttpService::new(server());
     for (asked, agreed) in [
-        (
-            json!({"toolsListChanged": true}),
-            json!({"toolsListChanged": true}),
-        ),
+        (json!({"toolsListChanged": true}), json!({"toolsListChanged": true})),
         (json!({"toolsListChanged": false}), json!({})),
         (json!({}), json!({})),
         (
@@ -115,10 +104,7 @@ async fn a_client_that_takes_json_alone_cannot_listen() {
     let raw = listen(7, &json!({})).set("accept", "application/json");
     let reply = raw.send(&service).await;
     assert_eq!(reply.refusal(), (406, -32600, Some(7.into())));
-    assert_eq!(
-        reply.message(),
-        "the Accept header must allow text/event-stream"
-    );
+    assert_eq!(reply.message(), "the Accept header must allow text/event-stream");
 }
 
 #[tokio::test]
@@ -130,10 +116,7 @@ async fn places_are_bounded_and_a_dropped_listen_frees_its_own() {
     let _two = open(&service, listen(2, &wanted)).await;
     let reply = listen(7, &wanted).send(&service).await;
     assert_eq!(reply.refusal(), (503, -32603, Some(7.into())));
-    assert_eq!(
-        reply.message(),
-        "too many listeners are open: try again later"
-    );
+    assert_eq!(reply.message(), "too many listeners are open: try again later");
     // One status for one refusal.
     let session = open_session(&service).await;
     let get = || {
@@ -152,10 +135,7 @@ async fn places_are_bounded_and_a_dropped_listen_frees_its_own() {
 
 #[tokio::test]
 async fn a_get_stream_of_a_server_that_tells_nothing_takes_no_place() {
-    let server = mcp_proto::Server::builder("quiet", "1", ())
-        .max_listeners(0)
-        .build()
-        .unwrap();
+    let server = mcp_proto::Server::builder("quiet", "1", ()).max_listeners(0).build().unwrap();
     let service = StreamableHttpService::new(server.clone());
     let session = open_session(&service).await;
     let get = Raw::bare(http::Method::GET)
@@ -204,9 +184,8 @@ async fn a_server_knows_whether_anybody_has_subscribed() {
         .unwrap();
     let service = StreamableHttpService::new(server.clone());
     let session = open_session(&service).await;
-    let get = Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", &session);
+    let get =
+        Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", &session);
     let mut legacy = open(&service, get).await;
     let connected = legacy.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(messages(&connected).is_empty());
@@ -218,9 +197,7 @@ async fn a_server_knows_whether_anybody_has_subscribed() {
     // What comes first is the new filter, which says nothing.
     let mut said = Vec::new();
     while said.is_empty() {
-        let frame = tokio::time::timeout(PATIENCE, legacy.frame())
-            .await
-            .unwrap();
+        let frame = tokio::time::timeout(PATIENCE, legacy.frame()).await.unwrap();
         said = messages(&frame.unwrap().unwrap().into_data().unwrap());
     }
     assert_eq!(said[0]["params"]["uri"], URI);
@@ -234,18 +211,14 @@ async fn a_server_knows_whether_anybody_has_subscribed() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, gone)
-        .await
-        .expect("nobody listens");
+    tokio::time::timeout(PATIENCE, gone).await.expect("nobody listens");
 
     let wanted = json!({ "resourceSubscriptions": [URI] });
     let mut modern = open(&service, listen(1, &wanted)).await;
     next(&mut modern).await;
     assert!(server.has_subscribers());
     let weak = server.downgrade();
-    weak.upgrade()
-        .unwrap()
-        .notify(Change::resource_updated(URI));
+    weak.upgrade().unwrap().notify(Change::resource_updated(URI));
     assert_eq!(next(&mut modern).await["params"]["uri"], URI);
     drop((modern, service, server));
     assert!(weak.upgrade().is_none());

@@ -23,9 +23,8 @@ fn to(served: &Served, raw: Raw) -> Request<Full<bytes::Bytes>> {
 async fn all_with_id_1(http2: bool, connections: usize, era: Era) {
     let served = Served::new(server()).await;
     let session = open_session(&served.service).await;
-    let client: HyperClient<_, Full<bytes::Bytes>> = HyperClient::builder(TokioExecutor::new())
-        .http2_only(http2)
-        .build_http();
+    let client: HyperClient<_, Full<bytes::Bytes>> =
+        HyperClient::builder(TokioExecutor::new()).http2_only(http2).build_http();
     let calls = |lane: usize| {
         let (client, served, session) = (&client, &served, &session);
         async move {
@@ -35,10 +34,7 @@ async fn all_with_id_1(http2: bool, connections: usize, era: Era) {
                     Era::Modern => Raw::modern_id(1, "tools/call", say(&said)),
                     Era::Legacy => {
                         let body = request(1, "tools/call", &say(&said)).to_string();
-                        Raw {
-                            body: body.into(),
-                            ..Raw::legacy(session, "", &json!({}))
-                        }
+                        Raw { body: body.into(), ..Raw::legacy(session, "", &json!({})) }
                     }
                 };
                 let reply = client.request(to(served, raw)).await.unwrap();
@@ -71,17 +67,15 @@ async fn a_thousand_calls_with_one_id_in_one_legacy_session() {
 async fn a_thousand_calls_at_once_in_one_legacy_session_in_process() {
     let service = service();
     let session = open_session(&service).await;
-    let calls = (0..CALLS).map(|index| {
-        let said = format!("text {index}");
-        let raw = Raw::legacy(&session, "tools/call", &say(&said));
-        let service = &service;
-        async move {
-            assert_eq!(
-                raw.send(service).await.result()["structuredContent"]["text"],
-                said
-            )
-        }
-    });
+    let calls =
+        (0..CALLS).map(|index| {
+            let said = format!("text {index}");
+            let raw = Raw::legacy(&session, "tools/call", &say(&said));
+            let service = &service;
+            async move {
+                assert_eq!(raw.send(service).await.result()["structuredContent"]["text"], said)
+            }
+        });
     join_all(calls).await;
 }
 
@@ -92,18 +86,12 @@ async fn many_calls_at_once_on_one_client() {
         let calls = (0..200).map(|index| {
             let (client, said) = (&client, format!("text {index}"));
             async move {
-                let result = client
-                    .call_tool("echo", json!({ "text": said }))
-                    .await
-                    .unwrap();
+                let result = client.call_tool("echo", json!({ "text": said })).await.unwrap();
                 assert_eq!(result["structuredContent"]["text"], said);
             }
         });
         join_all(calls).await;
-        client
-            .close()
-            .await
-            .unwrap_or_else(|error| panic!("{way}: {error}"));
+        client.close().await.unwrap_or_else(|error| panic!("{way}: {error}"));
     }
 }
 
@@ -115,8 +103,6 @@ async fn one_client_speaks_http2_on_one_connection() {
     let client = Client::http(&served.url(), config).await.unwrap();
     let results = join_all((0..100).map(|_| client.call_tool("echo", json!({"text": "x"})))).await;
     assert!(
-        results
-            .iter()
-            .all(|result| result.as_ref().unwrap()["structuredContent"]["text"] == "x")
+        results.iter().all(|result| result.as_ref().unwrap()["structuredContent"]["text"] == "x")
     );
 }

@@ -20,8 +20,7 @@ async fn keep(
     let kept = words.run(async move |words| {
         let mine = Rc::clone(&words);
         tokio::task::yield_now().await;
-        mine.borrow_mut()
-            .push(arguments["word"].as_str().unwrap().to_owned());
+        mine.borrow_mut().push(arguments["word"].as_str().unwrap().to_owned());
         mine.borrow().join(" ")
     });
     Ok(CallToolResult::text(kept.await?))
@@ -30,10 +29,7 @@ async fn keep(
 fn server(words: Local<Words>) -> Server {
     let schema = json!({"type": "object", "properties": {"word": {"type": "string"}}});
     let tool = Tool::new("keep", "").with_input_schema(schema);
-    Server::builder("s", "1", words)
-        .raw_tool(tool, keep)
-        .build()
-        .unwrap()
+    Server::builder("s", "1", words).raw_tool(tool, keep).build().unwrap()
 }
 
 async fn conversations(server: &Server) {
@@ -98,17 +94,12 @@ async fn a_call_is_dropped_when_its_caller_goes_away_and_others_run_meanwhile() 
 #[tokio::test]
 async fn what_fails_is_an_error_and_the_state_lives_on() {
     let number = Local::on_thread("number", || 7).unwrap();
-    let panicked = number
-        .run(async |_| assert!(std::env::args().count() == 0))
-        .await;
+    let panicked = number.run(async |_| assert!(std::env::args().count() == 0)).await;
     assert_eq!(panicked, Err(LocalError::Panicked));
     assert_eq!(number.run(async |number| *number).await, Ok(7));
     let (gone, calls) = Local::here(7);
     drop(calls);
-    assert_eq!(
-        gone.run(async |number| *number).await,
-        Err(LocalError::Ended)
-    );
+    assert_eq!(gone.run(async |number| *number).await, Err(LocalError::Ended));
     let server = Server::builder("s", "1", gone).raw_tool(
         Tool::new("gone", "").with_input_schema(json!({"type": "object"})),
         async |gone: Local<i32>, _, _| {

@@ -16,9 +16,7 @@ const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 async fn speak(context: Context) {
     for level in LogLevel::ALL {
-        context
-            .log(level, Some("test"), json!({ "at": level }))
-            .await;
+        context.log(level, Some("test"), json!({ "at": level })).await;
     }
 }
 
@@ -82,10 +80,7 @@ async fn a_modern_request_gets_what_it_asks_for_and_above_and_nothing_unasked() 
             assert!(silent.is_empty(), "{how}: {silent:?}");
         }
         for (method, params) in [
-            (
-                "resources/read",
-                json!({"uri": "x:1", "_meta": { LEVEL: "alert" }}),
-            ),
+            ("resources/read", json!({"uri": "x:1", "_meta": { LEVEL: "alert" }})),
             ("resources/list", json!({"_meta": { LEVEL: "alert" }})),
         ] {
             assert_eq!(levels(client, method, params).await, ["alert", "emergency"]);
@@ -103,11 +98,7 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
     let (clients, served) = every_client(&server).await;
     for (how, client) in clients.iter().filter(|(_, one)| one.era() == Era::Legacy) {
         let speak = || json!({"name": "speak"});
-        assert_eq!(
-            levels(client, "tools/call", speak()).await,
-            from(LogLevel::Info),
-            "{how}"
-        );
+        assert_eq!(levels(client, "tools/call", speak()).await, from(LogLevel::Info), "{how}");
         let config = ClientConfig::new(Era::Legacy);
         let other = match how.starts_with("http") {
             true => Client::http(&served.url(), config).await,
@@ -115,15 +106,9 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
         }
         .unwrap();
         for level in [LogLevel::Debug, LogLevel::Emergency, LogLevel::Warning] {
-            let set = client
-                .request("logging/setLevel", json!({ "level": level }))
-                .await;
+            let set = client.request("logging/setLevel", json!({ "level": level })).await;
             assert_eq!(set.unwrap(), json!({}), "{how}");
-            assert_eq!(
-                levels(client, "tools/call", speak()).await,
-                from(level),
-                "{how}"
-            );
+            assert_eq!(levels(client, "tools/call", speak()).await, from(level), "{how}");
             let read = levels(client, "resources/read", json!({"uri": "x:1"})).await;
             assert_eq!(read, from(level));
         }
@@ -136,22 +121,11 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
         ] {
             let error = refused(client.request("logging/setLevel", params.clone()).await);
             assert_eq!(error.code, -32602, "{how} {params}");
-            assert!(
-                error.message.contains("debug, info, notice"),
-                "{}",
-                error.message
-            );
+            assert!(error.message.contains("debug, info, notice"), "{}", error.message);
         }
         // What was refused changed nothing, and neither did anything for the other session.
-        assert_eq!(
-            levels(client, "tools/call", speak()).await,
-            from(LogLevel::Warning)
-        );
-        assert_eq!(
-            levels(&other, "tools/call", speak()).await,
-            from(LogLevel::Info),
-            "{how}"
-        );
+        assert_eq!(levels(client, "tools/call", speak()).await, from(LogLevel::Warning));
+        assert_eq!(levels(&other, "tools/call", speak()).await, from(LogLevel::Info), "{how}");
         // The modern member means nothing to a legacy request.
         let told = levels(client, "tools/call", call("debug")).await;
         assert_eq!(told, from(LogLevel::Warning));
@@ -161,8 +135,7 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
 #[tokio::test]
 async fn a_level_counts_for_what_comes_behind_it_on_the_same_pipe() {
     let mut peer = Peer::new(server());
-    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
-        .await;
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap()).await;
     peer.next().await;
     let set = request(1, "logging/setLevel", &json!({"level": "emergency"}));
     let call = request(2, "tools/call", &json!({"name": "speak"}));
@@ -172,12 +145,8 @@ async fn a_level_counts_for_what_comes_behind_it_on_the_same_pipe() {
     while !said.iter().any(|message: &Value| message["id"] == 2) {
         said.push(peer.next().await);
     }
-    let told = said
-        .iter()
-        .filter(|message| message["method"] == "notifications/message");
-    let told: Vec<_> = told
-        .map(|message| message["params"]["level"].clone())
-        .collect();
+    let told = said.iter().filter(|message| message["method"] == "notifications/message");
+    let told: Vec<_> = told.map(|message| message["params"]["level"].clone()).collect();
     assert_eq!(told, ["emergency"]);
 }
 
@@ -203,11 +172,8 @@ async fn logs_go_on_the_stream_of_their_request_and_no_other() {
     let loud = Raw::modern_id("loud", "tools/call", call("debug"));
     let silent = Raw::modern_id("silent", "tools/call", json!({"name": "speak"}));
     let legacy = Raw::legacy(&session, "tools/call", &json!({"name": "speak"}));
-    let (loud, silent, legacy) = tokio::join!(
-        loud.send(&service),
-        silent.send(&service),
-        legacy.send(&service)
-    );
+    let (loud, silent, legacy) =
+        tokio::join!(loud.send(&service), silent.send(&service), legacy.send(&service));
     assert_eq!(loud.events().len(), 9);
     assert_eq!(silent.json()["id"], "silent");
     assert_eq!(messages(&legacy.body).len(), 8);
@@ -238,13 +204,7 @@ async fn a_listen_carries_no_logs() {
     server.close();
     let told = raw.send(&served.service).await.events();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert_eq!(
-        told[0]["method"],
-        "notifications/subscriptions/acknowledged"
-    );
-    assert_eq!(
-        told[0]["params"]["notifications"],
-        json!({"resourceSubscriptions": ["x:1"]})
-    );
+    assert_eq!(told[0]["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(told[0]["params"]["notifications"], json!({"resourceSubscriptions": ["x:1"]}));
     assert_eq!(told[1]["result"]["resultType"], "complete");
 }

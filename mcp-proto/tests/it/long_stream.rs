@@ -49,11 +49,7 @@ impl Handshake for Short {
     type Stream = ShortStream;
 
     async fn shake(&self, socket: Socket) -> std::io::Result<ShortStream> {
-        Ok(ShortStream {
-            socket,
-            most: self.most,
-            waits: false,
-        })
+        Ok(ShortStream { socket, most: self.most, waits: false })
     }
 }
 
@@ -200,10 +196,7 @@ async fn arrive(sizes: &[usize], together: bool, most: Option<usize>) {
     let (head, rest) = opened.all().await;
     assert!(head.starts_with("http/1.1 200 ok\r\n"), "{head}");
     assert!(head.contains("\r\nconnection: close\r\n"), "{head}");
-    assert!(
-        head.contains("\r\ntransfer-encoding: chunked\r\n"),
-        "{head}"
-    );
+    assert!(head.contains("\r\ntransfer-encoding: chunked\r\n"), "{head}");
     assert_eq!(joined(&rest), frames.concat());
 }
 
@@ -214,12 +207,7 @@ async fn what_a_body_yields_arrives_in_order_and_ends() {
         arrive(&[0], together, None).await;
         // Many that are there at once, and ones that are written from where they are.
         arrive(&[100; 1_000], together, None).await;
-        arrive(
-            &[1, 2_048, 2_049, 0, 3_000_000, 7, 100_000, 100_000],
-            together,
-            None,
-        )
-        .await;
+        arrive(&[1, 2_048, 2_049, 0, 3_000_000, 7, 100_000, 100_000], together, None).await;
     }
 }
 
@@ -239,12 +227,7 @@ proptest! {
 async fn frames_arrive_over_a_connection_that_takes_few_bytes_at_a_time() {
     // A write may end anywhere, also between large data and the end of its chunk.
     for most in [1, 7, 3_000] {
-        arrive(
-            &[3_000, 10, 3_000, 3_000, 0, 2_048, 5_000],
-            true,
-            Some(most),
-        )
-        .await;
+        arrive(&[3_000, 10, 3_000, 3_000, 0, 2_048, 5_000], true, Some(most)).await;
     }
 }
 
@@ -264,9 +247,7 @@ async fn a_client_that_leaves_ends_the_body() {
     let mut opened = opened(GET).await;
     opened.until("\r\n\r\n").await;
     drop(opened.connection);
-    timeout(PATIENCE, opened.body.closed())
-        .await
-        .expect("the body is kept");
+    timeout(PATIENCE, opened.body.closed()).await.expect("the body is kept");
 }
 
 #[tokio::test]
@@ -274,9 +255,7 @@ async fn a_client_that_stops_to_send_has_left() {
     let mut opened = opened(GET).await;
     opened.until("\r\n\r\n").await;
     opened.connection.shutdown().await.unwrap();
-    timeout(PATIENCE, opened.body.closed())
-        .await
-        .expect("the body is kept");
+    timeout(PATIENCE, opened.body.closed()).await.expect("the body is kept");
 }
 
 #[tokio::test]
@@ -300,10 +279,7 @@ async fn a_body_that_fails_is_cut() {
     let mut opened = opened(GET).await;
     opened.body.send(Ok(Bytes::from("some"))).unwrap();
     opened.until("some\r\n").await;
-    opened
-        .body
-        .send(Err(std::io::Error::other("no more")))
-        .unwrap();
+    opened.body.send(Err(std::io::Error::other("no more"))).unwrap();
     let mut rest = Vec::new();
     let read = timeout(PATIENCE, opened.connection.read_to_end(&mut rest)).await;
     read.expect("the connection stays open").unwrap();
@@ -327,7 +303,5 @@ async fn an_answer_to_head_has_no_body() {
         opened("HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
     let (_, rest) = opened.all().await;
     assert_eq!(rest, b"");
-    timeout(PATIENCE, opened.body.closed())
-        .await
-        .expect("the body is kept");
+    timeout(PATIENCE, opened.body.closed()).await.expect("the body is kept");
 }

@@ -44,10 +44,7 @@ fn bombs() -> Vec<(&'static str, String)> {
         ("arrays of one", many("[0]", 300_000)),
         ("arrays of three", many("[1,2,3]", 200_000)),
         ("arrays of five", many("[1,2,3,4,5]", 200_000)),
-        (
-            "nested arrays",
-            many(&format!("{}{}", "[".repeat(100), "]".repeat(100)), 5_000),
-        ),
+        ("nested arrays", many(&format!("{}{}", "[".repeat(100), "]".repeat(100)), 5_000)),
         ("short names", names(1)),
         ("long names", names(300)),
         ("universe", universe()),
@@ -62,9 +59,7 @@ fn message(value: &str) -> String {
 #[cfg(target_os = "linux")]
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
     let kib = line.unwrap().trim().trim_end_matches(" kB");
     kib.parse::<usize>().unwrap() * 1024
 }
@@ -84,10 +79,7 @@ fn one_bomb() {
     drop(read);
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     let ratio = meter.used() as f64 / taken as f64;
-    let told = format!(
-        "{} bytes of text, {taken} taken, {ratio:.2} counted",
-        text.len()
-    );
+    let told = format!("{} bytes of text, {taken} taken, {ratio:.2} counted", text.len());
     assert!((0.8..=1.5).contains(&ratio), "{told}");
     std::fs::write(file, told).unwrap();
 }
@@ -104,11 +96,7 @@ fn the_count_is_near_what_the_process_takes() {
             .env("MCP_PROTO_BOMB", &file)
             .output()
             .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         eprintln!("{name}: {}", std::fs::read_to_string(&file).unwrap());
     }
 }
@@ -116,11 +104,7 @@ fn the_count_is_near_what_the_process_takes() {
 #[test]
 fn a_universe_of_100_000_bodies_is_within_the_default() {
     let text = message(&universe());
-    assert!(
-        text.len() > 9 << 20 && text.len() <= 10 << 20,
-        "{}",
-        text.len()
-    );
+    assert!(text.len() > 9 << 20 && text.len() <= 10 << 20, "{}", text.len());
     let meter = Meter::new(MAX_TREE_BYTES);
     assert!(Message::from_slice_within(text.as_bytes(), &meter).is_ok());
     assert!(meter.used() < MAX_TREE_BYTES, "{}", meter.used());
@@ -155,32 +139,16 @@ fn reading_stops_at_the_allowance() {
 async fn a_message_that_costs_too_much_is_refused_with_its_id() {
     let params = with_meta(json!({ "x": vec![json!({ "": 0 }); 200_000] }));
     let text = request(7, "tools/list", &params).to_string();
-    let raw = |text: &str| Raw {
-        body: text.to_owned().into(),
-        ..Raw::modern("tools/list", json!({}))
-    };
+    let raw =
+        |text: &str| Raw { body: text.to_owned().into(), ..Raw::modern("tools/list", json!({})) };
     let reply = raw(&text).send(&service()).await;
     assert_eq!(reply.refusal(), (413, -32600, Some(7.into())));
-    assert!(
-        reply.message().contains("134217728 bytes of memory"),
-        "{}",
-        reply.message()
-    );
+    assert!(reply.message().contains("134217728 bytes of memory"), "{}", reply.message());
 
     let mut output = Vec::new();
-    serve(
-        server(),
-        text.as_bytes(),
-        &mut output,
-        StdioConfig::default(),
-    )
-    .await
-    .unwrap();
+    serve(server(), text.as_bytes(), &mut output, StdioConfig::default()).await.unwrap();
     let answer: Value = serde_json::from_slice(&output).unwrap();
-    assert_eq!(
-        (&answer["id"], &answer["error"]["code"]),
-        (&json!(7), &json!(-32600))
-    );
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)));
 
     let mut config = HttpConfig::default();
     config.max_body_memory = 1_000;
@@ -198,16 +166,11 @@ async fn the_messages_of_a_batch_share_one_allowance() {
     let session = reply.header("mcp-session-id").unwrap().to_owned();
     let ping = |id: u32| request(id, "ping", &json!({ "x": vec![json!({ "": 0 }); 8] }));
     let batch: Value = (0..10).map(ping).collect();
-    let reply = Raw::post(batch.to_string())
-        .set("mcp-session-id", &session)
-        .send(&service)
-        .await;
+    let reply = Raw::post(batch.to_string()).set("mcp-session-id", &session).send(&service).await;
     let answers = reply.json();
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 10);
-    let refused = answers
-        .iter()
-        .filter(|answer| answer.get("error").is_some());
+    let refused = answers.iter().filter(|answer| answer.get("error").is_some());
     let refused = refused.count();
     assert!((1..10).contains(&refused), "{refused} of 10");
     // The next message has an allowance of its own.

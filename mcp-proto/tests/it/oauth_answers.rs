@@ -10,11 +10,7 @@ use crate::oauth_common::{Rules, World, follow};
 
 /// Why an answer with these members is refused; nothing is asked of the token endpoint then.
 async fn refused(server: Value, answer: Value) -> String {
-    let world = World::new(Rules {
-        server,
-        answer,
-        ..Rules::default()
-    });
+    let world = World::new(Rules { server, answer, ..Rules::default() });
     let world = world.await;
     let failure = world.failure().await;
     assert_eq!(world.asked().len(), 1);
@@ -26,10 +22,7 @@ async fn refused(server: Value, answer: Value) -> String {
 async fn an_answer_must_belong_to_the_request() {
     for state in [json!(null), json!("made up"), json!("")] {
         let failure = refused(json!({}), json!({ "state": state })).await;
-        assert!(
-            failure.contains("its state is not the one that was sent"),
-            "{failure}"
-        );
+        assert!(failure.contains("its state is not the one that was sent"), "{failure}");
     }
     for code in [json!(null), json!("")] {
         let failure = refused(json!({}), json!({ "code": code })).await;
@@ -56,18 +49,10 @@ async fn an_answer_must_be_of_the_issuer() {
     world.rules().answer = json!({ "iss": format!("{}/", world.issuer()) });
     assert!(world.failure().await.contains("to the letter (RFC 9207)"));
     // One that never said it would need not say.
-    let world = World::new(Rules {
-        server: silent,
-        answer: json!({ "iss": null }),
-        ..Rules::default()
-    });
+    let world =
+        World::new(Rules { server: silent, answer: json!({ "iss": null }), ..Rules::default() });
     let world = world.await;
-    world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(world.oauth()).await.list_tools().await.unwrap();
 }
 
 #[tokio::test]
@@ -75,15 +60,9 @@ async fn a_person_who_declines_is_told_and_not_asked_again() {
     let denied =
         json!({ "code": null, "error": "access_denied", "error_description": "no\u{7} thanks" });
     let failure = refused(json!({}), denied.clone()).await;
-    assert!(
-        failure.contains("answered access_denied: no thanks"),
-        "{failure}"
-    );
+    assert!(failure.contains("answered access_denied: no thanks"), "{failure}");
     // Of many requests at once one asks, and all fail alike.
-    let world = World::new(Rules {
-        answer: denied,
-        ..Rules::default()
-    });
+    let world = World::new(Rules { answer: denied, ..Rules::default() });
     let world = world.await;
     let client = world.client(world.oauth()).await;
     let calls = (0..8).map(|_| client.list_tools());
@@ -110,8 +89,7 @@ async fn the_loopback_port_takes_the_answer_that_it_waits_for_and_no_other() {
     let seen = Arc::clone(&opened);
     let browser = Loopback::bind(0, move |url| {
         seen.lock().unwrap().push(url.to_owned());
-        open.send(url.to_owned())
-            .map_err(|problem| problem.to_string())
+        open.send(url.to_owned()).map_err(|problem| problem.to_string())
     });
     let browser = Arc::new(browser.await.unwrap());
     let redirect = browser.redirect_uri();
@@ -144,14 +122,7 @@ async fn surf(
         let client =
             hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
                 .build_http::<http_body_util::Empty<bytes::Bytes>>();
-        statuses.push(
-            client
-                .get(url.parse().unwrap())
-                .await
-                .unwrap()
-                .status()
-                .as_u16(),
-        );
+        statuses.push(client.get(url.parse().unwrap()).await.unwrap().status().as_u16());
     }
     statuses
 }
@@ -164,9 +135,7 @@ async fn a_person_who_does_nothing_is_not_waited_for_for_ever() {
     let oauth = OAuth::new(&world.url(), Grant::Browser(Arc::new(browser))).unwrap();
     let failure = oauth.sign_in().await.unwrap_err().to_string();
     assert!(failure.contains("no answer came within 0 s"), "{failure}");
-    let browser = Loopback::bind(0, |_| Err("no browser here".to_owned()))
-        .await
-        .unwrap();
+    let browser = Loopback::bind(0, |_| Err("no browser here".to_owned())).await.unwrap();
     let oauth = OAuth::new(&world.url(), Grant::Browser(Arc::new(browser))).unwrap();
     let failure = oauth.sign_in().await.unwrap_err().to_string();
     assert!(failure.contains("no browser here"), "{failure}");

@@ -47,11 +47,7 @@ impl Seen {
 
 /// What a site answers.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply(
-    pub(crate) u16,
-    pub(crate) Vec<(&'static str, String)>,
-    pub(crate) String,
-);
+pub(crate) struct Reply(pub(crate) u16, pub(crate) Vec<(&'static str, String)>, pub(crate) String);
 
 impl Reply {
     pub(crate) fn json(status: u16, value: &Value) -> Self {
@@ -82,10 +78,7 @@ impl Site {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let site = Self {
-            url,
-            seen: Arc::default(),
-        };
+        let site = Self { url, seen: Arc::default() };
         let own = site.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -134,10 +127,7 @@ impl Site {
 
     /// The requests to this path.
     pub(crate) fn at(&self, path: &str) -> Vec<Seen> {
-        self.seen()
-            .into_iter()
-            .filter(|it| it.path == path)
-            .collect()
+        self.seen().into_iter().filter(|it| it.path == path).collect()
     }
 
     /// The well-known paths that were asked for, in their order.
@@ -148,9 +138,7 @@ impl Site {
 }
 
 pub(crate) fn pairs(text: &[u8]) -> BTreeMap<String, String> {
-    oauth2::url::form_urlencoded::parse(text)
-        .into_owned()
-        .collect()
+    oauth2::url::form_urlencoded::parse(text).into_owned().collect()
 }
 
 /// How the two servers behave. Members of `resource`, `server`, `answer` and `token` replace those of a good document;
@@ -262,19 +250,13 @@ impl World {
 
     /// The forms of the authorization requests.
     pub(crate) fn asked(&self) -> Vec<BTreeMap<String, String>> {
-        self.login
-            .at("/authorize")
-            .into_iter()
-            .map(|it| it.form)
-            .collect()
+        self.login.at("/authorize").into_iter().map(|it| it.form).collect()
     }
 
     /// What the MCP server was shown, request by request.
     pub(crate) fn shown(&self) -> Vec<Option<String>> {
         let seen = self.mcp.at("/mcp");
-        seen.iter()
-            .map(|it| it.header("authorization").map(ToOwned::to_owned))
-            .collect()
+        seen.iter().map(|it| it.header("authorization").map(ToOwned::to_owned)).collect()
     }
 }
 
@@ -353,10 +335,7 @@ fn mcp(rules: &Rules, url: &str, issuer: &str, seen: &Seen) -> Reply {
     };
     let mut result = result;
     result["resultType"] = json!("complete");
-    Reply::json(
-        200,
-        &json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }),
-    )
+    Reply::json(200, &json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
 }
 
 /// Tokens are `t`, a number, and the scopes, with points between them.
@@ -379,8 +358,7 @@ fn login(rules: &Rules, url: &str, seen: &Seen, issued: &mut usize) -> Reply {
             let answer = patched(good, &rules.answer);
             let mut to = oauth2::url::Url::parse(&seen.form["redirect_uri"]).unwrap();
             for (name, value) in answer.as_object().unwrap() {
-                to.query_pairs_mut()
-                    .append_pair(name, value.as_str().unwrap());
+                to.query_pairs_mut().append_pair(name, value.as_str().unwrap());
             }
             Reply(302, vec![("location", to.to_string())], String::new())
         }
@@ -408,9 +386,7 @@ fn login(rules: &Rules, url: &str, seen: &Seen, issued: &mut usize) -> Reply {
 /// The claims of a JWT, not verified.
 pub(crate) fn claims(token: &str) -> Value {
     let part = token.split('.').nth(1).unwrap_or_default();
-    let text = data_encoding::BASE64URL_NOPAD
-        .decode(part.as_bytes())
-        .unwrap_or_default();
+    let text = data_encoding::BASE64URL_NOPAD.decode(part.as_bytes()).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
 

@@ -22,12 +22,7 @@ async fn the_challenge_says_where_the_metadata_is_and_nothing_else_is_tried() {
         ..Rules::default()
     });
     let world = world.await;
-    let tools = world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    let tools = world.client(world.oauth()).await.list_tools().await.unwrap();
     assert_eq!(tools[0].name, "one");
     assert_eq!(world.mcp.at("/here").len(), 1);
     assert!(world.mcp.looked().is_empty());
@@ -55,24 +50,11 @@ async fn the_challenge_says_where_the_metadata_is_and_nothing_else_is_tried() {
 async fn the_well_known_paths_are_tried_in_their_order() {
     let of_endpoint = format!("{OF_RESOURCE}/mcp");
     let world = World::new(Rules::default()).await;
-    world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(world.oauth()).await.list_tools().await.unwrap();
     assert_eq!(world.mcp.looked(), [of_endpoint.as_str()]);
-    let world = World::new(Rules {
-        resource_at: Some(OF_RESOURCE),
-        ..Rules::default()
-    });
+    let world = World::new(Rules { resource_at: Some(OF_RESOURCE), ..Rules::default() });
     let world = world.await;
-    world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(world.oauth()).await.list_tools().await.unwrap();
     assert_eq!(world.mcp.looked(), [of_endpoint, OF_RESOURCE.to_owned()]);
     for (tenant, at, tried) in [
         ("", OF_SERVER, vec![OF_SERVER]),
@@ -96,18 +78,9 @@ async fn the_well_known_paths_are_tried_in_their_order() {
             ],
         ),
     ] {
-        let world = World::new(Rules {
-            tenant,
-            server_at: Some(at),
-            ..Rules::default()
-        });
+        let world = World::new(Rules { tenant, server_at: Some(at), ..Rules::default() });
         let world = world.await;
-        world
-            .client(world.oauth())
-            .await
-            .list_tools()
-            .await
-            .unwrap();
+        world.client(world.oauth()).await.list_tools().await.unwrap();
         assert_eq!(world.login.looked(), tried);
     }
 }
@@ -126,45 +99,23 @@ async fn metadata_of_another_resource_is_refused() {
     ] {
         world.rules().resource = json!({ "resource": resource });
         let failure = world.failure().await;
-        assert!(
-            failure.contains("its member resource must be that URL"),
-            "{failure}"
-        );
+        assert!(failure.contains("its member resource must be that URL"), "{failure}");
     }
-    assert!(
-        world.login.seen().is_empty(),
-        "no authorization server hears of it"
-    );
+    assert!(world.login.seen().is_empty(), "no authorization server hears of it");
 }
 
 #[tokio::test]
 async fn the_resource_is_named_as_its_metadata_does() {
-    for (resource_at, path) in [
-        (Some(OF_RESOURCE), ""),
-        (Some(OF_RESOURCE), "/"),
-        (None, "/mcp"),
-    ] {
-        let world = World::new(Rules {
-            resource_at,
-            ..Rules::default()
-        });
+    for (resource_at, path) in [(Some(OF_RESOURCE), ""), (Some(OF_RESOURCE), "/"), (None, "/mcp")] {
+        let world = World::new(Rules { resource_at, ..Rules::default() });
         let world = world.await;
         let resource = format!("{}{path}", world.mcp.url);
         world.rules().resource = json!({ "resource": resource });
         if resource_at.is_none() {
             world.rules().server = json!({});
         }
-        world
-            .client(world.oauth())
-            .await
-            .list_tools()
-            .await
-            .unwrap();
-        let site = if resource_at.is_some() {
-            &world.login
-        } else {
-            &world.mcp
-        };
+        world.client(world.oauth()).await.list_tools().await.unwrap();
+        let site = if resource_at.is_some() { &world.login } else { &world.mcp };
         assert_eq!(site.at("/authorize")[0].form["resource"], resource);
         assert_eq!(site.at("/token")[0].form["resource"], resource);
     }
@@ -174,17 +125,10 @@ async fn the_resource_is_named_as_its_metadata_does() {
 async fn an_issuer_must_be_the_one_that_was_asked_for() {
     let world = World::new(Rules::default()).await;
     let own = world.login.url.clone();
-    for issuer in [
-        "https://evil.example".to_owned(),
-        format!("{own}/"),
-        own.to_uppercase(),
-    ] {
+    for issuer in ["https://evil.example".to_owned(), format!("{own}/"), own.to_uppercase()] {
         world.rules().server = json!({ "issuer": issuer });
         let failure = world.failure().await;
-        assert!(
-            failure.contains("to the letter (RFC 8414 §3.3)"),
-            "{failure}"
-        );
+        assert!(failure.contains("to the letter (RFC 8414 §3.3)"), "{failure}");
     }
     assert!(world.login.at("/register").is_empty());
     // The list is empty, or names what is no place of metadata.
@@ -227,12 +171,7 @@ async fn a_server_of_2025_03_26_is_its_own_authorization_server() {
             ..Rules::default()
         });
         let world = world.await;
-        world
-            .client(world.oauth())
-            .await
-            .list_tools()
-            .await
-            .unwrap();
+        world.client(world.oauth()).await.list_tools().await.unwrap();
         assert_eq!(world.mcp.at(authorize).len(), 1);
         assert_eq!(world.mcp.at("/register").len(), 1);
         assert_eq!(world.mcp.at("/token").len(), 1);
@@ -244,41 +183,22 @@ async fn a_server_of_2025_03_26_is_its_own_authorization_server() {
 async fn what_is_fetched_is_bounded() {
     // A page for people is not a document, a broken document is not passed over.
     let pages = Site::start(|url, seen| match seen.path.as_str() {
-        "/mcp" => Reply(
-            401,
-            vec![("www-authenticate", "Bearer".to_owned())],
-            String::new(),
-        ),
-        "/.well-known/oauth-protected-resource/mcp" => Reply(
-            200,
-            vec![("content-type", "text/html".to_owned())],
-            "<p>hello</p>".to_owned(),
-        ),
+        "/mcp" => Reply(401, vec![("www-authenticate", "Bearer".to_owned())], String::new()),
+        "/.well-known/oauth-protected-resource/mcp" => {
+            Reply(200, vec![("content-type", "text/html".to_owned())], "<p>hello</p>".to_owned())
+        }
         "/.well-known/oauth-protected-resource" => Reply::json(200, &json!({ "resource": url })),
         _ => Reply::nothing(),
     });
     let pages = pages.await;
     let oauth = |url: &str| OAuth::new(url, Grant::Browser(Arc::new(Person))).unwrap();
     let failure = complaint(oauth(&format!("{}/mcp", pages.url)).sign_in().await);
-    assert!(
-        failure.contains("must name an authorization server"),
-        "{failure}"
-    );
+    assert!(failure.contains("must name an authorization server"), "{failure}");
     let other = Site::start(|_, _| Reply::json(200, &json!({}))).await;
     let elsewhere = other.url.clone();
     let cases: [(&str, Reply); 4] = [
-        (
-            "length limit exceeded",
-            Reply::json(200, &json!({ "resource": "x".repeat(300_000) })),
-        ),
-        (
-            "another origin",
-            Reply(
-                302,
-                vec![("location", format!("{elsewhere}/x"))],
-                String::new(),
-            ),
-        ),
+        ("length limit exceeded", Reply::json(200, &json!({ "resource": "x".repeat(300_000) }))),
+        ("another origin", Reply(302, vec![("location", format!("{elsewhere}/x"))], String::new())),
         ("HTTP 500", Reply::json(500, &json!({}))),
         ("cannot be read", Reply::json(200, &json!([]))),
     ];
@@ -290,12 +210,7 @@ async fn what_is_fetched_is_bounded() {
     }
     assert!(other.seen().is_empty());
     let plain = OAuth::new("http://tools.example/mcp", Grant::ClientCredentials);
-    assert!(
-        plain
-            .unwrap_err()
-            .to_string()
-            .contains("must begin with https://")
-    );
+    assert!(plain.unwrap_err().to_string().contains("must begin with https://"));
 }
 
 /// Hears the refusals of one server as if they were those of another, which cannot be reached.
@@ -343,10 +258,8 @@ async fn a_server_elsewhere_names_no_place_in_here() {
     for (endpoint, named) in of_public.chain(of_inside) {
         // Nothing listens there: without the rule this fails otherwise.
         world.rules().challenge = format!(r#"Bearer resource_metadata="https://{named}:1/x""#);
-        let oauth = OAuth::new(
-            &format!("https://{endpoint}/mcp"),
-            Grant::Browser(Arc::new(Person)),
-        );
+        let oauth =
+            OAuth::new(&format!("https://{endpoint}/mcp"), Grant::Browser(Arc::new(Person)));
         let credentials = Arc::new(Elsewhere(oauth.unwrap()));
         let config = ClientConfig::new(Era::Modern).with_credentials(credentials);
         let client = Client::http(&world.url(), config).await.unwrap();

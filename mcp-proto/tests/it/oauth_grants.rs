@@ -27,24 +27,14 @@ async fn a_client_may_be_its_own_caller() {
         ..Rules::default()
     });
     let world = world.await;
-    let of = |client| {
-        OAuth::new(&world.url(), Grant::ClientCredentials)
-            .unwrap()
-            .with_client(client)
-    };
+    let of =
+        |client| OAuth::new(&world.url(), Grant::ClientCredentials).unwrap().with_client(client);
     let secret = RegisteredClient::new("the client").with_secret("s:ecret");
     world.client(of(secret)).await.list_tools().await.unwrap();
     let grant = &world.grants()[0];
-    assert_eq!(
-        grant.basic().as_deref(),
-        Some("the+client:s%3Aecret"),
-        "RFC 6749 §2.3.1"
-    );
+    assert_eq!(grant.basic().as_deref(), Some("the+client:s%3Aecret"), "RFC 6749 §2.3.1");
     assert_eq!(grant.form["grant_type"], "client_credentials");
-    assert_eq!(
-        (grant.form["scope"].as_str(), &grant.form["resource"]),
-        ("read", &world.url())
-    );
+    assert_eq!((grant.form["scope"].as_str(), &grant.form["resource"]), ("read", &world.url()));
     // By a signature, for this issuer alone.
     let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
     let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
@@ -64,26 +54,14 @@ async fn a_client_may_be_its_own_caller() {
     let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).unwrap();
     key.verify(text.as_bytes(), &signature).unwrap();
     let claims = claims(&form["client_assertion"]);
-    assert_eq!(
-        (claims["iss"].as_str(), claims["sub"].as_str()),
-        (Some("signer"), Some("signer"))
-    );
+    assert_eq!((claims["iss"].as_str(), claims["sub"].as_str()), (Some("signer"), Some("signer")));
     assert_eq!(claims["aud"], world.issuer());
     assert!(claims["exp"].as_u64().unwrap() - claims["iat"].as_u64().unwrap() <= 60);
     // A client is needed.
     let nobody = OAuth::new(&world.url(), Grant::ClientCredentials).unwrap();
-    let failed = world
-        .client(nobody)
-        .await
-        .list_tools()
-        .await
-        .unwrap_err()
-        .to_string();
+    let failed = world.client(nobody).await.list_tools().await.unwrap_err().to_string();
     assert!(failed.contains("use OAuth::with_client"), "{failed}");
-    for broken in [
-        "",
-        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
-    ] {
+    for broken in ["", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"] {
         assert!(SigningKey::from_pem(broken).is_err());
     }
 }
@@ -98,14 +76,8 @@ async fn a_workload_is_vouched_for_and_asks_once() {
     };
     world.client(of()).await.list_tools().await.unwrap();
     let form = &world.grants()[0].form;
-    assert_eq!(
-        (form["grant_type"].as_str(), form["assertion"].as_str()),
-        (JWT_BEARER, "vouched")
-    );
-    assert_eq!(
-        (form["client_id"].as_str(), &form["resource"]),
-        ("workload", &world.url())
-    );
+    assert_eq!((form["grant_type"].as_str(), form["assertion"].as_str()), (JWT_BEARER, "vouched"));
+    assert_eq!((form["client_id"].as_str(), &form["resource"]), ("workload", &world.url()));
     world.rules().refuse = |_, _| Some(Reply::json(400, &json!({ "error": "invalid_grant" })));
     let failed = world.client(of()).await.list_tools().await;
     assert!(
@@ -141,19 +113,10 @@ async fn an_organization_decides_who_of_its_people_may_use_a_server() {
     world.client(of(&idp)).await.list_tools().await.unwrap();
     let exchange = &idp.at("/exchange")[0].form;
     for (name, value) in [
-        (
-            "grant_type",
-            "urn:ietf:params:oauth:grant-type:token-exchange",
-        ),
+        ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
         ("subject_token", "of ada"),
-        (
-            "subject_token_type",
-            "urn:ietf:params:oauth:token-type:id_token",
-        ),
-        (
-            "requested_token_type",
-            "urn:ietf:params:oauth:token-type:id-jag",
-        ),
+        ("subject_token_type", "urn:ietf:params:oauth:token-type:id_token"),
+        ("requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"),
         ("audience", &world.issuer()),
         ("resource", &world.url()),
         ("client_id", "at idp"),
@@ -162,22 +125,13 @@ async fn an_organization_decides_who_of_its_people_may_use_a_server() {
     }
     let grant = &world.grants()[0];
     assert_eq!(
-        (
-            grant.form["grant_type"].as_str(),
-            grant.form["assertion"].as_str()
-        ),
+        (grant.form["grant_type"].as_str(), grant.form["assertion"].as_str()),
         (JWT_BEARER, "granted")
     );
     assert_eq!(grant.basic().as_deref(), Some("at+login:hush"));
     // What is no grant is not passed on.
     let other = Site::start(answer("urn:ietf:params:oauth:token-type:access_token")).await;
-    let failed = world
-        .client(of(&other))
-        .await
-        .list_tools()
-        .await
-        .unwrap_err()
-        .to_string();
+    let failed = world.client(of(&other)).await.list_tools().await.unwrap_err().to_string();
     assert!(failed.contains("issued_token_type"), "{failed}");
     assert_eq!(world.grants().len(), 1);
 }
@@ -188,10 +142,7 @@ fn proof(seen: &Seen, url: &str, token: Option<&str>) -> Value {
     let (text, signature) = shown.rsplit_once('.').unwrap();
     let read = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).unwrap();
     let header: Value = serde_json::from_slice(&read(text.split('.').next().unwrap())).unwrap();
-    assert_eq!(
-        (header["typ"].as_str(), header["alg"].as_str()),
-        (Some("dpop+jwt"), Some("ES256"))
-    );
+    assert_eq!((header["typ"].as_str(), header["alg"].as_str()), (Some("dpop+jwt"), Some("ES256")));
     let jwk = &header["jwk"];
     assert_eq!(jwk.as_object().unwrap().len(), 4, "{jwk}");
     let mut point = vec![4];
@@ -200,10 +151,7 @@ fn proof(seen: &Seen, url: &str, token: Option<&str>) -> Value {
     let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
     key.verify(text.as_bytes(), &read(signature)).unwrap();
     let claims = claims(shown);
-    assert_eq!(
-        (claims["htm"].as_str(), claims["htu"].as_str()),
-        (Some("POST"), Some(url))
-    );
+    assert_eq!((claims["htm"].as_str(), claims["htu"].as_str()), (Some("POST"), Some(url)));
     let hash = token.map(|it| BASE64URL_NOPAD.encode(&Sha256::digest(it)));
     assert_eq!(claims.get("ath").and_then(Value::as_str), hash.as_deref());
     claims
@@ -221,35 +169,18 @@ async fn tokens_are_bound_to_a_key_where_both_servers_can() {
     let client = world.client(world.oauth()).await;
     client.list_tools().await.unwrap();
     client.call_tool("one", json!({})).await.unwrap();
-    proof(
-        &world.grants()[0],
-        &format!("{}/token", world.login.url),
-        None,
-    );
+    proof(&world.grants()[0], &format!("{}/token", world.login.url), None);
     let seen = world.mcp.at("/mcp");
     assert_eq!(seen[1].header("authorization"), Some("DPoP t1"));
-    let (first, second) = (
-        proof(&seen[1], &world.url(), Some("t1")),
-        proof(&seen[2], &world.url(), Some("t1")),
-    );
+    let (first, second) =
+        (proof(&seen[1], &world.url(), Some("t1")), proof(&seen[2], &world.url(), Some("t1")));
     assert_ne!(first["jti"], second["jti"]);
     // One of them cannot.
-    for (challenge, server) in [
-        ("Bearer", takes),
-        (r#"Bearer, DPoP algs="ES256""#, json!({})),
-    ] {
-        let world = World::new(Rules {
-            challenge: challenge.to_owned(),
-            server,
-            ..Rules::default()
-        });
+    for (challenge, server) in [("Bearer", takes), (r#"Bearer, DPoP algs="ES256""#, json!({}))] {
+        let world =
+            World::new(Rules { challenge: challenge.to_owned(), server, ..Rules::default() });
         let world = world.await;
-        world
-            .client(world.oauth())
-            .await
-            .list_tools()
-            .await
-            .unwrap();
+        world.client(world.oauth()).await.list_tools().await.unwrap();
         assert_eq!(world.shown()[1].as_deref(), Some("Bearer t1"));
         assert!(world.grants()[0].header("dpop").is_none());
     }
@@ -295,25 +226,11 @@ async fn a_token_that_must_be_bound_is_not_taken_unbound() {
         ..Rules::default()
     });
     let world = world.await;
-    let failed = world
-        .client(world.oauth().with_proofs_required())
-        .await
-        .list_tools()
-        .await;
-    assert!(
-        failed
-            .unwrap_err()
-            .to_string()
-            .contains("not bound to a key")
-    );
+    let failed = world.client(world.oauth().with_proofs_required()).await.list_tools().await;
+    assert!(failed.unwrap_err().to_string().contains("not bound to a key"));
     world.rules().resource = json!({ "dpop_bound_access_tokens_required": true });
     assert!(world.failure().await.contains("not bound to a key"));
     world.rules().server = json!({});
-    assert!(
-        world
-            .failure()
-            .await
-            .contains("dpop_signing_alg_values_supported")
-    );
+    assert!(world.failure().await.contains("dpop_signing_alg_values_supported"));
     assert!(world.shown().iter().all(Option::is_none));
 }

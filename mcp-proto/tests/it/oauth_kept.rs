@@ -75,10 +75,7 @@ fn last(world: &World) -> Option<String> {
 
 #[tokio::test]
 async fn a_refresh_is_kept_when_its_call_is_dropped() {
-    let world = World::new(Rules {
-        refuse: rotating,
-        ..Rules::default()
-    });
+    let world = World::new(Rules { refuse: rotating, ..Rules::default() });
     let world = world.await;
     let store = Slow::new(1);
     let oauth = Arc::new(world.oauth().with_store(Arc::clone(&store) as _));
@@ -101,16 +98,11 @@ async fn a_refresh_is_kept_when_its_call_is_dropped() {
 
 #[tokio::test]
 async fn a_store_that_fails_costs_no_token() {
-    let world = World::new(Rules {
-        refuse: rotating,
-        ..Rules::default()
-    });
+    let world = World::new(Rules { refuse: rotating, ..Rules::default() });
     let world = world.await;
     let store = Slow::new(0);
     store.permits.close();
-    let client = world
-        .client(world.oauth().with_store(Arc::clone(&store) as _))
-        .await;
+    let client = world.client(world.oauth().with_store(Arc::clone(&store) as _)).await;
     let failure = client.list_tools().await.unwrap_err().to_string();
     assert!(failure.contains("the disk is full"), "{failure}");
     // The token of the person's consent is there, and what it is refreshed to as well.
@@ -123,10 +115,9 @@ async fn a_store_that_fails_costs_no_token() {
 #[tokio::test]
 async fn a_refreshed_token_is_bound_as_well_where_it_must_be() {
     let takes = json!({ "dpop_signing_alg_values_supported": ["ES256"] });
-    for (required, resource) in [
-        (true, json!({})),
-        (false, json!({ "dpop_bound_access_tokens_required": true })),
-    ] {
+    for (required, resource) in
+        [(true, json!({})), (false, json!({ "dpop_bound_access_tokens_required": true }))]
+    {
         let world = World::new(Rules {
             server: takes.clone(),
             resource,
@@ -163,10 +154,8 @@ async fn kept_tokens_that_are_not_bound_are_not_used_where_they_must_be() {
         // The token that is kept is no way out.
         (json!({}), Err("dpop_signing_alg_values_supported")),
     ] {
-        let world = World::new(Rules {
-            token: json!({ "refresh_token": "again" }),
-            ..Rules::default()
-        });
+        let world =
+            World::new(Rules { token: json!({ "refresh_token": "again" }), ..Rules::default() });
         let world = world.await;
         let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::default());
         let oauth = world.oauth().with_store(Arc::clone(&store));
@@ -175,10 +164,7 @@ async fn kept_tokens_that_are_not_bound_are_not_used_where_they_must_be() {
         let oauth = world.oauth().with_store(store).with_proofs_required();
         let listed = world.client(oauth).await.list_tools().await;
         match outcome {
-            Ok(shown) => assert_eq!(
-                (listed.is_ok(), last(&world).as_deref()),
-                (true, Some(shown))
-            ),
+            Ok(shown) => assert_eq!((listed.is_ok(), last(&world).as_deref()), (true, Some(shown))),
             Err(part) => {
                 let failed = listed.unwrap_err().to_string();
                 assert!(failed.contains(part), "{failed}");
@@ -200,10 +186,8 @@ async fn signing_out_forgets_what_an_earlier_process_kept() {
     let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::default());
     let oauth = || world.oauth().with_store(Arc::clone(&store));
     oauth().sign_in().await.unwrap();
-    let keys = [Some(world.url()), None].map(|resource| StoreKey {
-        issuer: world.issuer(),
-        resource,
-    });
+    let keys =
+        [Some(world.url()), None].map(|resource| StoreKey { issuer: world.issuer(), resource });
     for key in &keys {
         assert!(store.load(key).await.unwrap().is_some(), "{key:?}");
     }
@@ -218,8 +202,5 @@ async fn signing_out_forgets_what_an_earlier_process_kept() {
         assert_eq!(store.load(key).await.unwrap(), None, "{key:?}");
     }
     world.client(oauth()).await.list_tools().await.unwrap();
-    assert_eq!(
-        (world.asked().len(), world.login.at("/register").len()),
-        (2, 2)
-    );
+    assert_eq!((world.asked().len(), world.login.at("/register").len()), (2, 2));
 }

@@ -13,21 +13,13 @@ use crate::oauth_common::{Reply, Rules, World};
 #[tokio::test]
 async fn a_request_has_its_challenge_its_resource_and_its_state() {
     let world = World::new(Rules::default()).await;
-    world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(world.oauth()).await.list_tools().await.unwrap();
     let (asked, grant) = (&world.asked()[0], &world.grants()[0].form);
     assert_eq!(asked["response_type"], "code");
     assert_eq!(asked["code_challenge_method"], "S256");
     let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(&grant["code_verifier"]));
     assert_eq!(asked["code_challenge"], challenge);
-    assert_eq!(
-        (&asked["resource"], &grant["resource"]),
-        (&world.url(), &world.url())
-    );
+    assert_eq!((&asked["resource"], &grant["resource"]), (&world.url(), &world.url()));
     assert_eq!(
         (grant["grant_type"].as_str(), grant["code"].as_str()),
         ("authorization_code", "the code")
@@ -45,12 +37,7 @@ async fn scopes_are_those_of_the_challenge_or_all_that_are_listed() {
         (challenge, listed.clone(), json!({}), Some("read")),
         ("Bearer", listed.clone(), json!({}), Some("read write")),
         ("Bearer", json!({}), json!({}), None),
-        (
-            challenge,
-            listed.clone(),
-            offline.clone(),
-            Some("offline_access read"),
-        ),
+        (challenge, listed.clone(), offline.clone(), Some("offline_access read")),
         ("Bearer", json!({}), offline, None),
         ("Bearer", listed.clone(), listed, Some("read write")),
     ] {
@@ -61,12 +48,7 @@ async fn scopes_are_those_of_the_challenge_or_all_that_are_listed() {
             ..Rules::default()
         });
         let world = world.await;
-        world
-            .client(world.oauth())
-            .await
-            .list_tools()
-            .await
-            .unwrap();
+        world.client(world.oauth()).await.list_tools().await.unwrap();
         let asked = &world.asked()[0];
         assert_eq!(asked.get("scope").map(String::as_str), scope);
     }
@@ -78,11 +60,7 @@ async fn more_scopes_are_asked_for_beside_those_of_before() {
         challenge: r#"Bearer scope="read""#.to_owned(),
         needs: Some("write"),
         refuse: |number, _| {
-            let token = if number == 1 {
-                "t1.read"
-            } else {
-                "t2.read.write"
-            };
+            let token = if number == 1 { "t1.read" } else { "t2.read.write" };
             let token = json!({ "access_token": token, "token_type": "bearer" });
             Some(Reply::json(200, &token))
         },
@@ -94,10 +72,7 @@ async fn more_scopes_are_asked_for_beside_those_of_before() {
     client.call_tool("one", json!({})).await.unwrap();
     let scopes: Vec<_> = world.asked().iter().map(|it| it["scope"].clone()).collect();
     assert_eq!(scopes, ["read", "read write"]);
-    assert_eq!(
-        world.shown().last().unwrap().as_deref(),
-        Some("Bearer t2.read.write")
-    );
+    assert_eq!(world.shown().last().unwrap().as_deref(), Some("Bearer t2.read.write"));
 }
 
 #[tokio::test]
@@ -127,16 +102,10 @@ async fn a_server_that_wants_ever_more_is_given_up() {
     let world = world.await;
     let client = world.client(world.oauth()).await;
     let failed = client.call_tool("one", json!({})).await;
-    assert!(
-        matches!(failed, Err(ClientError::Unauthorized(_))),
-        "{failed:?}"
-    );
+    assert!(matches!(failed, Err(ClientError::Unauthorized(_))), "{failed:?}");
     assert_eq!(world.asked().len(), 3);
     // It does not take what its authorization server gives.
-    let world = World::new(Rules {
-        revoked: vec!["t1".to_owned()],
-        ..Rules::default()
-    });
+    let world = World::new(Rules { revoked: vec!["t1".to_owned()], ..Rules::default() });
     let world = world.await;
     let failure = world.failure().await;
     assert!(failure.contains("does not take the token"), "{failure}");
@@ -148,36 +117,18 @@ async fn who_the_client_is_goes_by_the_specified_order() {
     let known = RegisteredClient::new("known").with_secret("secret");
     let takes_documents = json!({ "client_id_metadata_document_supported": true });
     let document = "https://client.example/me.json";
-    let world = World::new(Rules {
-        server: takes_documents,
-        ..Rules::default()
-    });
+    let world = World::new(Rules { server: takes_documents, ..Rules::default() });
     let world = world.await;
     let oauth = world.oauth().with_metadata_document(document);
-    world
-        .client(oauth.with_client(known))
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(oauth.with_client(known)).await.list_tools().await.unwrap();
     let oauth = world.oauth().with_metadata_document(document);
     world.client(oauth).await.list_tools().await.unwrap();
     assert!(world.login.at("/register").is_empty());
     world.rules().server = json!({});
-    let oauth = world
-        .oauth()
-        .with_metadata_document(document)
-        .with_name("tester");
+    let oauth = world.oauth().with_metadata_document(document).with_name("tester");
     world.client(oauth).await.list_tools().await.unwrap();
-    let ids: Vec<_> = world
-        .asked()
-        .iter()
-        .map(|it| it["client_id"].clone())
-        .collect();
-    assert_eq!(
-        ids,
-        ["known", document, &format!("client of {}", world.login.url)]
-    );
+    let ids: Vec<_> = world.asked().iter().map(|it| it["client_id"].clone()).collect();
+    assert_eq!(ids, ["known", document, &format!("client of {}", world.login.url)]);
     let registered = world.login.at("/register")[0].json();
     assert_eq!(
         registered,
@@ -193,28 +144,15 @@ async fn who_the_client_is_goes_by_the_specified_order() {
     // Nothing is left but to ask the person who runs the client.
     world.rules().server = json!({ "registration_endpoint": null });
     let failure = world.failure().await;
-    assert!(
-        failure.contains("register there and use OAuth::with_client"),
-        "{failure}"
-    );
+    assert!(failure.contains("register there and use OAuth::with_client"), "{failure}");
 }
 
 #[tokio::test]
 async fn a_client_proves_itself_as_the_server_takes_it() {
     for (listed, registered, basic, secret) in [
         (json!(null), json!({}), true, None),
-        (
-            json!(["client_secret_basic", "client_secret_post"]),
-            json!({}),
-            true,
-            None,
-        ),
-        (
-            json!(["client_secret_post"]),
-            json!({}),
-            false,
-            Some("hush"),
-        ),
+        (json!(["client_secret_basic", "client_secret_post"]), json!({}), true, None),
+        (json!(["client_secret_post"]), json!({}), false, Some("hush")),
         (json!(["none"]), json!({}), false, None),
         (json!(null), json!({ "client_secret": null }), false, None),
     ] {
@@ -224,12 +162,7 @@ async fn a_client_proves_itself_as_the_server_takes_it() {
             ..Rules::default()
         });
         let world = world.await;
-        world
-            .client(world.oauth())
-            .await
-            .list_tools()
-            .await
-            .unwrap();
+        world.client(world.oauth()).await.list_tools().await.unwrap();
         let grant = &world.grants()[0];
         let id = format!("client of {}", world.login.url);
         assert_eq!(grant.basic().is_some(), basic);
@@ -241,10 +174,7 @@ async fn a_client_proves_itself_as_the_server_takes_it() {
         ..Rules::default()
     });
     let failure = world.await.failure().await;
-    assert!(
-        failure.contains("takes tls_client_auth at its token endpoint"),
-        "{failure}"
-    );
+    assert!(failure.contains("takes tls_client_auth at its token endpoint"), "{failure}");
 }
 
 fn refreshing(number: usize, grant: &crate::oauth_common::Seen) -> Option<Reply> {
@@ -260,10 +190,7 @@ fn refreshing(number: usize, grant: &crate::oauth_common::Seen) -> Option<Reply>
 
 #[tokio::test]
 async fn a_token_that_ran_out_is_refreshed_without_a_person() {
-    let world = World::new(Rules {
-        refuse: refreshing,
-        ..Rules::default()
-    });
+    let world = World::new(Rules { refuse: refreshing, ..Rules::default() });
     let world = world.await;
     let client = world.client(world.oauth()).await;
     client.list_tools().await.unwrap();
@@ -272,15 +199,8 @@ async fn a_token_that_ran_out_is_refreshed_without_a_person() {
     world.rules().revoked = vec!["t2".to_owned()];
     client.list_tools().await.unwrap();
     assert_eq!(world.shown().last().unwrap().as_deref(), Some("Bearer t3"));
-    let grants: Vec<_> = world
-        .grants()
-        .iter()
-        .map(|it| it.form["grant_type"].clone())
-        .collect();
-    assert_eq!(
-        grants,
-        ["authorization_code", "refresh_token", "refresh_token"]
-    );
+    let grants: Vec<_> = world.grants().iter().map(|it| it.form["grant_type"].clone()).collect();
+    assert_eq!(grants, ["authorization_code", "refresh_token", "refresh_token"]);
     assert_eq!(world.grants()[1].form["refresh_token"], "again");
     assert_eq!(world.grants()[1].form["resource"], world.url());
     // A refresh token that is not good any more makes room for a person.
@@ -302,20 +222,12 @@ async fn a_refresh_that_does_not_help_is_not_made_for_ever() {
         ..Rules::default()
     });
     let world = world.await;
-    world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(world.oauth()).await.list_tools().await.unwrap();
     let kinds = |world: &World| -> Vec<_> {
         let grants = world.grants().into_iter();
         grants.map(|it| it.form["grant_type"].clone()).collect()
     };
-    assert_eq!(
-        kinds(&world),
-        ["authorization_code", "refresh_token", "authorization_code"]
-    );
+    assert_eq!(kinds(&world), ["authorization_code", "refresh_token", "authorization_code"]);
     // It is refused itself, when the token has run out already: that one is not shown any more.
     let world = World::new(Rules {
         refuse: |number, grant| match grant.form["grant_type"].as_str() {
@@ -325,18 +237,9 @@ async fn a_refresh_that_does_not_help_is_not_made_for_ever() {
         ..Rules::default()
     });
     let world = world.await;
-    world
-        .client(world.oauth())
-        .await
-        .list_tools()
-        .await
-        .unwrap();
+    world.client(world.oauth()).await.list_tools().await.unwrap();
     assert_eq!(world.shown(), [None, None, Some("Bearer t4".to_owned())]);
-    assert_eq!(
-        world.login.at("/register").len(),
-        2,
-        "its registration was not known any more"
-    );
+    assert_eq!(world.login.at("/register").len(), 2, "its registration was not known any more");
     // A token that is of no use from the beginning.
     world.rules().refuse = |_, _| None;
     world.rules().token = json!({ "expires_in": 0 });
@@ -347,10 +250,8 @@ async fn a_refresh_that_does_not_help_is_not_made_for_ever() {
 #[tokio::test]
 async fn a_server_that_lists_too_many_scopes_is_refused() {
     let listed: Vec<_> = (0..1_000).map(|at| format!("scope{at}")).collect();
-    let world = World::new(Rules {
-        resource: json!({ "scopes_supported": listed }),
-        ..Rules::default()
-    });
+    let world =
+        World::new(Rules { resource: json!({ "scopes_supported": listed }), ..Rules::default() });
     let world = world.await;
     let failure = world.failure().await;
     assert!(failure.contains("at most 4096"), "{failure}");
@@ -365,18 +266,12 @@ async fn tokens_are_kept_for_the_next_client() {
         let oauth = Arc::new(world.oauth().with_store(Arc::clone(&store)));
         world.sharing(&oauth).await.list_tools().await.unwrap();
     }
-    assert_eq!(
-        (world.asked().len(), world.login.at("/register").len()),
-        (1, 1)
-    );
+    assert_eq!((world.asked().len(), world.login.at("/register").len()), (1, 1));
     let oauth = world.oauth().with_store(Arc::clone(&store));
     oauth.sign_in().await.unwrap();
     oauth.sign_out().await.unwrap();
     oauth.sign_in().await.unwrap();
-    assert_eq!(
-        (world.asked().len(), world.login.at("/register").len()),
-        (2, 2)
-    );
+    assert_eq!((world.asked().len(), world.login.at("/register").len()), (2, 2));
 }
 
 #[tokio::test]
@@ -386,9 +281,7 @@ async fn another_authorization_server_learns_nothing_of_the_first() {
     let client = world.client(world.oauth()).await;
     let known = RegisteredClient::new("known").with_secret("secret");
     let registered = world.client(world.oauth().with_client(known)).await;
-    let pinned = world
-        .client(world.oauth().with_issuer(world.issuer()))
-        .await;
+    let pinned = world.client(world.oauth().with_issuer(world.issuer())).await;
     for client in [&client, &registered, &pinned] {
         client.list_tools().await.unwrap();
     }
@@ -397,29 +290,16 @@ async fn another_authorization_server_learns_nothing_of_the_first() {
     world.rules().revoked = ["t1", "t2", "t3"].map(ToOwned::to_owned).to_vec();
     other.rules().token = json!({ "access_token": "of_other" });
     client.list_tools().await.unwrap();
-    assert_eq!(
-        world.shown().last().unwrap().as_deref(),
-        Some("Bearer of_other")
-    );
+    assert_eq!(world.shown().last().unwrap().as_deref(), Some("Bearer of_other"));
     assert_eq!(other.login.at("/register").len(), 1);
-    assert_eq!(
-        other.asked()[0]["client_id"],
-        format!("client of {}", other.login.url)
-    );
+    assert_eq!(other.asked()[0]["client_id"], format!("client of {}", other.login.url));
     let before = other.login.seen().len();
     let failure = registered.list_tools().await.unwrap_err().to_string();
     assert!(failure.contains("the client is registered at"), "{failure}");
     let failure = pinned.list_tools().await.unwrap_err().to_string();
-    assert!(
-        failure.contains("the one authorization server that may be used"),
-        "{failure}"
-    );
+    assert!(failure.contains("the one authorization server that may be used"), "{failure}");
     let after = other.login.seen();
-    assert!(
-        after[before..]
-            .iter()
-            .all(|it| it.path.contains("well-known"))
-    );
+    assert!(after[before..].iter().all(|it| it.path.contains("well-known")));
     let told = format!("{after:?}");
     assert!(!told.contains("known\"") && !told.contains("secret"));
     // Not "t1" alone, which what is drawn by chance may have in it.
@@ -438,14 +318,8 @@ async fn tokens_go_to_the_endpoint_and_nowhere_else() {
     let headers = oauth.headers(&http::Method::POST, &own).await.unwrap();
     assert_eq!(headers["authorization"], "Bearer t1");
     assert!(headers["authorization"].is_sensitive());
-    for other in [
-        world.login.url.as_str(),
-        "https://evil.example/mcp",
-        "http://127.0.0.1/mcp",
-    ] {
-        let headers = oauth
-            .headers(&http::Method::POST, &other.parse().unwrap())
-            .await;
+    for other in [world.login.url.as_str(), "https://evil.example/mcp", "http://127.0.0.1/mcp"] {
+        let headers = oauth.headers(&http::Method::POST, &other.parse().unwrap()).await;
         assert!(headers.unwrap().is_empty(), "{other}");
     }
     assert!(!format!("{oauth:?}").contains("t1"));
@@ -457,16 +331,10 @@ async fn tokens_that_cannot_be_shown_are_refused() {
         (json!({ "access_token": "a b" }), "no header can carry"),
         (json!({ "access_token": "" }), "no header can carry"),
         (json!({ "token_type": "mac" }), "are not known here"),
-        (
-            json!({ "token_type": "DPoP" }),
-            "bound to a key, and none was shown",
-        ),
+        (json!({ "token_type": "DPoP" }), "bound to a key, and none was shown"),
         (json!({ "access_token": null }), "missing field"),
     ] {
-        let world = World::new(Rules {
-            token,
-            ..Rules::default()
-        });
+        let world = World::new(Rules { token, ..Rules::default() });
         let failure = world.await.failure().await;
         assert!(failure.contains(complaint), "{failure}");
         assert!(failure.contains("/token"), "{failure}");

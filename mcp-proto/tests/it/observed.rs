@@ -48,19 +48,14 @@ fn offering() -> mcp_proto::ServerBuilder<()> {
     let object = json!({"type": "object"});
     let tool = |name: &str| Tool::new(name, "").with_input_schema(object.clone());
     Server::builder("s", "1", ())
-        .raw_tool(tool("good"), async |(), _, _| {
-            Ok(CallToolResult::text("done"))
-        })
-        .raw_tool(tool("bad"), async |(), _, _| {
-            Err(ToolError::new("NO", "no"))
-        })
+        .raw_tool(tool("good"), async |(), _, _| Ok(CallToolResult::text("done")))
+        .raw_tool(tool("bad"), async |(), _, _| Err(ToolError::new("NO", "no")))
         .raw_prompt(Prompt::new("ask", ""), async |(), _, _: Context| {
             Ok::<_, RequestError>(GetPromptResult::text("ask"))
         })
-        .resource(
-            Resource::new("memo://one", "one"),
-            async |(), _: Context| Ok(ResourceContents::text("memo://one", "1")),
-        )
+        .resource(Resource::new("memo://one", "one"), async |(), _: Context| {
+            Ok(ResourceContents::text("memo://one", "1"))
+        })
         .resource_template(
             ResourceTemplate::new("day://{day}", "day"),
             async |(), asked: ResourceUri, _: Context| Ok(ResourceContents::text(asked.uri, "x")),
@@ -79,21 +74,9 @@ async fn a_report_says_what_was_named_and_how_it_ended() {
             ("tools/call", json!({"name": "bad"}), "bad - - -"),
             ("tools/call", json!({"name": "no such tool"}), "- - - -"),
             ("prompts/get", json!({"name": "ask"}), "- ask - -"),
-            (
-                "resources/read",
-                json!({"uri": "memo://one"}),
-                "- - memo://one memo://one",
-            ),
-            (
-                "resources/read",
-                json!({"uri": "day://a"}),
-                "- - day://{day} day://a",
-            ),
-            (
-                "resources/read",
-                json!({"uri": "none://a"}),
-                "- - - none://a",
-            ),
+            ("resources/read", json!({"uri": "memo://one"}), "- - memo://one memo://one"),
+            ("resources/read", json!({"uri": "day://a"}), "- - day://{day} day://a"),
+            ("resources/read", json!({"uri": "none://a"}), "- - - none://a"),
             ("a/b", json!({}), "- - - -"),
         ] {
             // An unknown method is refused at the head of a modern HTTP request, before it is handled.
@@ -110,9 +93,7 @@ async fn a_report_says_what_was_named_and_how_it_ended() {
             assert_eq!(report.text, *text, "{name}");
             assert!(name.ends_with(&format!("{:?}", report.era.unwrap())));
             assert!(report.client.is_some(), "{name}");
-            let failed = answer
-                .as_ref()
-                .is_ok_and(|answer| answer["isError"] == true);
+            let failed = answer.as_ref().is_ok_and(|answer| answer["isError"] == true);
             let error = match (answer, failed) {
                 (Ok(_), false) => None,
                 (Ok(_), true) => Some(OperationError::Tool),
@@ -144,8 +125,7 @@ async fn a_call_that_is_cancelled_is_reported_once_as_that() {
     // over pipes by saying so.
     let mut pipe = crate::peer::Peer::new(server);
     let params = crate::common::with_meta(call("hang"));
-    pipe.send(&crate::common::request(1, "tools/call", &params))
-        .await;
+    pipe.send(&crate::common::request(1, "tools/call", &params)).await;
     events.expect("started").await;
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
@@ -162,10 +142,7 @@ async fn a_call_that_is_cancelled_is_reported_once_as_that() {
 
 #[tokio::test]
 async fn an_observer_that_panics_harms_nobody() {
-    let server = offering()
-        .observe(|_| panic!("an observer"))
-        .build()
-        .unwrap();
+    let server = offering().observe(|_| panic!("an observer")).build().unwrap();
     let (clients, served) = every_client(&server).await;
     for (name, client) in &clients {
         let answer = client.request("tools/call", call("good")).await.unwrap();

@@ -23,9 +23,8 @@ fn tools(builder: ServerBuilder<()>) -> ServerBuilder<()> {
 }
 
 fn resources(builder: ServerBuilder<()>) -> ServerBuilder<()> {
-    builder.resource(Resource::new("x:1", "one"), async |(), _| {
-        Ok(ResourceContents::text("x:1", ""))
-    })
+    builder
+        .resource(Resource::new("x:1", "one"), async |(), _| Ok(ResourceContents::text("x:1", "")))
 }
 
 fn prompts(builder: ServerBuilder<()>) -> ServerBuilder<()> {
@@ -34,9 +33,8 @@ fn prompts(builder: ServerBuilder<()>) -> ServerBuilder<()> {
 }
 
 fn completions(builder: ServerBuilder<()>) -> ServerBuilder<()> {
-    prompts(builder).complete_prompt("p", "a", async |(), asked, _| {
-        Ok(Completion::matching(&asked, ["one"]))
-    })
+    prompts(builder)
+        .complete_prompt("p", "a", async |(), asked, _| Ok(Completion::matching(&asked, ["one"])))
 }
 
 fn skills(builder: ServerBuilder<()>) -> ServerBuilder<()> {
@@ -53,16 +51,8 @@ fn methods() -> Vec<(&'static str, Value, &'static [Era])> {
         ("resources/templates/list", json!({}), BOTH),
         ("resources/read", json!({"uri": "x:1"}), BOTH),
         ("resources/subscribe", json!({"uri": "x:1"}), &[Era::Legacy]),
-        (
-            "resources/unsubscribe",
-            json!({"uri": "x:1"}),
-            &[Era::Legacy],
-        ),
-        (
-            "resources/directory/read",
-            json!({"uri": "skill://a"}),
-            BOTH,
-        ),
+        ("resources/unsubscribe", json!({"uri": "x:1"}), &[Era::Legacy]),
+        ("resources/directory/read", json!({"uri": "skill://a"}), BOTH),
         ("prompts/list", json!({}), BOTH),
         ("prompts/get", json!({"name": "p"}), BOTH),
         (
@@ -103,24 +93,12 @@ async fn what_is_declared_works_and_nothing_else_is_there() {
     let skill_settings = json!({"io.modelcontextprotocol/skills": {"directoryRead": true}});
     let cases: Vec<(ServerBuilder<()>, Value, &[&str])> = vec![
         (new(), json!({}), &[]),
-        (
-            tools(new()),
-            json!({"tools": {}}),
-            &["tools/list", "tools/call"],
-        ),
-        (
-            new().tools_list_changed(),
-            json!({"tools": {"listChanged": true}}),
-            &["tools/list"],
-        ),
+        (tools(new()), json!({"tools": {}}), &["tools/list", "tools/call"]),
+        (new().tools_list_changed(), json!({"tools": {"listChanged": true}}), &["tools/list"]),
         (
             resources(new()),
             json!({"resources": {}}),
-            &[
-                "resources/list",
-                "resources/templates/list",
-                "resources/read",
-            ],
+            &["resources/list", "resources/templates/list", "resources/read"],
         ),
         (
             resources(new()).subscriptions().resources_list_changed(),
@@ -133,11 +111,7 @@ async fn what_is_declared_works_and_nothing_else_is_there() {
                 "resources/unsubscribe",
             ],
         ),
-        (
-            prompts(new()),
-            json!({"prompts": {}}),
-            &["prompts/list", "prompts/get"],
-        ),
+        (prompts(new()), json!({"prompts": {}}), &["prompts/list", "prompts/get"]),
         (
             new().prompts_list_changed(),
             json!({"prompts": {"listChanged": true}}),
@@ -148,11 +122,7 @@ async fn what_is_declared_works_and_nothing_else_is_there() {
             json!({"prompts": {}, "completions": {}}),
             &["prompts/list", "prompts/get", "completion/complete"],
         ),
-        (
-            new().logging(),
-            json!({"logging": {}}),
-            &["logging/setLevel"],
-        ),
+        (new().logging(), json!({"logging": {}}), &["logging/setLevel"]),
         (
             skills(new()),
             json!({"resources": {}, "extensions": skill_settings}),
@@ -277,11 +247,7 @@ async fn every_modern_result_says_its_type_and_server_and_no_legacy_one_does() {
             assert_eq!(has("resultType"), modern, "{how} {method}");
             assert_eq!(has("_meta"), modern, "{how} {method}");
             let kept = modern && cached.contains(&method);
-            assert_eq!(
-                (has("ttlMs"), has("cacheScope")),
-                (kept, kept),
-                "{how} {method}"
-            );
+            assert_eq!((has("ttlMs"), has("cacheScope")), (kept, kept), "{how} {method}");
             if modern {
                 assert_eq!(result["resultType"], "complete");
                 let server = &result["_meta"]["io.modelcontextprotocol/serverInfo"];

@@ -15,34 +15,11 @@ type Fault = (&'static str, fn(Raw) -> Raw, (u16, i64));
 fn faults() -> Vec<Fault> {
     vec![
         ("host", |raw| raw.set("host", "evil.example"), (403, -32600)),
-        (
-            "origin",
-            |raw| raw.set("origin", "http://evil.example"),
-            (403, -32600),
-        ),
-        (
-            "method",
-            |raw| Raw {
-                method: Method::PUT,
-                ..raw
-            },
-            (405, -32600),
-        ),
-        (
-            "accept",
-            |raw| raw.set("accept", "text/html"),
-            (406, -32600),
-        ),
-        (
-            "content type",
-            |raw| raw.set("content-type", "text/plain"),
-            (415, -32600),
-        ),
-        (
-            "size",
-            |raw| raw.set("content-length", "5000000"),
-            (413, -32600),
-        ),
+        ("origin", |raw| raw.set("origin", "http://evil.example"), (403, -32600)),
+        ("method", |raw| Raw { method: Method::PUT, ..raw }, (405, -32600)),
+        ("accept", |raw| raw.set("accept", "text/html"), (406, -32600)),
+        ("content type", |raw| raw.set("content-type", "text/plain"), (415, -32600)),
+        ("size", |raw| raw.set("content-length", "5000000"), (413, -32600)),
     ]
 }
 
@@ -55,16 +32,8 @@ fn bodies() -> Vec<(&'static str, String, (u16, i64))> {
     };
     vec![
         ("JSON", "{".to_owned(), (400, -32700)),
-        (
-            "shape",
-            r#"{"jsonrpc":"2.0","id":7,"method":1}"#.to_owned(),
-            (400, -32600),
-        ),
-        (
-            "_meta",
-            request(7, "bogus", &json!({})).to_string(),
-            (400, -32602),
-        ),
+        ("shape", r#"{"jsonrpc":"2.0","id":7,"method":1}"#.to_owned(), (400, -32600)),
+        ("_meta", request(7, "bogus", &json!({})).to_string(), (400, -32602)),
         ("version", with("2099-01-01", "bogus"), (400, -32022)),
         ("headers", with("2026-07-28", "bogus"), (400, -32020)),
     ]
@@ -88,10 +57,7 @@ async fn faults_of_the_headers_win_over_those_of_the_body() {
     let service = StreamableHttpService::new(server());
     for (head, spoil, wanted) in faults() {
         for (body, text, _) in bodies() {
-            let raw = Raw {
-                body: text.into(),
-                ..Raw::modern("tools/list", json!({}))
-            };
+            let raw = Raw { body: text.into(), ..Raw::modern("tools/list", json!({})) };
             let (status, code, _) = spoil(raw).send(&service).await.refusal();
             assert_eq!((status, code), wanted, "{head} and {body}");
         }
@@ -102,10 +68,7 @@ async fn faults_of_the_headers_win_over_those_of_the_body() {
 async fn faults_of_the_body_win_in_their_order() {
     let service = StreamableHttpService::new(server());
     for (fault, text, wanted) in bodies() {
-        let mut raw = Raw {
-            body: text.into(),
-            ..Raw::modern("tools/list", json!({}))
-        };
+        let mut raw = Raw { body: text.into(), ..Raw::modern("tools/list", json!({})) };
         if fault == "version" {
             // The header agrees on it; the one of the method does not.
             raw = raw.set("mcp-protocol-version", "2099-01-01");
@@ -124,10 +87,7 @@ async fn an_unknown_version_is_told_unless_the_header_names_another() {
     let mut params = with_meta(json!({}));
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2099-01-01".into();
     let body = request(7, "tools/list", &params).to_string();
-    let raw = || Raw {
-        body: body.clone().into(),
-        ..Raw::modern("tools/list", json!({}))
-    };
+    let raw = || Raw { body: body.clone().into(), ..Raw::modern("tools/list", json!({})) };
     let service = StreamableHttpService::new(server());
     let reply = raw().send(&service).await;
     assert_eq!((reply.status.as_u16(), reply.refusal().1), (400, -32020));

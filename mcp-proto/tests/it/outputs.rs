@@ -29,42 +29,33 @@ fn server() -> Server {
     let schema =
         || json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     Server::builder("s", "1", ())
+        .raw_tool(tool("wrong").with_output_schema(schema()), async |(), _, _| {
+            CallToolResult::structured(&json!({"n": "one"}))
+        })
+        .raw_tool(tool("nothing").with_output_schema(schema()), async |(), _, _| {
+            Ok(CallToolResult::text("no structure"))
+        })
+        .raw_tool(tool("right").with_output_schema(schema()), async |(), _, _| {
+            CallToolResult::structured(&json!({"n": 1}))
+        })
         .raw_tool(
-            tool("wrong").with_output_schema(schema()),
-            async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
-        )
-        .raw_tool(
-            tool("nothing").with_output_schema(schema()),
-            async |(), _, _| Ok(CallToolResult::text("no structure")),
-        )
-        .raw_tool(
-            tool("right").with_output_schema(schema()),
-            async |(), _, _| CallToolResult::structured(&json!({"n": 1})),
-        )
-        .raw_tool(
-            tool("trusted")
-                .with_output_schema(schema())
-                .with_trusted_output(),
+            tool("trusted").with_output_schema(schema()).with_trusted_output(),
             async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
         )
         .content_tool(
             Tool::new("content", "").with_output_schema(schema()),
             async |(), _: Nothing, _| CallToolResult::structured(&json!({"n": "one"})),
         )
-        .raw_tool(
-            tool("failed").with_output_schema(schema()),
-            async |(), _, _| Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error()),
-        )
-        .raw_tool(
-            tool("open").with_output_schema(json!({"type": "object"})),
-            async |(), _, _| Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error()),
-        )
+        .raw_tool(tool("failed").with_output_schema(schema()), async |(), _, _| {
+            Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error())
+        })
+        .raw_tool(tool("open").with_output_schema(json!({"type": "object"})), async |(), _, _| {
+            Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error())
+        })
         .tool(Tool::new("typed", ""), async |(), _: Nothing, _| {
             Err::<Open, _>(ToolError::new("NO", "not now"))
         })
-        .raw_tool(tool("list"), async |(), _, _| {
-            CallToolResult::structured(&json!([1, 2]))
-        })
+        .raw_tool(tool("list"), async |(), _, _| CallToolResult::structured(&json!([1, 2])))
         .raw_tool(tool("prepared"), async |(), _, _| {
             let mut json = PreparedJson::default();
             for piece in [r#"{"n":[1,"two"],"why":"\"#, r#""no\""}"#] {
@@ -72,23 +63,18 @@ fn server() -> Server {
             }
             Ok(CallToolResult::prepared(json).with_error())
         })
-        .raw_tool(
-            tool("prepared-failed").with_output_schema(schema()),
-            async |(), _, _| {
-                let mut json = PreparedJson::default();
-                json.push(r#"{"why":"no"}"#.into(), escaped(r#"{"why":"no"}"#).into());
-                Ok(CallToolResult::prepared(json).with_error())
-            },
-        )
+        .raw_tool(tool("prepared-failed").with_output_schema(schema()), async |(), _, _| {
+            let mut json = PreparedJson::default();
+            json.push(r#"{"why":"no"}"#.into(), escaped(r#"{"why":"no"}"#).into());
+            Ok(CallToolResult::prepared(json).with_error())
+        })
         .raw_tool(tool("unprepared"), async |(), _, _| {
             let value = json!({"n": [1, "two"], "why": "\"no\""});
             Ok(CallToolResult::structured(&value)?.with_error())
         })
         .raw_tool(tool("pretty"), async |(), _, _| {
             let text = "{\n  \"says\": \"a\\nb\",\r\n\t\"n\": [\r1\n]\n}";
-            Ok(CallToolResult::from_json(
-                RawValue::from_string(text.to_owned()).unwrap(),
-            ))
+            Ok(CallToolResult::from_json(RawValue::from_string(text.to_owned()).unwrap()))
         })
         .build()
         .unwrap()
@@ -216,10 +202,7 @@ fn content_of_every_kind_is_made_by_its_constructor() {
 #[test]
 fn hints_have_a_title_and_icons_a_theme() {
     let hints = ToolAnnotations::default().with_title("Look");
-    assert_eq!(
-        serde_json::to_value(&hints).unwrap(),
-        json!({"title": "Look"})
-    );
+    assert_eq!(serde_json::to_value(&hints).unwrap(), json!({"title": "Look"}));
     let mut icon = Icon::new("https://x/i.png");
     icon.theme = Some(IconTheme::Dark);
     let wire = json!({"src": "https://x/i.png", "theme": "dark"});
@@ -256,14 +239,9 @@ async fn json_that_is_written_over_several_lines_breaks_no_message() {
     }
     let calls = request(1, "tools/call", &with_meta(call("pretty")));
     let mut said = Vec::new();
-    serve(
-        server(),
-        format!("{calls}\n").as_bytes(),
-        &mut said,
-        StdioConfig::default(),
-    )
-    .await
-    .unwrap();
+    serve(server(), format!("{calls}\n").as_bytes(), &mut said, StdioConfig::default())
+        .await
+        .unwrap();
     let said = String::from_utf8(said).unwrap();
     let [line] = said.lines().collect::<Vec<_>>()[..] else {
         panic!("{said}");

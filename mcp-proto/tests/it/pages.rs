@@ -18,11 +18,7 @@ const LISTS: [(&str, &str, &str); 4] = [
     ("tools/list", "tools", "name"),
     ("prompts/list", "prompts", "name"),
     ("resources/list", "resources", "uri"),
-    (
-        "resources/templates/list",
-        "resourceTemplates",
-        "uriTemplate",
-    ),
+    ("resources/templates/list", "resourceTemplates", "uriTemplate"),
 ];
 
 /// A server with these items in each of its lists.
@@ -36,9 +32,7 @@ fn with_items(names: &[&str]) -> ServerBuilder<()> {
                 Tool::new(*name, "").with_input_schema(json!({"type": "object"})),
                 async |(), _, _| Ok(CallToolResult::text("")),
             )
-            .raw_prompt(Prompt::new(*name, ""), async |(), _, _| {
-                Ok(GetPromptResult::text(""))
-            })
+            .raw_prompt(Prompt::new(*name, ""), async |(), _, _| Ok(GetPromptResult::text("")))
             .resource(Resource::new(format!("x:{name}"), *name), move |(), _| {
                 let text = text.clone();
                 async { Ok(text) }
@@ -66,9 +60,7 @@ fn named(list: &str, names: &[&str]) -> Vec<String> {
 
 fn keys(result: &Value, member: &str, key: &str) -> Vec<String> {
     let items = result[member].as_array().unwrap().iter();
-    items
-        .map(|item| item[key].as_str().unwrap().to_owned())
-        .collect()
+    items.map(|item| item[key].as_str().unwrap().to_owned()).collect()
 }
 
 /// A request without a transport, by somebody or nobody.
@@ -82,9 +74,7 @@ async fn ask(
     if let Some(who) = who {
         context.extensions.insert(Principal(who.to_owned()));
     }
-    let answer = server
-        .handle(Request::new(1, method, params), context)
-        .await;
+    let answer = server.handle(Request::new(1, method, params), context).await;
     answer.outcome.map(|result| result.to_value())
 }
 
@@ -254,10 +244,8 @@ impl Names {
             .filter(|name| asked.after.as_ref().is_none_or(|after| *name > after))
             .collect();
         let page: Vec<_> = rest.iter().take(asked.limit).collect();
-        let items = page
-            .iter()
-            .map(|name| Resource::new(format!("x:{name}"), name.as_str()))
-            .collect();
+        let items =
+            page.iter().map(|name| Resource::new(format!("x:{name}"), name.as_str())).collect();
         match page.last() {
             Some(last) if rest.len() > page.len() => Page::with_next(items, last.as_str()),
             _ => Page::last(items),
@@ -271,10 +259,7 @@ fn listing(names: &Names, registered: &[&str]) -> Server {
         let resource = Resource::new(format!("x:{name}"), *name);
         builder = builder.resource(resource, async |_, _| Ok(ResourceContents::text("x:x", "")));
     }
-    builder
-        .list_resources(async |names: Names, asked, _| Ok(names.page(&asked)))
-        .build()
-        .unwrap()
+    builder.list_resources(async |names: Names, asked, _| Ok(names.page(&asked))).build().unwrap()
 }
 
 #[tokio::test]
@@ -284,16 +269,8 @@ async fn what_a_handler_lists_comes_behind_what_is_registered() {
         (&["1"], &[], vec![vec!["x:1"]]),
         (&[], &["a", "b", "c"], vec![vec!["x:a", "x:b"], vec!["x:c"]]),
         (&["1"], &["a", "b"], vec![vec!["x:1", "x:a"], vec!["x:b"]]),
-        (
-            &["1", "2"],
-            &["a", "b", "c"],
-            vec![vec!["x:1", "x:2"], vec!["x:a", "x:b"], vec!["x:c"]],
-        ),
-        (
-            &["1", "2", "3"],
-            &["a"],
-            vec![vec!["x:1", "x:2"], vec!["x:3", "x:a"]],
-        ),
+        (&["1", "2"], &["a", "b", "c"], vec![vec!["x:1", "x:2"], vec!["x:a", "x:b"], vec!["x:c"]]),
+        (&["1", "2", "3"], &["a"], vec![vec!["x:1", "x:2"], vec!["x:3", "x:a"]]),
     ] {
         let server = listing(&Names::new(listed), registered);
         assert_eq!(walk(&server, LISTS[2]).await, pages);
@@ -304,14 +281,8 @@ async fn what_a_handler_lists_comes_behind_what_is_registered() {
 async fn a_handlers_list_may_change_between_two_pages() {
     let names = Names::new(&["a", "b", "c", "d"]);
     let server = listing(&names, &[]);
-    let first = ask(&server, None, "resources/list", json!({}))
-        .await
-        .unwrap();
-    names
-        .0
-        .lock()
-        .unwrap()
-        .retain(|name| name != "b" && name != "a");
+    let first = ask(&server, None, "resources/list", json!({})).await.unwrap();
+    names.0.lock().unwrap().retain(|name| name != "b" && name != "a");
     names.0.lock().unwrap().insert(1, "cc".to_owned());
     let params = json!({ "cursor": first["nextCursor"] });
     let second = ask(&server, None, "resources/list", params).await.unwrap();

@@ -28,11 +28,7 @@ impl Peer {
         let (reader, writer) = tokio::io::split(far);
         let served = tokio::spawn(serve(server, reader, writer, StdioConfig::default()));
         let (reader, writer) = tokio::io::split(near);
-        Self {
-            lines: BufReader::new(reader).lines(),
-            writer,
-            served,
-        }
+        Self { lines: BufReader::new(reader).lines(), writer, served }
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {

@@ -21,24 +21,15 @@ async fn the_end_of_the_input_ends_the_server_within_a_second() {
 
     // A listen never ends by itself.
     let mut peer = Peer::new(server());
-    peer.send(&request(
-        7,
-        "subscriptions/listen",
-        &with_meta(json!({"notifications": {}})),
-    ))
-    .await;
-    assert_eq!(
-        peer.next().await["method"],
-        "notifications/subscriptions/acknowledged"
-    );
+    peer.send(&request(7, "subscriptions/listen", &with_meta(json!({"notifications": {}})))).await;
+    assert_eq!(peer.next().await["method"], "notifications/subscriptions/acknowledged");
     peer.end().await;
     assert_eq!(start.elapsed(), Duration::ZERO);
 
     // A running call may still answer.
     let (probe, mut events) = probe();
     let mut peer = Peer::new(builder(&probe).build().unwrap());
-    peer.send(&request(7, "tools/call", &with_meta(call("gate"))))
-        .await;
+    peer.send(&request(7, "tools/call", &with_meta(call("gate")))).await;
     events.expect("started").await;
     let ending = tokio::spawn(peer.end());
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -48,8 +39,7 @@ async fn the_end_of_the_input_ends_the_server_within_a_second() {
 
     // One that does not is dropped.
     let mut peer = Peer::new(builder(&probe).build().unwrap());
-    peer.send(&request(7, "tools/call", &with_meta(call("hang"))))
-        .await;
+    peer.send(&request(7, "tools/call", &with_meta(call("hang")))).await;
     events.expect("finished").await;
     events.expect("started").await;
     let start = Instant::now();
@@ -64,19 +54,10 @@ async fn a_writer_that_breaks_ends_the_server() {
     drop(near);
     let (keep_open, input) = tokio::io::duplex(4_096);
     let (_, mut sender) = tokio::io::split(keep_open);
-    sender
-        .write_all(format!("{}\n", list(1)).as_bytes())
-        .await
-        .unwrap();
-    let ended = tokio::time::timeout(
-        PATIENCE,
-        serve(server(), input, far, StdioConfig::default()),
-    )
-    .await;
-    assert_eq!(
-        ended.unwrap().unwrap_err().kind(),
-        std::io::ErrorKind::BrokenPipe
-    );
+    sender.write_all(format!("{}\n", list(1)).as_bytes()).await.unwrap();
+    let ended =
+        tokio::time::timeout(PATIENCE, serve(server(), input, far, StdioConfig::default())).await;
+    assert_eq!(ended.unwrap().unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }
 
 #[tokio::test]
@@ -90,10 +71,7 @@ async fn a_writer_that_buffers_is_flushed() {
         StdioConfig::default(),
     ));
     let (reader, mut writer) = tokio::io::split(near);
-    writer
-        .write_all(format!("{}\n", list(1)).as_bytes())
-        .await
-        .unwrap();
+    writer.write_all(format!("{}\n", list(1)).as_bytes()).await.unwrap();
     let mut lines = BufReader::new(reader).lines();
     let line = tokio::time::timeout(PATIENCE, lines.next_line())
         .await
@@ -116,15 +94,8 @@ async fn a_peer_that_does_not_read_is_not_read_from_for_ever() {
         }
     };
     // Time is paused: it passes only once nobody can go on.
-    assert!(
-        tokio::time::timeout(Duration::from_secs(1), flood)
-            .await
-            .is_err()
-    );
-    assert!(
-        sent < 10_000,
-        "{sent} requests were taken from a peer that reads no answer"
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(1), flood).await.is_err());
+    assert!(sent < 10_000, "{sent} requests were taken from a peer that reads no answer");
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,26 +125,15 @@ async fn calls_are_bounded_and_a_full_connection_still_hears() {
     let (probe, mut events) = probe();
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(far);
-    let served = tokio::spawn(serve(
-        builder(&probe).build().unwrap(),
-        reader,
-        writer,
-        config,
-    ));
+    let served = tokio::spawn(serve(builder(&probe).build().unwrap(), reader, writer, config));
     let (reader, mut writer) = tokio::io::split(near);
     let mut lines = BufReader::new(reader).lines();
     let call = |id: u32, tool: &str| request(id, "tools/call", &with_meta(call(tool)));
     for message in [call(1, "hang"), call(2, "hang"), call(3, "gate")] {
-        writer
-            .write_all(format!("{message}\n").as_bytes())
-            .await
-            .unwrap();
+        writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
     let refused = next(&mut lines).await;
-    assert_eq!(
-        (&refused["id"], &refused["error"]["code"]),
-        (&json!(3), &json!(-32600))
-    );
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(3), &json!(-32600)));
     assert_eq!(
         refused["error"]["message"],
         "the connection has 2 calls running: wait for one to end"
@@ -183,10 +143,7 @@ async fn calls_are_bounded_and_a_full_connection_still_hears() {
     // A cancellation makes room, and the end of the input ends the rest.
     let cancel =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    writer
-        .write_all(format!("{cancel}\n{}\n", list(4)).as_bytes())
-        .await
-        .unwrap();
+    writer.write_all(format!("{cancel}\n{}\n", list(4)).as_bytes()).await.unwrap();
     assert!(next(&mut lines).await["result"]["tools"].is_array());
     events.expect("dropped").await;
     writer.shutdown().await.unwrap();
@@ -204,9 +161,7 @@ async fn calls_that_answer_at_once_do_not_fill_a_connection() {
     config.max_calls = 1;
     let input: String = (0..100).map(|id| list(id) + "\n").collect();
     let mut output = Vec::new();
-    serve(server(), input.as_bytes(), &mut output, config)
-        .await
-        .unwrap();
+    serve(server(), input.as_bytes(), &mut output, config).await.unwrap();
     let output = String::from_utf8(output).unwrap();
     assert_eq!(output.lines().count(), 100);
     assert!(output.lines().all(|line| line.contains("\"result\"")));
@@ -225,9 +180,7 @@ async fn the_end_of_a_peer_that_reads_nothing_is_seen() {
         writer.shutdown().await.unwrap();
         served.await.unwrap().unwrap();
     };
-    tokio::time::timeout(PATIENCE, ended)
-        .await
-        .expect("the connection did not end");
+    tokio::time::timeout(PATIENCE, ended).await.expect("the connection did not end");
     assert_eq!(started.elapsed().as_millis() / 10, 90);
 }
 
@@ -256,10 +209,7 @@ impl AsyncWrite for Stuck {
 async fn the_last_flush_has_the_same_deadline_as_the_calls() {
     let line = list(1);
     let served = serve(server(), line.as_bytes(), Stuck, StdioConfig::default());
-    tokio::time::timeout(PATIENCE, served)
-        .await
-        .expect("the connection did not end")
-        .unwrap();
+    tokio::time::timeout(PATIENCE, served).await.expect("the connection did not end").unwrap();
 }
 
 async fn next(lines: &mut tokio::io::Lines<impl AsyncBufReadExt + Unpin>) -> Value {
@@ -271,12 +221,8 @@ async fn next(lines: &mut tokio::io::Lines<impl AsyncBufReadExt + Unpin>) -> Val
 async fn ten_thousand_pipelined_requests_lose_none() {
     let requests: String = (0..10_000)
         .map(|id| {
-            request(
-                id,
-                "tools/call",
-                &with_meta(say(&format!("{id}{}", "x".repeat(id % 300)))),
-            )
-            .to_string()
+            request(id, "tools/call", &with_meta(say(&format!("{id}{}", "x".repeat(id % 300)))))
+                .to_string()
                 + "\n"
         })
         .collect();
@@ -297,9 +243,7 @@ async fn ten_thousand_pipelined_requests_lose_none() {
     while let Some(line) = lines.next_line().await.unwrap() {
         let answer: Value = serde_json::from_str(&line).unwrap();
         let id = answer["id"].as_u64().unwrap();
-        let text = answer["result"]["structuredContent"]["text"]
-            .as_str()
-            .unwrap();
+        let text = answer["result"]["structuredContent"]["text"].as_str().unwrap();
         assert_eq!(text.trim_end_matches('x'), id.to_string());
         assert!(seen.insert(id), "{id} was answered twice");
     }

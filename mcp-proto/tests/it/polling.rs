@@ -59,10 +59,7 @@ async fn whoever_comes_back_has_an_id_at_once_to_come_back_again_with() {
     }
     paces.step("a");
     let last = stream.last.clone();
-    let rest = open(&service, get(&session, Some(&last)))
-        .await
-        .rest()
-        .await;
+    let rest = open(&service, get(&session, Some(&last))).await.rest().await;
     assert_eq!(rest.len(), 2);
 }
 
@@ -88,12 +85,10 @@ async fn where_a_client_would_not_come_back_nothing_is_let_go() {
     assert_eq!(result["content"][0]["text"], "reconnected");
     // Over stdio there is no connection to let go.
     let mut peer = Peer::new(server);
-    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
-        .await;
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap()).await;
     peer.next().await;
     paces.step("a");
-    peer.send(&request(1, "tools/call", &arguments("leave", &json!({}))))
-        .await;
+    peer.send(&request(1, "tools/call", &arguments("leave", &json!({})))).await;
     assert_eq!(peer.next().await["params"]["message"], "while away");
     assert_eq!(peer.next().await["id"], 1);
     peer.end().await;
@@ -113,10 +108,7 @@ async fn a_call_that_has_no_place_without_its_client_keeps_its_connection() {
     paces.step("a");
     paces.step("a");
     assert_eq!(second.rest().await.len(), 2);
-    let rest = open(&service, get(&session, Some(&first.last)))
-        .await
-        .rest()
-        .await;
+    let rest = open(&service, get(&session, Some(&first.last))).await.rest().await;
     assert_eq!(rest.len(), 2);
     // The place is free again, and once more when whoever took it is heard again, though it goes on.
     let mut third = open(&service, leave(&session)).await;
@@ -147,9 +139,6 @@ async fn a_client_that_polls_in_time_keeps_its_call_for_as_long_as_it_takes() {
     }
     tokio::time::sleep(Duration::from_secs(61)).await;
     paces.step("a");
-    let (status, _) = open(&service, get(&session, Some(&last)))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&service, get(&session, Some(&last))).await.refusal().await;
     assert_eq!(status, 400);
 }

@@ -17,10 +17,7 @@ fn a_server() {
     if std::env::var_os("MCP_PROTO_STDIO").is_none() {
         return;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(serve_stdio(server())).unwrap();
     // It waits for every thread of its own.
     drop(runtime);

@@ -44,33 +44,25 @@ fn server(late: &Late) -> Server {
             report(&context).await;
             Ok(CallToolResult::text(""))
         })
-        .raw_tool(
-            tool("tasks"),
-            async |_, _: Map<String, Value>, context: Context| {
-                let tasks = (1..=50_u32).map(|number| {
-                    let context = context.clone();
-                    tokio::spawn(
-                        async move { context.progress(f64::from(number), None, None).await },
-                    )
-                });
-                let tasks: Vec<_> = tasks.collect();
-                for task in tasks {
-                    task.await.unwrap();
-                }
-                Ok(CallToolResult::text(""))
-            },
-        )
-        .raw_tool(
-            tool("late"),
-            async |late: Late, _: Map<String, Value>, context: Context| {
-                tokio::spawn(async move {
-                    late.go.notified().await;
-                    context.progress(1.0, None, None).await;
-                    late.came.notify_one();
-                });
-                Ok(CallToolResult::text(""))
-            },
-        )
+        .raw_tool(tool("tasks"), async |_, _: Map<String, Value>, context: Context| {
+            let tasks = (1..=50_u32).map(|number| {
+                let context = context.clone();
+                tokio::spawn(async move { context.progress(f64::from(number), None, None).await })
+            });
+            let tasks: Vec<_> = tasks.collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+            Ok(CallToolResult::text(""))
+        })
+        .raw_tool(tool("late"), async |late: Late, _: Map<String, Value>, context: Context| {
+            tokio::spawn(async move {
+                late.go.notified().await;
+                context.progress(1.0, None, None).await;
+                late.came.notify_one();
+            });
+            Ok(CallToolResult::text(""))
+        })
         .resource(Resource::new("x:1", "one"), async |_, context| {
             report(&context).await;
             Ok(ResourceContents::text("x:1", ""))
@@ -118,13 +110,7 @@ async fn reports_grow_may_be_fractions_and_come_with_the_token_as_it_was() {
                 );
             }
         }
-        for token in [
-            Value::Null,
-            json!(1.5),
-            json!(true),
-            json!(["p"]),
-            json!({}),
-        ] {
+        for token in [Value::Null, json!(1.5), json!(true), json!(["p"]), json!({})] {
             let params = json!({"name": "report", "_meta": { "progressToken": token }});
             let reports = progress_params(client, "tools/call", params).await;
             assert!(reports.is_empty(), "{how} {token}: {reports:?}");
@@ -149,15 +135,12 @@ async fn a_token_that_is_too_long_counts_as_none() {
 
 #[tokio::test]
 async fn the_first_revision_has_no_messages_of_progress() {
-    for (version, has_message) in [
-        (ProtocolVersion::V2024_11_05, false),
-        (ProtocolVersion::V2025_03_26, true),
-    ] {
+    for (version, has_message) in
+        [(ProtocolVersion::V2024_11_05, false), (ProtocolVersion::V2025_03_26, true)]
+    {
         let mut config = ClientConfig::new(Era::Legacy);
         config.version = Some(version);
-        let client = Client::memory(server(&Late::default()), config)
-            .await
-            .unwrap();
+        let client = Client::memory(server(&Late::default()), config).await.unwrap();
         let params = json!({"name": "report", "_meta": {"progressToken": "p"}});
         let reports = progress_params(&client, "tools/call", params).await;
         assert_eq!(reports.len(), 4);
@@ -174,10 +157,8 @@ async fn reports_of_several_tasks_grow_as_they_are_sent() {
         let reply = Raw::modern("tools/call", params).send(&service).await;
         let mut events = reply.events();
         events.pop();
-        let numbers: Vec<_> = events
-            .iter()
-            .map(|event| event["params"]["progress"].as_f64().unwrap())
-            .collect();
+        let numbers: Vec<_> =
+            events.iter().map(|event| event["params"]["progress"].as_f64().unwrap()).collect();
         assert!(numbers.is_sorted_by(|one, two| one < two), "{numbers:?}");
         // The greatest is never left out.
         assert_eq!(numbers.last(), Some(&50.0));
@@ -222,11 +203,7 @@ async fn reports_go_on_the_stream_of_their_request() {
         let mut events = messages(&reply.body);
         assert_eq!(events.pop().unwrap()["id"], token);
         assert_eq!(events.len(), 4);
-        assert!(
-            events
-                .iter()
-                .all(|event| event["params"]["progressToken"] == token)
-        );
+        assert!(events.iter().all(|event| event["params"]["progressToken"] == token));
     }
     assert!(none.json()["result"].is_object());
 }

@@ -56,10 +56,9 @@ fn server() -> Server {
             result.meta = Some(Map::from_iter([("com.example/b".to_owned(), json!(2))]));
             Ok(result)
         })
-        .prompt(
-            Prompt::new("ways", "Two ways."),
-            async |_, asked: Ways, _| Ok(GetPromptResult::text(format!("{:?}", asked.way))),
-        )
+        .prompt(Prompt::new("ways", "Two ways."), async |_, asked: Ways, _| {
+            Ok(GetPromptResult::text(format!("{:?}", asked.way)))
+        })
         .raw_prompt(
             Prompt::new("raw", "By hand.")
                 .with_argument(PromptArgument::required("one", "The first."))
@@ -91,9 +90,7 @@ fn server() -> Server {
         .raw_prompt(Prompt::new("gone", ""), async |_, _, _| {
             Err(RequestError::not_found("it is gone").with_data("since", 1999))
         })
-        .raw_prompt(Prompt::new("panic", ""), async |_, _, _| {
-            panic!("the password is 1234")
-        })
+        .raw_prompt(Prompt::new("panic", ""), async |_, _, _| panic!("the password is 1234"))
         .build()
         .unwrap()
 }
@@ -189,10 +186,7 @@ async fn messages_have_content_of_every_kind() {
                     "assistant",
                     json!({"type": "image", "data": "AQID", "mimeType": "image/png"})
                 ),
-                said(
-                    "user",
-                    json!({"type": "audio", "data": "BA==", "mimeType": "audio/wav"})
-                ),
+                said("user", json!({"type": "audio", "data": "BA==", "mimeType": "audio/wav"})),
                 said(
                     "user",
                     json!({"type": "resource_link", "uri": "x:link", "name": "link", "mimeType": "text/plain"})
@@ -220,11 +214,7 @@ async fn what_is_wrong_with_the_params_is_told_with_what_would_be_right() {
             (json!({"name": 1}), -32602, "prompts/get needs params.name"),
             (json!({"name": "no"}), -32602, "unknown prompt \"no\""),
             (json!({"name": "GREET"}), -32602, "unknown prompt"),
-            (
-                json!({"name": "greet"}),
-                -32602,
-                "the prompt \"greet\" needs params.arguments.name",
-            ),
+            (json!({"name": "greet"}), -32602, "the prompt \"greet\" needs params.arguments.name"),
             (
                 json!({"name": "greet", "arguments": {"name": null}}),
                 -32602,
@@ -298,30 +288,21 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
         let problem = fails(new().raw_prompt(named(name), fill));
         assert!(problem.starts_with("names of prompts"), "{problem}");
     }
-    let twice = new()
-        .raw_prompt(named("a"), fill)
-        .raw_prompt(named("a"), fill);
+    let twice = new().raw_prompt(named("a"), fill).raw_prompt(named("a"), fill);
     assert_eq!(fails(twice), "another prompt has the same name");
     let argument = || PromptArgument::optional("a", "");
-    let twice = named("a")
-        .with_argument(argument())
-        .with_argument(argument());
+    let twice = named("a").with_argument(argument()).with_argument(argument());
     let problem = fails(new().raw_prompt(twice, fill));
     assert_eq!(problem, "two arguments have the same name");
-    let counted = new().prompt(named("a"), async |(), _: Counted, _| {
-        Ok(GetPromptResult::text(""))
-    });
+    let counted = new().prompt(named("a"), async |(), _: Counted, _| Ok(GetPromptResult::text("")));
     let problem = fails(counted);
     assert!(problem.contains("\"count\" must be a string"), "{problem}");
-    let text = new().prompt(named("a"), async |(), _: String, _| {
-        Ok(GetPromptResult::text(""))
-    });
+    let text = new().prompt(named("a"), async |(), _: String, _| Ok(GetPromptResult::text("")));
     let problem = fails(text);
     assert!(problem.contains("must be a struct"), "{problem}");
     // What is written by hand would be lost.
     let written = named("a").with_argument(argument());
-    let problem = fails(new().prompt(written, async |(), _: Ways, _| {
-        Ok(GetPromptResult::text(""))
-    }));
+    let problem =
+        fails(new().prompt(written, async |(), _: Ways, _| Ok(GetPromptResult::text(""))));
     assert!(problem.contains("raw_prompt"), "{problem}");
 }

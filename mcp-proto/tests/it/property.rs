@@ -25,18 +25,11 @@ use tokio::runtime::Runtime;
 use crate::common::{Raw, request, server, service, with_meta};
 
 fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 256,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -84,23 +77,14 @@ fn any_message() -> impl Strategy<Value = Message> {
             Payload::of(&result).unwrap()
         ))),
         (proptest::option::of(any_id()), error).prop_map(|(id, (code, message, data))| {
-            Message::Response(Response::error(
-                id,
-                ErrorObject {
-                    code,
-                    message,
-                    data,
-                },
-            ))
+            Message::Response(Response::error(id, ErrorObject { code, message, data }))
         }),
     ]
 }
 
 /// Nearly messages: members of messages with anything in them.
 fn nearly_a_message() -> impl Strategy<Value = Value> {
-    let member = select(vec![
-        "jsonrpc", "id", "method", "params", "result", "error", "other",
-    ]);
+    let member = select(vec!["jsonrpc", "id", "method", "params", "result", "error", "other"]);
     let value = prop_oneof![
         Just(json!("2.0")),
         Just(json!(1)),
@@ -109,12 +93,7 @@ fn nearly_a_message() -> impl Strategy<Value = Value> {
         any_json()
     ];
     btree_map(member, value, 0..6).prop_map(|members| {
-        Value::Object(
-            members
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        )
+        Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     })
 }
 
@@ -138,17 +117,11 @@ impl AsyncRead for Chunks {
 
 /// Cuts bytes at these places; no piece is empty.
 fn cut(bytes: &[u8], places: &[prop::sample::Index]) -> Vec<Vec<u8>> {
-    let mut places: Vec<_> = places
-        .iter()
-        .map(|place| place.index(bytes.len() + 1))
-        .collect();
+    let mut places: Vec<_> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();
     places.dedup();
-    places
-        .windows(2)
-        .map(|ends| bytes[ends[0]..ends[1]].to_vec())
-        .collect()
+    places.windows(2).map(|ends| bytes[ends[0]..ends[1]].to_vec()).collect()
 }
 
 proptest! {
@@ -338,9 +311,7 @@ enum Choice {
 
 fn taker() -> Server {
     Server::builder("taker", "1", ())
-        .tool(Tool::new("take", "Takes."), async |(), take: Take, _| {
-            Ok(take)
-        })
+        .tool(Tool::new("take", "Takes."), async |(), take: Take, _| Ok(take))
         .build()
         .unwrap()
 }
@@ -363,10 +334,8 @@ fn nearly_arguments() -> impl Strategy<Value = Value> {
         9 => Just(json!({"type": "two", "extra": 1})),
         1 => Just(json!({"type": "three"})),
     ];
-    let list = vec(
-        prop_oneof![40 => any::<bool>().prop_map(Value::from), 1 => Just(Value::Null)],
-        0..3,
-    );
+    let list =
+        vec(prop_oneof![40 => any::<bool>().prop_map(Value::from), 1 => Just(Value::Null)], 0..3);
     let member = |strategy| proptest::option::weighted(0.95, rarely(strategy));
     (
         member(".{0,9}".prop_map(Value::from).boxed()),
@@ -374,11 +343,7 @@ fn nearly_arguments() -> impl Strategy<Value = Value> {
         member(number().boxed()),
         member(number().boxed()),
         member(list.prop_map(Value::from).boxed()),
-        member(
-            btree_map("[a-c/~]", number(), 0..3)
-                .prop_map(|map| json!(map))
-                .boxed(),
-        ),
+        member(btree_map("[a-c/~]", number(), 0..3).prop_map(|map| json!(map)).boxed()),
         member(choice.boxed()),
     )
         .prop_map(|(text, count, small, ratio, list, map, choice)| {
@@ -391,9 +356,8 @@ fn nearly_arguments() -> impl Strategy<Value = Value> {
                 ("map", map),
                 ("choice", choice),
             ];
-            let given = members
-                .into_iter()
-                .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+            let given =
+                members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
             Value::Object(given.collect())
         })
 }

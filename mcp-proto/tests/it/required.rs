@@ -21,31 +21,22 @@ type SignedIn = Arc<AtomicBool>;
 
 fn urls() -> [ElicitUrl; 2] {
     ["files", "mail"].map(|what| {
-        ElicitUrl::new(
-            format!("Sign in for {what}."),
-            format!("https://login.example/{what}"),
-        )
-        .with_id(format!("id-{what}"))
+        ElicitUrl::new(format!("Sign in for {what}."), format!("https://login.example/{what}"))
+            .with_id(format!("id-{what}"))
     })
 }
 
 fn server(signed_in: &SignedIn) -> Server {
-    let tool = |name: &str| {
-        Tool::new(name, "")
-            .asking()
-            .with_input_schema(json!({"type": "object"}))
-    };
+    let tool =
+        |name: &str| Tool::new(name, "").asking().with_input_schema(json!({"type": "object"}));
     Server::builder("s", "1", Arc::clone(signed_in))
-        .raw_tool(
-            tool("files"),
-            async |signed_in: SignedIn, _, context: Context| {
-                if !signed_in.load(Ordering::SeqCst) {
-                    return Err(Interrupt::urls_required(&context, urls()).into());
-                }
-                context.elicitation_complete("id-files").await;
-                Ok(CallToolResult::text("here they are"))
-            },
-        )
+        .raw_tool(tool("files"), async |signed_in: SignedIn, _, context: Context| {
+            if !signed_in.load(Ordering::SeqCst) {
+                return Err(Interrupt::urls_required(&context, urls()).into());
+            }
+            context.elicitation_complete("id-files").await;
+            Ok(CallToolResult::text("here they are"))
+        })
         .raw_tool(tool("none"), async |_, _, context: Context| {
             Err(Interrupt::urls_required(&context, []).into())
         })
@@ -68,9 +59,7 @@ fn config(version: ProtocolVersion, capabilities: &Value) -> ClientConfig {
 async fn clients(server: &Server, config: &ClientConfig) -> ([Client; 2], Served) {
     let served = Served::new(server.clone()).await;
     let http = Client::http(&served.url(), config.clone()).await.unwrap();
-    let stdio = Client::memory(server.clone(), config.clone())
-        .await
-        .unwrap();
+    let stdio = Client::memory(server.clone(), config.clone()).await.unwrap();
     ([http, stdio], served)
 }
 
@@ -92,10 +81,7 @@ fn received(notifications: &mut tokio::sync::broadcast::Receiver<Notification>) 
 
 #[tokio::test]
 async fn a_client_of_2025_11_25_gets_the_urls_as_an_error_and_the_word_that_it_is_done() {
-    let config = config(
-        ProtocolVersion::V2025_11_25,
-        &json!({"elicitation": {"url": {}}}),
-    );
+    let config = config(ProtocolVersion::V2025_11_25, &json!({"elicitation": {"url": {}}}));
     let signed_in = SignedIn::default();
     let server = server(&signed_in);
     let (clients, _served) = clients(&server, &config).await;
@@ -105,9 +91,7 @@ async fn a_client_of_2025_11_25_gets_the_urls_as_an_error_and_the_word_that_it_i
     ]});
     for client in &clients {
         let call = client.call_tool("files", json!({})).await;
-        let prompt = client
-            .request("prompts/get", json!({"name": "files"}))
-            .await;
+        let prompt = client.request("prompts/get", json!({"name": "files"})).await;
         for answer in [call, prompt] {
             let error = refusal(answer);
             assert_eq!(error.code, -32042);
@@ -144,11 +128,7 @@ async fn other_clients_are_refused_or_asked_and_never_told_more() {
         for client in &clients {
             let error = refusal(client.call_tool("files", json!({})).await);
             assert_eq!(error.code, code, "{version}");
-            assert!(
-                error.message.contains(r#"{"elicitation":{"url":{}}}"#),
-                "{}",
-                error.message
-            );
+            assert!(error.message.contains(r#"{"elicitation":{"url":{}}}"#), "{}", error.message);
         }
         signed_in.store(true, Ordering::SeqCst);
         for client in &clients {
@@ -161,10 +141,7 @@ async fn other_clients_are_refused_or_asked_and_never_told_more() {
 
 #[tokio::test]
 async fn a_modern_client_is_asked_until_it_is_done_or_declined() {
-    let config = config(
-        ProtocolVersion::V2026_07_28,
-        &json!({"elicitation": {"url": {}}}),
-    );
+    let config = config(ProtocolVersion::V2026_07_28, &json!({"elicitation": {"url": {}}}));
     let signed_in = SignedIn::default();
     let server = server(&signed_in);
     let (clients, _served) = clients(&server, &config).await;
@@ -194,9 +171,7 @@ async fn a_modern_client_is_asked_until_it_is_done_or_declined() {
             json!({"name": "files", "arguments": {}, "inputResponses": answers, "requestState": result["requestState"]})
         };
         let again = async |result: &Value, actions| {
-            client
-                .request("tools/call", answered(result, actions))
-                .await
+            client.request("tools/call", answered(result, actions)).await
         };
         // Agreed, but not there yet: asked again, with a state that is good for the next round.
         let second = again(&first, ["accept", "accept"]).await.unwrap();
@@ -211,10 +186,7 @@ async fn a_modern_client_is_asked_until_it_is_done_or_declined() {
         let done = again(&second, ["accept", "accept"]).await.unwrap();
         assert_eq!(done["content"][0]["text"], "here they are");
         assert_eq!(received(&mut notifications), [Value::Null; 0]);
-        assert_eq!(
-            refusal(client.call_tool("none", json!({})).await).code,
-            -32603
-        );
+        assert_eq!(refusal(client.call_tool("none", json!({})).await).code, -32603);
     }
 }
 
@@ -247,17 +219,12 @@ fn as_role(role: Role, message: SamplingMessage) -> SamplingMessage {
 
 /// A server whose one tool asks the model to go on with this conversation.
 fn sampling(message: CreateMessage) -> Server {
-    let tool = Tool::new("ask", "")
-        .asking()
-        .with_input_schema(json!({"type": "object"}));
+    let tool = Tool::new("ask", "").asking().with_input_schema(json!({"type": "object"}));
     Server::builder("s", "1", Arc::new(message))
-        .raw_tool(
-            tool,
-            async |message: Arc<CreateMessage>, _, context: Context| {
-                let said = context.sample("said", &message)?;
-                Ok::<_, ToolError>(CallToolResult::text(said.text()))
-            },
-        )
+        .raw_tool(tool, async |message: Arc<CreateMessage>, _, context: Context| {
+            let said = context.sample("said", &message)?;
+            Ok::<_, ToolError>(CallToolResult::text(said.text()))
+        })
         .build()
         .unwrap()
 }
@@ -265,9 +232,7 @@ fn sampling(message: CreateMessage) -> Server {
 /// What a modern client gets, and the first line that a legacy one does.
 async fn put(message: &CreateMessage, capabilities: &Value) -> [Value; 2] {
     let config = config(ProtocolVersion::V2026_07_28, capabilities);
-    let client = Client::memory(sampling(message.clone()), config)
-        .await
-        .unwrap();
+    let client = Client::memory(sampling(message.clone()), config).await.unwrap();
     let modern = match client.call_tool("ask", json!({})).await {
         Ok(result) => result,
         Err(ClientError::Rpc(error)) => json!({ "error": error }),
@@ -281,8 +246,7 @@ async fn put(message: &CreateMessage, capabilities: &Value) -> [Value; 2] {
     });
     peer.send(&request(1, "initialize", &params)).await;
     peer.next().await;
-    peer.send(&request(2, "tools/call", &json!({"name": "ask"})))
-        .await;
+    peer.send(&request(2, "tools/call", &json!({"name": "ask"}))).await;
     [modern, peer.next().await]
 }
 
@@ -293,58 +257,22 @@ async fn a_conversation_that_breaks_the_rules_is_never_sent() {
     for (what, messages) in [
         (
             "a result beside text",
-            vec![
-                user.clone(),
-                use_of(&["1"]),
-                joined(result_of(&["1"]), user.clone()),
-            ],
+            vec![user.clone(), use_of(&["1"]), joined(result_of(&["1"]), user.clone())],
         ),
-        (
-            "a result of another use",
-            vec![user.clone(), use_of(&["1"]), result_of(&["2"])],
-        ),
-        (
-            "one of two results",
-            vec![user.clone(), use_of(&["1", "2"]), result_of(&["1"])],
-        ),
-        (
-            "a result too many",
-            vec![user.clone(), use_of(&["1"]), result_of(&["1", "2"])],
-        ),
-        (
-            "a result twice",
-            vec![user.clone(), use_of(&["1"]), result_of(&["1", "1"])],
-        ),
-        (
-            "a use twice",
-            vec![user.clone(), use_of(&["1", "1"]), result_of(&["1"])],
-        ),
-        (
-            "no result",
-            vec![user.clone(), use_of(&["1"]), user.clone()],
-        ),
-        (
-            "no result before the end",
-            vec![user.clone(), use_of(&["1"])],
-        ),
+        ("a result of another use", vec![user.clone(), use_of(&["1"]), result_of(&["2"])]),
+        ("one of two results", vec![user.clone(), use_of(&["1", "2"]), result_of(&["1"])]),
+        ("a result too many", vec![user.clone(), use_of(&["1"]), result_of(&["1", "2"])]),
+        ("a result twice", vec![user.clone(), use_of(&["1"]), result_of(&["1", "1"])]),
+        ("a use twice", vec![user.clone(), use_of(&["1", "1"]), result_of(&["1"])]),
+        ("no result", vec![user.clone(), use_of(&["1"]), user.clone()]),
+        ("no result before the end", vec![user.clone(), use_of(&["1"])]),
         (
             "a result later",
-            vec![
-                user.clone(),
-                use_of(&["1"]),
-                assistant.clone(),
-                result_of(&["1"]),
-            ],
+            vec![user.clone(), use_of(&["1"]), assistant.clone(), result_of(&["1"])],
         ),
         ("a result without a use", vec![result_of(&["1"])]),
-        (
-            "a result again",
-            vec![use_of(&["1"]), result_of(&["1"]), result_of(&["1"])],
-        ),
-        (
-            "a use of the user",
-            vec![as_role(Role::User, use_of(&["1"])), result_of(&["1"])],
-        ),
+        ("a result again", vec![use_of(&["1"]), result_of(&["1"]), result_of(&["1"])]),
+        ("a use of the user", vec![as_role(Role::User, use_of(&["1"])), result_of(&["1"])]),
         (
             "a result of the assistant",
             vec![use_of(&["1"]), as_role(Role::Assistant, result_of(&["1"]))],
@@ -356,32 +284,16 @@ async fn a_conversation_that_breaks_the_rules_is_never_sent() {
         }
     }
     for (what, messages) in [
-        (
-            "a plain one",
-            vec![user.clone(), assistant.clone(), user.clone()],
-        ),
+        ("a plain one", vec![user.clone(), assistant.clone(), user.clone()]),
         ("no message", vec![]),
-        (
-            "balanced",
-            vec![user.clone(), use_of(&["1", "2"]), result_of(&["2", "1"])],
-        ),
+        ("balanced", vec![user.clone(), use_of(&["1", "2"]), result_of(&["2", "1"])]),
         (
             "a use beside text",
-            vec![
-                user.clone(),
-                joined(assistant.clone(), use_of(&["1"])),
-                result_of(&["1"]),
-            ],
+            vec![user.clone(), joined(assistant.clone(), use_of(&["1"])), result_of(&["1"])],
         ),
         (
             "the same id in another turn",
-            vec![
-                use_of(&["1"]),
-                result_of(&["1"]),
-                use_of(&["1"]),
-                result_of(&["1"]),
-                user,
-            ],
+            vec![use_of(&["1"]), result_of(&["1"]), use_of(&["1"]), result_of(&["1"]), user],
         ),
     ] {
         let [modern, legacy] = put(&CreateMessage::new(messages, 10), &can).await;
@@ -389,10 +301,7 @@ async fn a_conversation_that_breaks_the_rules_is_never_sent() {
             modern["inputRequests"]["said"]["method"], "sampling/createMessage",
             "{what}: {modern}"
         );
-        assert_eq!(
-            legacy["method"], "sampling/createMessage",
-            "{what}: {legacy}"
-        );
+        assert_eq!(legacy["method"], "sampling/createMessage", "{what}: {legacy}");
         assert_eq!(legacy["params"], modern["inputRequests"]["said"]["params"]);
     }
 }
@@ -401,9 +310,7 @@ async fn a_conversation_that_breaks_the_rules_is_never_sent() {
 async fn tools_are_for_clients_that_can_sample_with_them() {
     let plain = CreateMessage::text("u", 10);
     let with_tool =
-        plain
-            .clone()
-            .with_tool(SamplingTool::new("look", "", json!({"type": "object"})));
+        plain.clone().with_tool(SamplingTool::new("look", "", json!({"type": "object"})));
     let mut with_choice = plain.clone();
     with_choice.tool_choice = Some(ToolChoice::None);
     let with_history = CreateMessage::new([use_of(&["1"]), result_of(&["1"])], 10);
@@ -438,9 +345,5 @@ async fn a_model_without_tools_uses_none() {
     let params = json!({"name": "ask", "inputResponses": {"said": answer}});
     let error = refusal(client.request("tools/call", params).await);
     assert_eq!(error.code, -32602);
-    assert!(
-        error.message.contains("it was given none"),
-        "{}",
-        error.message
-    );
+    assert!(error.message.contains("it was given none"), "{}", error.message);
 }

@@ -65,12 +65,8 @@ fn server() -> Server {
             if asked.get("day") == Some("secret") {
                 return Err(RequestError::invalid_params("that is not yours"));
             }
-            let told = format!(
-                "{:?} {:?} {:?}",
-                asked.get("day"),
-                asked.get("path"),
-                asked.get("lang")
-            );
+            let told =
+                format!("{:?} {:?} {:?}", asked.get("day"), asked.get("path"), asked.get("lang"));
             Ok(ResourceContents::text(asked.uri, told))
         })
         .resource_template(
@@ -154,14 +150,8 @@ async fn a_template_decodes_its_variables_and_the_first_that_matches_counts() {
     let (clients, _served) = every_client(&server()).await;
     for (how, client) in &clients {
         for (uri, told) in [
-            (
-                "notes://monday/a/b.md?lang=de",
-                r#"Some("monday") Some("a/b.md") Some("de")"#,
-            ),
-            (
-                "notes://caf%C3%A9%2Fbar/x",
-                r#"Some("café/bar") Some("x") None"#,
-            ),
+            ("notes://monday/a/b.md?lang=de", r#"Some("monday") Some("a/b.md") Some("de")"#),
+            ("notes://caf%C3%A9%2Fbar/x", r#"Some("café/bar") Some("x") None"#),
             ("notes://monday", "later"),
         ] {
             let read = client.request("resources/read", json!({"uri": uri})).await;
@@ -181,14 +171,9 @@ async fn what_is_not_there_is_told_in_the_words_of_the_era() {
             Era::Modern => -32602,
             Era::Legacy => -32002,
         };
-        for uri in [
-            "other://all",
-            "notes://none",
-            "notes://never/x",
-            "",
-            "NOTES://all?of=it",
-            &long,
-        ] {
+        for uri in
+            ["other://all", "notes://none", "notes://never/x", "", "NOTES://all?of=it", &long]
+        {
             let answer = client.request("resources/read", json!({"uri": uri})).await;
             let error = refused(answer);
             assert_eq!(error.code, not_found, "{how} {uri}");
@@ -281,12 +266,7 @@ async fn handlers_are_called_without_a_server_too() {
     let asked = ResourceUri::new("notes://monday", Variables::from([("day", "monday")]));
     let read = read((), asked, Context::test()).await.unwrap();
     assert_eq!(read, "notes://monday Some(\"monday\")");
-    let listed = list(
-        (),
-        PageRequest::new(Some("a".to_owned()), 3),
-        Context::test(),
-    )
-    .await;
+    let listed = list((), PageRequest::new(Some("a".to_owned()), 3), Context::test()).await;
     assert_eq!(listed.unwrap(), "Some(\"a\") 3");
     let asked = CompletionRequest::new("mo").with_argument("id", "7");
     let completed = complete((), asked, Context::test()).await.unwrap();

@@ -12,10 +12,7 @@ async fn every_modern_result_says_what_it_is_and_whose() {
         ("server/discover", json!({})),
         ("tools/list", json!({})),
         ("tools/call", say("x")),
-        (
-            "tools/call",
-            json!({"name": "echo", "arguments": {"text": 1}}),
-        ),
+        ("tools/call", json!({"name": "echo", "arguments": {"text": 1}})),
     ] {
         let result = Raw::modern(method, params).send(&service).await.result();
         assert_eq!(result["resultType"], "complete", "{method}");
@@ -29,28 +26,13 @@ async fn every_modern_result_says_what_it_is_and_whose() {
 
 #[tokio::test]
 async fn discover_tells_all_that_is_served() {
-    let result = Raw::modern("server/discover", json!({}))
-        .send(&service())
-        .await
-        .result();
+    let result = Raw::modern("server/discover", json!({})).send(&service()).await.result();
     assert_eq!(
         result["supportedVersions"],
-        json!([
-            "2026-07-28",
-            "2025-11-25",
-            "2025-06-18",
-            "2025-03-26",
-            "2024-11-05"
-        ])
+        json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
     );
-    assert_eq!(
-        result["capabilities"],
-        json!({"tools": {"listChanged": true}})
-    );
-    assert_eq!(
-        (&result["ttlMs"], &result["cacheScope"]),
-        (&json!(60_000), &json!("public"))
-    );
+    assert_eq!(result["capabilities"], json!({"tools": {"listChanged": true}}));
+    assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(60_000), &json!("public")));
 }
 
 #[tokio::test]
@@ -58,14 +40,8 @@ async fn lists_are_in_order_and_may_be_kept_for_a_while() {
     let service = service();
     let mut seen = Vec::new();
     for _ in 0..3 {
-        let result = Raw::modern("tools/list", json!({}))
-            .send(&service)
-            .await
-            .result();
-        assert_eq!(
-            (&result["ttlMs"], &result["cacheScope"]),
-            (&json!(60_000), &json!("public"))
-        );
+        let result = Raw::modern("tools/list", json!({})).send(&service).await.result();
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(60_000), &json!("public")));
         seen.push(result["tools"].clone());
     }
     assert_eq!(seen[0], seen[1]);
@@ -78,15 +54,10 @@ async fn lists_are_in_order_and_may_be_kept_for_a_while() {
 async fn legacy_results_have_nothing_modern() {
     let service = service();
     let session = open_session(&service).await;
-    for (method, params) in [
-        ("tools/list", json!({})),
-        ("tools/call", say("x")),
-        ("ping", json!({})),
-    ] {
-        let result = Raw::legacy(&session, method, &params)
-            .send(&service)
-            .await
-            .result();
+    for (method, params) in
+        [("tools/list", json!({})), ("tools/call", say("x")), ("ping", json!({}))]
+    {
+        let result = Raw::legacy(&session, method, &params).send(&service).await.result();
         for member in ["resultType", "ttlMs", "cacheScope", "_meta"] {
             assert!(result.get(member).is_none(), "{method}: {result}");
         }
@@ -100,10 +71,7 @@ async fn unknown_members_are_passed_over() {
     params["_meta"]["traceparent"] = "00-1-1-00".into();
     let mut body = request(7, "tools/call", &params);
     body["another"] = true.into();
-    let raw = Raw {
-        body: body.to_string().into(),
-        ..Raw::modern("tools/call", say("x"))
-    };
+    let raw = Raw { body: body.to_string().into(), ..Raw::modern("tools/call", say("x")) };
     let result = raw.send(&service()).await.result();
     assert_eq!(result["structuredContent"], json!({"text": "x"}));
 }
@@ -112,10 +80,7 @@ async fn unknown_members_are_passed_over() {
 async fn notifications_get_202_and_no_body() {
     let service = service();
     let session = open_session(&service).await;
-    let modern = Raw::notification(
-        "notifications/cancelled",
-        &with_meta(json!({"requestId": 1})),
-    );
+    let modern = Raw::notification("notifications/cancelled", &with_meta(json!({"requestId": 1})));
     for raw in [
         modern.set("mcp-protocol-version", "2026-07-28"),
         Raw::notification("notifications/initialized", &json!({})).set("mcp-session-id", &session),
@@ -123,27 +88,16 @@ async fn notifications_get_202_and_no_body() {
         Raw::post(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).set("mcp-session-id", &session),
     ] {
         let reply = raw.send(&service).await;
-        assert_eq!(
-            (reply.status, &reply.body[..]),
-            (StatusCode::ACCEPTED, &b""[..])
-        );
+        assert_eq!((reply.status, &reply.body[..]), (StatusCode::ACCEPTED, &b""[..]));
     }
 }
 
 #[tokio::test]
 async fn ids_come_back_as_they_were() {
     let service = service();
-    for id in [
-        json!(0),
-        json!(-1),
-        json!(i64::MAX),
-        json!(""),
-        json!("7"),
-        json!("ä \"quoted\""),
-    ] {
-        let reply = Raw::modern_id(&id, "tools/list", json!({}))
-            .send(&service)
-            .await;
+    for id in [json!(0), json!(-1), json!(i64::MAX), json!(""), json!("7"), json!("ä \"quoted\"")]
+    {
+        let reply = Raw::modern_id(&id, "tools/list", json!({})).send(&service).await;
         assert_eq!(reply.json()["id"], id);
     }
 }
@@ -154,10 +108,7 @@ async fn nothing_with_an_id_and_a_method_leaves_the_server() {
         json!({"name": "progress", "arguments": {"steps": 3}, "_meta": {"progressToken": 1}});
     let reply = Raw::modern("tools/call", params).send(&service()).await;
     for message in messages(&reply.body) {
-        assert!(
-            message.get("id").is_none() || message.get("method").is_none(),
-            "{message}"
-        );
+        assert!(message.get("id").is_none() || message.get("method").is_none(), "{message}");
     }
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
     assert!(!text.lines().any(|line| line.starts_with("id:")), "{text}");

@@ -51,9 +51,7 @@ async fn steps(paces: Paces, arguments: Map<String, Value>, context: Context) ->
             paces.0[tag].acquire().await.unwrap().forget();
         }
         let message = format!("{tag}{step}");
-        context
-            .progress(f64::from(step), None, Some(&message))
-            .await;
+        context.progress(f64::from(step), None, Some(&message)).await;
     }
     paces.0[tag].acquire().await.unwrap().forget();
     Ok(CallToolResult::text(tag))
@@ -83,15 +81,8 @@ pub(crate) fn arguments(tool: &str, arguments: &Value) -> Value {
 
 /// A call of `steps` with this tag as its id.
 pub(crate) fn steps_of(session: &str, tag: &str) -> Raw {
-    let body = request(
-        tag,
-        "tools/call",
-        &arguments("steps", &json!({ "tag": tag })),
-    );
-    Raw {
-        body: body.to_string().into(),
-        ..Raw::legacy(session, "", &json!({}))
-    }
+    let body = request(tag, "tools/call", &arguments("steps", &json!({ "tag": tag })));
+    Raw { body: body.to_string().into(), ..Raw::legacy(session, "", &json!({})) }
 }
 
 pub(crate) async fn session_of(service: &StreamableHttpService, version: &str) -> String {
@@ -101,9 +92,7 @@ pub(crate) async fn session_of(service: &StreamableHttpService, version: &str) -
 }
 
 pub(crate) fn answer_of(rest: &[Value]) -> &str {
-    rest.last().unwrap()["result"]["content"][0]["text"]
-        .as_str()
-        .unwrap()
+    rest.last().unwrap()["result"]["content"][0]["text"].as_str().unwrap()
 }
 
 #[tokio::test]
@@ -114,10 +103,7 @@ async fn a_resume_in_the_middle_of_a_call_gets_exactly_the_rest_of_it() {
     let mut a = dial(&served, steps_of(&session, "a")).await;
     let mut b = dial(&served, steps_of(&session, "b")).await;
     let mut outside = dial(&served, get(&session, None)).await;
-    assert_eq!(
-        (a.next_text().await, b.next_text().await),
-        ("a1".into(), "b1".into())
-    );
+    assert_eq!((a.next_text().await, b.next_text().await), ("a1".into(), "b1".into()));
     server.notify(Change::ToolsListChanged);
     let change = outside.message().await.unwrap();
     assert_eq!(change["method"], "notifications/tools/list_changed");
@@ -137,10 +123,7 @@ async fn a_resume_in_the_middle_of_a_call_gets_exactly_the_rest_of_it() {
     assert_eq!(a.next_text().await, "a3");
     paces.step("a");
     let rest = a.rest().await;
-    assert_eq!(
-        (rest.len(), &rest[0]["id"], answer_of(&rest)),
-        (1, &json!("a"), "a")
-    );
+    assert_eq!((rest.len(), &rest[0]["id"], answer_of(&rest)), (1, &json!("a"), "a"));
     // The others went on as if nothing had happened.
     paces.step("b");
     paces.step("b");
@@ -152,10 +135,7 @@ async fn a_resume_in_the_middle_of_a_call_gets_exactly_the_rest_of_it() {
         let mut again = dial(&served, get(&session, Some(after))).await;
         let rest = again.rest().await;
         assert_eq!(rest.len(), wanted, "{rest:?}");
-        assert!(
-            rest.iter()
-                .all(|message| !message.to_string().contains('b'))
-        );
+        assert!(rest.iter().all(|message| !message.to_string().contains('b')));
     }
     drop(outside);
     served.ended().await;
@@ -207,20 +187,14 @@ async fn no_event_of_the_modern_wire_has_an_id() {
     while let Some(event) = stream.event().await {
         events.push(event);
     }
-    let listen = Raw::modern(
-        "subscriptions/listen",
-        json!({"notifications": {"toolsListChanged": true}}),
-    );
+    let listen =
+        Raw::modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     let mut listening = open(&service, listen).await;
     events.push(listening.event().await.unwrap());
     server.notify(Change::ToolsListChanged);
     events.push(listening.event().await.unwrap());
     assert_eq!(events.len(), 6);
-    assert!(
-        events
-            .iter()
-            .all(|event| event.id.is_none() && event.retry.is_none())
-    );
+    assert!(events.iter().all(|event| event.id.is_none() && event.retry.is_none()));
     // Nor does a modern call let its connection go.
     paces.step("a");
     let params = with_meta(arguments("leave", &json!({})));
@@ -273,11 +247,7 @@ async fn an_id_of_another_session_or_stream_replays_nothing_of_it() {
     // Two ids are none.
     let twice = get(&own, Some("c0000000000000000-1")).add("last-event-id", "c0000000000000000-1");
     let (status, message) = open(&service, twice).await.refusal().await;
-    assert_eq!(
-        (status, message.contains("twice")),
-        (400, true),
-        "{message}"
-    );
+    assert_eq!((status, message.contains("twice")), (400, true), "{message}");
 }
 
 #[tokio::test]
@@ -290,30 +260,17 @@ async fn a_session_is_needed_and_its_owner() {
         service.handle(request)
     };
     let reply = by(Raw::initialize("2025-11-25"), "anna").await;
-    let session = reply.headers()["mcp-session-id"]
-        .to_str()
-        .unwrap()
-        .to_owned();
+    let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let stream = by(steps_of(&session, "a"), "anna").await;
     let body = http_body_util::BodyExt::frame(&mut stream.into_body()).await;
     let opening = body.unwrap().unwrap().into_data().unwrap();
-    let id = std::str::from_utf8(&opening)
-        .unwrap()
-        .lines()
-        .next()
-        .unwrap();
+    let id = std::str::from_utf8(&opening).unwrap().lines().next().unwrap();
     let resume = get(&session, id.strip_prefix("id: "));
     assert_eq!(by(resume.clone(), "bert").await.status(), 404);
     assert_eq!(by(resume.clone(), "anna").await.status(), 200);
-    let (status, _) = open(&service, resume.clone().unset("mcp-session-id"))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&service, resume.clone().unset("mcp-session-id")).await.refusal().await;
     assert_eq!(status, 400);
-    let (status, _) = open(&service, resume.set("mcp-session-id", "none"))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&service, resume.set("mcp-session-id", "none")).await.refusal().await;
     assert_eq!(status, 404);
 }
 
@@ -362,14 +319,7 @@ async fn two_services_over_one_store_keep_streams_of_their_own() {
     (0..3).for_each(|_| paces.step("a"));
     let (status, _) = open(&two, get(&session, Some(&id))).await.refusal().await;
     assert_eq!(status, 400);
-    assert_eq!(
-        open(&one, get(&session, Some(&id)))
-            .await
-            .rest()
-            .await
-            .len(),
-        3
-    );
+    assert_eq!(open(&one, get(&session, Some(&id))).await.rest().await.len(), 3);
     // A GET stream that was lost there is opened anew here.
     let mut there = open(&one, get(&session, None)).await;
     there.event().await;

@@ -100,10 +100,7 @@ fn not_plain(schema: &Value) -> Vec<String> {
                         faults.push(keyword.to_owned());
                     }
                 }
-                if members
-                    .get("type")
-                    .is_some_and(|name| name.is_array() || name == "null")
-                {
+                if members.get("type").is_some_and(|name| name.is_array() || name == "null") {
                     faults.push(format!("{value}"));
                 }
                 let parts = [members.get("properties"), members.get("prefixItems")];
@@ -117,15 +114,9 @@ fn not_plain(schema: &Value) -> Vec<String> {
                     .collect();
                 parts.extend(members.get("items"));
                 faults.extend(
-                    parts
-                        .iter()
-                        .filter(|part| part.is_boolean())
-                        .map(|_| format!("{value}")),
+                    parts.iter().filter(|part| part.is_boolean()).map(|_| format!("{value}")),
                 );
-                let format = members
-                    .get("format")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default();
+                let format = members.get("format").and_then(Value::as_str).unwrap_or_default();
                 if format.starts_with("uint") || format.starts_with("int") || format == "double" {
                     faults.push(format.to_owned());
                 }
@@ -167,10 +158,8 @@ fn derived_schemas_are_plain() {
 
 #[test]
 fn a_derived_schema_is_what_it_was() {
-    let server = Server::builder("s", "1", ())
-        .tool(Tool::new("body", ""), same::<Body>)
-        .build()
-        .unwrap();
+    let server =
+        Server::builder("s", "1", ()).tool(Tool::new("body", ""), same::<Body>).build().unwrap();
     let tool = tools(&server).remove(0);
     let orbits = json!({
         "type": "array",
@@ -205,22 +194,14 @@ fn a_derived_schema_is_what_it_was() {
     let output = tool.output_schema.unwrap();
     assert_eq!(output["properties"]["parent"], json!({}));
     assert_eq!(output["properties"]["color"], color);
-    assert_eq!(
-        output["properties"]["tags"]["additionalProperties"],
-        json!({})
-    );
-    assert_eq!(
-        output["required"],
-        json!(["name", "mass", "moons", "parent", "orbits", "tags"])
-    );
+    assert_eq!(output["properties"]["tags"]["additionalProperties"], json!({}));
+    assert_eq!(output["required"], json!(["name", "mass", "moons", "parent", "orbits", "tags"]));
 }
 
 #[tokio::test]
 async fn results_fit_the_schema_that_is_published_of_them() {
-    let server = Server::builder("s", "1", ())
-        .tool(Tool::new("body", ""), same::<Body>)
-        .build()
-        .unwrap();
+    let server =
+        Server::builder("s", "1", ()).tool(Tool::new("body", ""), same::<Body>).build().unwrap();
     let schema = tools(&server).remove(0).output_schema.unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for arguments in [
@@ -230,12 +211,7 @@ async fn results_fit_the_schema_that_is_published_of_them() {
     ] {
         let params = json!({"name": "body", "arguments": arguments});
         let request = mcp_proto::jsonrpc::Request::new(1, "tools/call", params);
-        let result = server
-            .handle(request, Context::test())
-            .await
-            .outcome
-            .unwrap()
-            .to_value();
+        let result = server.handle(request, Context::test()).await.outcome.unwrap().to_value();
         assert!(result.get("isError").is_none(), "{result}");
         assert!(validator.is_valid(&result["structuredContent"]), "{result}");
     }
@@ -264,18 +240,14 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
     let object = || json!({"type": "object"});
     let built = |name: &str, schema: Value| {
         let tool = Tool::new(name, "").with_input_schema(schema);
-        Server::builder("s", "1", ())
-            .raw_tool(tool, raw)
-            .build()
-            .err()
+        Server::builder("s", "1", ()).raw_tool(tool, raw).build().err()
     };
     let mut deep = object();
     for _ in 0..100 {
         deep = json!({"type": "object", "properties": {"x": deep}});
     }
-    let wide: Map<String, Value> = (0..30_000)
-        .map(|index| (index.to_string(), json!(true)))
-        .collect();
+    let wide: Map<String, Value> =
+        (0..30_000).map(|index| (index.to_string(), json!(true))).collect();
     let named = "1 to 128 of A-Z a-z 0-9 _ . -";
     for (name, schema, told) in [
         ("", object(), named),
@@ -285,11 +257,7 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
         (&"x".repeat(129), object(), named),
         ("no-schema", Value::Null, "\"type\": \"object\""),
         ("array", json!({"type": "array"}), "\"type\": \"object\""),
-        (
-            "nonsense",
-            json!({"type": "object", "properties": 1}),
-            "does not compile",
-        ),
+        ("nonsense", json!({"type": "object", "properties": 1}), "does not compile"),
         (
             "bad-regex",
             json!({"type": "object", "properties": {"x": {"pattern": "("}}}),
@@ -311,15 +279,9 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
             "\"x-mcp-header\": \"X\" must stand on a property whose \"type\" is",
         ),
         ("deep", deep, "deeper than"),
-        (
-            "wide",
-            json!({"type": "object", "properties": wide}),
-            "more than 20000 nodes",
-        ),
+        ("wide", json!({"type": "object", "properties": wide}), "more than 20000 nodes"),
     ] {
-        let error = built(name, schema)
-            .unwrap_or_else(|| panic!("{name} was built"))
-            .to_string();
+        let error = built(name, schema).unwrap_or_else(|| panic!("{name} was built")).to_string();
         assert!(error.contains(told), "{name}: {error}");
         assert!(error.starts_with(&format!("tool {name:?}: ")), "{error}");
     }
@@ -345,10 +307,7 @@ fn types_that_have_no_plain_schema_are_refused_when_the_server_is_built() {
     let choice = with().tool(Tool::new("choice", ""), same::<Choice>);
     choice.build().unwrap();
     let told = problem(with().tool(Tool::new("unit", ""), same::<()>).build());
-    assert!(
-        told.contains("must be a struct, one without members"),
-        "{told}"
-    );
+    assert!(told.contains("must be a struct, one without members"), "{told}");
     let told = problem(with().tool(Tool::new("text", ""), same::<String>).build());
     assert!(told.contains("must be a struct"), "{told}");
     // What is written by hand would be lost.
@@ -361,14 +320,12 @@ fn types_that_have_no_plain_schema_are_refused_when_the_server_is_built() {
         assert!(told.contains("derived"), "{told}");
     }
     let written = Tool::new("body", "").with_input_schema(object());
-    let content = with().content_tool(written, async |(), _: Body, _| {
-        Ok(mcp_proto::CallToolResult::text(""))
-    });
+    let content = with()
+        .content_tool(written, async |(), _: Body, _| Ok(mcp_proto::CallToolResult::text("")));
     let told = problem(content.build());
     assert!(told.contains("derived"), "{told}");
-    let twice = with()
-        .tool(Tool::new("body", ""), same::<Body>)
-        .tool(Tool::new("body", ""), same::<Body>);
+    let twice =
+        with().tool(Tool::new("body", ""), same::<Body>).tool(Tool::new("body", ""), same::<Body>);
     assert_eq!(problem(twice.build()), "another tool has the same name");
 }
 

@@ -76,11 +76,8 @@ async fn a_client_that_never_finishes_a_body_gets_408() {
 async fn a_head_has_bounds() {
     let served = Served::new(server()).await;
     let headers: String = (0..200).map(|index| format!("x-{index}: 1\r\n")).collect();
-    let told = until_closed(
-        &served,
-        format!("POST /mcp HTTP/1.1\r\n{headers}\r\n").as_bytes(),
-    )
-    .await;
+    let told =
+        until_closed(&served, format!("POST /mcp HTTP/1.1\r\n{headers}\r\n").as_bytes()).await;
     assert!(told.starts_with("HTTP/1.1 431 "), "{told}");
     let long = format!("{:x<16384}", "POST /mcp HTTP/1.1\r\nx-long: ");
     let told = until_closed(&served, long.as_bytes()).await;
@@ -109,10 +106,7 @@ async fn an_idle_connection_gives_way_and_a_busy_one_does_not() {
         let wanted = json!({"notifications": {"toolsListChanged": true}});
         listening.request("subscriptions/listen", wanted).await
     });
-    assert_eq!(
-        told.recv().await.unwrap().method,
-        "notifications/subscriptions/acknowledged"
-    );
+    assert_eq!(told.recv().await.unwrap().method, "notifications/subscriptions/acknowledged");
     let mut refused = TcpStream::connect(served.address).await.unwrap();
     let ended = timeout(PATIENCE, refused.read_to_end(&mut rest)).await;
     assert_eq!(ended.expect("it is closed").unwrap_or_default(), 0);
@@ -124,22 +118,14 @@ async fn an_open_listener_does_not_hold_up_the_shutdown() {
     let mut serving = ServeConfig::default();
     serving.shutdown_deadline = PATIENCE * 2;
     let served = Served::with(server(), HttpConfig::default(), serving).await;
-    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern)).await.unwrap();
     let mut told = client.notifications();
     let listening = tokio::spawn(async move {
         client
-            .request(
-                "subscriptions/listen",
-                json!({"notifications": {"toolsListChanged": true}}),
-            )
+            .request("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
             .await
     });
-    assert_eq!(
-        told.recv().await.unwrap().method,
-        "notifications/subscriptions/acknowledged"
-    );
+    assert_eq!(told.recv().await.unwrap().method, "notifications/subscriptions/acknowledged");
     // The deadline is longer than the patience of `ended`.
     served.ended().await;
     let result = listening.await.unwrap().unwrap();
@@ -149,9 +135,7 @@ async fn an_open_listener_does_not_hold_up_the_shutdown() {
 #[tokio::test]
 async fn an_idle_connection_does_not_hold_up_the_shutdown() {
     let served = Served::new(server()).await;
-    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern)).await.unwrap();
     client.list_tools().await.unwrap();
     let _silent = TcpStream::connect(served.address).await.unwrap();
     let start = Instant::now();
@@ -164,15 +148,9 @@ async fn a_running_call_is_waited_for() {
     let (probe, mut events) = probe();
     let mut serving = ServeConfig::default();
     serving.shutdown_deadline = PATIENCE * 2;
-    let mut served = Served::with(
-        builder(&probe).build().unwrap(),
-        HttpConfig::default(),
-        serving,
-    )
-    .await;
-    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let mut served =
+        Served::with(builder(&probe).build().unwrap(), HttpConfig::default(), serving).await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern)).await.unwrap();
     let running = tokio::spawn(async move { client.request("tools/call", call("gate")).await });
     events.expect("started").await;
     served.stop();
@@ -181,10 +159,7 @@ async fn a_running_call_is_waited_for() {
         tokio::task::yield_now().await;
     }
     probe.gate.notify_one();
-    assert_eq!(
-        running.await.unwrap().unwrap()["content"][0]["text"],
-        "through"
-    );
+    assert_eq!(running.await.unwrap().unwrap()["content"][0]["text"], "through");
     served.ended().await;
 }
 
@@ -193,15 +168,9 @@ async fn a_call_that_does_not_end_is_dropped_at_the_deadline() {
     let (probe, mut events) = probe();
     let mut serving = ServeConfig::default();
     serving.shutdown_deadline = SHORT;
-    let served = Served::with(
-        builder(&probe).build().unwrap(),
-        HttpConfig::default(),
-        serving,
-    )
-    .await;
-    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let served =
+        Served::with(builder(&probe).build().unwrap(), HttpConfig::default(), serving).await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern)).await.unwrap();
     let running = tokio::spawn(async move { client.request("tools/call", call("hang")).await });
     events.expect("started").await;
     let start = Instant::now();
@@ -220,9 +189,7 @@ async fn a_legacy_call_that_does_not_end_is_dropped_at_the_deadline_too() {
     // It must not become a call that runs on without its client.
     config.legacy.max_detached_time_after_close = PATIENCE * 2;
     let served = Served::with(builder(&probe).build().unwrap(), config, serving).await;
-    let client = Client::http(&served.url(), ClientConfig::new(Era::Legacy))
-        .await
-        .unwrap();
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Legacy)).await.unwrap();
     let running = tokio::spawn(async move { client.request("tools/call", call("hang")).await });
     events.expect("started").await;
     served.ended().await;
@@ -233,9 +200,7 @@ async fn a_legacy_call_that_does_not_end_is_dropped_at_the_deadline_too() {
 /// A connection of HTTP/2 that answers pings by itself, and the task that ends with it.
 async fn http2(served: &Served) -> (SendRequest<Full<Bytes>>, JoinHandle<hyper::Result<()>>) {
     let stream = TcpStream::connect(served.address).await.unwrap();
-    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream))
-        .await
-        .unwrap();
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     (sender, tokio::spawn(connection))
 }
 
@@ -251,11 +216,7 @@ async fn an_http2_connection_on_which_nothing_runs_is_closed() {
     let (mut sender, connection) = http2(&served).await;
     let request = to(&served, Raw::modern("tools/list", json!({})));
     assert_eq!(sender.send_request(request).await.unwrap().status(), 200);
-    timeout(PATIENCE, connection)
-        .await
-        .expect("it stays open")
-        .unwrap()
-        .unwrap();
+    timeout(PATIENCE, connection).await.expect("it stays open").unwrap().unwrap();
     drop(sender);
 }
 
@@ -274,11 +235,7 @@ async fn an_http2_connection_on_which_a_call_runs_is_kept() {
     tokio::time::sleep(SHORT * 5).await;
     probe.gate.notify_one();
     assert_eq!(answer.await.unwrap().unwrap().status(), 200);
-    timeout(PATIENCE, connection)
-        .await
-        .expect("it stays open")
-        .unwrap()
-        .unwrap();
+    timeout(PATIENCE, connection).await.expect("it stays open").unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -378,19 +335,13 @@ async fn rest_and_mcp_share_one_port_by_a_match_arm() {
         ServeConfig::default(),
         std::future::pending(),
     ));
-    let client = Client::http(
-        &format!("http://{address}/mcp"),
-        ClientConfig::new(Era::Modern),
-    )
-    .await
-    .unwrap();
+    let client = Client::http(&format!("http://{address}/mcp"), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
     assert_eq!(client.list_tools().await.unwrap().len(), 5);
-    let other = Client::http(
-        &format!("http://{address}/other"),
-        ClientConfig::new(Era::Modern),
-    )
-    .await
-    .unwrap();
+    let other = Client::http(&format!("http://{address}/other"), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
     let error = other.list_tools().await.unwrap_err();
     assert_eq!(error.to_string(), "the server answered HTTP 200: rest");
 }
@@ -475,9 +426,5 @@ async fn a_handshake_comes_first_and_takes_no_longer_than_it_may() {
     read.expect("it is answered").unwrap();
     assert!(told.starts_with("HTTP/1.1 400 "), "{told}");
     drop(stop);
-    timeout(PATIENCE, task)
-        .await
-        .expect("it ends")
-        .unwrap()
-        .unwrap();
+    timeout(PATIENCE, task).await.expect("it ends").unwrap().unwrap();
 }

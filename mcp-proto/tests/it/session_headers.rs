@@ -25,24 +25,16 @@ async fn any_version_with_sessions_may_be_named_and_no_other() {
     };
     for version in ["2024-10-07", "1999-01-01", "nonsense", ""] {
         for raw in verbs(&session) {
-            let reply = raw
-                .set("mcp-protocol-version", version)
-                .send(&service)
-                .await;
+            let reply = raw.set("mcp-protocol-version", version).send(&service).await;
             assert_eq!(reply.refusal().0, 400, "{version}");
-            assert!(
-                reply.message().contains("not served"),
-                "{}",
-                reply.message()
-            );
+            assert!(reply.message().contains("not served"), "{}", reply.message());
         }
     }
     // Bytes that are no text name none, and where there are two, both count.
     for raw in verbs(&session) {
         let unreadable = raw.clone().set("mcp-protocol-version", "2025-11-25é");
-        let second = raw
-            .set("mcp-protocol-version", "2025-11-25")
-            .add("mcp-protocol-version", "1999-01-01");
+        let second =
+            raw.set("mcp-protocol-version", "2025-11-25").add("mcp-protocol-version", "1999-01-01");
         for raw in [unreadable, second] {
             let reply = raw.send(&service).await;
             assert_eq!(reply.refusal().0, 400);
@@ -51,10 +43,7 @@ async fn any_version_with_sessions_may_be_named_and_no_other() {
     }
     // A revision without sessions.
     for raw in [get(&session, None), delete(&session)] {
-        let reply = raw
-            .set("mcp-protocol-version", "2026-07-28")
-            .send(&service)
-            .await;
+        let reply = raw.set("mcp-protocol-version", "2026-07-28").send(&service).await;
         assert_eq!(reply.refusal(), (405, -32600, None));
         assert_eq!(reply.header("allow"), Some("POST, OPTIONS"));
     }
@@ -73,11 +62,7 @@ async fn any_version_with_sessions_may_be_named_and_no_other() {
 async fn a_session_that_is_named_twice_is_refused() {
     let service = service();
     let (one, two) = (open_session(&service).await, open_session(&service).await);
-    for raw in [
-        Raw::legacy(&one, "ping", &json!({})),
-        get(&one, None),
-        delete(&one),
-    ] {
+    for raw in [Raw::legacy(&one, "ping", &json!({})), get(&one, None), delete(&one)] {
         let reply = raw.add("mcp-session-id", &two).send(&service).await;
         assert_eq!(reply.refusal().0, 400);
         assert!(reply.message().contains("twice"), "{}", reply.message());

@@ -31,9 +31,7 @@ async fn ping(service: &StreamableHttpService, session: &str) -> u16 {
 }
 
 fn get(session: &str) -> Raw {
-    Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", session)
+    Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", session)
 }
 
 fn delete(session: &str) -> Raw {
@@ -57,10 +55,7 @@ async fn every_legacy_version_is_negotiated_and_any_other_gets_the_newest() {
         let result = reply.result();
         assert_eq!(result["protocolVersion"], given, "{asked}");
         assert_eq!(result["serverInfo"]["name"], "bench");
-        assert_eq!(
-            result["capabilities"],
-            json!({"tools": {"listChanged": true}})
-        );
+        assert_eq!(result["capabilities"], json!({"tools": {"listChanged": true}}));
         let session = reply.header("mcp-session-id").unwrap();
         assert!(session.bytes().all(|byte| (0x21..=0x7e).contains(&byte)));
         assert_eq!(ping(&service, session).await, 200);
@@ -76,10 +71,7 @@ async fn a_broken_initialize_opens_nothing() {
         json!({"protocolVersion": "2025-11-25"}),
     ] {
         let raw = Raw::post(request(7, "initialize", &params).to_string());
-        assert_eq!(
-            raw.send(&service).await.refusal(),
-            (400, -32602, Some(7.into()))
-        );
+        assert_eq!(raw.send(&service).await.refusal(), (400, -32602, Some(7.into())));
     }
     assert!(sessions.is_empty());
 }
@@ -88,16 +80,10 @@ async fn a_broken_initialize_opens_nothing() {
 async fn initialize_on_a_live_session_opens_another_one() {
     let (service, sessions) = counted();
     let first = open_session(&service).await;
-    let reply = Raw::initialize("2025-06-18")
-        .set("mcp-session-id", &first)
-        .send(&service)
-        .await;
+    let reply = Raw::initialize("2025-06-18").set("mcp-session-id", &first).send(&service).await;
     let second = reply.header("mcp-session-id").unwrap();
     assert_ne!(first, second);
-    assert_eq!(
-        (ping(&service, &first).await, ping(&service, second).await),
-        (200, 200)
-    );
+    assert_eq!((ping(&service, &first).await, ping(&service, second).await), (200, 200));
     assert_eq!(sessions.len(), 2);
 }
 
@@ -108,50 +94,25 @@ async fn a_missing_session_is_400_and_an_unknown_one_404_for_every_verb() {
         body: r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.into(),
         ..raw
     };
-    let response = |raw: Raw| Raw {
-        body: r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.into(),
-        ..raw
-    };
-    let verbs = || {
-        [
-            get("no-such"),
-            delete("no-such"),
-            Raw::legacy("no-such", "ping", &json!({})),
-        ]
-    };
-    for raw in verbs()
-        .into_iter()
-        .chain([message(Raw::legacy("no-such", "", &json!({})))])
-    {
-        let (status, code, _) = raw
-            .clone()
-            .unset("mcp-session-id")
-            .send(&service)
-            .await
-            .refusal();
+    let response = |raw: Raw| Raw { body: r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.into(), ..raw };
+    let verbs = || [get("no-such"), delete("no-such"), Raw::legacy("no-such", "ping", &json!({}))];
+    for raw in verbs().into_iter().chain([message(Raw::legacy("no-such", "", &json!({})))]) {
+        let (status, code, _) = raw.clone().unset("mcp-session-id").send(&service).await.refusal();
         assert_eq!((status, code), (400, -32600), "{raw:?}");
         let (status, code, _) = raw.send(&service).await.refusal();
         assert_eq!((status, code), (404, -32600));
     }
-    let reply = response(Raw::legacy("no-such", "", &json!({})))
-        .send(&service)
-        .await;
+    let reply = response(Raw::legacy("no-such", "", &json!({}))).send(&service).await;
     assert_eq!(reply.refusal().0, 404);
     // What to do is in the message.
-    let reply = Raw::legacy("no-such", "ping", &json!({}))
-        .send(&service)
-        .await;
+    let reply = Raw::legacy("no-such", "ping", &json!({})).send(&service).await;
     assert!(
-        reply
-            .message()
-            .contains("initialize without an mcp-session-id"),
+        reply.message().contains("initialize without an mcp-session-id"),
         "{}",
         reply.message()
     );
     // Bytes that no session id has.
-    let reply = Raw::legacy("sch\u{f6}n", "ping", &json!({}))
-        .send(&service)
-        .await;
+    let reply = Raw::legacy("sch\u{f6}n", "ping", &json!({})).send(&service).await;
     assert_eq!(reply.refusal().0, 404);
 }
 
@@ -176,40 +137,16 @@ async fn somebody_elses_session_looks_like_none() {
         }
         request
     };
-    let reply = service
-        .handle(by(Raw::initialize("2025-11-25"), Some("anna")))
-        .await;
-    let session = reply.headers()["mcp-session-id"]
-        .to_str()
-        .unwrap()
-        .to_owned();
-    for (who, status) in [
-        (Some("anna"), 200),
-        (Some("bert"), 404),
-        (None, 404),
-        (Some("anna"), 200),
-    ] {
+    let reply = service.handle(by(Raw::initialize("2025-11-25"), Some("anna"))).await;
+    let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    for (who, status) in
+        [(Some("anna"), 200), (Some("bert"), 404), (None, 404), (Some("anna"), 200)]
+    {
         let raw = Raw::legacy(&session, "ping", &json!({}));
-        assert_eq!(
-            service.handle(by(raw, who)).await.status().as_u16(),
-            status,
-            "{who:?}"
-        );
+        assert_eq!(service.handle(by(raw, who)).await.status().as_u16(), status, "{who:?}");
     }
-    assert_eq!(
-        service
-            .handle(by(get(&session), Some("bert")))
-            .await
-            .status(),
-        404
-    );
-    assert_eq!(
-        service
-            .handle(by(delete(&session), Some("bert")))
-            .await
-            .status(),
-        404
-    );
+    assert_eq!(service.handle(by(get(&session), Some("bert"))).await.status(), 404);
+    assert_eq!(service.handle(by(delete(&session), Some("bert"))).await.status(), 404);
     let stream = service.handle(by(get(&session), Some("anna"))).await;
     assert_eq!(stream.status(), 200);
     // Not even that it has a stream.
@@ -221,13 +158,7 @@ async fn somebody_elses_session_looks_like_none() {
     let open = open_session(&service).await;
     let raw = Raw::legacy(&open, "ping", &json!({}));
     assert_eq!(service.handle(by(raw, Some("anna"))).await.status(), 404);
-    assert_eq!(
-        service
-            .handle(by(delete(&session), Some("anna")))
-            .await
-            .status(),
-        204
-    );
+    assert_eq!(service.handle(by(delete(&session), Some("anna"))).await.status(), 204);
 }
 
 #[tokio::test]
@@ -237,19 +168,13 @@ async fn there_is_one_get_stream_and_the_first_lives_on() {
     let session = open_session(&service).await;
     let first = service.handle(get(&session).request()).await;
     assert_eq!(first.headers()["content-type"], "text/event-stream");
-    assert_eq!(
-        get(&session).send(&service).await.refusal(),
-        (409, -32600, None)
-    );
+    assert_eq!(get(&session).send(&service).await.refusal(), (409, -32600, None));
     let mut first = first.into_body();
     let opening = first.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(opening.starts_with(b"id: s"), "{opening:?}");
     server.notify(Change::ToolsListChanged);
     let event = first.frame().await.unwrap().unwrap().into_data().unwrap();
-    assert_eq!(
-        crate::common::messages(&event)[0]["method"],
-        "notifications/tools/list_changed"
-    );
+    assert_eq!(crate::common::messages(&event)[0]["method"], "notifications/tools/list_changed");
     // Another session has its own; a dropped stream makes room.
     let other = open_session(&service).await;
     assert_eq!(service.handle(get(&other).request()).await.status(), 200);
@@ -281,19 +206,14 @@ async fn delete_and_close_end_the_get_stream() {
 #[tokio::test]
 async fn an_undeclared_change_is_told_to_nobody() {
     // The same tools, but no promise to tell of changes.
-    let quiet = mcp_proto::Server::builder("quiet", "1", ())
-        .build()
-        .unwrap();
+    let quiet = mcp_proto::Server::builder("quiet", "1", ()).build().unwrap();
     let service = StreamableHttpService::new(quiet.clone());
     let session = open_session(&service).await;
     let stream = service.handle(get(&session).request()).await.into_body();
     quiet.notify(Change::ToolsListChanged);
     quiet.close();
     let told = stream.collect().await.unwrap().to_bytes();
-    assert_eq!(
-        crate::common::messages(&told),
-        Vec::<serde_json::Value>::new()
-    );
+    assert_eq!(crate::common::messages(&told), Vec::<serde_json::Value>::new());
 }
 
 #[tokio::test]
@@ -303,16 +223,9 @@ async fn stray_requests_open_no_session() {
         let stray = format!("stray-{index}");
         get(&stray).send(&service).await;
         delete(&stray).send(&service).await;
-        Raw::post("{")
-            .set("mcp-session-id", &stray)
-            .send(&service)
-            .await;
-        Raw::modern("server/discover", json!({}))
-            .send(&service)
-            .await;
-        Raw::legacy(&stray, "tools/list", &json!({}))
-            .send(&service)
-            .await;
+        Raw::post("{").set("mcp-session-id", &stray).send(&service).await;
+        Raw::modern("server/discover", json!({})).send(&service).await;
+        Raw::legacy(&stray, "tools/list", &json!({})).send(&service).await;
     }
     assert_eq!(sessions.len(), 0);
 }
@@ -401,14 +314,7 @@ async fn a_call_and_a_stream_that_talk_hold_their_session_too() {
     let raw = Raw::legacy(&calling, "tools/call", &call("hour"));
     let running = tokio::spawn({
         let service = service.clone();
-        async move {
-            service
-                .handle(raw.request())
-                .await
-                .into_body()
-                .collect()
-                .await
-        }
+        async move { service.handle(raw.request()).await.into_body().collect().await }
     });
     for _ in 0..360 {
         server.notify(Change::ToolsListChanged);
@@ -432,10 +338,7 @@ async fn a_restart_is_404_without_a_shared_store_and_not_noticed_with_one() {
     let session = open_session(&one).await;
     for service in [&two, &one, &two] {
         let raw = Raw::legacy(&session, "tools/call", &say("x"));
-        assert_eq!(
-            raw.send(service).await.result()["structuredContent"]["text"],
-            "x"
-        );
+        assert_eq!(raw.send(service).await.result()["structuredContent"]["text"], "x");
     }
     drop(one);
     assert_eq!(ping(&two, &session).await, 200);
@@ -451,27 +354,15 @@ async fn a_session_has_a_bound_of_running_calls() {
     let session = open_session(&service).await;
     for id in 0..2 {
         let body = request(id, "tools/call", &call("hang"));
-        let raw = Raw {
-            body: body.to_string().into(),
-            ..Raw::legacy(&session, "", &json!({}))
-        };
+        let raw = Raw { body: body.to_string().into(), ..Raw::legacy(&session, "", &json!({})) };
         let service = service.clone();
         tokio::spawn(async move { service.handle(raw.request()).await });
         events.expect("started").await;
     }
-    let reply = Raw::legacy(&session, "ping", &json!({}))
-        .send(&service)
-        .await;
+    let reply = Raw::legacy(&session, "ping", &json!({})).send(&service).await;
     assert_eq!(reply.refusal(), (429, -32600, Some(7.into())));
     let cancel = Raw::notification("notifications/cancelled", &json!({"requestId": 0}));
-    assert_eq!(
-        cancel
-            .set("mcp-session-id", &session)
-            .send(&service)
-            .await
-            .status,
-        202
-    );
+    assert_eq!(cancel.set("mcp-session-id", &session).send(&service).await.status, 202);
     events.expect("dropped").await;
     assert_eq!(ping(&service, &session).await, 200);
 }
@@ -487,8 +378,5 @@ async fn the_store_has_the_bounds_it_is_given() {
     let three = open_session(&service).await;
     assert_eq!(sessions.len(), 2);
     assert_eq!(ping(&service, &two).await, 404);
-    assert_eq!(
-        (ping(&service, &one).await, ping(&service, &three).await),
-        (200, 200)
-    );
+    assert_eq!((ping(&service, &one).await, ping(&service, &three).await), (200, 200));
 }

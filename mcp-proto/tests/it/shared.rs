@@ -68,15 +68,10 @@ async fn all(service: &StreamableHttpService, session: &str, after: &str) -> Vec
 async fn a_quiet_call_asks_the_store_nothing() {
     let (pair, mut events) = Pair::probed();
     let session = open_session(&pair.a).await;
-    let reply = Raw::legacy(&session, "tools/call", &say("hi"))
-        .send(&pair.a)
-        .await;
+    let reply = Raw::legacy(&session, "tools/call", &say("hi")).send(&pair.a).await;
     assert_eq!(reply.result()["structuredContent"]["text"], "hi");
     let batching = session_of(&pair.a, "2025-03-26").await;
-    let batch = json!([
-        request(1, "tools/call", &say("one")),
-        request(2, "ping", &json!({}))
-    ]);
+    let batch = json!([request(1, "tools/call", &say("one")), request(2, "ping", &json!({}))]);
     let batch = Raw::post(batch.to_string()).set("mcp-session-id", &batching);
     assert_eq!(batch.send(&pair.a).await.status, 200);
     // Nor one that runs, and is cancelled where it does.
@@ -133,10 +128,7 @@ async fn a_cancellation_and_the_end_of_a_session_reach_the_process_that_runs_the
     let (pair, mut events) = Pair::probed();
     let session = open_session(&pair.a).await;
     let hang = || {
-        let (a, raw) = (
-            pair.a.clone(),
-            Raw::legacy(&session, "tools/call", &call("hang")),
-        );
+        let (a, raw) = (pair.a.clone(), Raw::legacy(&session, "tools/call", &call("hang")));
         tokio::spawn(async move { raw.send(&a).await })
     };
     let running = hang();
@@ -187,10 +179,8 @@ async fn a_stream_is_resumed_at_another_process_and_back_without_loss_or_repetit
     assert_eq!((rest.len(), answer_of(&rest)), (1, "a"));
     // After its end it is the same at both, from any event of it.
     for after in [&first, &second, &third, &again.last] {
-        let (one, other) = (
-            all(&pair.a, &session, after).await,
-            all(&pair.b, &session, after).await,
-        );
+        let (one, other) =
+            (all(&pair.a, &session, after).await, all(&pair.b, &session, after).await);
         assert_eq!(one, other);
     }
     assert_eq!(all(&pair.b, &session, &first).await.len(), 3);
@@ -207,12 +197,8 @@ async fn a_client_that_goes_from_process_to_process_gets_every_event_once() {
     let mut stream = open(&pair.a, raw).await;
     assert_eq!(stream.next_text().await, "first");
     paces.step("a");
-    let mut turns = (0..).map(|turn: usize| {
-        (
-            turn * 7 % 5 + 1,
-            [&pair.b, &pair.b, &pair.a][turn * 11 % 7 % 3],
-        )
-    });
+    let mut turns =
+        (0..).map(|turn: usize| (turn * 7 % 5 + 1, [&pair.b, &pair.b, &pair.a][turn * 11 % 7 % 3]));
     let mut said = Vec::new();
     'all: loop {
         let (events, service) = turns.next().unwrap();
@@ -246,10 +232,7 @@ async fn a_stream_of_another_process_is_its_sessions_and_its_principals_alone() 
         service.handle(request)
     };
     let reply = by(&pair.a, Raw::initialize("2025-11-25"), "anna").await;
-    let session = reply.headers()["mcp-session-id"]
-        .to_str()
-        .unwrap()
-        .to_owned();
+    let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let mut stream = Stream::of(by(&pair.a, steps_of(&session, "a"), "anna").await);
     stream.next_text().await;
     let resume = get(&session, Some(&stream.last));
@@ -257,11 +240,7 @@ async fn a_stream_of_another_process_is_its_sessions_and_its_principals_alone() 
     assert_eq!(by(&pair.b, resume.clone(), "bert").await.status(), 404);
     let own = open_session(&pair.b).await;
     let name = stream_of(&stream.last);
-    for id in [
-        stream.last.clone(),
-        format!("{name}-0"),
-        "c0000000000000000-1".to_owned(),
-    ] {
+    for id in [stream.last.clone(), format!("{name}-0"), "c0000000000000000-1".to_owned()] {
         let (status, message) = open(&pair.b, get(&own, Some(&id))).await.refusal().await;
         assert_eq!(status, 400, "{id}");
         assert!(message.contains("keeps no stream"), "{message}");
@@ -286,10 +265,7 @@ async fn a_process_that_ends_leaves_what_was_said_and_an_error_for_what_was_not(
     assert_eq!(rest.len(), 1, "{rest:?}");
     assert_eq!(rest[0]["id"], "a");
     let message = rest[0]["error"]["message"].as_str().unwrap();
-    assert!(
-        message.contains("has ended before it answered"),
-        "{message}"
-    );
+    assert!(message.contains("has ended before it answered"), "{message}");
     // It is written: a reader that comes back for the same gets the same, and then nothing.
     let again = all(&pair.b, &session, &first).await;
     assert_eq!((text_of(&again[0]), &again[1..]), ("a2", &rest[..]));
@@ -336,10 +312,7 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     // Until the time of the stream is over.
     tokio::time::sleep(HttpConfig::default().legacy.keep_ended_streams).await;
     pair.logs.until(|kept| kept == (0, 0)).await;
-    let (status, _) = open(&pair.b, get(&session, Some(&first)))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&pair.b, get(&session, Some(&first))).await.refusal().await;
     assert_eq!(status, 400);
     // One that is cancelled leaves nothing, and one whose session ends.
     let here = open(&pair.a, steps_of(&session, "b")).await;
@@ -377,15 +350,9 @@ async fn what_is_too_large_for_the_store_is_at_its_own_process_alone() {
     // It ends there without an answer, so that the client comes back, and is refused there.
     assert_eq!(there.rest().await, Vec::<Value>::new());
     assert_eq!(pair.logs.kept(), (0, 0));
-    let (status, _) = open(&pair.b, get(&session, Some(&first)))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&pair.b, get(&session, Some(&first))).await.refusal().await;
     assert_eq!(status, 400);
-    assert_eq!(
-        answer_of(&all(&pair.a, &session, &first).await).len(),
-        BYTES
-    );
+    assert_eq!(answer_of(&all(&pair.a, &session, &first).await).len(), BYTES);
 }
 
 #[tokio::test(start_paused = true)]
@@ -439,19 +406,10 @@ async fn the_answers_of_a_batch_are_told_apart_when_its_process_ends() {
     pair.logs.kill(0);
     drop(here);
     let rest = all(&pair.b, &session, &second).await;
-    let answers: Vec<_> = rest
-        .iter()
-        .filter(|message| message.get("id").is_some())
-        .collect();
+    let answers: Vec<_> = rest.iter().filter(|message| message.get("id").is_some()).collect();
     assert_eq!(answers.len(), 2, "{rest:?}");
-    assert_eq!(
-        (&answers[0]["id"], answers[0]["result"].is_object()),
-        (&json!("a"), true)
-    );
-    assert_eq!(
-        (&answers[1]["id"], answers[1]["error"].is_object()),
-        (&json!("b"), true)
-    );
+    assert_eq!((&answers[0]["id"], answers[0]["result"].is_object()), (&json!("a"), true));
+    assert_eq!((&answers[1]["id"], answers[1]["error"].is_object()), (&json!("b"), true));
 }
 
 #[tokio::test(start_paused = true)]

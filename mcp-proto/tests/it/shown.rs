@@ -39,11 +39,7 @@ async fn listed(server: &Server) -> Vec<Vec<String>> {
     for (_, client) in &clients {
         let answer = client.request("tools/list", json!({})).await.unwrap();
         let tools = answer["tools"].as_array().unwrap().iter();
-        all.push(
-            tools
-                .map(|tool| tool["name"].as_str().unwrap().to_owned())
-                .collect(),
-        );
+        all.push(tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect());
     }
     drop(clients);
     served.ended().await;
@@ -54,12 +50,7 @@ async fn listed(server: &Server) -> Vec<Vec<String>> {
 async fn what_is_hidden_is_neither_listed_nor_called_until_it_is_shown() {
     let server = server();
     assert!(server.hide_tools(&["one", "two"]));
-    assert!(
-        listed(&server)
-            .await
-            .iter()
-            .all(|names| names == &["always"])
-    );
+    assert!(listed(&server).await.iter().all(|names| names == &["always"]));
     let (clients, served) = every_client(&server).await;
     for (name, client) in &clients {
         let mut refusals = Vec::new();
@@ -122,25 +113,19 @@ async fn every_listener_hears_once_of_each_change_and_of_nothing_else() {
     let mut modern = listen::open(&service, listen(7, &wanted)).await;
     listen::next(&mut modern).await;
     let session = open_session(&service).await;
-    let get = Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", &session);
+    let get =
+        Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", &session);
     let mut legacy = service.handle(get.request()).await.into_body();
     frame(&mut legacy).await;
     let mut modern_pipe = Peer::new(server.clone());
     let params = with_meta(json!({ "notifications": wanted }));
-    modern_pipe
-        .send(&request(1, "subscriptions/listen", &params))
-        .await;
+    modern_pipe.send(&request(1, "subscriptions/listen", &params)).await;
     modern_pipe.next().await;
     let mut legacy_pipe = Peer::new(server.clone());
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
     legacy_pipe.send(&request(1, "initialize", &params)).await;
     let declared = legacy_pipe.next().await;
-    assert_eq!(
-        declared["result"]["capabilities"]["tools"],
-        json!({"listChanged": true})
-    );
+    assert_eq!(declared["result"]["capabilities"]["tools"], json!({"listChanged": true}));
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     legacy_pipe.send(&ready).await;
     legacy_pipe.send(&request(2, "ping", &json!({}))).await;
@@ -166,10 +151,7 @@ async fn every_listener_hears_once_of_each_change_and_of_nothing_else() {
     assert_eq!(rest.len(), 1, "{rest:?}");
     assert!(legacy_pipe.end().await.is_empty());
     let rest = modern_pipe.end().await;
-    assert!(
-        rest.iter().all(|message| message["method"] != CHANGED),
-        "{rest:?}"
-    );
+    assert!(rest.iter().all(|message| message["method"] != CHANGED), "{rest:?}");
 }
 
 #[tokio::test]

@@ -21,11 +21,7 @@ fn pdf() -> Skill {
 }
 
 fn two() -> Skills {
-    Skills::from_skills([
-        pdf(),
-        Skill::new("git-workflow", "How we commit.", "# Git\n"),
-    ])
-    .unwrap()
+    Skills::from_skills([pdf(), Skill::new("git-workflow", "How we commit.", "# Git\n")]).unwrap()
 }
 
 fn plain(name: &str) -> Skill {
@@ -52,10 +48,7 @@ fn an_entry_lists_every_file_once_with_digest_and_size() {
         ["frontmatter", "resources", "uri"]
     );
     let resources = entry["resources"].as_array().unwrap();
-    let uris: Vec<&str> = resources
-        .iter()
-        .map(|file| file["uri"].as_str().unwrap())
-        .collect();
+    let uris: Vec<&str> = resources.iter().map(|file| file["uri"].as_str().unwrap()).collect();
     assert_eq!(
         uris,
         [
@@ -78,10 +71,7 @@ fn an_entry_lists_every_file_once_with_digest_and_size() {
 fn the_list_is_in_the_order_of_names_and_goes_on_after_any() {
     let skills = Skills::from_skills(["b", "a-1", "c", "a"].map(plain)).unwrap();
     let names = |entries: Vec<&mcp_proto::SkillEntry>| -> Vec<String> {
-        entries
-            .iter()
-            .map(|entry| entry.name().to_owned())
-            .collect()
+        entries.iter().map(|entry| entry.name().to_owned()).collect()
     };
     assert_eq!(names(skills.list().collect()), ["a", "a-1", "b", "c"]);
     assert_eq!(names(skills.after("a").collect()), ["a-1", "b", "c"]);
@@ -105,12 +95,7 @@ fn files_are_read_as_text_or_base64_with_their_media_type() {
     );
     let skill_md = read("skill://git-workflow/SKILL.md");
     assert_eq!(skill_md["mimeType"], "text/markdown");
-    assert!(
-        skill_md["text"]
-            .as_str()
-            .unwrap()
-            .ends_with("\n---\n\n# Git\n")
-    );
+    assert!(skill_md["text"].as_str().unwrap().ends_with("\n---\n\n# Git\n"));
 }
 
 #[test]
@@ -118,22 +103,8 @@ fn a_directory_gives_its_direct_children() {
     let skills = two();
     let children = |uri: &str| to_value(skills.directory(uri).unwrap()).unwrap();
     let root = children("skill://pdf-processing");
-    let names: Vec<&Value> = root
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|child| &child["name"])
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "pdf-processing",
-            "logo.png",
-            "scripts",
-            "templates",
-            "templates-old.txt"
-        ]
-    );
+    let names: Vec<&Value> = root.as_array().unwrap().iter().map(|child| &child["name"]).collect();
+    assert_eq!(names, ["pdf-processing", "logo.png", "scripts", "templates", "templates-old.txt"]);
     assert_eq!(
         root[3],
         json!({"uri": "skill://pdf-processing/templates", "name": "templates", "mimeType": "inode/directory"})
@@ -154,18 +125,11 @@ fn a_directory_gives_its_direct_children() {
 #[test]
 fn skill_md_is_a_resource_with_the_frontmatters_name_and_description() {
     let skills = two();
-    let resources: Vec<Value> = skills
-        .resources()
-        .map(|node| to_value(node).unwrap())
-        .collect();
+    let resources: Vec<Value> = skills.resources().map(|node| to_value(node).unwrap()).collect();
     assert_eq!(resources.len(), 2);
     assert_eq!(resources[0]["uri"], "skill://git-workflow/SKILL.md");
     assert!(resources[0].get("_meta").is_none());
-    let size = skills
-        .get("skill://pdf-processing/SKILL.md")
-        .unwrap()
-        .resources[0]
-        .size;
+    let size = skills.get("skill://pdf-processing/SKILL.md").unwrap().resources[0].size;
     assert_eq!(
         resources[1],
         json!({"uri": "skill://pdf-processing/SKILL.md", "name": "pdf-processing",
@@ -189,11 +153,7 @@ fn what_is_not_there_or_of_another_kind_is_told_apart() {
         "SKILL://pdf-processing/SKILL.md",
         "",
     ] {
-        assert_eq!(
-            skills.get(uri),
-            Err(SkillUriError::NotASkill(uri.into())),
-            "{uri}"
-        );
+        assert_eq!(skills.get(uri), Err(SkillUriError::NotASkill(uri.into())), "{uri}");
     }
     for uri in [
         "skill://none",
@@ -202,27 +162,12 @@ fn what_is_not_there_or_of_another_kind_is_told_apart() {
         "skill://",
         "test://x",
     ] {
-        assert_eq!(
-            skills.read(uri),
-            Err(SkillUriError::NotFound(uri.into())),
-            "{uri}"
-        );
-        assert_eq!(
-            skills.directory(uri),
-            Err(SkillUriError::NotFound(uri.into())),
-            "{uri}"
-        );
+        assert_eq!(skills.read(uri), Err(SkillUriError::NotFound(uri.into())), "{uri}");
+        assert_eq!(skills.directory(uri), Err(SkillUriError::NotFound(uri.into())), "{uri}");
     }
-    assert_eq!(
-        skills.directory(md),
-        Err(SkillUriError::NotADirectory(md.into()))
-    );
+    assert_eq!(skills.directory(md), Err(SkillUriError::NotADirectory(md.into())));
     for uri in ["skill://pdf-processing", "skill://pdf-processing/templates"] {
-        assert_eq!(
-            skills.read(uri),
-            Err(SkillUriError::NotAFile(uri.into())),
-            "{uri}"
-        );
+        assert_eq!(skills.read(uri), Err(SkillUriError::NotAFile(uri.into())), "{uri}");
     }
     let long = format!("skill://{}", "é".repeat(5_000));
     assert!(skills.read(&long).unwrap_err().to_string().chars().count() < 400);
@@ -230,17 +175,9 @@ fn what_is_not_there_or_of_another_kind_is_told_apart() {
 
 #[test]
 fn names_that_the_rules_forbid_are_refused() {
-    for name in [
-        "",
-        "Git",
-        "git_workflow",
-        "-git",
-        "git-",
-        "git--flow",
-        "..",
-        "a/b",
-        &"x".repeat(65),
-    ] {
+    for name in
+        ["", "Git", "git_workflow", "-git", "git-", "git--flow", "..", "a/b", &"x".repeat(65)]
+    {
         let error = refusal(plain(name));
         assert!(
             matches!(&error, SkillError::Name { name: told } if told == name),
@@ -249,10 +186,7 @@ fn names_that_the_rules_forbid_are_refused() {
     }
     assert!(Skills::from_skills([plain(&"x".repeat(64))]).is_ok());
     let twice = Skills::from_skills([plain("a"), plain("b"), plain("a")]).unwrap_err();
-    assert!(
-        matches!(&twice, SkillError::Duplicate { name } if name == "a"),
-        "{twice}"
-    );
+    assert!(matches!(&twice, SkillError::Duplicate { name } if name == "a"), "{twice}");
 }
 
 #[test]
@@ -262,34 +196,25 @@ fn frontmatter_that_the_rules_forbid_is_refused_with_the_reason() {
         ("---\nname: x\ndescription: d\n", "no end"),
         ("---\nname: y\ndescription: d\n---\n", "must be equal"),
         ("---\nname: x\n---\n", "no description"),
-        (
-            "---\nname: x\ndescription: '  '\n---\n",
-            "description is empty",
-        ),
+        ("---\nname: x\ndescription: '  '\n---\n", "description is empty"),
         ("---\nname: x\ndescription: d\nx: [\n---\n", "line 5"),
-        (
-            "---\nname: x\ndescription: d\nx: &a 1\ny: *a\n---\n",
-            "line 5: aliases",
-        ),
+        ("---\nname: x\ndescription: d\nx: &a 1\ny: *a\n---\n", "line 5: aliases"),
         (
             "---\nname: x\ndescription: d\nmetadata:\n  io.modelcontextprotocol/y: 1\n---\n",
             "reserved",
         ),
     ] {
         let error = refusal(Skill::from_markdown("x", skill_md));
-        assert!(
-            matches!(&error, SkillError::Frontmatter { skill, .. } if skill == "x"),
-            "{error}"
-        );
+        assert!(matches!(&error, SkillError::Frontmatter { skill, .. } if skill == "x"), "{error}");
         assert!(error.to_string().contains(told), "{error}");
     }
 }
 
 #[test]
 fn paths_that_would_leave_or_hide_are_refused() {
-    for path in [
-        "../x", "/etc/x", "a//b", "a/../b", "a/./b", ".env", "a/.git/x", "a\\b", "", "a/", "a\0",
-    ] {
+    for path in
+        ["../x", "/etc/x", "a//b", "a/../b", "a/./b", ".env", "a/.git/x", "a\\b", "", "a/", "a\0"]
+    {
         let error = refusal(plain("x").with_file(path, ""));
         assert!(
             matches!(&error, SkillError::Path { path: told, .. } if told == path),
@@ -301,10 +226,7 @@ fn paths_that_would_leave_or_hide_are_refused() {
     let again = refusal(plain("x").with_file("SKILL.md", "2"));
     assert!(again.to_string().contains("twice"), "{again}");
     let both = refusal(plain("x").with_file("a/b/c", "1").with_file("a/b", "2"));
-    assert!(
-        both.to_string().contains("both a file and a directory"),
-        "{both}"
-    );
+    assert!(both.to_string().contains("both a file and a directory"), "{both}");
 }
 
 #[test]
@@ -314,30 +236,17 @@ fn the_limits_of_one_skill_are_inclusive() {
     let error = refusal(files(MAX_SKILL_FILES + 1));
     assert_eq!(error.to_string(), "skill \"x\": more than 512 files");
 
-    let base = Skills::from_skills([plain("x")])
-        .unwrap()
-        .list()
-        .next()
-        .unwrap()
-        .resources[0]
-        .size;
+    let base = Skills::from_skills([plain("x")]).unwrap().list().next().unwrap().resources[0].size;
     let bytes = |n: u64| plain("x").with_file("f", vec![0; usize::try_from(n - base).unwrap()]);
     assert!(Skills::from_skills([bytes(MAX_SKILL_BYTES)]).is_ok());
     let error = refusal(bytes(MAX_SKILL_BYTES + 1));
-    assert!(
-        error.to_string().contains("more than 16777216 bytes"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("more than 16777216 bytes"), "{error}");
 }
 
 #[test]
 fn the_limits_of_all_skills_together_can_be_set() {
     let size = |skills: &Skills| -> u64 {
-        skills
-            .list()
-            .flat_map(|entry| &entry.resources)
-            .map(|file| file.size)
-            .sum()
+        skills.list().flat_map(|entry| &entry.resources).map(|file| file.size).sum()
     };
     let three = || ["a", "b", "c"].map(plain);
     let all = Skills::from_skills(three()).unwrap();
@@ -347,25 +256,15 @@ fn the_limits_of_all_skills_together_can_be_set() {
     assert_eq!(Skills::from_skills_with(three(), config).unwrap(), all);
     config.max_bytes -= 1;
     let error = Skills::from_skills_with(three(), config).unwrap_err();
-    assert!(
-        matches!(error, SkillError::AllTooLarge { max } if max == config.max_bytes),
-        "{error}"
-    );
+    assert!(matches!(error, SkillError::AllTooLarge { max } if max == config.max_bytes), "{error}");
     config.max_bytes += 1;
     config.max_skills = 2;
     let error = Skills::from_skills_with(three(), config).unwrap_err();
-    assert!(
-        matches!(error, SkillError::TooManySkills { max: 2 }),
-        "{error}"
-    );
+    assert!(matches!(error, SkillError::TooManySkills { max: 2 }), "{error}");
 }
 
 fn proptest_config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 512,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {
@@ -436,8 +335,5 @@ proptest! {
 }
 
 fn decoded(encoded: &str) -> String {
-    percent_encoding::percent_decode_str(encoded)
-        .decode_utf8()
-        .unwrap()
-        .into_owned()
+    percent_encoding::percent_decode_str(encoded).decode_utf8().unwrap().into_owned()
 }

@@ -10,10 +10,7 @@ use tempfile::TempDir;
 fn write(folder: &Path, path: &str, bytes: impl AsRef<[u8]>) {
     let path = folder.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::File::create(path)
-        .unwrap()
-        .write_all(bytes.as_ref())
-        .unwrap();
+    fs::File::create(path).unwrap().write_all(bytes.as_ref()).unwrap();
 }
 
 fn skill(folder: &Path, name: &str) {
@@ -22,11 +19,7 @@ fn skill(folder: &Path, name: &str) {
 }
 
 fn uris(skills: &Skills) -> Vec<&str> {
-    skills
-        .list()
-        .flat_map(|entry| &entry.resources)
-        .map(|file| file.uri.as_str())
-        .collect()
+    skills.list().flat_map(|entry| &entry.resources).map(|file| file.uri.as_str()).collect()
 }
 
 fn refusal(folder: &Path) -> SkillError {
@@ -42,11 +35,7 @@ fn sub_folders_with_a_skill_md_are_skills() {
     write(dir.path(), "README.md", "not a skill");
     write(dir.path(), "notes/x.md", "not a skill");
     write(dir.path(), "a/refs/Ü b.md", "ü");
-    write(
-        dir.path(),
-        "a/nested/SKILL.md",
-        "no frontmatter is needed here",
-    );
+    write(dir.path(), "a/nested/SKILL.md", "no frontmatter is needed here");
     write(dir.path(), "a/.env", "secret");
     write(dir.path(), "a/.git/config", "secret");
     fs::create_dir(dir.path().join("a/empty")).unwrap();
@@ -61,29 +50,15 @@ fn sub_folders_with_a_skill_md_are_skills() {
             "skill://b/SKILL.md"
         ]
     );
-    assert_eq!(
-        skills
-            .read("skill://a/refs/%C3%9C%20b.md")
-            .unwrap()
-            .text
-            .unwrap(),
-        "ü"
-    );
-    for uri in [
-        "skill://a/.env",
-        "skill://a/.git/config",
-        "skill://.hidden/SKILL.md",
-        "skill://README.md",
-    ] {
+    assert_eq!(skills.read("skill://a/refs/%C3%9C%20b.md").unwrap().text.unwrap(), "ü");
+    for uri in
+        ["skill://a/.env", "skill://a/.git/config", "skill://.hidden/SKILL.md", "skill://README.md"]
+    {
         assert!(skills.read(uri).is_err(), "{uri}");
     }
     assert!(skills.directory("skill://a/empty").is_err());
-    let names: Vec<String> = skills
-        .directory("skill://a")
-        .unwrap()
-        .into_iter()
-        .map(|node| node.name)
-        .collect();
+    let names: Vec<String> =
+        skills.directory("skill://a").unwrap().into_iter().map(|node| node.name).collect();
     assert_eq!(names, ["a", "nested", "refs"]);
 }
 
@@ -133,20 +108,12 @@ fn a_folder_goes_through_the_checks_of_skills_made_in_code() {
     assert!(matches!(refusal(dir.path()), SkillError::Name { name } if name == "Bad_Name"));
 
     let dir = TempDir::new().unwrap();
-    write(
-        dir.path(),
-        "a/SKILL.md",
-        "---\nname: b\ndescription: d\n---\n",
-    );
+    write(dir.path(), "a/SKILL.md", "---\nname: b\ndescription: d\n---\n");
     let error = refusal(dir.path());
     assert!(error.to_string().contains("must be equal"), "{error}");
 
     let dir = TempDir::new().unwrap();
-    write(
-        dir.path(),
-        "a/skill.md",
-        "---\nname: a\ndescription: d\n---\n",
-    );
+    write(dir.path(), "a/skill.md", "---\nname: a\ndescription: d\n---\n");
     let error = refusal(dir.path());
     assert!(
         matches!(&error, SkillError::NoSkillFile { found, .. } if found == "skill.md"),
@@ -161,16 +128,7 @@ fn a_folder_goes_through_the_checks_of_skills_made_in_code() {
     let dir = TempDir::new().unwrap();
     skill(dir.path(), "a");
     write(dir.path(), &format!("a/{}x", "d/".repeat(15)), "");
-    assert_eq!(
-        Skills::folder(dir.path())
-            .unwrap()
-            .list()
-            .next()
-            .unwrap()
-            .resources
-            .len(),
-        2
-    );
+    assert_eq!(Skills::folder(dir.path()).unwrap().list().next().unwrap().resources.len(), 2);
     write(dir.path(), &format!("a/{}x", "d/".repeat(16)), "");
     assert!(matches!(refusal(dir.path()), SkillError::Path { .. }));
 }
@@ -182,10 +140,7 @@ fn the_first_name_is_told_of_many_that_are_wrong() {
         write(dir.path(), &format!("{name}/SKILL.md"), "");
     }
     let error = refusal(dir.path());
-    assert!(
-        matches!(&error, SkillError::Frontmatter { skill, .. } if skill == "ba"),
-        "{error}"
-    );
+    assert!(matches!(&error, SkillError::Frontmatter { skill, .. } if skill == "ba"), "{error}");
 }
 
 #[test]
@@ -195,38 +150,18 @@ fn the_limits_hold_before_anything_is_read() {
     for n in 1..MAX_SKILL_FILES {
         write(dir.path(), &format!("a/f{n}"), "");
     }
-    assert_eq!(
-        uris(&Skills::folder(dir.path()).unwrap()).len(),
-        MAX_SKILL_FILES
-    );
+    assert_eq!(uris(&Skills::folder(dir.path()).unwrap()).len(), MAX_SKILL_FILES);
     write(dir.path(), "a/sub/one-more", "");
     // Counted before sizes are.
-    fs::File::create(dir.path().join("a/sub/one-more"))
-        .unwrap()
-        .set_len(1 << 40)
-        .unwrap();
-    assert!(matches!(
-        refusal(dir.path()),
-        SkillError::TooMany {
-            what: "files",
-            max: 512,
-            ..
-        }
-    ));
+    fs::File::create(dir.path().join("a/sub/one-more")).unwrap().set_len(1 << 40).unwrap();
+    assert!(matches!(refusal(dir.path()), SkillError::TooMany { what: "files", max: 512, .. }));
 
     let dir = TempDir::new().unwrap();
     skill(dir.path(), "a");
     for n in 0..512 {
         fs::create_dir(dir.path().join(format!("a/d{n}"))).unwrap();
     }
-    assert!(matches!(
-        refusal(dir.path()),
-        SkillError::TooMany {
-            what: "folders",
-            max: 512,
-            ..
-        }
-    ));
+    assert!(matches!(refusal(dir.path()), SkillError::TooMany { what: "folders", max: 512, .. }));
 
     let dir = TempDir::new().unwrap();
     skill(dir.path(), "a");
@@ -235,13 +170,7 @@ fn the_limits_hold_before_anything_is_read() {
     large.set_len(rest).unwrap();
     assert!(Skills::folder(dir.path()).is_ok());
     large.set_len(rest + 1).unwrap();
-    assert!(matches!(
-        refusal(dir.path()),
-        SkillError::TooLarge {
-            max: MAX_SKILL_BYTES,
-            ..
-        }
-    ));
+    assert!(matches!(refusal(dir.path()), SkillError::TooLarge { max: MAX_SKILL_BYTES, .. }));
     // So large that reading it would not end well.
     large.set_len(1 << 40).unwrap();
     assert!(matches!(refusal(dir.path()), SkillError::TooLarge { .. }));
@@ -253,11 +182,8 @@ fn the_limits_of_all_skills_hold_for_folders() {
     for name in ["a", "b"] {
         skill(dir.path(), name);
     }
-    let size: u64 = Skills::folder(dir.path())
-        .unwrap()
-        .list()
-        .map(|entry| entry.resources[0].size)
-        .sum();
+    let size: u64 =
+        Skills::folder(dir.path()).unwrap().list().map(|entry| entry.resources[0].size).sum();
     let mut config = SkillsConfig::default();
     config.max_bytes = size;
     assert!(Skills::folder_with(dir.path(), config).is_ok());
@@ -267,10 +193,7 @@ fn the_limits_of_all_skills_hold_for_folders() {
     let mut config = SkillsConfig::default();
     config.max_skills = 1;
     let error = Skills::folder_with(dir.path(), config).unwrap_err();
-    assert!(
-        matches!(error, SkillError::TooManySkills { max: 1 }),
-        "{error}"
-    );
+    assert!(matches!(error, SkillError::TooManySkills { max: 1 }), "{error}");
 }
 
 #[cfg(unix)]
@@ -287,13 +210,7 @@ mod unix {
         let dir = TempDir::new().unwrap();
         write(dir.path(), "secret.txt", "secret");
         skill(&dir.path().join("skills"), "other");
-        for target in [
-            "../../secret.txt",
-            "../other/SKILL.md",
-            "..",
-            "../other",
-            "/etc",
-        ] {
+        for target in ["../../secret.txt", "../other/SKILL.md", "..", "../other", "/etc"] {
             skill(&dir.path().join("skills"), "a");
             symlink(target, dir.path().join("skills/a/link")).unwrap();
             let error = refusal(&dir.path().join("skills"));
@@ -307,10 +224,7 @@ mod unix {
         skill(&dir.path().join("skills"), "a");
         write(dir.path(), "skills/a2/x", "secret");
         symlink("../a2/x", dir.path().join("skills/a/link")).unwrap();
-        assert!(matches!(
-            refusal(&dir.path().join("skills")),
-            SkillError::Link { .. }
-        ));
+        assert!(matches!(refusal(&dir.path().join("skills")), SkillError::Link { .. }));
     }
 
     #[test]
@@ -319,10 +233,7 @@ mod unix {
         write(dir.path(), "real.md", "---\nname: a\ndescription: d\n---\n");
         fs::create_dir_all(dir.path().join("skills/a")).unwrap();
         symlink("../../real.md", dir.path().join("skills/a/SKILL.md")).unwrap();
-        assert!(matches!(
-            refusal(&dir.path().join("skills")),
-            SkillError::Link { .. }
-        ));
+        assert!(matches!(refusal(&dir.path().join("skills")), SkillError::Link { .. }));
     }
 
     /// The shape of a mounted Kubernetes volume: what is visible are links into a hidden folder beside them.
@@ -330,34 +241,20 @@ mod unix {
     fn links_inside_a_skill_are_followed() {
         let dir = TempDir::new().unwrap();
         let root = dir.path().join("a");
-        write(
-            &root,
-            "..2026/SKILL.md",
-            "---\nname: a\ndescription: d\n---\n",
-        );
+        write(&root, "..2026/SKILL.md", "---\nname: a\ndescription: d\n---\n");
         write(&root, "..2026/refs/x.txt", "x");
         symlink("..2026", root.join("..data")).unwrap();
         symlink("..data/SKILL.md", root.join("SKILL.md")).unwrap();
         symlink("..data/refs", root.join("refs")).unwrap();
         let skills = Skills::folder(dir.path()).unwrap();
-        assert_eq!(
-            uris(&skills),
-            ["skill://a/SKILL.md", "skill://a/refs/x.txt"]
-        );
-        assert_eq!(
-            skills.read("skill://a/refs/x.txt").unwrap().text.unwrap(),
-            "x"
-        );
+        assert_eq!(uris(&skills), ["skill://a/SKILL.md", "skill://a/refs/x.txt"]);
+        assert_eq!(skills.read("skill://a/refs/x.txt").unwrap().text.unwrap(), "x");
     }
 
     #[test]
     fn a_skills_folder_may_be_a_link_and_its_name_is_the_links() {
         let dir = TempDir::new().unwrap();
-        write(
-            dir.path(),
-            "store/a-v2/SKILL.md",
-            "---\nname: a\ndescription: d\n---\n",
-        );
+        write(dir.path(), "store/a-v2/SKILL.md", "---\nname: a\ndescription: d\n---\n");
         fs::create_dir(dir.path().join("skills")).unwrap();
         symlink("../store/a-v2", dir.path().join("skills/a")).unwrap();
         for path in ["skills", "skills/a"] {
@@ -388,19 +285,13 @@ mod unix {
         skill(dir.path(), "a");
         let socket = UnixListener::bind(dir.path().join("a/socket")).unwrap();
         let error = refusal(dir.path());
-        assert!(
-            error.to_string().contains("neither a regular file"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("neither a regular file"), "{error}");
         drop(socket);
         fs::remove_file(dir.path().join("a/socket")).unwrap();
         for name in [b"\xff".as_slice(), b"a\\b", b"a\nb"] {
             let path = dir.path().join("a").join(OsStr::from_bytes(name));
             fs::write(&path, "").unwrap();
-            assert!(
-                matches!(refusal(dir.path()), SkillError::Path { .. }),
-                "{name:?}"
-            );
+            assert!(matches!(refusal(dir.path()), SkillError::Path { .. }), "{name:?}");
             fs::remove_file(&path).unwrap();
         }
         assert!(Skills::folder(dir.path()).is_ok());

@@ -31,9 +31,7 @@ fn skills(names: &[&str]) -> Skills {
         .with_file("templates/a b.md", "# A\n")
         .with_file("templates/eu/b.md", "# B\n")
         .with_file("logo.png", vec![0x89, b'P', 0xff]);
-    let others = names
-        .iter()
-        .map(|name| Skill::new(*name, "Does it.", "Do it.\n"));
+    let others = names.iter().map(|name| Skill::new(*name, "Does it.", "Do it.\n"));
     Skills::from_skills(std::iter::once(pdf).chain(others)).unwrap()
 }
 
@@ -71,17 +69,13 @@ async fn the_list_has_every_file_with_its_digest_and_its_frontmatter() {
             assert_eq!(contents["uri"], file["uri"]);
             let bytes = match contents.get("text") {
                 Some(text) => text.as_str().unwrap().as_bytes().to_vec(),
-                None => BASE64
-                    .decode(contents["blob"].as_str().unwrap().as_bytes())
-                    .unwrap(),
+                None => BASE64.decode(contents["blob"].as_str().unwrap().as_bytes()).unwrap(),
             };
             assert_eq!(file["size"], bytes.len());
             let digest = HEXLOWER.encode(&Sha256::digest(&bytes));
             assert_eq!(file["digest"], format!("sha256:{digest}"), "{how}");
         }
-        let got = client
-            .request("skills/get", json!({"uri": "skill://pdf/SKILL.md"}))
-            .await;
+        let got = client.request("skills/get", json!({"uri": "skill://pdf/SKILL.md"})).await;
         let got = got.unwrap();
         assert_eq!(got["skill"], *pdf);
         assert!(got.get("nextCursor").is_none());
@@ -89,14 +83,7 @@ async fn the_list_has_every_file_with_its_digest_and_its_frontmatter() {
             let modern = client.era() == Era::Modern;
             let hint = (result.get("ttlMs"), result.get("cacheScope"));
             let (ttl, scope) = (json!(60_000), json!("public"));
-            assert_eq!(
-                hint,
-                if modern {
-                    (Some(&ttl), Some(&scope))
-                } else {
-                    (None, None)
-                }
-            );
+            assert_eq!(hint, if modern { (Some(&ttl), Some(&scope)) } else { (None, None) });
             assert_eq!(result.get("resultType").is_some(), modern);
         }
     }
@@ -145,10 +132,7 @@ async fn directories_are_read_child_by_child() {
             root["resources"][1],
             json!({"uri": "skill://pdf/logo.png", "name": "logo.png", "mimeType": "image/png", "size": 3})
         );
-        assert_eq!(
-            root["resources"][2],
-            directory("skill://pdf/templates", "templates")
-        );
+        assert_eq!(root["resources"][2], directory("skill://pdf/templates", "templates"));
         assert_eq!(root["resources"].as_array().unwrap().len(), 3);
         let below = read("skill://pdf/templates").await.unwrap();
         assert_eq!(
@@ -208,10 +192,9 @@ async fn what_is_not_there_is_refused_by_each_method() {
 #[tokio::test]
 async fn no_name_header_is_wanted_for_the_methods_of_the_extension() {
     let service = StreamableHttpService::new(builder().build().unwrap());
-    for (method, uri) in [
-        ("skills/get", "skill://pdf/SKILL.md"),
-        ("resources/directory/read", "skill://pdf"),
-    ] {
+    for (method, uri) in
+        [("skills/get", "skill://pdf/SKILL.md"), ("resources/directory/read", "skill://pdf")]
+    {
         let raw = Raw::modern(method, json!({ "uri": uri }));
         assert!(raw.headers.get("mcp-name").is_none());
         let reply = raw.clone().send(&service).await;
@@ -232,10 +215,7 @@ async fn walk(
     let service = StreamableHttpService::new(server.clone());
     let mut pages = Vec::new();
     loop {
-        let result = Raw::modern(method, params.clone())
-            .send(&service)
-            .await
-            .result();
+        let result = Raw::modern(method, params.clone()).send(&service).await.result();
         let items = result[at.0].as_array().unwrap().iter();
         let items = items.map(|item| item[at.1].as_str().unwrap().to_owned());
         pages.push(items.collect());
@@ -264,13 +244,7 @@ async fn skills_directories_and_resources_come_in_pages() {
     let pages = walk(&server, "resources/list", json!({}), ("resources", "name")).await;
     assert_eq!(pages, [vec!["x1", "git"], vec!["pdf", "zip"], vec!["x2"]]);
     let root = json!({"uri": "skill://pdf"});
-    let pages = walk(
-        &server,
-        "resources/directory/read",
-        root,
-        ("resources", "name"),
-    )
-    .await;
+    let pages = walk(&server, "resources/directory/read", root, ("resources", "name")).await;
     assert_eq!(pages, [vec!["pdf", "logo.png"], vec!["templates"]]);
     // A cursor of one directory is none of another.
     let service = StreamableHttpService::new(server);
@@ -321,11 +295,7 @@ async fn replaced_skills_are_served_at_once_and_cursors_stay_good() {
 
 #[tokio::test]
 async fn listeners_hear_which_files_of_replaced_skills_have_changed() {
-    let server = builder()
-        .resources_list_changed()
-        .subscriptions()
-        .build()
-        .unwrap();
+    let server = builder().resources_list_changed().subscriptions().build().unwrap();
     let service = StreamableHttpService::new(server.clone());
     let wish = json!({
         "toolsListChanged": true,
@@ -334,16 +304,8 @@ async fn listeners_hear_which_files_of_replaced_skills_have_changed() {
     });
     let mut stream = open(&service, listen(7, &wish)).await;
     let agreed = next(&mut stream).await["params"]["notifications"].take();
-    let files = [
-        "skill://git/SKILL.md",
-        "skill://pdf/logo.png",
-        "skill://zip/SKILL.md",
-    ];
-    assert_eq!(
-        agreed["resourceSubscriptions"],
-        json!(files),
-        "a directory is not read"
-    );
+    let files = ["skill://git/SKILL.md", "skill://pdf/logo.png", "skill://zip/SKILL.md"];
+    assert_eq!(agreed["resourceSubscriptions"], json!(files), "a directory is not read");
     let zip = Skill::new("zip", "Does it otherwise.", "");
     let pdf = Skill::from_markdown("pdf", SKILL_MD).with_file("logo.png", vec![0x89, b'P', 0xff]);
     assert!(server.replace_skills(Skills::from_skills([zip, pdf]).unwrap()));
@@ -355,10 +317,7 @@ async fn listeners_hear_which_files_of_replaced_skills_have_changed() {
         assert_eq!(event["params"]["uri"], uri, "{event}");
     }
     server.notify(Change::resource_updated("skill://pdf/logo.png"));
-    assert_eq!(
-        next(&mut stream).await["params"]["uri"],
-        "skill://pdf/logo.png"
-    );
+    assert_eq!(next(&mut stream).await["params"]["uri"], "skill://pdf/logo.png");
 }
 
 #[tokio::test]
@@ -370,10 +329,8 @@ async fn callers_need_the_scopes_of_a_skill() {
     for method in ["skills/get", "resources/read"] {
         for (skill, scope, status) in [("pdf", "pdf", 200), ("pdf", "x", 403), ("git", "x", 200)] {
             let params = json!({"uri": format!("skill://{skill}/SKILL.md")});
-            for raw in [
-                Raw::modern(method, params.clone()),
-                Raw::legacy(&session, method, &params),
-            ] {
+            for raw in [Raw::modern(method, params.clone()), Raw::legacy(&session, method, &params)]
+            {
                 let mut request = raw.request();
                 request.extensions_mut().insert(Scopes::of([scope]));
                 let got = service.handle(request).await.status().as_u16();
@@ -387,10 +344,7 @@ async fn callers_need_the_scopes_of_a_skill() {
 fn a_server_that_declared_no_skills_gets_none() {
     let server = Server::builder("s", "1", ()).build().unwrap();
     assert!(!server.replace_skills(skills(&[])));
-    let server = Server::builder("s", "1", ())
-        .skills(Skills::default())
-        .build()
-        .unwrap();
+    let server = Server::builder("s", "1", ()).skills(Skills::default()).build().unwrap();
     assert!(server.replace_skills(skills(&[])));
 }
 

@@ -62,10 +62,7 @@ async fn after_a_minute_a_fresh_stream_is_opened() {
     let last = stream.last.clone();
     drop(stream);
     sleep(HttpConfig::default().legacy.keep_listening + Duration::from_secs(1)).await;
-    assert_eq!(
-        HttpConfig::default().legacy.keep_listening,
-        Duration::from_secs(60)
-    );
+    assert_eq!(HttpConfig::default().legacy.keep_listening, Duration::from_secs(60));
     server.notify(Change::ToolsListChanged);
     let mut stream = open(&service, get(&session, Some(&last))).await;
     assert_eq!(stream.event().await.unwrap().data, "");
@@ -156,11 +153,7 @@ async fn only_so_many_listen_for_clients_that_are_away() {
 /// Whoever drops many streams takes no place from those who listen.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_is_away_leaves_its_place_to_others() {
-    let server = builder(&probe().0)
-        .tools_list_changed()
-        .max_listeners(1)
-        .build()
-        .unwrap();
+    let server = builder(&probe().0).tools_list_changed().max_listeners(1).build().unwrap();
     let service = StreamableHttpService::new(server.clone());
     let (one, two) = (open_session(&service).await, open_session(&service).await);
     let mut away = open(&service, get(&one, None)).await;
@@ -218,9 +211,6 @@ async fn a_stream_without_a_connection_does_not_hold_its_session() {
     let last = stream.last.clone();
     drop(stream);
     sleep(Duration::from_secs(30 * 60)).await;
-    let (status, _) = open(&service, get(&session, Some(&last)))
-        .await
-        .refusal()
-        .await;
+    let (status, _) = open(&service, get(&session, Some(&last))).await.refusal().await;
     assert_eq!(status, 404);
 }

@@ -12,15 +12,10 @@ use crate::peer::{Peer, list};
 /// Serves an input that ends, and gives all that was said.
 async fn said(input: impl AsRef<[u8]>, config: StdioConfig) -> Vec<Value> {
     let mut output = Vec::new();
-    serve(server(), input.as_ref(), &mut output, config)
-        .await
-        .unwrap();
+    serve(server(), input.as_ref(), &mut output, config).await.unwrap();
     let output = String::from_utf8(output).unwrap();
     assert!(output.is_empty() || output.ends_with('\n'));
-    output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn initialize() -> Value {
@@ -61,11 +56,7 @@ async fn the_first_message_may_be_anything_and_gets_one_answer() {
             .await;
             let (own, next): (Vec<_>, Vec<_>) =
                 answers.iter().partition(|answer| answer["id"] == 7);
-            assert_eq!(
-                (own.len(), next.len()),
-                (1, 1),
-                "{method} {params}: {answers:?}"
-            );
+            assert_eq!((own.len(), next.len()), (1, 1), "{method} {params}: {answers:?}");
             assert!(own[0]["error"]["code"].is_i64() || own[0]["result"].is_object());
             assert!(next[0]["result"]["tools"].is_array());
         }
@@ -75,10 +66,7 @@ async fn the_first_message_may_be_anything_and_gets_one_answer() {
 #[tokio::test]
 async fn good_first_messages_are_served() {
     for (message, member) in [
-        (
-            request(7, "server/discover", &with_meta(json!({}))),
-            "supportedVersions",
-        ),
+        (request(7, "server/discover", &with_meta(json!({}))), "supportedVersions"),
         (request(7, "tools/list", &with_meta(json!({}))), "tools"),
         (request(7, "tools/call", &with_meta(say("x"))), "content"),
         (initialize(), "protocolVersion"),
@@ -86,11 +74,7 @@ async fn good_first_messages_are_served() {
         let answers = said(message.to_string(), StdioConfig::default()).await;
         assert!(answers[0]["result"].get(member).is_some(), "{answers:?}");
     }
-    let answers = said(
-        request(7, "ping", &json!({})).to_string(),
-        StdioConfig::default(),
-    )
-    .await;
+    let answers = said(request(7, "ping", &json!({})).to_string(), StdioConfig::default()).await;
     assert_eq!(answers, [json!({"jsonrpc": "2.0", "id": 7, "result": {}})]);
 }
 
@@ -138,10 +122,7 @@ async fn a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_dropped() {
     for end in ["\n", ""] {
         let answers = said(format!("{}\n{long}\n{}{end}", list(1), list(2)), config).await;
         assert_eq!(answers.len(), 3, "{answers:?}");
-        let refusal = answers
-            .iter()
-            .find(|answer| answer.get("id").is_none())
-            .unwrap();
+        let refusal = answers.iter().find(|answer| answer.get("id").is_none()).unwrap();
         assert_eq!(refusal["error"]["code"], -32600);
         assert_eq!(
             refusal["error"]["message"],
@@ -149,11 +130,7 @@ async fn a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_dropped() {
         );
     }
     // The last line may have no end, and be a good message but for its length.
-    for last in [
-        long.clone(),
-        format!("{} ", list(2)),
-        format!("{}{long}", list(2)),
-    ] {
+    for last in [long.clone(), format!("{} ", list(2)), format!("{}{long}", list(2))] {
         for end in ["\n", ""] {
             let answers = said(format!("{}\n{last}{end}", list(1)), config).await;
             assert_eq!(answers.len(), 2, "{answers:?}");
@@ -180,15 +157,12 @@ async fn line_ends_may_be_crlf_and_the_last_may_be_missing() {
 async fn a_fast_call_does_not_wait_for_a_slow_one() {
     let (probe, mut events) = probe();
     let mut peer = Peer::new(builder(&probe).build().unwrap());
-    peer.send(&request("slow", "tools/call", &with_meta(call("gate"))))
-        .await;
-    peer.send(&request("fast", "tools/call", &with_meta(say("x"))))
-        .await;
+    peer.send(&request("slow", "tools/call", &with_meta(call("gate")))).await;
+    peer.send(&request("fast", "tools/call", &with_meta(say("x")))).await;
     assert_eq!(peer.next().await["id"], "fast");
     events.expect("started").await;
     // An id in use is refused, and the call that has it goes on.
-    peer.send(&request("slow", "tools/list", &with_meta(json!({}))))
-        .await;
+    peer.send(&request("slow", "tools/list", &with_meta(json!({})))).await;
     assert_eq!(peer.next().await["error"]["code"], -32600);
     probe.gate.notify_one();
     assert_eq!(peer.next().await["result"]["content"][0]["text"], "through");
@@ -206,8 +180,7 @@ async fn a_legacy_connection_hears_of_changes() {
     server.notify(Change::ToolsListChanged);
     peer.send(&request(6, "ping", &json!({}))).await;
     assert_eq!(peer.next().await["id"], 6);
-    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        .await;
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     peer.send(&request(8, "tools/call", &say("x"))).await;
     let answer = peer.next().await;
     assert_eq!(answer["result"]["structuredContent"]["text"], "x");
@@ -218,8 +191,7 @@ async fn a_legacy_connection_hears_of_changes() {
         json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     );
     // A modern request on the same stream is modern.
-    peer.send(&request(9, "tools/list", &with_meta(json!({}))))
-        .await;
+    peer.send(&request(9, "tools/list", &with_meta(json!({})))).await;
     assert_eq!(peer.next().await["result"]["resultType"], "complete");
     peer.end().await;
 }
@@ -231,21 +203,15 @@ async fn listens_are_told_apart_by_their_id_and_ended_by_notification_and_result
     let subscription = "io.modelcontextprotocol/subscriptionId";
     for id in [json!(1), json!("1")] {
         let params = with_meta(json!({"notifications": {"toolsListChanged": true}}));
-        peer.send(&request(&id, "subscriptions/listen", &params))
-            .await;
+        peer.send(&request(&id, "subscriptions/listen", &params)).await;
         let acknowledged = peer.next().await;
-        assert_eq!(
-            acknowledged["method"],
-            "notifications/subscriptions/acknowledged"
-        );
+        assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(acknowledged["params"]["_meta"][subscription], id);
     }
     server.notify(Change::ToolsListChanged);
     let heard = [peer.next().await, peer.next().await];
-    let mut ids: Vec<_> = heard
-        .iter()
-        .map(|event| event["params"]["_meta"][subscription].to_string())
-        .collect();
+    let mut ids: Vec<_> =
+        heard.iter().map(|event| event["params"]["_meta"][subscription].to_string()).collect();
     ids.sort();
     assert_eq!(ids, ["\"1\"", "1"]);
     server.close();
@@ -264,9 +230,7 @@ async fn a_call_says_nothing_after_its_answer() {
     // A handler that leaves its outbox to a task that outlives it.
     let server = Server::builder("late", "1", ())
         .raw_tool(
-            mcp_proto::Tool::new("late", "")
-                .asking()
-                .with_input_schema(json!({"type": "object"})),
+            mcp_proto::Tool::new("late", "").asking().with_input_schema(json!({"type": "object"})),
             async |(), _, context: mcp_proto::Context| {
                 context.progress(1.0, None, None).await;
                 tokio::spawn(async move {
@@ -281,12 +245,10 @@ async fn a_call_says_nothing_after_its_answer() {
         .build()
         .unwrap();
     let mut peer = Peer::new(server);
-    peer.send(&request(1, "tools/call", &with_meta(call("late"))))
-        .await;
+    peer.send(&request(1, "tools/call", &with_meta(call("late")))).await;
     assert_eq!(peer.next().await["params"]["progress"], 1.0);
     while peer.next().await.get("id").is_none() {}
-    peer.send(&request(2, "tools/list", &with_meta(json!({}))))
-        .await;
+    peer.send(&request(2, "tools/list", &with_meta(json!({})))).await;
     assert_eq!(peer.next().await["id"], 2);
     assert!(peer.end().await.is_empty());
 }
@@ -295,9 +257,7 @@ async fn a_call_says_nothing_after_its_answer() {
 async fn a_modern_peer_is_written_no_requests_and_its_answers_are_passed_over() {
     let server = Server::builder("asks", "0", ())
         .raw_tool(
-            Tool::new("ask", "Asks.")
-                .asking()
-                .with_input_schema(json!({"type": "object"})),
+            Tool::new("ask", "Asks.").asking().with_input_schema(json!({"type": "object"})),
             async |(), _, context: Context| {
                 let form = ElicitForm::new("Sure?").field("sure", Field::boolean());
                 let answer = context.elicit("sure", &form)?;
@@ -313,11 +273,9 @@ async fn a_modern_peer_is_written_no_requests_and_its_answers_are_passed_over() 
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
     });
     // An answer to nothing, an answer to what might have been asked, and the call.
-    peer.send(&json!({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}}))
-        .await;
+    peer.send(&json!({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}})).await;
     peer.send(&request(7, "tools/call", &asked)).await;
-    peer.send(&json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept"}}))
-        .await;
+    peer.send(&json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept"}})).await;
     let answer = peer.next().await;
     assert_eq!(answer["id"], 7);
     assert_eq!(answer["result"]["resultType"], "input_required");

@@ -145,9 +145,7 @@ async fn of_two_gets_at_once_one_lives_whichever_is_answered_first() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_of_which_the_store_did_not_tell_is_heard_of_once_it_does() {
     let server = Server::builder("s", "1", ())
-        .resource(Resource::new("x:1", "one"), async |(), _| {
-            Ok(ResourceContents::text("x:1", ""))
-        })
+        .resource(Resource::new("x:1", "one"), async |(), _| Ok(ResourceContents::text("x:1", "")))
         .subscriptions()
         .build()
         .unwrap();

@@ -14,10 +14,7 @@ fn steps(steps: u32) -> Value {
 /// Both eras ask the same thing.
 async fn ask(service: &StreamableHttpService, params: &Value) -> [Raw; 2] {
     let session = open_session(service).await;
-    [
-        Raw::modern("tools/call", params.clone()),
-        Raw::legacy(&session, "tools/call", params),
-    ]
+    [Raw::modern("tools/call", params.clone()), Raw::legacy(&session, "tools/call", params)]
 }
 
 #[tokio::test]
@@ -71,18 +68,12 @@ async fn a_client_that_takes_json_alone_gets_the_answer_alone() {
 async fn a_client_that_takes_events_alone_gets_every_answer_as_an_event() {
     let service = service();
     for raw in ask(&service, &say("x")).await {
-        let events = raw
-            .set("accept", "text/event-stream")
-            .send(&service)
-            .await
-            .events();
+        let events = raw.set("accept", "text/event-stream").send(&service).await.events();
         assert_eq!(events.len(), 1);
         assert_eq!(events[0]["result"]["structuredContent"]["text"], "x");
     }
-    let reply = Raw::initialize("2025-11-25")
-        .set("accept", "text/event-stream")
-        .send(&service)
-        .await;
+    let reply =
+        Raw::initialize("2025-11-25").set("accept", "text/event-stream").send(&service).await;
     assert!(reply.header("mcp-session-id").is_some());
     assert_eq!(reply.events()[0]["result"]["protocolVersion"], "2025-11-25");
 }
@@ -92,10 +83,7 @@ async fn without_a_progress_token_nothing_is_reported() {
     let service = service();
     let params = json!({ "name": "progress", "arguments": { "steps": 3 } });
     for raw in ask(&service, &params).await {
-        assert_eq!(
-            raw.send(&service).await.result()["structuredContent"],
-            json!({"done": true})
-        );
+        assert_eq!(raw.send(&service).await.result()["structuredContent"], json!({"done": true}));
     }
 }
 

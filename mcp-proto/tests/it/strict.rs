@@ -14,9 +14,7 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 async fn answers(raw: Raw) -> (u16, Value, Value) {
     let mut output = Vec::new();
     let input = raw.body.to_vec();
-    serve(server(), &*input, &mut output, StdioConfig::default())
-        .await
-        .unwrap();
+    serve(server(), &*input, &mut output, StdioConfig::default()).await.unwrap();
     let reply = raw.send(&service()).await;
     let answer = serde_json::from_slice(&output).expect("one line");
     (reply.status.as_u16(), reply.json(), answer)
@@ -26,23 +24,13 @@ async fn answers(raw: Raw) -> (u16, Value, Value) {
 fn with_id(id: &str) -> Raw {
     let raw = Raw::modern("tools/list", json!({}));
     let body = String::from_utf8(raw.body.to_vec()).unwrap();
-    Raw {
-        body: body.replace("\"id\":7", &format!("\"id\":{id}")).into(),
-        ..raw
-    }
+    Raw { body: body.replace("\"id\":7", &format!("\"id\":{id}")).into(), ..raw }
 }
 
 #[tokio::test]
 async fn the_value_of_a_known_capability_is_an_object_or_absent() {
     let wrong = [json!(true), json!([]), json!("x"), json!(0)];
-    let known = [
-        "elicitation",
-        "sampling",
-        "roots",
-        "tasks",
-        "experimental",
-        "extensions",
-    ];
+    let known = ["elicitation", "sampling", "roots", "tasks", "experimental", "extensions"];
     let mut refused = Vec::new();
     for value in &wrong {
         refused.extend(known.map(|name| (name.to_owned(), json!({ name: value }))));
@@ -82,10 +70,7 @@ async fn the_value_of_a_known_capability_is_an_object_or_absent() {
                 assert_eq!(answer["id"], 7, "{capabilities}: {answer}");
                 assert_eq!(answer["error"]["code"], -32602, "{capabilities}: {answer}");
                 let message = answer["error"]["message"].as_str().unwrap();
-                assert!(
-                    message.contains(&format!(".{path} must be an object")),
-                    "{message}"
-                );
+                assert!(message.contains(&format!(".{path} must be an object")), "{message}");
             }
         }
     }
@@ -115,13 +100,7 @@ async fn an_integer_is_one_however_it_is_written() {
             assert!(answer["result"]["tools"].is_array());
         }
     }
-    for written in [
-        "1.5",
-        "1e-1",
-        "1e19",
-        "9007199254740994.0",
-        "18446744073709551615",
-    ] {
+    for written in ["1.5", "1e-1", "1e19", "9007199254740994.0", "18446744073709551615"] {
         let reply = with_id(written).send(&service()).await;
         assert_eq!(reply.refusal(), (400, -32600, None), "{written}");
     }
@@ -137,11 +116,9 @@ async fn a_call_is_cancelled_by_its_id_however_that_is_written() {
     let (probe, mut events) = probe();
     let server = crate::common::builder(&probe).build().unwrap();
     let mut peer = Peer::new(server.clone());
-    peer.send(&request(100, "tools/call", &with_meta(call("hang"))))
-        .await;
+    peer.send(&request(100, "tools/call", &with_meta(call("hang")))).await;
     events.expect("started").await;
-    peer.send_raw(format!("{}\n", cancel("1e2")).as_bytes())
-        .await;
+    peer.send_raw(format!("{}\n", cancel("1e2")).as_bytes()).await;
     events.expect("dropped").await;
     assert!(peer.end().await.is_empty());
 
@@ -172,10 +149,7 @@ async fn an_id_has_at_most_256_bytes() {
         for answer in [http, stdio] {
             assert!(answer.get("id").is_none(), "{answer}");
             assert_eq!(answer["error"]["code"], -32600);
-            assert_eq!(
-                answer["error"]["message"],
-                "the member \"id\" must have at most 256 bytes"
-            );
+            assert_eq!(answer["error"]["message"], "the member \"id\" must have at most 256 bytes");
         }
     }
 }
@@ -188,14 +162,8 @@ async fn a_message_is_a_request_or_an_answer_and_not_both() {
         json!({"error": {"code": 1, "message": "m"}}),
     ] {
         let mut message = request(7, "tools/list", &json!({ "_meta": meta() }));
-        message
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        let raw = Raw {
-            body: message.to_string().into(),
-            ..Raw::modern("tools/list", json!({}))
-        };
+        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let raw = Raw { body: message.to_string().into(), ..Raw::modern("tools/list", json!({})) };
         let (status, http, stdio) = answers(raw).await;
         assert_eq!(status, 400);
         for answer in [http, stdio] {
@@ -249,26 +217,18 @@ async fn a_body_is_not_compressed_and_of_one_type() {
     let service = service();
     let list = || Raw::modern("tools/list", json!({}));
     for encoding in ["gzip", "br", "identity, gzip", "x"] {
-        let reply = list()
-            .set("content-encoding", encoding)
-            .send(&service)
-            .await;
+        let reply = list().set("content-encoding", encoding).send(&service).await;
         assert_eq!(reply.refusal(), (415, -32600, None), "{encoding}");
         assert_eq!(reply.header("accept-encoding"), Some("identity"));
         assert!(reply.message().contains("Content-Encoding"));
     }
     for encoding in ["identity", "Identity", ""] {
-        let reply = list()
-            .set("content-encoding", encoding)
-            .send(&service)
-            .await;
+        let reply = list().set("content-encoding", encoding).send(&service).await;
         assert_eq!(reply.status, 200, "{encoding}");
     }
-    for (other, status) in [
-        ("text/plain", 400),
-        ("application/json; charset=utf-8", 400),
-        ("application/json", 200),
-    ] {
+    for (other, status) in
+        [("text/plain", 400), ("application/json; charset=utf-8", 400), ("application/json", 200)]
+    {
         let reply = list().add("content-type", other).send(&service).await;
         assert_eq!(reply.status, status, "{other}");
         if status == 400 {
@@ -282,15 +242,9 @@ async fn a_body_is_not_compressed_and_of_one_type() {
 async fn a_weight_of_zero_is_zero_however_it_is_written() {
     for zero in ["q=0", "Q=0", "q=0.", "q=0.000", "Q = 0.0", "\tq=0.00 "] {
         let events = format!("application/json ;{zero}, text/event-stream");
-        let reply = Raw::modern("tools/list", json!({}))
-            .set("accept", &events)
-            .send(&service())
-            .await;
-        assert_eq!(
-            reply.header("content-type"),
-            Some("text/event-stream"),
-            "{zero:?}"
-        );
+        let reply =
+            Raw::modern("tools/list", json!({})).set("accept", &events).send(&service()).await;
+        assert_eq!(reply.header("content-type"), Some("text/event-stream"), "{zero:?}");
     }
     for more in ["q=0.001", "q=1", "q=0.5", "x=0", "q"] {
         let reply = Raw::modern("tools/list", json!({}))

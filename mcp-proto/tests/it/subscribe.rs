@@ -25,9 +25,8 @@ fn server() -> Server {
 }
 
 async fn open_stream(service: &StreamableHttpService, session: &str) -> ResponseBody {
-    let raw = Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", session);
+    let raw =
+        Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", session);
     let reply = service.handle(raw.request()).await;
     assert_eq!(reply.status(), 200);
     reply.into_body()
@@ -171,10 +170,8 @@ impl SessionStore for Shut {
 #[tokio::test]
 async fn nothing_is_missed_while_the_store_is_asked_what_was_subscribed_to() {
     let server = server();
-    let store = Arc::new(Shut {
-        sessions: MemorySessions::default(),
-        open: watch::Sender::new(true),
-    });
+    let store =
+        Arc::new(Shut { sessions: MemorySessions::default(), open: watch::Sender::new(true) });
     let service =
         StreamableHttpService::with_sessions(server.clone(), HttpConfig::default(), store.clone());
     let session = open_session(&service).await;
@@ -275,15 +272,10 @@ async fn a_session_subscribes_to_256_resources_and_no_more() {
             assert_eq!(error.code, -32602, "{how}");
             assert!(error.message.contains("at most 256"), "{}", error.message);
         }
-        let room = client
-            .request("resources/unsubscribe", json!({"uri": "y:0"}))
-            .await;
+        let room = client.request("resources/unsubscribe", json!({"uri": "y:0"})).await;
         assert_eq!(room, Ok(json!({})));
         let more = json!({"uri": "x:1"});
-        assert_eq!(
-            client.request("resources/subscribe", more).await,
-            Ok(json!({}))
-        );
+        assert_eq!(client.request("resources/subscribe", more).await, Ok(json!({})));
     }
 }
 
@@ -318,8 +310,7 @@ async fn the_uris_of_a_session_or_a_listen_have_64_kib_together_and_no_more() {
 async fn none_of_many_requests_on_a_pipe_is_told_that_it_is_subscribed_and_is_not() {
     let server = server();
     let mut peer = Peer::new(server.clone());
-    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
-        .await;
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap()).await;
     peer.next().await;
     let lines: String = (0..300)
         .map(|number| {
@@ -365,8 +356,7 @@ async fn no_handler_makes_a_session_keep_what_is_longer_than_a_uri() {
 async fn a_pipe_hears_of_its_subscriptions_once_it_is_initialized() {
     let server = server();
     let mut peer = Peer::new(server.clone());
-    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
-        .await;
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap()).await;
     peer.next().await;
     let subscribe = |id: i64, method: &str, uri: &str| {
         request(id, &format!("resources/{method}"), &json!({ "uri": uri }))
@@ -375,8 +365,7 @@ async fn a_pipe_hears_of_its_subscriptions_once_it_is_initialized() {
     assert_eq!(peer.next().await["result"], json!({}));
     // Not before the client has said that it is ready.
     server.notify(Change::resource_updated("x:1"));
-    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        .await;
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     peer.send(&subscribe(2, "subscribe", "y:2")).await;
     assert_eq!(peer.next().await["id"], 2);
     for uri in ["x:1", "x:2", "y:2"] {
@@ -390,11 +379,9 @@ async fn a_pipe_hears_of_its_subscriptions_once_it_is_initialized() {
     let marker = mark(&server);
     assert_eq!(peer.next().await, marker);
     // A new handshake is a new session.
-    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
-        .await;
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap()).await;
     peer.next().await;
-    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        .await;
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     peer.send(&request(4, "ping", &json!({}))).await;
     assert_eq!(peer.next().await["id"], 4);
     server.notify(Change::resource_updated("y:2"));
@@ -415,10 +402,7 @@ async fn a_get_stream_that_lags_is_told_to_read_everything_again() {
     }
     for method in ["tools", "prompts", "resources"] {
         let event = next(&mut stream).await;
-        assert_eq!(
-            event["method"],
-            format!("notifications/{method}/list_changed")
-        );
+        assert_eq!(event["method"], format!("notifications/{method}/list_changed"));
     }
     let event = next(&mut stream).await;
     assert_eq!(event["params"]["uri"], "x:1");

@@ -37,10 +37,7 @@ fn uris(uris: &[&str]) -> Value {
 /// The URI that an update is of.
 #[track_caller]
 fn updated(event: &Value) -> &str {
-    assert_eq!(
-        event["method"], "notifications/resources/updated",
-        "{event}"
-    );
+    assert_eq!(event["method"], "notifications/resources/updated", "{event}");
     event["params"]["uri"].as_str().unwrap()
 }
 
@@ -91,17 +88,10 @@ async fn a_listen_subscribes_to_256_resources_and_no_more() {
     };
     let mut stream = open(&service, listen(7, &wish(256))).await;
     let agreed = next(&mut stream).await["params"]["notifications"].take();
-    assert_eq!(
-        agreed["resourceSubscriptions"].as_array().unwrap().len(),
-        256
-    );
+    assert_eq!(agreed["resourceSubscriptions"].as_array().unwrap().len(), 256);
     let reply = listen(7, &wish(257)).send(&service).await;
     assert_eq!(reply.refusal(), (200, -32602, Some(7.into())));
-    assert!(
-        reply.message().contains("at most 256"),
-        "{}",
-        reply.message()
-    );
+    assert!(reply.message().contains("at most 256"), "{}", reply.message());
 }
 
 #[tokio::test]
@@ -138,19 +128,11 @@ async fn each_listen_hears_of_its_own_lists_and_resources() {
     for (mut stream, id, told) in [
         (one, json!(1), vec!["x:1", "y:9"]),
         (text, json!("1"), vec!["x:2"]),
-        (
-            lists,
-            json!(2),
-            vec!["notifications/resources/list_changed"],
-        ),
+        (lists, json!(2), vec!["notifications/resources/list_changed"]),
         (
             all,
             json!(3),
-            vec![
-                "x:1",
-                "notifications/tools/list_changed",
-                "notifications/prompts/list_changed",
-            ],
+            vec!["x:1", "notifications/tools/list_changed", "notifications/prompts/list_changed"],
         ),
     ] {
         for wanted in told {
@@ -187,13 +169,9 @@ async fn a_matcher_decides_what_belongs_to_a_subscription() {
             async |(), _, _| Ok(ResourceContents::text("feed:x", "")),
         )
         .subscription_matcher(|subscribed, update| {
-            let above = subscribed
-                .split_once("above=")
-                .map(|(_, above)| above.parse::<i32>().unwrap());
-            let value = update
-                .detail
-                .as_ref()
-                .and_then(|detail| detail.downcast_ref::<i32>());
+            let above =
+                subscribed.split_once("above=").map(|(_, above)| above.parse::<i32>().unwrap());
+            let value = update.detail.as_ref().and_then(|detail| detail.downcast_ref::<i32>());
             subscribed.starts_with(&update.uri) && value.copied() > above
         })
         .build()
@@ -245,16 +223,10 @@ async fn a_handler_may_decide_who_subscribes_to_what() {
         server.notify(Change::resource_updated("of:ada"));
         server.notify(Change::resource_updated("of:all"));
         let event = next(&mut stream).await;
-        let heard = if who == Some("ada") {
-            "of:ada"
-        } else {
-            "of:all"
-        };
+        let heard = if who == Some("ada") { "of:ada" } else { "of:all" };
         assert_eq!(updated(&event), heard);
     }
-    let reply = listen(7, &uris(&["of:all", "forbidden"]))
-        .send(&service)
-        .await;
+    let reply = listen(7, &uris(&["of:all", "forbidden"])).send(&service).await;
     assert_eq!(reply.refusal().1, -32602);
     assert_eq!(reply.message(), "that is not yours");
 }
@@ -292,11 +264,7 @@ async fn a_listener_that_lags_is_told_to_read_everything_again() {
     for _ in 0..1_000 {
         server.notify(Change::resource_updated("x:1"));
     }
-    let told = [
-        take(&mut reader).await,
-        take(&mut reader).await,
-        take(&mut reader).await,
-    ];
+    let told = [take(&mut reader).await, take(&mut reader).await, take(&mut reader).await];
     assert_eq!(told[0]["method"], "notifications/tools/list_changed");
     for (event, uri) in told[1..].iter().zip(["x:1", "x:2"]) {
         assert_eq!(updated(event), uri);
@@ -316,13 +284,9 @@ async fn a_listener_that_lags_is_told_to_read_everything_again() {
 async fn listens_on_one_pipe_are_told_apart_and_ended_by_notification_and_result() {
     let server = builder().build().unwrap();
     let mut peer = Peer::new(server.clone());
-    for (id, wish) in [
-        (json!(1), uris(&["x:1"])),
-        (json!("1"), uris(&["x:2", "no"])),
-    ] {
+    for (id, wish) in [(json!(1), uris(&["x:1"])), (json!("1"), uris(&["x:2", "no"]))] {
         let params = with_meta(json!({ "notifications": wish }));
-        peer.send(&request(&id, "subscriptions/listen", &params))
-            .await;
+        peer.send(&request(&id, "subscriptions/listen", &params)).await;
         let first = peer.next().await;
         assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(first["params"]["_meta"][SUBSCRIPTION], id);
@@ -350,9 +314,7 @@ async fn listens_on_one_pipe_are_told_apart_and_ended_by_notification_and_result
 #[tokio::test]
 async fn what_was_not_declared_is_told_to_nobody() {
     let server = Server::builder("s", "1", ())
-        .resource(Resource::new("x:1", "one"), async |(), _| {
-            Ok(ResourceContents::text("x:1", ""))
-        })
+        .resource(Resource::new("x:1", "one"), async |(), _| Ok(ResourceContents::text("x:1", "")))
         .tools_list_changed()
         .build()
         .unwrap();
@@ -365,10 +327,7 @@ async fn what_was_not_declared_is_told_to_nobody() {
     });
     let mut stream = open(&service, listen(7, &wish)).await;
     let agreed = next(&mut stream).await;
-    assert_eq!(
-        agreed["params"]["notifications"],
-        json!({"toolsListChanged": true})
-    );
+    assert_eq!(agreed["params"]["notifications"], json!({"toolsListChanged": true}));
     for change in [
         Change::resource_updated("x:1"),
         Change::PromptsListChanged,
@@ -431,8 +390,7 @@ async fn a_matcher_that_panics_ends_no_connection() {
     let hello = &Raw::initialize("2025-11-25").body;
     peer.send(&serde_json::from_slice(hello).unwrap()).await;
     peer.next().await;
-    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-        .await;
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     let ask = |id: i64, method: &str, uri: &str| request(id, method, &json!({ "uri": uri }));
     peer.send(&ask(1, "resources/subscribe", "y:panic")).await;
     assert_eq!(peer.next().await["id"], 1);

@@ -13,12 +13,7 @@ use crate::common::{Raw, probe};
 use crate::tasks_common::{Caller, EXTENSION, RELATED, able, accept, call, server};
 
 fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<_> = value
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }
@@ -48,26 +43,16 @@ async fn each_era_declares_tasks_in_its_own_place() {
     }
     let service = StreamableHttpService::new(server);
     let declared = json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } });
-    for (version, tasks) in [
-        ("2025-11-25", Some(declared)),
-        ("2025-06-18", None),
-        ("2024-11-05", None),
-    ] {
+    for (version, tasks) in
+        [("2025-11-25", Some(declared)), ("2025-06-18", None), ("2024-11-05", None)]
+    {
         let told = Raw::initialize(version).send(&service).await.result();
-        assert_eq!(
-            told["capabilities"].get("tasks"),
-            tasks.as_ref(),
-            "{version}"
-        );
+        assert_eq!(told["capabilities"].get("tasks"), tasks.as_ref(), "{version}");
         assert!(told["capabilities"].get("extensions").is_none(), "{told}");
         let mut caller = Caller::legacy(&service, version, None).await;
         let tools = caller.result("tools/list", json!({})).await["tools"].clone();
         let support = |name: &str| {
-            let tool = tools
-                .as_array()
-                .unwrap()
-                .iter()
-                .find(|tool| tool["name"] == name);
+            let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name);
             tool.unwrap().get("execution").cloned()
         };
         let wanted = |support: &str| tasks.as_ref().map(|_| json!({ "taskSupport": support }));
@@ -98,24 +83,15 @@ fn a_tool_with_task_support_needs_a_server_with_tasks() {
         .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("")))
         .build();
     let problem = built.unwrap_err();
-    assert!(
-        matches!(&problem, BuildError::Tool { name, .. } if name == "long"),
-        "{problem}"
-    );
-    assert!(
-        problem.to_string().contains("ServerBuilder::tasks"),
-        "{problem}"
-    );
+    assert!(matches!(&problem, BuildError::Tool { name, .. } if name == "long"), "{problem}");
+    assert!(problem.to_string().contains("ServerBuilder::tasks"), "{problem}");
 }
 
 #[test]
 fn the_extension_is_not_declared_by_hand() {
     let by_hand = Server::builder("none", "1", ()).extension(EXTENSION, Map::new());
     let problem = by_hand.build().unwrap_err();
-    assert!(
-        problem.to_string().contains("ServerBuilder::tasks"),
-        "{problem}"
-    );
+    assert!(problem.to_string().contains("ServerBuilder::tasks"), "{problem}");
 }
 
 #[tokio::test]
@@ -144,9 +120,7 @@ async fn what_is_created_is_flat_and_new() {
         assert_eq!(created["createdAt"], created["lastUpdatedAt"]);
         events.expect("started").await;
         probe.gate.notify_one();
-        caller
-            .until(created["taskId"].as_str().unwrap(), "completed")
-            .await;
+        caller.until(created["taskId"].as_str().unwrap(), "completed").await;
     }
 }
 
@@ -159,10 +133,7 @@ async fn a_task_is_there_when_its_name_is_told_and_has_its_result_when_it_is_don
         assert_eq!(task["resultType"], "complete");
         assert_eq!(task["taskId"], id);
         assert_eq!(task["status"], "working");
-        assert!(
-            task.get("result").is_none() && task.get("error").is_none(),
-            "{task}"
-        );
+        assert!(task.get("result").is_none() && task.get("error").is_none(), "{task}");
         events.expect("started").await;
         probe.gate.notify_one();
         let done = caller.until(&id, "completed").await;
@@ -182,10 +153,7 @@ async fn failures_of_the_tool_are_completed_and_protocol_errors_failed() {
         let id = caller.start("job", json!({ "ends": "badly" })).await;
         let task = caller.until(&id, "completed").await;
         assert_eq!(task["result"]["isError"], true);
-        assert!(
-            task["result"]["content"].to_string().contains("NOT_DONE"),
-            "{task}"
-        );
+        assert!(task["result"]["content"].to_string().contains("NOT_DONE"), "{task}");
 
         let id = caller.start("job", json!({ "ends": "in protocol" })).await;
         let task = caller.until(&id, "failed").await;
@@ -220,9 +188,7 @@ async fn a_client_without_the_extension_gets_the_result_or_is_refused_before_the
         assert_eq!(result["content"][0]["text"], "no task");
         events.expect("started").await;
 
-        let refused = caller
-            .answer("tools/call", &call("job", &json!({ "ends": "well" })))
-            .await;
+        let refused = caller.answer("tools/call", &call("job", &json!({ "ends": "well" }))).await;
         assert_eq!(refused["error"]["code"], -32021);
         assert_eq!(
             refused["error"]["data"]["requiredCapabilities"],
@@ -236,13 +202,9 @@ async fn a_client_without_the_extension_gets_the_result_or_is_refused_before_the
         }
     }
     // The next request of the same client is judged by itself.
-    let reply = Raw::modern("tools/call", call("job", &json!({})))
-        .send(&service)
-        .await;
+    let reply = Raw::modern("tools/call", call("job", &json!({}))).send(&service).await;
     assert_eq!(reply.refusal(), (400, -32021, Some(7.into())));
-    Caller::modern(&service, able())
-        .start("job", json!({ "ends": "well" }))
-        .await;
+    Caller::modern(&service, able()).start("job", json!({ "ends": "well" })).await;
 }
 
 #[tokio::test]
@@ -254,9 +216,7 @@ async fn a_tool_without_support_is_never_a_task() {
         assert_eq!(result["resultType"], "complete");
         assert_eq!(result["content"][0]["text"], "Hello!");
         // A mistake of its author is not the client's to read about.
-        let code = caller
-            .code("tools/call", call("undeclared", &json!({})))
-            .await;
+        let code = caller.code("tools/call", call("undeclared", &json!({}))).await;
         assert_eq!(code, -32603);
     }
 }
@@ -269,16 +229,10 @@ async fn a_question_stops_the_task_until_it_is_answered() {
         let requests = &task["inputRequests"];
         assert_eq!(keys(requests), ["confirm"]);
         assert_eq!(requests["confirm"]["method"], "elicitation/create");
-        assert!(
-            requests["confirm"]["params"]["requestedSchema"].is_object(),
-            "{task}"
-        );
+        assert!(requests["confirm"]["params"]["requestedSchema"].is_object(), "{task}");
         assert!(task.get("requestState").is_none(), "{task}");
         let acknowledged = caller
-            .update(
-                &id,
-                json!({ "confirm": accept(&json!({ "word": "yes", "more": 1 })) }),
-            )
+            .update(&id, json!({ "confirm": accept(&json!({ "word": "yes", "more": 1 })) }))
             .await;
         assert_empty(&acknowledged);
         let done = caller.until(&id, "completed").await;
@@ -319,9 +273,7 @@ async fn keys_are_never_used_again_in_a_task() {
         caller.update(&id, json!({ "first": word("a") })).await;
         let task = caller.until(&id, "input_required").await;
         assert_eq!(keys(&task["inputRequests"]), ["second"]);
-        caller
-            .update(&id, json!({ "first": word("z"), "second": word("b") }))
-            .await;
+        caller.update(&id, json!({ "first": word("z"), "second": word("b") })).await;
         let done = caller.until(&id, "completed").await;
         assert_eq!(done["result"]["content"][0]["text"], "a+b");
     }
@@ -335,18 +287,15 @@ async fn a_question_that_is_asked_anew_gets_a_new_key() {
     let looks = Arc::new(AtomicUsize::new(0));
     let server = Server::builder("tasks", "1", looks.clone())
         .tasks(TasksConfig::default())
-        .raw_tool(
-            tool,
-            async |looks: Arc<AtomicUsize>, _, context: Context| {
-                context.start_task()?;
-                // The user agrees to go to the URL, and has not been there when the handler looks.
-                if looks.fetch_add(1, Ordering::Relaxed) == 3 {
-                    return Ok(CallToolResult::text("signed in"));
-                }
-                let url = ElicitUrl::new("Sign in, please.", "https://example.com/sign-in");
-                Err(Interrupt::urls_required(&context, [url]).into())
-            },
-        )
+        .raw_tool(tool, async |looks: Arc<AtomicUsize>, _, context: Context| {
+            context.start_task()?;
+            // The user agrees to go to the URL, and has not been there when the handler looks.
+            if looks.fetch_add(1, Ordering::Relaxed) == 3 {
+                return Ok(CallToolResult::text("signed in"));
+            }
+            let url = ElicitUrl::new("Sign in, please.", "https://example.com/sign-in");
+            Err(Interrupt::urls_required(&context, [url]).into())
+        })
         .build()
         .unwrap();
     for mut caller in Caller::modern_ones(&server) {
@@ -360,14 +309,10 @@ async fn a_question_that_is_asked_anew_gets_a_new_key() {
             assert!(!seen.contains(&key), "{key} was used before");
             // An answer to an earlier one is none to this.
             for old in &seen {
-                caller
-                    .update(&id, json!({ old: { "action": "accept" } }))
-                    .await;
+                caller.update(&id, json!({ old: { "action": "accept" } })).await;
             }
             assert_eq!(keys(&caller.get(&id).await["inputRequests"]), [&key]);
-            caller
-                .update(&id, json!({ &key: { "action": "accept" } }))
-                .await;
+            caller.update(&id, json!({ &key: { "action": "accept" } })).await;
             seen.push(key);
         }
         let done = caller.until(&id, "completed").await;
@@ -380,10 +325,7 @@ async fn answers_under_unknown_keys_mean_nothing_and_wrong_ones_leave_the_questi
     for mut caller in Caller::modern_ones(&server(&probe().0)) {
         let id = caller.start("confirm", json!({})).await;
         caller.until(&id, "input_required").await;
-        for nothing in [
-            json!({}),
-            json!({ "unknown": { "ignored": true }, "other": null }),
-        ] {
+        for nothing in [json!({}), json!({ "unknown": { "ignored": true }, "other": null })] {
             assert_empty(&caller.update(&id, nothing).await);
         }
         for wrong in [
@@ -396,10 +338,7 @@ async fn answers_under_unknown_keys_mean_nothing_and_wrong_ones_leave_the_questi
             let answer = caller.answer("tasks/update", &params).await;
             assert_eq!(answer["error"]["code"], -32602, "{wrong}");
             let message = answer["error"]["message"].as_str().unwrap();
-            assert!(
-                message.starts_with("params.inputResponses[\"confirm\"]: "),
-                "{message}"
-            );
+            assert!(message.starts_with("params.inputResponses[\"confirm\"]: "), "{message}");
         }
         for malformed in [json!({}), json!({ "inputResponses": [] })] {
             let mut params = malformed;
@@ -407,9 +346,7 @@ async fn answers_under_unknown_keys_mean_nothing_and_wrong_ones_leave_the_questi
             assert_eq!(caller.code("tasks/update", params).await, -32602);
         }
         assert_eq!(keys(&caller.get(&id).await["inputRequests"]), ["confirm"]);
-        caller
-            .update(&id, json!({ "confirm": { "action": "decline" } }))
-            .await;
+        caller.update(&id, json!({ "confirm": { "action": "decline" } })).await;
         let done = caller.until(&id, "completed").await;
         assert_eq!(done["result"]["content"][0]["text"], "no");
     }
@@ -439,9 +376,7 @@ async fn rounds_before_the_task_are_over_before_it_is_created() {
         for absent in ["requestState", "inputRequests"] {
             assert!(created.get(absent).is_none(), "{created}");
         }
-        let done = caller
-            .until(created["taskId"].as_str().unwrap(), "completed")
-            .await;
+        let done = caller.until(created["taskId"].as_str().unwrap(), "completed").await;
         assert_eq!(done["result"]["content"][0]["text"], "Alice");
         events.expect("named").await;
         assert!(events.none(), "what stands behind start_task ran twice");

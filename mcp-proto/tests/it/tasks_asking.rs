@@ -29,8 +29,7 @@ async fn questions_come_on_the_stream_of_the_result() {
         assert_eq!(question["params"]["message"], prompt);
         assert_eq!(question["params"]["_meta"][RELATED]["taskId"], id);
         assert!(question["id"].is_string(), "{question}");
-        http.reply(&question["id"], &accept(&json!({ "word": word })))
-            .await;
+        http.reply(&question["id"], &accept(&json!({ "word": word }))).await;
     }
     let result = stream.next().await;
     assert_eq!(result["result"]["content"][0]["text"], "a+b");
@@ -69,13 +68,9 @@ async fn a_client_that_comes_back_is_asked_again() {
     assert_eq!(question["method"], "elicitation/create");
     assert_ne!(question["id"], lost["id"]);
     // The newest is asked, and it alone.
-    caller
-        .reply(&lost["id"], &accept(&json!({ "word": "lost" })))
-        .await;
+    caller.reply(&lost["id"], &accept(&json!({ "word": "lost" }))).await;
     assert_eq!(caller.get(&id).await["status"], "input_required");
-    caller
-        .reply(&question["id"], &accept(&json!({ "word": "found" })))
-        .await;
+    caller.reply(&question["id"], &accept(&json!({ "word": "found" }))).await;
     let result = second.next().await;
     assert_eq!(result["result"]["content"][0]["text"], "found");
     assert_eq!(caller.get(&id).await["status"], "completed");
@@ -95,10 +90,7 @@ async fn a_question_that_is_not_answered_in_time_fails_the_tool() {
     assert_eq!(cancelled["params"]["_meta"][RELATED]["taskId"], id);
     let result = caller.peer().next().await["result"].clone();
     assert_eq!(result["isError"], true);
-    assert!(
-        result.to_string().contains("CLIENT_DID_NOT_ANSWER"),
-        "{result}"
-    );
+    assert!(result.to_string().contains("CLIENT_DID_NOT_ANSWER"), "{result}");
     assert_eq!(caller.get(&id).await["status"], "failed");
 }
 
@@ -139,9 +131,7 @@ async fn a_result_whose_client_is_gone_leaves_the_question_to_the_next() {
     let mut stream = Stream::of(service.handle(waiting).await);
     let question = stream.next().await;
     probe.gate.notify_one();
-    caller
-        .reply(&question["id"], &accept(&json!({ "word": "back" })))
-        .await;
+    caller.reply(&question["id"], &accept(&json!({ "word": "back" }))).await;
     let result = stream.next().await;
     assert_eq!(result["result"]["content"][0]["text"], "back");
 }
@@ -214,23 +204,16 @@ async fn the_newest_result_that_still_waits_is_asked() {
 
 #[tokio::test]
 async fn an_answer_that_is_none_fails_the_tool_as_within_a_call() {
-    let typed = Tool::new("typed", "Says a word.")
-        .asking()
-        .with_task_support(TaskSupport::Optional);
+    let typed =
+        Tool::new("typed", "Says a word.").asking().with_task_support(TaskSupport::Optional);
     let asks = async |_: Probe, asked: Echo, context: Context| {
         let form = ElicitForm::new("Really?").field("word", Field::text().required());
         context.elicit("confirm", &form)?;
         Ok::<_, ToolError>(asked)
     };
     for (reply, code) in [
-        (
-            json!({ "result": { "action": "maybe" } }),
-            "CLIENT_ANSWER_INVALID",
-        ),
-        (
-            json!({ "error": { "code": -1, "message": "will not" } }),
-            "CLIENT_REFUSED",
-        ),
+        (json!({ "result": { "action": "maybe" } }), "CLIENT_ANSWER_INVALID"),
+        (json!({ "error": { "code": -1, "message": "will not" } }), "CLIENT_REFUSED"),
     ] {
         for (tool, arguments) in [("confirm", json!({})), ("typed", json!({ "text": "x" }))] {
             let server = builder(&probe().0, TasksConfig::default())
@@ -269,10 +252,7 @@ async fn urls_that_are_required_again_are_asked_for_under_new_keys() {
         let url = ElicitUrl::new("Sign in.", "https://login.example/");
         Err(Interrupt::urls_required(&context, [url]).into())
     };
-    let server = builder(&probe, TasksConfig::default())
-        .raw_tool(tool, needs)
-        .build()
-        .unwrap();
+    let server = builder(&probe, TasksConfig::default()).raw_tool(tool, needs).build().unwrap();
     let service = StreamableHttpService::new(server);
     let able = json!({ "elicitation": { "url": {} }, "extensions": { EXTENSION: {} } });
     let mut caller = Caller::modern(&service, able);
@@ -299,10 +279,7 @@ struct Stream {
 impl Stream {
     fn of(response: http::Response<mcp_proto::http::ResponseBody>) -> Self {
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            body: response.into_body(),
-            ahead: Vec::new(),
-        }
+        Self { body: response.into_body(), ahead: Vec::new() }
     }
 
     async fn next(&mut self) -> Value {

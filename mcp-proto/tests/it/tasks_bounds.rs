@@ -19,9 +19,7 @@ fn modern(server: &Server) -> Caller {
 #[tokio::test(start_paused = true)]
 async fn a_task_is_kept_as_long_as_its_ttl_says_and_no_longer() {
     let (probe, mut events) = probe();
-    let server = builder(&probe, config(|config| config.ttl = SECOND * 60))
-        .build()
-        .unwrap();
+    let server = builder(&probe, config(|config| config.ttl = SECOND * 60)).build().unwrap();
     let mut caller = modern(&server);
     let started = Instant::now();
     let done = caller.start("job", json!({ "ends": "well" })).await;
@@ -52,9 +50,7 @@ async fn a_task_is_kept_as_long_as_its_ttl_says_and_no_longer() {
 #[tokio::test(start_paused = true)]
 async fn a_legacy_client_chooses_the_ttl_within_bounds() {
     let (probe, mut events) = probe();
-    let server = builder(&probe, config(|config| config.max_ttl = SECOND * 7_200))
-        .build()
-        .unwrap();
+    let server = builder(&probe, config(|config| config.max_ttl = SECOND * 7_200)).build().unwrap();
     let service = StreamableHttpService::new(server);
     let mut caller = Caller::legacy(&service, "2025-11-25", None).await;
     for (asked, given) in [
@@ -77,18 +73,13 @@ async fn a_legacy_client_chooses_the_ttl_within_bounds() {
     params["task"] = json!({ "ttl": 2_000 });
     let created = caller.result("tools/call", params).await;
     let id = created["task"]["taskId"].clone();
-    assert_eq!(
-        caller.code("tasks/result", json!({ "taskId": id })).await,
-        -32602
-    );
+    assert_eq!(caller.code("tasks/result", json!({ "taskId": id })).await, -32602);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_polls_sees_the_task_through() {
     for mut caller in Caller::modern_ones(&server(&probe().0)) {
-        let created = caller
-            .result("tools/call", call("sleep", &json!({ "seconds": 89.5 })))
-            .await;
+        let created = caller.result("tools/call", call("sleep", &json!({ "seconds": 89.5 }))).await;
         let interval = Duration::from_millis(created["pollIntervalMs"].as_u64().unwrap());
         let id = created["taskId"].as_str().unwrap().to_owned();
         let (started, mut polls) = (Instant::now(), 0);
@@ -98,19 +89,14 @@ async fn a_client_that_polls_sees_the_task_through() {
         }
         assert_eq!(polls, 90);
         assert_eq!(started.elapsed(), SECOND * 90);
-        assert_eq!(
-            caller.get(&id).await["result"]["content"][0]["text"],
-            "slept"
-        );
+        assert_eq!(caller.get(&id).await["result"]["content"][0]["text"], "slept");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_tasks_are_the_most_and_their_places_come_back() {
     let (probe, mut events) = probe();
-    let server = builder(&probe, config(|config| config.ttl = SECOND * 60))
-        .build()
-        .unwrap();
+    let server = builder(&probe, config(|config| config.ttl = SECOND * 60)).build().unwrap();
     let mut caller = modern(&server);
     for round in 0..2 {
         for _ in 0..10_000 {
@@ -135,9 +121,7 @@ async fn ten_thousand_tasks_are_the_most_and_their_places_come_back() {
 #[tokio::test]
 async fn one_owner_cannot_take_every_place() {
     let (probe, _events) = probe();
-    let server = builder(&probe, config(|config| config.tasks.share = 2))
-        .build()
-        .unwrap();
+    let server = builder(&probe, config(|config| config.tasks.share = 2)).build().unwrap();
     let service = StreamableHttpService::new(server);
     let by = |principal| {
         let mut caller = Caller::modern(&service, able());
@@ -148,10 +132,7 @@ async fn one_owner_cannot_take_every_place() {
     for _ in 0..2 {
         by(Some("ann")).start("hang", json!({})).await;
     }
-    assert_eq!(
-        by(Some("ann")).code("tools/call", params.clone()).await,
-        -32603
-    );
+    assert_eq!(by(Some("ann")).code("tools/call", params.clone()).await, -32603);
     // The eras count together, principals apart.
     let mut legacy = Caller::legacy(&service, "2025-11-25", Some("ann")).await;
     let mut as_task = params.clone();
@@ -179,15 +160,9 @@ async fn what_is_kept_is_bounded_in_bytes() {
         let task = caller.until(&id, "failed").await;
         assert_eq!(task["error"]["code"], -32603);
         let message = task["error"]["message"].as_str().unwrap();
-        assert!(
-            message.contains("bytes") && message.contains("1000"),
-            "{message}"
-        );
+        assert!(message.contains("bytes") && message.contains("1000"), "{message}");
         let arguments = json!({ "bytes": 1, "more": "x".repeat(1_000) });
-        assert_eq!(
-            caller.code("tools/call", call("large", &arguments)).await,
-            -32602
-        );
+        assert_eq!(caller.code("tools/call", call("large", &arguments)).await, -32602);
         // All together.
         for fits in [true, true, false] {
             let id = caller.start("large", json!({ "bytes": 700 })).await;
@@ -195,10 +170,7 @@ async fn what_is_kept_is_bounded_in_bytes() {
             caller.until(&id, status).await;
         }
         let arguments = json!({ "bytes": 1, "more": "x".repeat(800) });
-        assert_eq!(
-            caller.code("tools/call", call("large", &arguments)).await,
-            -32603
-        );
+        assert_eq!(caller.code("tools/call", call("large", &arguments)).await, -32603);
         // The room comes back with time.
         advance(SECOND * 60).await;
     }
@@ -216,15 +188,8 @@ async fn answers_are_bounded_in_bytes() {
     assert_eq!(caller.code("tasks/update", params).await, -32602);
     assert_eq!(caller.get(&id).await["status"], "input_required");
     // What nobody asked for is not kept, whatever its size.
-    caller
-        .update(&id, json!({ "other": "x".repeat(1_000) }))
-        .await;
-    caller
-        .update(
-            &id,
-            json!({ "confirm": accept(&json!({ "word": "small" })) }),
-        )
-        .await;
+    caller.update(&id, json!({ "other": "x".repeat(1_000) })).await;
+    caller.update(&id, json!({ "confirm": accept(&json!({ "word": "small" })) })).await;
     caller.until(&id, "completed").await;
 }
 
@@ -256,13 +221,7 @@ async fn a_closed_server_gives_its_tasks_some_time() {
     service.close();
     let answer = caller.answer("tools/call", &call("hang", &json!({}))).await;
     assert_eq!(answer["error"]["code"], -32603);
-    assert!(
-        answer["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("closing"),
-        "{answer}"
-    );
+    assert!(answer["error"]["message"].as_str().unwrap().contains("closing"), "{answer}");
     assert!(events.none());
     service.ended().await;
     assert_eq!(closed.elapsed().as_secs(), 5);
@@ -360,10 +319,7 @@ async fn one_owner_cannot_take_all_the_room() {
     let (probe, _events) = probe();
     let bounds = config(|config| {
         config.max_task_bytes = 1_000;
-        config.bytes = Bound {
-            total: 10_000,
-            share: 2_500,
-        };
+        config.bytes = Bound { total: 10_000, share: 2_500 };
     });
     let service = StreamableHttpService::new(builder(&probe, bounds).build().unwrap());
     let by = |principal| {

@@ -28,17 +28,12 @@ pub(crate) fn builder(probe: &Probe, config: TasksConfig) -> ServerBuilder<Probe
             .with_input_schema(json!({ "type": "object" }))
             .with_task_support(support)
     };
-    let (never, optional, required) = (
-        TaskSupport::Forbidden,
-        TaskSupport::Optional,
-        TaskSupport::Required,
-    );
+    let (never, optional, required) =
+        (TaskSupport::Forbidden, TaskSupport::Optional, TaskSupport::Required);
     Server::builder("tasks", "1.0.0", probe.clone())
         .tasks(config)
         .logging()
-        .raw_tool(tool("greet", never), async |_, _, _| {
-            Ok(CallToolResult::text("Hello!"))
-        })
+        .raw_tool(tool("greet", never), async |_, _, _| Ok(CallToolResult::text("Hello!")))
         .raw_tool(tool("hang", optional), hang)
         .raw_tool(tool("gate", optional), gate)
         .raw_tool(tool("sleep", optional), sleep)
@@ -49,13 +44,10 @@ pub(crate) fn builder(probe: &Probe, config: TasksConfig) -> ServerBuilder<Probe
         .raw_tool(tool("named", optional), named)
         .raw_tool(tool("chatty", optional), chatty)
         .raw_tool(tool("large", optional), large)
-        .raw_tool(
-            tool("undeclared", never),
-            async |_: Probe, _, context: Context| {
-                context.start_task()?;
-                Ok(CallToolResult::text("never"))
-            },
-        )
+        .raw_tool(tool("undeclared", never), async |_: Probe, _, context: Context| {
+            context.start_task()?;
+            Ok(CallToolResult::text("never"))
+        })
 }
 
 pub(crate) fn server(probe: &Probe) -> Server {
@@ -114,9 +106,7 @@ async fn confirm(_: Probe, _: Map<String, Value>, context: Context) -> Outcome {
 
 async fn both(_: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
-    let questions = Questions::new()
-        .elicit("one", form("word"))
-        .elicit("two", form("word"));
+    let questions = Questions::new().elicit("one", form("word")).elicit("two", form("word"));
     let answers = context.ask(&questions)?;
     let (one, two) = (answers.elicited("one")?, answers.elicited("two")?);
     let said = [one.text("word").unwrap(), two.text("word").unwrap()];
@@ -136,9 +126,7 @@ async fn named(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome
     let answer = context.elicit("user_name", &form("name"))?;
     context.start_task()?;
     probe.report("named");
-    Ok(CallToolResult::text(
-        answer.text("name").unwrap_or("nobody"),
-    ))
+    Ok(CallToolResult::text(answer.text("name").unwrap_or("nobody")))
 }
 
 /// Says all it can, then waits, then says more.
@@ -217,8 +205,7 @@ impl Caller {
     ) -> Self {
         let mut http = initialize(version);
         if let Some(principal) = principal {
-            http.extensions_mut()
-                .insert(Principal(principal.to_owned()));
+            http.extensions_mut().insert(Principal(principal.to_owned()));
         }
         let response = service.handle(http).await;
         let session = response.headers()["mcp-session-id"].to_str().unwrap();
@@ -271,10 +258,7 @@ impl Caller {
     /// A legacy one over each transport.
     pub(crate) async fn legacy_ones(server: &Server) -> [Self; 2] {
         let service = StreamableHttpService::new(server.clone());
-        [
-            Self::legacy(&service, "2025-11-25", None).await,
-            Self::legacy_pipe(server).await,
-        ]
+        [Self::legacy(&service, "2025-11-25", None).await, Self::legacy_pipe(server).await]
     }
 
     /// Everything that is said until the answer, which comes last.
@@ -354,9 +338,7 @@ impl Caller {
     /// The code of the error that must come.
     pub(crate) async fn code(&mut self, method: &str, params: Value) -> i64 {
         let answer = self.answer(method, &params).await;
-        answer["error"]["code"]
-            .as_i64()
-            .unwrap_or_else(|| panic!("{answer}"))
+        answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{answer}"))
     }
 
     /// Calls a tool as a task; its id.
@@ -437,8 +419,7 @@ impl Caller {
     fn of_principal(&self, raw: Raw) -> Http {
         let mut http = raw.request();
         if let Some(principal) = self.principal {
-            http.extensions_mut()
-                .insert(Principal(principal.to_owned()));
+            http.extensions_mut().insert(Principal(principal.to_owned()));
         }
         http
     }
@@ -471,10 +452,7 @@ pub(crate) struct Stream {
 impl Stream {
     pub(crate) fn of(response: http::Response<ResponseBody>) -> Self {
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            body: response.into_body(),
-            ahead: Vec::new(),
-        }
+        Self { body: response.into_body(), ahead: Vec::new() }
     }
 
     /// The next message.

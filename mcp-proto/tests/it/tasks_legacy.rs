@@ -24,10 +24,7 @@ async fn a_task_is_created_when_the_client_asks_for_it() {
         assert_eq!(task["status"], "working");
         assert_eq!(task["ttl"], 60_000);
         assert_eq!(task["pollInterval"], 1_000);
-        assert!(
-            task["createdAt"].is_string() && task["lastUpdatedAt"].is_string(),
-            "{task}"
-        );
+        assert!(task["createdAt"].is_string() && task["lastUpdatedAt"].is_string(), "{task}");
         for modern in ["ttlMs", "pollIntervalMs", "resultType", "_meta"] {
             assert!(task.get(modern).is_none(), "{task}");
         }
@@ -44,10 +41,7 @@ async fn a_task_is_created_when_the_client_asks_for_it() {
         assert_eq!(done["status"], "completed");
         assert!(done.get("result").is_none(), "{done}");
         // As often as it is asked for.
-        assert_eq!(
-            caller.result("tasks/result", json!({ "taskId": id })).await,
-            result
-        );
+        assert_eq!(caller.result("tasks/result", json!({ "taskId": id })).await, result);
     }
 }
 
@@ -56,9 +50,7 @@ async fn the_tools_declaration_and_the_clients_wish_must_agree() {
     let (probe, mut events) = probe();
     let server = server(&probe);
     for mut caller in Caller::legacy_ones(&server).await {
-        let refused = caller
-            .answer("tools/call", &call("job", &json!({ "ends": "well" })))
-            .await;
+        let refused = caller.answer("tools/call", &call("job", &json!({ "ends": "well" }))).await;
         assert_eq!(refused["error"]["code"], -32601);
         let message = refused["error"]["message"].as_str().unwrap();
         assert!(message.contains("params.task"), "{message}");
@@ -70,18 +62,9 @@ async fn the_tools_declaration_and_the_clients_wish_must_agree() {
         let result = caller.result("tools/call", call("gate", &json!({}))).await;
         assert_eq!(result["content"][0]["text"], "no task");
         events.expect("started").await;
-        for malformed in [
-            json!(5),
-            json!([]),
-            json!({ "ttl": "long" }),
-            json!({ "ttl": -1 }),
-        ] {
+        for malformed in [json!(5), json!([]), json!({ "ttl": "long" }), json!({ "ttl": -1 })] {
             let params = as_task("gate", &json!({}), &malformed);
-            assert_eq!(
-                caller.code("tools/call", params).await,
-                -32602,
-                "{malformed}"
-            );
+            assert_eq!(caller.code("tools/call", params).await, -32602, "{malformed}");
         }
         let unknown = as_task("unknown", &json!({}), &json!({}));
         assert_eq!(caller.code("tools/call", unknown).await, -32602);
@@ -93,10 +76,7 @@ async fn the_tools_declaration_and_the_clients_wish_must_agree() {
     let asked = as_task("gate", &json!({}), &json!({}));
     let result = older.result("tools/call", asked).await;
     assert_eq!(result["content"][0]["text"], "no task");
-    assert_eq!(
-        older.code("tools/call", call("job", &json!({}))).await,
-        -32601
-    );
+    assert_eq!(older.code("tools/call", call("job", &json!({}))).await, -32601);
     for method in ["tasks/get", "tasks/result", "tasks/cancel", "tasks/list"] {
         assert_eq!(older.code(method, json!({ "taskId": "x" })).await, -32601);
     }
@@ -115,13 +95,8 @@ async fn the_result_is_what_the_call_would_have_been_answered() {
         assert!(task["statusMessage"].is_string(), "{task}");
 
         let id = caller.start("job", json!({ "ends": "in protocol" })).await;
-        let answer = caller
-            .answer("tasks/result", &json!({ "taskId": id }))
-            .await;
-        assert_eq!(
-            answer["error"],
-            json!({ "code": -32602, "message": "that cannot be" })
-        );
+        let answer = caller.answer("tasks/result", &json!({ "taskId": id })).await;
+        assert_eq!(answer["error"], json!({ "code": -32602, "message": "that cannot be" }));
         let task = caller.get(&id).await;
         assert_eq!(task["status"], "failed");
         assert_eq!(task["statusMessage"], "that cannot be");
@@ -143,27 +118,16 @@ async fn cancelling_drops_the_handler_once() {
         assert_eq!(task["taskId"], id);
         assert_eq!(task["status"], "cancelled");
         events.expect("dropped").await;
-        let refused = caller
-            .answer("tasks/cancel", &json!({ "taskId": id }))
-            .await;
+        let refused = caller.answer("tasks/cancel", &json!({ "taskId": id })).await;
         assert_eq!(refused["error"]["code"], -32602);
         let message = refused["error"]["message"].as_str().unwrap();
         assert!(message.contains("cancelled"), "{message}");
-        assert_eq!(
-            caller.code("tasks/result", json!({ "taskId": id })).await,
-            -32602
-        );
+        assert_eq!(caller.code("tasks/result", json!({ "taskId": id })).await, -32602);
         assert_eq!(caller.get(&id).await["status"], "cancelled");
         for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
-            assert_eq!(
-                caller.code(method, json!({ "taskId": "none" })).await,
-                -32602
-            );
+            assert_eq!(caller.code(method, json!({ "taskId": "none" })).await, -32602);
         }
-        assert_eq!(
-            caller.code("tasks/update", json!({ "taskId": id })).await,
-            -32601
-        );
+        assert_eq!(caller.code("tasks/update", json!({ "taskId": id })).await, -32601);
     }
 }
 
@@ -174,19 +138,14 @@ async fn a_waiting_result_hears_of_the_cancellation() {
     let id = caller.start("hang", json!({})).await;
     events.expect("started").await;
     let waiting = caller.send("tasks/result", &json!({ "taskId": id })).await;
-    let said = caller
-        .messages("tasks/cancel", &json!({ "taskId": id }))
-        .await;
+    let said = caller.messages("tasks/cancel", &json!({ "taskId": id })).await;
     let mut said = said.into_iter();
     let mut next = async || match said.next() {
         Some(said) => said,
         None => caller.peer().next().await,
     };
     let (one, two) = (next().await, next().await);
-    let ended = [one, two]
-        .into_iter()
-        .find(|said| said["id"] == waiting)
-        .unwrap();
+    let ended = [one, two].into_iter().find(|said| said["id"] == waiting).unwrap();
     assert_eq!(ended["error"]["code"], -32602);
 }
 
@@ -231,9 +190,7 @@ async fn what_is_said_while_nobody_waits_is_lost_and_holds_nothing_up() {
         }
         probe.gate.notify_one();
         caller.until(&id, "completed").await;
-        let said = caller
-            .messages("tasks/result", &json!({ "taskId": id }))
-            .await;
+        let said = caller.messages("tasks/result", &json!({ "taskId": id })).await;
         assert_eq!(said.len(), 1, "{said:?}");
     }
 }
@@ -241,10 +198,7 @@ async fn what_is_said_while_nobody_waits_is_lost_and_holds_nothing_up() {
 #[tokio::test]
 async fn a_list_has_the_callers_own_tasks_page_by_page() {
     let (probe, _events) = probe();
-    let server = builder(&probe, TasksConfig::default())
-        .page_size(2)
-        .build()
-        .unwrap();
+    let server = builder(&probe, TasksConfig::default()).page_size(2).build().unwrap();
     let service = StreamableHttpService::new(server.clone());
     let mut ann = Caller::legacy(&service, "2025-11-25", Some("ann")).await;
     let mut bob = Caller::legacy(&service, "2025-11-25", Some("bob")).await;
@@ -280,27 +234,15 @@ async fn a_list_has_the_callers_own_tasks_page_by_page() {
     // A cursor is the caller's own, and no invention.
     let first = ann.result("tasks/list", json!({})).await;
     let cursor = first["nextCursor"].clone();
-    assert_eq!(
-        bob.code("tasks/list", json!({ "cursor": cursor })).await,
-        -32602
-    );
+    assert_eq!(bob.code("tasks/list", json!({ "cursor": cursor })).await, -32602);
     for cursor in [json!(""), json!("2"), json!(5)] {
-        assert_eq!(
-            ann.code("tasks/list", json!({ "cursor": cursor })).await,
-            -32602
-        );
+        assert_eq!(ann.code("tasks/list", json!({ "cursor": cursor })).await, -32602);
     }
     // The same person in another session; somebody else in none.
     let mut again = Caller::legacy(&service, "2025-11-25", Some("ann")).await;
-    assert_eq!(
-        again.result("tasks/list", json!({})).await["tasks"],
-        first["tasks"]
-    );
+    assert_eq!(again.result("tasks/list", json!({})).await["tasks"], first["tasks"]);
     let mut nobody = Caller::legacy(&service, "2025-11-25", None).await;
-    assert_eq!(
-        nobody.result("tasks/list", json!({})).await,
-        json!({ "tasks": [] })
-    );
+    assert_eq!(nobody.result("tasks/list", json!({})).await, json!({ "tasks": [] }));
 }
 
 #[tokio::test]

@@ -41,9 +41,7 @@ async fn a_listener_hears_what_its_tasks_are_and_become() {
     let half = stream.next().await;
     assert_eq!(half["params"]["statusMessage"], "half");
     // Of another task nothing is heard.
-    caller
-        .result("tasks/cancel", json!({ "taskId": other }))
-        .await;
+    caller.result("tasks/cancel", json!({ "taskId": other })).await;
     probe.gate.notify_one();
     events.expect("dropped").await;
     events.expect("more").await;
@@ -58,9 +56,7 @@ async fn a_listener_hears_what_its_tasks_are_and_become() {
     // All that `tasks/get` tells.
     let mut told = caller.get(&id).await;
     assert_eq!(told["status"], "completed");
-    told.as_object_mut()
-        .unwrap()
-        .retain(|key, _| key != "_meta" && key != "resultType");
+    told.as_object_mut().unwrap().retain(|key, _| key != "_meta" && key != "resultType");
     params.as_object_mut().unwrap().remove("_meta");
     assert_eq!(params, told);
 }
@@ -71,40 +67,23 @@ async fn questions_and_ends_are_told_over_a_pipe_too() {
     let mut caller = Caller::modern_pipe(&server);
     let id = caller.start("confirm", json!({})).await;
     caller.until(&id, "input_required").await;
-    let listen = caller
-        .send("subscriptions/listen", &task_ids(&json!([id])))
-        .await;
-    assert_eq!(
-        caller.peer().next().await["params"]["notifications"]["taskIds"],
-        json!([id])
-    );
+    let listen = caller.send("subscriptions/listen", &task_ids(&json!([id]))).await;
+    assert_eq!(caller.peer().next().await["params"]["notifications"]["taskIds"], json!([id]));
     let asks = caller.peer().next().await;
     assert_eq!(asks["params"]["status"], "input_required");
-    assert_eq!(
-        asks["params"]["inputRequests"]["confirm"]["method"],
-        "elicitation/create"
-    );
+    assert_eq!(asks["params"]["inputRequests"]["confirm"]["method"], "elicitation/create");
     let responses = json!({ "confirm": accept(&json!({ "word": "yes" })) });
     let params = json!({ "taskId": id, "inputResponses": responses });
     let said = caller.messages("tasks/update", &params).await;
-    let mut told: Vec<Value> = said
-        .into_iter()
-        .filter(|said| said.get("id").is_none())
-        .collect();
-    while told
-        .last()
-        .is_none_or(|last| last["params"]["status"] != "completed")
-    {
+    let mut told: Vec<Value> = said.into_iter().filter(|said| said.get("id").is_none()).collect();
+    while told.last().is_none_or(|last| last["params"]["status"] != "completed") {
         told.push(caller.peer().next().await);
     }
     for told in &told {
         assert_eq!(told["method"], "notifications/tasks");
         assert_eq!(told["params"]["_meta"][SUBSCRIPTION], listen);
     }
-    assert_eq!(
-        told.last().unwrap()["params"]["result"]["content"][0]["text"],
-        "yes"
-    );
+    assert_eq!(told.last().unwrap()["params"]["result"]["content"][0]["text"], "yes");
 }
 
 #[tokio::test]
@@ -115,10 +94,7 @@ async fn only_tasks_that_are_the_callers_own_are_agreed_on() {
     ann.principal = Some("ann");
     let mut bob = Caller::modern(&service, able());
     bob.principal = Some("bob");
-    let (of_ann, of_bob) = (
-        ann.start("hang", json!({})).await,
-        bob.start("hang", json!({})).await,
-    );
+    let (of_ann, of_bob) = (ann.start("hang", json!({})).await, bob.start("hang", json!({})).await);
     let wanted = task_ids(&json!([of_ann, "none", of_bob, of_bob]));
     let mut stream = open(&service, &mut bob, &wanted).await;
     let agreed = stream.next().await["params"]["notifications"].clone();
@@ -132,9 +108,7 @@ async fn only_tasks_that_are_the_callers_own_are_agreed_on() {
 async fn a_listener_without_the_extension_and_a_malformed_wish_are_refused() {
     let service = StreamableHttpService::new(server(&probe().0));
     let mut other = Caller::modern(&service, json!({}));
-    let refused = other
-        .answer("subscriptions/listen", &task_ids(&json!([])))
-        .await;
+    let refused = other.answer("subscriptions/listen", &task_ids(&json!([]))).await;
     assert_eq!(refused["error"]["code"], -32021);
     assert_eq!(
         refused["error"]["data"]["requiredCapabilities"]["extensions"][EXTENSION],
@@ -164,10 +138,7 @@ async fn a_listener_of_a_task_takes_a_place() {
     let id = caller.start("hang", json!({})).await;
     let wanted = task_ids(&json!([id]));
     let mut stream = open(&service, &mut caller, &wanted).await;
-    assert_eq!(
-        caller.code("subscriptions/listen", wanted.clone()).await,
-        -32603
-    );
+    assert_eq!(caller.code("subscriptions/listen", wanted.clone()).await, -32603);
     stream.next().await;
     stream.next().await;
     // It ends with the server, as others do.

@@ -21,30 +21,21 @@ async fn an_unknown_task_is_an_error_of_the_params() {
                 let answer = caller.answer(method, &params).await;
                 assert_eq!(answer["error"]["code"], -32602, "{method} {id}");
                 let message = answer["error"]["message"].as_str().unwrap();
-                assert!(
-                    message.len() < 300 && message.contains("taskId"),
-                    "{message}"
-                );
+                assert!(message.len() < 300 && message.contains("taskId"), "{message}");
             }
         }
     }
     // Without a name there is none to find; over HTTP the header says so before.
     let mut caller = Caller::modern_pipe(&server(&probe().0));
     assert_eq!(caller.code("tasks/get", json!({})).await, -32602);
-    assert_eq!(
-        caller.code("tasks/get", json!({ "taskId": 5 })).await,
-        -32602
-    );
+    assert_eq!(caller.code("tasks/get", json!({ "taskId": 5 })).await, -32602);
 }
 
 #[tokio::test]
 async fn the_methods_of_the_other_form_do_not_exist() {
     for mut caller in Caller::modern_ones(&server(&probe().0)) {
         let id = caller.start("hang", json!({})).await;
-        assert_eq!(
-            caller.code("tasks/result", json!({ "taskId": id })).await,
-            -32601
-        );
+        assert_eq!(caller.code("tasks/result", json!({ "taskId": id })).await, -32601);
         assert_eq!(caller.code("tasks/list", json!({})).await, -32601);
     }
 }
@@ -54,9 +45,7 @@ async fn the_client_names_the_task_in_the_header() {
     let served = Served::new(server(&probe().0)).await;
     let mut config = ClientConfig::new(Era::Modern);
     let extensions = json!({ EXTENSION: {} });
-    config
-        .capabilities
-        .insert("extensions".to_owned(), extensions);
+    config.capabilities.insert("extensions".to_owned(), extensions);
     let client = Client::http(&served.url(), config).await.unwrap();
     let task = client.call_tool("hang", json!({})).await.unwrap();
     for (method, more) in [
@@ -97,20 +86,17 @@ async fn a_task_belongs_to_the_principal_who_created_it() {
         caller.principal = principal;
         caller
     };
-    for (owner, strangers) in [
-        (Some("ann"), vec![Some("bob"), Some(""), None]),
-        (None, vec![Some("ann"), Some("")]),
-    ] {
+    for (owner, strangers) in
+        [(Some("ann"), vec![Some("bob"), Some(""), None]), (None, vec![Some("ann"), Some("")])]
+    {
         let id = by(owner).start("confirm", json!({})).await;
         let task = by(owner).until(&id, "input_required").await;
         for stranger in strangers {
             let mut stranger = by(stranger);
             let answer = json!({ "confirm": accept(&json!({ "word": "stolen" })) });
-            for (method, responses) in [
-                ("tasks/get", None),
-                ("tasks/cancel", None),
-                ("tasks/update", Some(answer)),
-            ] {
+            for (method, responses) in
+                [("tasks/get", None), ("tasks/cancel", None), ("tasks/update", Some(answer))]
+            {
                 let mut params = json!({ "taskId": id });
                 if let Some(responses) = responses {
                     params["inputResponses"] = responses;
@@ -121,10 +107,7 @@ async fn a_task_belongs_to_the_principal_who_created_it() {
                 let unknown = stranger.answer(method, &params).await["error"].clone();
                 assert_eq!(refused["code"], -32602, "{method}");
                 let message = refused["message"].as_str().unwrap();
-                assert_eq!(
-                    message.replace(&id, "none"),
-                    unknown["message"].as_str().unwrap()
-                );
+                assert_eq!(message.replace(&id, "none"), unknown["message"].as_str().unwrap());
             }
         }
         assert_eq!(by(owner).get(&id).await, task);
@@ -132,10 +115,7 @@ async fn a_task_belongs_to_the_principal_who_created_it() {
     // The other era is another world, for the same principal too.
     let id = by(Some("ann")).start("hang", json!({})).await;
     let mut legacy = Caller::legacy(&service, "2025-11-25", Some("ann")).await;
-    assert_eq!(
-        legacy.code("tasks/get", json!({ "taskId": id })).await,
-        -32602
-    );
+    assert_eq!(legacy.code("tasks/get", json!({ "taskId": id })).await, -32602);
 }
 
 #[tokio::test]

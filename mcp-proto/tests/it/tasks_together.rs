@@ -43,13 +43,7 @@ impl Pair {
             let sessions = Arc::clone(&sessions);
             StreamableHttpService::with_sessions(server, HttpConfig::default(), sessions)
         });
-        Self {
-            memory,
-            servers,
-            services,
-            probe,
-            events,
-        }
+        Self { memory, servers, services, probe, events }
     }
 
     /// A client of the modern era at both servers.
@@ -144,11 +138,7 @@ async fn a_page_of_one_goes_on_at_the_other() {
     let mut started = Vec::new();
     let [at_a, at_b] = &mut pair.legacy().await;
     for turn in 0..PAGE + 2 {
-        let caller = if turn % 2 == 0 {
-            &mut *at_a
-        } else {
-            &mut *at_b
-        };
+        let caller = if turn % 2 == 0 { &mut *at_a } else { &mut *at_b };
         started.push(json!(caller.start("hang", json!({})).await));
         pair.events.expect("started").await;
     }
@@ -186,10 +176,7 @@ async fn a_task_is_cancelled_at_the_other_once() {
     let id = at_a.start("hang", json!({})).await;
     at_a.result("tasks/cancel", named(&id)).await;
     for caller in [&mut at_a, &mut at_b] {
-        assert_eq!(
-            caller.code("tasks/cancel", named(&id)).await,
-            INVALID_PARAMS
-        );
+        assert_eq!(caller.code("tasks/cancel", named(&id)).await, INVALID_PARAMS);
     }
 }
 
@@ -204,13 +191,9 @@ async fn what_is_asked_is_answered_at_any() {
     let unfit = json!({ "taskId": id, "inputResponses": { "one": 1 } });
     assert_eq!(at_b.code("tasks/update", unfit).await, INVALID_PARAMS);
     let answer = |word: &str| accept(&json!({ "word": word }));
-    at_b.update(&id, json!({ "one": answer("a"), "none": 1 }))
-        .await;
+    at_b.update(&id, json!({ "one": answer("a"), "none": 1 })).await;
     let open = at_b.get(&id).await["inputRequests"].clone();
-    assert_eq!(
-        open.as_object().unwrap().keys().collect::<Vec<_>>(),
-        ["two"]
-    );
+    assert_eq!(open.as_object().unwrap().keys().collect::<Vec<_>>(), ["two"]);
     at_a.update(&id, json!({ "two": answer("b") })).await;
     for caller in [&mut at_a, &mut at_b] {
         let done = until(caller, &id, "completed").await;
@@ -237,8 +220,7 @@ async fn a_legacy_client_is_asked_where_it_waits() {
     for word in ["a", "b"] {
         let question = stream.next().await;
         assert_eq!(question["method"], "elicitation/create");
-        at_b.reply(&question["id"], &accept(&json!({ "word": word })))
-            .await;
+        at_b.reply(&question["id"], &accept(&json!({ "word": word }))).await;
     }
     let answer = stream.next().await;
     assert_eq!(answer["result"]["content"][0]["text"], "a+b", "{answer}");
@@ -247,8 +229,7 @@ async fn a_legacy_client_is_asked_where_it_waits() {
     let http = at_b.http("tasks/result", &named(&id));
     let mut stream = Stream::of(pair.services[1].handle(http).await);
     let question = stream.next().await;
-    at_b.reply(&question["id"], &accept(&json!({ "word": 1 })))
-        .await;
+    at_b.reply(&question["id"], &accept(&json!({ "word": 1 }))).await;
     let answer = stream.next().await;
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     assert_eq!(until(&mut at_a, &id, "failed").await, at_b.get(&id).await);
@@ -269,8 +250,7 @@ async fn a_listener_is_notified_of_the_tasks_of_the_other() {
     while told["params"]["status"] != "input_required" {
         told = stream.next().await;
     }
-    at_a.update(&id, json!({ "confirm": accept(&json!({ "word": "yes" })) }))
-        .await;
+    at_a.update(&id, json!({ "confirm": accept(&json!({ "word": "yes" })) })).await;
     while told["params"]["status"] != "completed" {
         told = stream.next().await;
         assert_eq!(told["method"], "notifications/tasks");

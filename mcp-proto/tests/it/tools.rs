@@ -28,23 +28,11 @@ struct Send {
 }
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Command {
-    Tick {
-        dt: Option<f64>,
-    },
-    CreateBody {
-        name: String,
-        mass: f64,
-        color: Option<Color>,
-    },
-    DeleteBody {
-        id: String,
-    },
+    Tick { dt: Option<f64> },
+    CreateBody { name: String, mass: f64, color: Option<Color> },
+    DeleteBody { id: String },
 }
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -63,32 +51,21 @@ fn one() -> f64 {
 
 fn server() -> Server {
     Server::builder("tools", "1", ())
-        .tool(Tool::new("tick", "Ticks."), async |(), tick: Tick, _| {
-            Ok(tick)
-        })
-        .tool(
-            Tool::new("send", "Sends a command."),
-            async |(), send: Send, _| Ok(send),
-        )
+        .tool(Tool::new("tick", "Ticks."), async |(), tick: Tick, _| Ok(tick))
+        .tool(Tool::new("send", "Sends a command."), async |(), send: Send, _| Ok(send))
         .tool(Tool::new("panics", "Panics at once."), panics_at_once)
-        .tool(
-            Tool::new("panics-later", "Panics when polled."),
-            async |(), _: Nothing, _| {
-                tokio::task::yield_now().await;
-                panic_with::<Nothing>("secret of the inside")
-            },
-        )
+        .tool(Tool::new("panics-later", "Panics when polled."), async |(), _: Nothing, _| {
+            tokio::task::yield_now().await;
+            panic_with::<Nothing>("secret of the inside")
+        })
         .tool(
             Tool::new("slow", "Takes for ever.").with_timeout(Duration::from_secs(5)),
             async |(), _: Nothing, _| std::future::pending::<Result<Tick, ToolError>>().await,
         )
-        .tool(
-            Tool::new("fails", "Cannot do it."),
-            async |(), _: Nothing, _| {
-                let error = ToolError::new("UNIVERSE_NOT_FOUND", "no universe \"x\"");
-                Err::<Tick, _>(error.with_data(json!({"id": "x"})))
-            },
-        )
+        .tool(Tool::new("fails", "Cannot do it."), async |(), _: Nothing, _| {
+            let error = ToolError::new("UNIVERSE_NOT_FOUND", "no universe \"x\"");
+            Err::<Tick, _>(error.with_data(json!({"id": "x"})))
+        })
         .raw_tool(
             Tool::new("raw", "Takes what its schema says.").with_input_schema(json!({
                 "type": "object",
@@ -104,11 +81,7 @@ fn server() -> Server {
 
 // The compiler cannot see that nothing comes back.
 fn panic_with<T>(message: &str) -> Result<Send, ToolError> {
-    assert!(
-        message.is_empty(),
-        "{message} in {}",
-        std::any::type_name::<T>()
-    );
+    assert!(message.is_empty(), "{message} in {}", std::any::type_name::<T>());
     Err(ToolError::internal())
 }
 
@@ -132,11 +105,7 @@ async fn raw(
 
 /// The result of a call without a transport.
 async fn call(tool: &str, arguments: Value) -> Value {
-    let request = Request::new(
-        1,
-        "tools/call",
-        json!({ "name": tool, "arguments": arguments }),
-    );
+    let request = Request::new(1, "tools/call", json!({ "name": tool, "arguments": arguments }));
     let response = server().handle(request, Context::test()).await;
     response.outcome.unwrap().to_value()
 }
@@ -151,34 +120,19 @@ async fn failure(tool: &str, arguments: Value) -> Value {
 #[tokio::test]
 async fn what_is_wrong_with_arguments_is_told_all_at_once_and_exactly() {
     for (arguments, told) in [
-        (
-            json!({}),
-            "\"universe\" is a required property; \"ticks\" is a required property",
-        ),
+        (json!({}), "\"universe\" is a required property; \"ticks\" is a required property"),
         (
             json!({"universe": "x", "ticks": 0, "loud": "yes"}),
             "/loud: \"yes\" is not of type \"boolean\"; /ticks: 0 is less than the minimum of 1",
         ),
-        (
-            json!({"universe": 1, "ticks": 1}),
-            "/universe: 1 is not of type \"string\"",
-        ),
-        (
-            json!({"universe": null, "ticks": 1}),
-            "/universe: null is not of type \"string\"",
-        ),
-        (
-            json!({"universe": "x", "ticks": 1.5}),
-            "/ticks: 1.5 is not of type \"integer\"",
-        ),
+        (json!({"universe": 1, "ticks": 1}), "/universe: 1 is not of type \"string\""),
+        (json!({"universe": null, "ticks": 1}), "/universe: null is not of type \"string\""),
+        (json!({"universe": "x", "ticks": 1.5}), "/ticks: 1.5 is not of type \"integer\""),
         (
             json!({"universe": "x", "ticks": 4_294_967_296_u64}),
             "/ticks: 4294967296 is greater than the maximum of 4294967295",
         ),
-        (
-            json!({"universe": {}, "ticks": 1}),
-            "/universe: the value is not of type \"string\"",
-        ),
+        (json!({"universe": {}, "ticks": 1}), "/universe: the value is not of type \"string\""),
     ] {
         let error = failure("tick", arguments.clone()).await;
         assert_eq!(error["error"]["code"], "INVALID_ARGUMENTS");
@@ -187,12 +141,7 @@ async fn what_is_wrong_with_arguments_is_told_all_at_once_and_exactly() {
             format!("invalid arguments for tick: {told}"),
             "{arguments}"
         );
-        assert!(
-            !error["error"]["data"]["findings"]
-                .as_array()
-                .unwrap()
-                .is_empty()
-        );
+        assert!(!error["error"]["data"]["findings"].as_array().unwrap().is_empty());
     }
 }
 
@@ -208,10 +157,9 @@ async fn a_vague_finding_gives_way_to_those_inside_it_and_to_no_others() {
         "properties": {"part": either, "parts": {"type": "integer"}, "one": tagged, "two": tagged},
     });
     let server = Server::builder("s", "1", ())
-        .raw_tool(
-            Tool::new("t", "").with_input_schema(schema),
-            async |(), _, _| Ok(CallToolResult::text("")),
-        )
+        .raw_tool(Tool::new("t", "").with_input_schema(schema), async |(), _, _| {
+            Ok(CallToolResult::text(""))
+        })
         .build()
         .unwrap();
     let arguments = json!({
@@ -244,36 +192,20 @@ struct Strict {
 async fn an_application_words_what_does_not_fit_itself() {
     let server = Server::builder("strict", "1", ())
         .refuse_arguments(|tool, arguments, findings| {
-            let told: Vec<Value> = findings
-                .iter()
-                .map(|it| json!([it.path, it.member, it.value]))
-                .collect();
+            let told: Vec<Value> =
+                findings.iter().map(|it| json!([it.path, it.member, it.value])).collect();
             ToolError::new("MINE", format!("{tool} {}", arguments["name"])).with_data(told.into())
         })
-        .tool(Tool::new("strict", "Strict."), async |(), _: Strict, _| {
-            Ok(0)
-        })
+        .tool(Tool::new("strict", "Strict."), async |(), _: Strict, _| Ok(0))
         .build()
         .unwrap();
     for (arguments, findings) in [
-        (
-            json!({"name": "x", "limit": 4}),
-            json!([["/limit", null, "4"]]),
-        ),
+        (json!({"name": "x", "limit": 4}), json!([["/limit", null, "4"]])),
         (json!({"name": 1}), json!([["/name", null, "1"]])),
-        (
-            json!({"name": "x", "limit": "y"}),
-            json!([["/limit", null, "y"]]),
-        ),
-        (
-            json!({"name": "x", "limit": [1]}),
-            json!([["/limit", null, null]]),
-        ),
+        (json!({"name": "x", "limit": "y"}), json!([["/limit", null, "y"]])),
+        (json!({"name": "x", "limit": [1]}), json!([["/limit", null, null]])),
         (json!({}), json!([["", "name", null]])),
-        (
-            json!({"name": "x", "b": 1, "c": 2}),
-            json!([["", "b", null]]),
-        ),
+        (json!({"name": "x", "b": 1, "c": 2}), json!([["", "b", null]])),
     ] {
         let params = json!({"name": "strict", "arguments": arguments});
         let request = Request::new(1, "tools/call", params);
@@ -292,22 +224,13 @@ async fn an_application_words_what_does_not_fit_itself() {
 #[tokio::test]
 async fn a_choice_is_explained_by_the_alternative_that_was_chosen() {
     for (command, told) in [
-        (
-            json!({"type": "createBody", "mass": 1}),
-            "/command: \"name\" is a required property",
-        ),
+        (json!({"type": "createBody", "mass": 1}), "/command: \"name\" is a required property"),
         (
             json!({"type": "createBody", "name": "x", "mass": "heavy", "color": "green"}),
             "/command/color: \"green\" is not one of \"red\", \"blue\"; /command/mass: \"heavy\" is not of type \"number\"",
         ),
-        (
-            json!({"type": "deleteBody", "id": 1}),
-            "/command/id: 1 is not of type \"string\"",
-        ),
-        (
-            json!({"type": "tick", "dt": "1"}),
-            "/command/dt: \"1\" is not of type \"number\"",
-        ),
+        (json!({"type": "deleteBody", "id": 1}), "/command/id: 1 is not of type \"string\""),
+        (json!({"type": "tick", "dt": "1"}), "/command/dt: \"1\" is not of type \"number\""),
     ] {
         let error = failure("send", json!({ "command": command })).await;
         assert_eq!(
@@ -350,15 +273,8 @@ async fn many_findings_are_bounded_and_long_values_are_not_quoted() {
 
 #[tokio::test]
 async fn null_for_an_optional_argument_is_as_good_as_none() {
-    let result = call(
-        "tick",
-        json!({"universe": "x", "ticks": 1, "loud": null, "dt": null}),
-    )
-    .await;
-    assert_eq!(
-        result["structuredContent"],
-        json!({"universe": "x", "ticks": 1, "dt": 1.0})
-    );
+    let result = call("tick", json!({"universe": "x", "ticks": 1, "loud": null, "dt": null})).await;
+    assert_eq!(result["structuredContent"], json!({"universe": "x", "ticks": 1, "dt": 1.0}));
     let command = json!({"type": "createBody", "name": "x", "mass": 1, "color": null});
     let result = call("send", json!({ "command": command })).await;
     assert_eq!(result["structuredContent"]["command"]["name"], "x");
@@ -394,10 +310,7 @@ async fn a_typed_result_is_structured_and_mirrored_as_text() {
     assert_eq!(text, result["structuredContent"]);
     assert!(result.get("isError").is_none());
     let block = ContentBlock::text("x");
-    assert_eq!(
-        serde_json::to_value(&block).unwrap(),
-        json!({"type": "text", "text": "x"})
-    );
+    assert_eq!(serde_json::to_value(&block).unwrap(), json!({"type": "text", "text": "x"}));
 }
 
 #[tokio::test(start_paused = true)]
@@ -419,10 +332,7 @@ async fn a_panic_is_a_failure_without_the_inside_and_the_server_lives() {
             assert!(!result.to_string().contains("secret"), "{result}");
             assert!(result.to_string().contains("INTERNAL_ERROR"), "{result}");
         }
-        let tick = client
-            .call_tool("tick", json!({"universe": "x", "ticks": 1}))
-            .await
-            .unwrap();
+        let tick = client.call_tool("tick", json!({"universe": "x", "ticks": 1})).await.unwrap();
         assert_eq!(tick["structuredContent"]["universe"], "x", "{way}");
         let closed = tokio::time::timeout(PATIENCE, client.close()).await;
         closed.unwrap().unwrap();
@@ -433,17 +343,10 @@ async fn a_panic_is_a_failure_without_the_inside_and_the_server_lives() {
 async fn failures_are_the_same_on_every_transport() {
     let (clients, _served) = every_client(&server()).await;
     for (way, client) in clients {
-        let result = client
-            .call_tool("tick", json!({"universe": "x", "ticks": 0}))
-            .await
-            .unwrap();
+        let result = client.call_tool("tick", json!({"universe": "x", "ticks": 0})).await.unwrap();
         assert_eq!(result["isError"], true, "{way}");
         let error = client.call_tool("nope", json!({})).await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the server answered -32602: unknown tool \"nope\"",
-            "{way}"
-        );
+        assert_eq!(error.to_string(), "the server answered -32602: unknown tool \"nope\"", "{way}");
         let error = client.request("bogus", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),

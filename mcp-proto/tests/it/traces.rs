@@ -104,10 +104,7 @@ async fn the_log_follows_a_request_by_its_trace() {
     let service = StreamableHttpService::new(server());
     let session = open_session(&service).await;
     let said = |meta| {
-        [
-            Raw::modern("tools/call", call(&meta)),
-            Raw::legacy(&session, "tools/call", &call(&meta)),
-        ]
+        [Raw::modern("tools/call", call(&meta)), Raw::legacy(&session, "tools/call", &call(&meta))]
     };
     let traced = json!({"traceparent": PARENT});
     let malformed = json!({"traceparent": PARENT.to_uppercase()});
@@ -128,10 +125,7 @@ async fn the_log_follows_a_request_by_its_trace() {
             raw.send(&service).await.result();
             drop(here);
             let taken = notes.taken();
-            let spans: Vec<_> = taken
-                .iter()
-                .filter(|note| note.starts_with("request:"))
-                .collect();
+            let spans: Vec<_> = taken.iter().filter(|note| note.starts_with("request:")).collect();
             assert_eq!(spans, wanted.iter().collect::<Vec<_>>(), "{level} {meta}");
             let said = taken.iter().position(|note| note == "said");
             assert_eq!(said.is_some(), level >= Level::INFO);
@@ -173,21 +167,14 @@ fn a_malformed_parent_counts_as_none() {
         (format!("00{ids}0x"), false),
         (format!(" 00{ids}01"), false),
         (PARENT.to_uppercase(), false),
-        (
-            PARENT.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32)),
-            false,
-        ),
+        (PARENT.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32)), false),
         (PARENT.replace("00f067aa0ba902b7", &"0".repeat(16)), false),
         (PARENT.replace('-', ""), false),
         (PARENT.replace("0af7", "0äf7"), false),
         (String::new(), false),
     ] {
         let context = context("traceparent", &json!(text));
-        assert_eq!(
-            context.trace_parent(),
-            good.then_some(text.as_str()),
-            "{text:?}"
-        );
+        assert_eq!(context.trace_parent(), good.then_some(text.as_str()), "{text:?}");
     }
     for value in [json!(5), json!(null), json!([PARENT])] {
         assert_eq!(context("traceparent", &value).trace_parent(), None);
@@ -195,10 +182,7 @@ fn a_malformed_parent_counts_as_none() {
     let mut without = context("tracestate", &json!("a=b"));
     assert_eq!(without.trace_state(), Some("a=b"));
     without.meta.remove("traceparent");
-    assert_eq!(
-        (without.trace_parent(), without.trace_state()),
-        (None, None)
-    );
+    assert_eq!((without.trace_parent(), without.trace_state()), (None, None));
 }
 
 #[test]
@@ -232,11 +216,7 @@ fn a_malformed_state_counts_as_none() {
         (" , ".to_owned(), false),
     ] {
         let context = context("tracestate", &json!(text));
-        assert_eq!(
-            context.trace_state(),
-            good.then_some(text.as_str()),
-            "{text:?}"
-        );
+        assert_eq!(context.trace_state(), good.then_some(text.as_str()), "{text:?}");
     }
 }
 
@@ -244,10 +224,7 @@ fn a_malformed_state_counts_as_none() {
 fn malformed_baggage_counts_as_none() {
     let many = |count: usize| vec!["k=v"; count].join(",");
     for (text, good) in [
-        (
-            "key1=value1,key2=value2;property1;property2, key3 = value3; p = v".to_owned(),
-            true,
-        ),
+        ("key1=value1,key2=value2;property1;property2, key3 = value3; p = v".to_owned(), true),
         ("userId=Am%C3%A9lie,serverNode=DF%2028".to_owned(), true),
         ("a=".to_owned(), true),
         ("a==".to_owned(), true),
@@ -315,17 +292,13 @@ fn an_extension_has_an_identifier_with_a_prefix() {
         ("com.exämple/thing", false),
         ("com.example/th ing", false),
     ] {
-        let built = Server::builder("s", "1", ())
-            .extension(id, Map::new())
-            .build();
+        let built = Server::builder("s", "1", ()).extension(id, Map::new()).build();
         match built {
             Ok(_) => assert!(good, "{id:?} was taken"),
             Err(error) => {
                 assert!(!good, "{id:?}: {error}");
                 assert!(
-                    error
-                        .to_string()
-                        .contains(&format!("the extension {id:?} needs")),
+                    error.to_string().contains(&format!("the extension {id:?} needs")),
                     "{error}"
                 );
             }
@@ -349,40 +322,20 @@ fn keys_of_meta_are_judged_when_the_server_is_built() {
         }
         Server::builder("s", "1", ())
             .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("x")))
-            .resource(resource, async |(), _| {
-                Ok(ResourceContents::text("x://r", "x"))
-            })
+            .resource(resource, async |(), _| Ok(ResourceContents::text("x://r", "x")))
             .resource_template(template, async |(), _, _| {
                 Ok(ResourceContents::text("x://t/a", "x"))
             })
             .raw_prompt(prompt, async |(), _, _| Ok(GetPromptResult::text("x")))
             .build()
     };
-    for place in [
-        "tool \"t\"",
-        "resource \"x://r\"",
-        "resource \"x://t/{a}\"",
-        "prompt \"p\"",
-    ] {
-        for key in [
-            "com.example/x",
-            "x",
-            "a.b-c.d/x.y_z-1",
-            "openai/outputTemplate",
-            "com.example/",
-        ] {
+    for place in ["tool \"t\"", "resource \"x://r\"", "resource \"x://t/{a}\"", "prompt \"p\""] {
+        for key in
+            ["com.example/x", "x", "a.b-c.d/x.y_z-1", "openai/outputTemplate", "com.example/"]
+        {
             assert!(built(place, key).is_ok(), "{place} {key:?}");
         }
-        for key in [
-            "com.example/x/y",
-            "/x",
-            "1a/x",
-            "a-/x",
-            "x y",
-            "-x",
-            "x.",
-            "ä",
-        ] {
+        for key in ["com.example/x/y", "/x", "1a/x", "a-/x", "x y", "-x", "x.", "ä"] {
             let error = built(place, key).expect_err(key).to_string();
             assert!(
                 error.starts_with(&format!("{place}: {key:?} is not a key for _meta")),

@@ -31,11 +31,7 @@ impl Socket {
         let served = tokio::spawn(serve_unix(server, listener, config, async {
             drop(stopped.await);
         }));
-        Self {
-            folder,
-            stop,
-            served,
-        }
+        Self { folder, stop, served }
     }
 
     async fn connect(&self) -> Peer {
@@ -60,11 +56,7 @@ impl Peer {
 }
 
 fn tool_call(id: i64, name: &str) -> Value {
-    request(
-        id,
-        "tools/call",
-        &with_meta(json!({ "name": name, "arguments": {} })),
-    )
+    request(id, "tools/call", &with_meta(json!({ "name": name, "arguments": {} })))
 }
 
 #[tokio::test]
@@ -84,10 +76,7 @@ async fn clients_of_both_eras_are_served_side_by_side_and_known_by_their_user() 
     modern.send(&tool_call(1, "who")).await;
     let initialize: Value = serde_json::from_slice(&Raw::initialize("2025-06-18").body).unwrap();
     legacy.send(&initialize).await;
-    assert_eq!(
-        legacy.next().await.unwrap()["result"]["protocolVersion"],
-        "2025-06-18"
-    );
+    assert_eq!(legacy.next().await.unwrap()["result"]["protocolVersion"], "2025-06-18");
     let answer = modern.next().await.unwrap();
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     // Both ends are this process.
@@ -108,13 +97,9 @@ async fn one_connection_too_many_waits_for_a_place() {
     let socket = Socket::bind(builder(&probe).build().unwrap(), config);
     let mut first = socket.connect().await;
     let mut second = socket.connect().await;
-    first
-        .send(&request(1, "tools/list", &with_meta(json!({}))))
-        .await;
+    first.send(&request(1, "tools/list", &with_meta(json!({})))).await;
     first.next().await.unwrap();
-    second
-        .send(&request(2, "tools/list", &with_meta(json!({}))))
-        .await;
+    second.send(&request(2, "tools/list", &with_meta(json!({})))).await;
     // The place is free when the first has gone, not before.
     let early = tokio::time::timeout(Duration::from_millis(50), second.0.next_line()).await;
     assert!(early.is_err());
@@ -129,26 +114,16 @@ async fn the_end_ends_listeners_gracefully_and_calls_after_their_time() {
     let socket = Socket::bind(server, UnixConfig::default());
     let mut listening = socket.connect().await;
     let listen = with_meta(json!({ "notifications": { "toolsListChanged": true } }));
-    listening
-        .send(&request(1, "subscriptions/listen", &listen))
-        .await;
+    listening.send(&request(1, "subscriptions/listen", &listen)).await;
     let acknowledged = listening.next().await.unwrap();
-    assert_eq!(
-        acknowledged["method"],
-        "notifications/subscriptions/acknowledged"
-    );
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
     let mut calling = socket.connect().await;
-    calling
-        .send(&request(2, "tools/call", &with_meta(call("hang"))))
-        .await;
+    calling.send(&request(2, "tools/call", &with_meta(call("hang")))).await;
     events.expect("started").await;
     socket.stop.send(()).unwrap();
     let cancelled = listening.next().await.unwrap();
     assert_eq!(cancelled["method"], "notifications/cancelled");
-    assert_eq!(
-        listening.next().await.unwrap()["result"]["resultType"],
-        "complete"
-    );
+    assert_eq!(listening.next().await.unwrap()["result"]["resultType"], "complete");
     assert_eq!(listening.next().await, None);
     assert_eq!(calling.next().await, None);
     events.expect("dropped").await;

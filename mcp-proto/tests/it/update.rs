@@ -89,9 +89,7 @@ fn changing() -> Server {
 
 fn names(list: &Value, member: &str, key: &str) -> Vec<String> {
     let items = list[member].as_array().unwrap().iter();
-    items
-        .map(|item| item[key].as_str().unwrap().to_owned())
-        .collect()
+    items.map(|item| item[key].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -102,31 +100,16 @@ async fn what_is_added_is_listed_and_answered_until_it_is_taken_away() {
         ("tools/call", json!({"name": "late", "arguments": {}})),
         ("resources/read", json!({"uri": "memo://one"})),
         ("resources/read", json!({"uri": "day://monday"})),
-        (
-            "prompts/get",
-            json!({"name": "tone", "arguments": {"tone": "kind"}}),
-        ),
+        ("prompts/get", json!({"name": "tone", "arguments": {"tone": "kind"}})),
         (
             "completion/complete",
             json!({"ref": {"type": "ref/prompt", "name": "tone"}, "argument": {"name": "tone", "value": "st"}}),
         ),
     ];
     let lists = [
-        (
-            "tools/list",
-            "tools",
-            "name",
-            ["always", "late"].as_slice(),
-            1,
-        ),
+        ("tools/list", "tools", "name", ["always", "late"].as_slice(), 1),
         ("resources/list", "resources", "uri", &["memo://one"], 0),
-        (
-            "resources/templates/list",
-            "resourceTemplates",
-            "uriTemplate",
-            &["day://{day}"],
-            0,
-        ),
+        ("resources/templates/list", "resourceTemplates", "uriTemplate", &["day://{day}"], 0),
         ("prompts/list", "prompts", "name", &["old", "tone"], 1),
     ];
     for round in ["first", "second"] {
@@ -169,9 +152,8 @@ async fn a_tool_is_replaced_in_one_step_and_calls_that_run_go_on() {
         let running = client.request("tools/call", call("gate"));
         let replacing = async {
             events.expect("started").await;
-            let other = Update::new("another")
-                .without_tool("gate")
-                .raw_tool(tool("gate"), fixed_answer);
+            let other =
+                Update::new("another").without_tool("gate").raw_tool(tool("gate"), fixed_answer);
             server.update(other).unwrap();
             let answer = client.request("tools/call", call("gate")).await.unwrap();
             assert_eq!(answer["content"][0]["text"], "another", "{name}");
@@ -204,16 +186,13 @@ async fn every_listener_hears_once_of_each_list_that_an_update_changes() {
     let mut modern = listen::open(&service, listen(7, &wanted)).await;
     listen::next(&mut modern).await;
     let session = open_session(&service).await;
-    let get = Raw::bare(Method::GET)
-        .set("accept", "text/event-stream")
-        .set("mcp-session-id", &session);
+    let get =
+        Raw::bare(Method::GET).set("accept", "text/event-stream").set("mcp-session-id", &session);
     let mut legacy = service.handle(get.request()).await.into_body();
     frame(&mut legacy).await;
     let mut modern_pipe = Peer::new(server.clone());
     let params = with_meta(json!({ "notifications": wanted }));
-    modern_pipe
-        .send(&request(1, "subscriptions/listen", &params))
-        .await;
+    modern_pipe.send(&request(1, "subscriptions/listen", &params)).await;
     modern_pipe.next().await;
     let mut legacy_pipe = Peer::new(server.clone());
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
@@ -225,14 +204,10 @@ async fn every_listener_hears_once_of_each_list_that_an_update_changes() {
     legacy_pipe.next().await;
 
     // What fails, and what changes nothing, is not told.
-    server
-        .update(Update::new(()).without_tool("none"))
-        .unwrap_err();
+    server.update(Update::new(()).without_tool("none")).unwrap_err();
     server.update(Update::new(())).unwrap();
     server.update(everything("one")).unwrap();
-    server
-        .update(Update::new(()).without_prompt("tone"))
-        .unwrap();
+    server.update(Update::new(()).without_prompt("tone")).unwrap();
     for list in ["tools", "resources", "prompts", "prompts"] {
         for event in [
             listen::next(&mut modern).await,
@@ -240,10 +215,7 @@ async fn every_listener_hears_once_of_each_list_that_an_update_changes() {
             modern_pipe.next().await,
             legacy_pipe.next().await,
         ] {
-            assert_eq!(
-                event["method"],
-                format!("notifications/{list}/list_changed")
-            );
+            assert_eq!(event["method"], format!("notifications/{list}/list_changed"));
         }
     }
 }
@@ -256,24 +228,12 @@ async fn what_cannot_be_served_changes_nothing() {
     let mut meta = tool("meta");
     meta.meta = Some(bad_key);
     for (update, wanted) in [
-        (
-            late().raw_tool(tool("always"), fixed_answer),
-            "another tool has the same name",
-        ),
-        (
-            late().raw_tool(tool("no name"), fixed_answer),
-            "a tool's name has",
-        ),
+        (late().raw_tool(tool("always"), fixed_answer), "another tool has the same name"),
+        (late().raw_tool(tool("no name"), fixed_answer), "a tool's name has"),
         (late().without_tool("none"), "cannot be taken away"),
         (late().without_prompt("none"), "cannot be taken away"),
-        (
-            late().without_resource("memo://none"),
-            "cannot be taken away",
-        ),
-        (
-            late().without_resource_template("day://{x}"),
-            "cannot be taken away",
-        ),
+        (late().without_resource("memo://none"), "cannot be taken away"),
+        (late().without_resource_template("day://{x}"), "cannot be taken away"),
         (late().raw_tool(meta, fixed_answer), "not a key for _meta"),
         (
             late().raw_tool(
@@ -295,24 +255,15 @@ async fn what_cannot_be_served_changes_nothing() {
 fn a_list_that_was_not_declared_to_change_does_not() {
     let server = Server::builder("s", "1", ()).build().unwrap();
     for (update, wanted) in [
-        (
-            Update::new("x").raw_tool(tool("late"), fixed_answer),
-            "tools_list_changed",
-        ),
-        (
-            Update::new("x").prompt(Prompt::new("p", ""), filled),
-            "prompts_list_changed",
-        ),
+        (Update::new("x").raw_tool(tool("late"), fixed_answer), "tools_list_changed"),
+        (Update::new("x").prompt(Prompt::new("p", ""), filled), "prompts_list_changed"),
         (
             Update::new("x").resource(Resource::new("memo://one", "one"), read),
             "resources_list_changed",
         ),
     ] {
         let error = server.update(update).unwrap_err();
-        assert!(
-            matches!(&error, BuildError::Server(text) if text.contains(wanted)),
-            "{error}"
-        );
+        assert!(matches!(&error, BuildError::Server(text) if text.contains(wanted)), "{error}");
     }
 }
 
@@ -341,15 +292,11 @@ async fn scopes_by_annotation_hold_for_what_is_added_later() {
     assert_eq!(status("late").await, 200);
     assert_eq!(status("own").await, 200);
     // Another tool under the name of one that only read.
-    let writing = Update::new("x")
-        .without_tool("late")
-        .raw_tool(tool("late"), fixed_answer);
+    let writing = Update::new("x").without_tool("late").raw_tool(tool("late"), fixed_answer);
     server.update(writing).unwrap();
     assert_eq!(status("late").await, 403);
     // What was asked for by hand stays.
-    let again = Update::new("x")
-        .without_tool("own")
-        .raw_tool(tool("own"), fixed_answer);
+    let again = Update::new("x").without_tool("own").raw_tool(tool("own"), fixed_answer);
     server.update(again).unwrap();
     assert_eq!(status("own").await, 200);
 }
@@ -361,9 +308,7 @@ async fn a_server_that_only_reads_hides_what_writes_and_is_added_later() {
     let reading = tool("look").with_annotations(ToolAnnotations::read_only());
     server
         .update(
-            Update::new("x")
-                .raw_tool(tool("late"), fixed_answer)
-                .raw_tool(reading, fixed_answer),
+            Update::new("x").raw_tool(tool("late"), fixed_answer).raw_tool(reading, fixed_answer),
         )
         .unwrap();
     let (clients, served) = every_client(&server).await;
@@ -448,10 +393,7 @@ async fn what_answers_a_call_is_what_its_caller_was_allowed() {
         let calls = if way == "batch" { 2 } else { 1 };
         assert_eq!(answer.matches("\"old\"").count(), calls, "{way}: {answer}");
         let answer = send().await;
-        assert!(
-            !answer.contains("\"old\"") && !answer.contains("\"new\""),
-            "{way}: {answer}"
-        );
+        assert!(!answer.contains("\"old\"") && !answer.contains("\"new\""), "{way}: {answer}");
     }
 }
 

@@ -19,11 +19,7 @@ fn matched(template: &str, uri: &str) -> Option<String> {
 
 fn matches(cases: &[(&str, &str, &str)]) {
     for (template, uri, values) in cases {
-        assert_eq!(
-            matched(template, uri).as_deref(),
-            Some(*values),
-            "{template} and {uri}"
-        );
+        assert_eq!(matched(template, uri).as_deref(), Some(*values), "{template} and {uri}");
     }
 }
 
@@ -56,11 +52,7 @@ fn literals_are_themselves() {
 #[test]
 fn a_simple_variable_stays_in_its_segment() {
     matches(&[
-        (
-            "test://template/{id}/data",
-            "test://template/123/data",
-            "id=123",
-        ),
+        ("test://template/{id}/data", "test://template/123/data", "id=123"),
         ("a/{id}", "a/..", "id=.."),
         ("a/{id}", "a/%2e%2E%2fx%00", "id=../x\0"),
         ("a/{id}", "a/Gr%C3%B6%c3%9fe", "id=Größe"),
@@ -99,31 +91,15 @@ fn a_simple_variable_stays_in_its_segment() {
 #[test]
 fn a_reserved_variable_crosses_segments() {
     matches(&[
-        (
-            "file:///{+path}",
-            "file:///a/b%20c/d.txt?e#f",
-            "path=a/b c/d.txt?e#f",
-        ),
-        (
-            "file:///{+path}{?rev}",
-            "file:///a/b?rev=7",
-            "path=a/b rev=7",
-        ),
+        ("file:///{+path}", "file:///a/b%20c/d.txt?e#f", "path=a/b c/d.txt?e#f"),
+        ("file:///{+path}{?rev}", "file:///a/b?rev=7", "path=a/b rev=7"),
         ("file:///{+path}{?rev}", "file:///a/b", "path=a/b"),
-        (
-            "file:///{+path}?rev={rev}",
-            "file:///a/b?rev=7",
-            "path=a/b rev=7",
-        ),
+        ("file:///{+path}?rev={rev}", "file:///a/b?rev=7", "path=a/b rev=7"),
         ("file:///{+path}{#line}", "file:///a?b#7", "path=a?b line=7"),
         ("{+path}{?q}{#f}", "a/b?q=1#2", "path=a/b q=1 f=2"),
         ("{+path}/{last}", "a/b/c", "path=a/b last=c"),
         ("{+path}{/last}", "a/b/c", "path=a/b last=c"),
-        (
-            "{+path,x}/here",
-            "/foo/bar,1024/here",
-            "path=/foo/bar x=1024",
-        ),
+        ("{+path,x}/here", "/foo/bar,1024/here", "path=/foo/bar x=1024"),
         ("{+path,x}", "a,b,c", "path=a x=b,c"),
         ("{+path:4}", "/%C3%A9/b", "path=/é/b"),
         ("{+list*}", "a/b,c", "list=[a/b|c]"),
@@ -262,17 +238,11 @@ fn a_variable_has_one_value() {
 fn long_uris_never_match() {
     let template: UriTemplate = "{+a}".parse().unwrap();
     let longest = "a".repeat(UriTemplate::MAX_URI_BYTES);
-    assert_eq!(
-        template.match_uri(&longest).unwrap().get("a"),
-        Some(longest.as_str())
-    );
+    assert_eq!(template.match_uri(&longest).unwrap().get("a"), Some(longest.as_str()));
     assert_eq!(template.match_uri(&(longest + "a")), None);
     // The bound is on the URI as it is, not on its percent-encoding.
     let longest = "€".repeat(UriTemplate::MAX_URI_BYTES / 3);
-    assert_eq!(
-        template.match_uri(&longest).unwrap().get("a"),
-        Some(longest.as_str())
-    );
+    assert_eq!(template.match_uri(&longest).unwrap().get("a"), Some(longest.as_str()));
 }
 
 /// Trying every way to share these out would not end in this world's time.
@@ -300,11 +270,7 @@ fn no_uri_makes_matching_explode() {
         let uri = unit.repeat(4096 / unit.len());
         // What spoils the match is at the very end.
         for end in ["\"", "?end=\"", "?end=1&"] {
-            assert_eq!(
-                template.match_uri(&format!("{uri}{end}")),
-                None,
-                "{text} {end}"
-            );
+            assert_eq!(template.match_uri(&format!("{uri}{end}")), None, "{text} {end}");
         }
     }
     let template: UriTemplate = many("{vN}", 64).parse().unwrap();
@@ -314,11 +280,7 @@ fn no_uri_makes_matching_explode() {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 512,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// An expression with this operator and a value, or none, for each of its variables, whose names have the number in
@@ -369,14 +331,8 @@ fn piece() -> impl Strategy<Value = (&'static str, Option<UriValue>)> {
     prop_oneof![
         (select(vec!["a", "/", ".", "-", "a.a"]), Just(None)),
         (select(vec!["{vN}", "{vN:2}"]), text("[a./é-]{1,4}")),
-        (
-            select(vec!["{.vN}", "{/vN}", "{/vN:3}"]),
-            text("[a./é-]{0,4}")
-        ),
-        (
-            select(vec!["{.vN}", "{/vN}", "{/vN*}", "{.vN*}"]),
-            Just(None)
-        ),
+        (select(vec!["{.vN}", "{/vN}", "{/vN:3}"]), text("[a./é-]{0,4}")),
+        (select(vec!["{.vN}", "{/vN}", "{/vN*}", "{.vN*}"]), Just(None)),
         (Just("{vN*}"), items("[a./,-]{1,3}")),
         (select(vec!["{/vN*}", "{.vN*}"]), items("[a./,-]{0,3}")),
     ]

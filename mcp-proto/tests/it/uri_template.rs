@@ -11,9 +11,7 @@ fn list(items: &[&str]) -> UriValue {
 }
 
 fn map(pairs: &[(&str, &str)]) -> UriValue {
-    let pairs = pairs
-        .iter()
-        .map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    let pairs = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
     UriValue::Map(pairs.collect())
 }
 
@@ -205,10 +203,7 @@ fn corners_of_expansion() {
         ("{encoded:3}", "%25C3"),
         ("{?a.b,Stra%C3%9Fe}", "?a.b=dotted&Stra%C3%9Fe=named"),
         ("x{/none}{?none*}{#none}", "x"),
-        (
-            "x{/blank*}{?blank*}{;blank*}",
-            "x//?blank=&blank=;blank;blank",
-        ),
+        ("x{/blank*}{?blank*}{;blank*}", "x//?blank=&blank=;blank;blank"),
         ("{?pairs*}", "?a%26b=&c=%3D"),
         ("{;pairs*}", ";a%26b;c=%3D"),
         ("{pairs*}", "a%26b=,c=%3D"),
@@ -226,10 +221,7 @@ fn a_template_is_its_text_and_its_names() {
     assert_eq!(template.as_str(), text);
     assert_eq!(template.to_string(), text);
     assert_eq!(format!("{template:?}"), format!("UriTemplate({text:?})"));
-    assert_eq!(
-        template.variables().collect::<Vec<_>>(),
-        ["b", "c", "d.e", "%20"]
-    );
+    assert_eq!(template.variables().collect::<Vec<_>>(), ["b", "c", "d.e", "%20"]);
     assert_eq!(text.parse(), Ok(template.clone()));
     assert_ne!("a://{b}".parse(), Ok(template));
 }
@@ -284,9 +276,7 @@ fn what_is_no_template_is_told_where_and_why() {
         assert_eq!(error.offset, offset, "{text}: {error}");
         assert!(error.message.contains(says), "{text}: {error}");
         assert!(
-            error
-                .to_string()
-                .starts_with(&format!("not a URI template: at byte {offset}, ")),
+            error.to_string().starts_with(&format!("not a URI template: at byte {offset}, ")),
             "{error}"
         );
     }
@@ -326,8 +316,5 @@ fn variables_are_a_small_map() {
     assert_eq!(variables.list("b").unwrap(), ["2", "3"]);
     assert_eq!((variables.list("c"), variables.list("d")), (None, None));
     assert_eq!(variables.value("c"), Some(&map(&[("k", "v")])));
-    assert_eq!(
-        variables.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-        ["a", "b", "c"]
-    );
+    assert_eq!(variables.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["a", "b", "c"]);
 }

@@ -47,10 +47,7 @@ fn server() -> Server {
         .raw_tool(tool("secret"), done)
         .resource(Resource::new("open://door", "door"), secret)
         .resource(Resource::new("secret://plan", "plan"), secret)
-        .resource_template(
-            ResourceTemplate::new("secret://notes/{name}", "notes"),
-            note,
-        )
+        .resource_template(ResourceTemplate::new("secret://notes/{name}", "notes"), note)
         .raw_prompt(Prompt::new("open", "").with_argument(argument.clone()), ask)
         .raw_prompt(Prompt::new("secret", "").with_argument(argument), ask)
         .complete_prompt("secret", "topic", complete)
@@ -82,9 +79,7 @@ async fn everywhere(method: &str, params: &Value, who: &str) -> Vec<Value> {
     let service = StreamableHttpService::new(server());
     let mut answers = vec![asked(&service, Raw::modern(method, params.clone()), who).await];
     let mut initialize = Raw::initialize("2025-11-25").request();
-    initialize
-        .extensions_mut()
-        .insert(Principal(who.to_owned()));
+    initialize.extensions_mut().insert(Principal(who.to_owned()));
     let opened = service.handle(initialize).await;
     let session = opened.headers()["mcp-session-id"].to_str().unwrap();
     answers.push(asked(&service, Raw::legacy(session, method, params), who).await);
@@ -99,10 +94,7 @@ async fn everywhere(method: &str, params: &Value, who: &str) -> Vec<Value> {
         let (reader, mut writer) = tokio::io::split(near);
         let mut lines = BufReader::new(reader).lines();
         let mut send = async |message: Value| {
-            writer
-                .write_all(format!("{message}\n").as_bytes())
-                .await
-                .unwrap();
+            writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
             let line = lines.next_line().await.unwrap().unwrap();
             serde_json::from_str::<Value>(&line).unwrap()
         };
@@ -124,12 +116,7 @@ async fn lists_have_what_their_caller_may_see_and_are_its_own() {
     for (method, member, key, all) in [
         ("tools/list", "tools", "name", ["open", "secret"].as_slice()),
         ("prompts/list", "prompts", "name", &["open", "secret"]),
-        (
-            "resources/list",
-            "resources",
-            "uri",
-            &["open://door", "secret://plan"],
-        ),
+        ("resources/list", "resources", "uri", &["open://door", "secret://plan"]),
         (
             "resources/templates/list",
             "resourceTemplates",
@@ -161,21 +148,9 @@ async fn what_a_caller_may_not_see_is_unknown_in_every_request() {
             json!({"name": "secret", "arguments": {"region": "eu"}}),
             json!({"name": "absent", "arguments": {"region": "eu"}}),
         ),
-        (
-            "prompts/get",
-            json!({"name": "secret"}),
-            json!({"name": "absent"}),
-        ),
-        (
-            "resources/read",
-            json!({"uri": "secret://plan"}),
-            json!({"uri": "absent://plan"}),
-        ),
-        (
-            "resources/read",
-            json!({"uri": "secret://notes/x"}),
-            json!({"uri": "absent://notes/x"}),
-        ),
+        ("prompts/get", json!({"name": "secret"}), json!({"name": "absent"})),
+        ("resources/read", json!({"uri": "secret://plan"}), json!({"uri": "absent://plan"})),
+        ("resources/read", json!({"uri": "secret://notes/x"}), json!({"uri": "absent://notes/x"})),
         (
             "completion/complete",
             complete(prompt("secret"), "topic"),
@@ -224,11 +199,7 @@ async fn headers_are_judged_for_those_who_see_the_tool() {
 async fn nobody_subscribes_to_what_is_hidden() {
     let service = StreamableHttpService::new(server());
     let session = open_session(&service).await;
-    let raw = Raw::legacy(
-        &session,
-        "resources/subscribe",
-        &json!({"uri": "secret://plan"}),
-    );
+    let raw = Raw::legacy(&session, "resources/subscribe", &json!({"uri": "secret://plan"}));
     assert_eq!(raw.send(&service).await.refusal().1, -32002);
     let wanted = json!({"resourceSubscriptions": ["secret://plan", "open://door"]});
     let mut stream = crate::listen::open(&service, crate::listen::listen(7, &wanted)).await;

@@ -25,12 +25,8 @@ pub(crate) fn table(runtime: &Runtime, rounds: Rounds) {
     let plain = host::plain(runtime, Bytes::from_static(b"{}"));
     for universes in [CLIENTS, 1] {
         let mut rows = vec![
-            Row::new("the store alone", || {
-                adapter(runtime, universes, rounds.each)
-            }),
-            Row::new("CommandService", || {
-                service(runtime, universes, rounds.each)
-            }),
+            Row::new("the store alone", || adapter(runtime, universes, rounds.each)),
+            Row::new("CommandService", || service(runtime, universes, rounds.each)),
         ];
         for dialect in Dialect::ALL {
             let run = move || over_http(runtime, dialect, universes, rounds.each);
@@ -60,11 +56,8 @@ fn adapter(runtime: &Runtime, universes: usize, time: Duration) -> f64 {
     let (writers, batch) = (universes, CLIENTS / universes);
     runtime.block_on(async {
         for universe in 0..universes {
-            let meta = Meta {
-                id: id(&name(universe)),
-                name: String::new(),
-                created_at: Timestamp::now(),
-            };
+            let meta =
+                Meta { id: id(&name(universe)), name: String::new(), created_at: Timestamp::now() };
             store.create(meta, Bytes::from_static(b"{}")).await.unwrap();
         }
         let appended = rate(time, writers, |client, until| {
@@ -120,9 +113,8 @@ fn over_http(runtime: &Runtime, dialect: Dialect, universes: usize, time: Durati
     let host = Host::start(runtime);
     runtime.block_on(create(&host.service, universes));
     let tick = json!({ "type": "tick", "dt": 1 });
-    let requests: Vec<_> = (0..universes)
-        .map(|universe| dialect.command(&name(universe), &tick, "events"))
-        .collect();
+    let requests: Vec<_> =
+        (0..universes).map(|universe| dialect.command(&name(universe), &tick, "events")).collect();
     let request = |client: usize, _| requests[client % universes].clone();
     let rate = wire::load(host.address, CLIENTS, time, request);
     runtime.block_on(host.service.close());

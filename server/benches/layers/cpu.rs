@@ -15,8 +15,6 @@ fn used(path: &str) -> Duration {
     // The name of the program may have blanks and ends with a bracket.
     let (_, fields) = text.rsplit_once(')').unwrap_or_default();
     let numbers = fields.split_whitespace().skip(11).take(2);
-    let ticks: u64 = numbers
-        .filter_map(|number| number.parse::<u64>().ok())
-        .sum();
+    let ticks: u64 = numbers.filter_map(|number| number.parse::<u64>().ok()).sum();
     Duration::from_millis(10 * ticks)
 }

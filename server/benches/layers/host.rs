@@ -64,12 +64,7 @@ impl Host {
             let task = tokio::spawn(async move { serving.await.unwrap() });
             (address, task)
         });
-        Self {
-            address,
-            service,
-            task,
-            _dir: dir,
-        }
+        Self { address, service, task, _dir: dir }
     }
 
     /// Creates a universe of one star with all other bodies in orbit around it.
@@ -122,9 +117,7 @@ fn bodies(size: usize) -> Value {
             "orbitalPhase": 90, "bodyType": "planet", "eccentricity": 0.1, "semiMajorAxis": 5.5,
         })
     };
-    let others = ids
-        .iter()
-        .map(|id| (id.clone(), body(id, Some("sol"), &[])));
+    let others = ids.iter().map(|id| (id.clone(), body(id, Some("sol"), &[])));
     let mut stars: Map<_, _> = others.collect();
     stars.insert("sol".to_owned(), body("sol", None, &ids));
     json!({ "stars": stars, "rootIds": ["sol"] })

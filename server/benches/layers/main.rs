@@ -56,10 +56,7 @@ pub(crate) struct Row<'r> {
 
 impl<'r> Row<'r> {
     pub(crate) fn new(name: impl Into<String>, run: impl FnMut() -> f64 + 'r) -> Self {
-        Self {
-            name: name.into(),
-            run: Box::new(run),
-        }
+        Self { name: name.into(), run: Box::new(run) }
     }
 }
 
@@ -107,11 +104,8 @@ fn main() -> ExitCode {
         count: numbers.first().map_or(9, |count| *count as usize).max(1),
         each: Duration::from_millis(numbers.get(1).copied().unwrap_or(700)),
     };
-    let tables: [(&str, Table); 3] = [
-        ("commands", commands::table),
-        ("sizes", sizes::table),
-        ("state", state::table),
-    ];
+    let tables: [(&str, Table); 3] =
+        [("commands", commands::table), ("sizes", sizes::table), ("state", state::table)];
     let named = |name: &str| std::env::args().any(|argument| argument == name);
     let is_all = !tables.iter().any(|(name, _)| named(name));
     let runtime = runtime();

@@ -141,17 +141,14 @@ pub(crate) fn load(
         let start = Instant::now();
         let until = start + time;
         let request = &request;
-        let clients = wires
-            .into_iter()
-            .enumerate()
-            .map(|(client, mut wire)| async move {
-                let mut done = 0;
-                while Instant::now() < until {
-                    wire.call(&request(client, done)).await;
-                    done += 1;
-                }
-                done
-            });
+        let clients = wires.into_iter().enumerate().map(|(client, mut wire)| async move {
+            let mut done = 0;
+            while Instant::now() < until {
+                wire.call(&request(client, done)).await;
+                done += 1;
+            }
+            done
+        });
         let done: usize = join_all(clients).await.into_iter().sum();
         done as f64 / start.elapsed().as_secs_f64()
     })

@@ -16,13 +16,6 @@ pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
     })?;
     let universes = judge(file)?;
     let bytes = std::fs::metadata(file).map(|written| written.len());
-    let bytes = bytes.map_err(|error| CareError::File {
-        file: file.to_owned(),
-        error,
-    })?;
-    say(&format!(
-        "{}, {bytes} bytes, in {}",
-        counted(universes),
-        file.display()
-    ))
+    let bytes = bytes.map_err(|error| CareError::File { file: file.to_owned(), error })?;
+    say(&format!("{}, {bytes} bytes, in {}", counted(universes), file.display()))
 }

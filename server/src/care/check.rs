@@ -82,13 +82,7 @@ impl Tally {
     }
 
     fn sum_up(&self, inspector: &Inspector) -> Result<ExitCode, CareError> {
-        let Self {
-            universes,
-            entries,
-            snapshots,
-            problems,
-            ..
-        } = self;
+        let Self { universes, entries, snapshots, problems, .. } = self;
         let (verdict, code) = match problems {
             0 => ("sound".to_owned(), ExitCode::SUCCESS),
             1 => ("1 problem".to_owned(), ExitCode::from(DAMAGED)),
@@ -125,9 +119,7 @@ impl Tally {
             ))?;
         }
         if let Some(problem) = replay.no_snapshot.take() {
-            self.report(&format!(
-                "universe {id}: its snapshot is damaged: {problem}"
-            ))?;
+            self.report(&format!("universe {id}: its snapshot is damaged: {problem}"))?;
             if lost.is_none() {
                 say(PASSED_OVER)?;
             }

@@ -44,20 +44,9 @@ pub(super) fn export(
         return Err(CareError::NotFound { id, hint });
     };
     let (state, updated_at, revision) = state(&view, &record, revision.map(Revision))?;
-    let Meta {
-        id,
-        name,
-        created_at,
-    } = record.meta;
-    let universe = Universe {
-        id,
-        name,
-        created_at,
-        updated_at,
-        revision,
-        state,
-        text: TextPlace::default(),
-    };
+    let Meta { id, name, created_at } = record.meta;
+    let universe =
+        Universe { id, name, created_at, updated_at, revision, state, text: TextPlace::default() };
     write(&universe, file)
 }
 
@@ -80,18 +69,12 @@ pub(super) fn write(universe: &Universe, file: Option<&Path>) -> Result<ExitCode
         return Ok(ExitCode::SUCCESS);
     };
     write_new(file, |partial| {
-        let failed = |error| CareError::File {
-            file: file.to_owned(),
-            error,
-        };
+        let failed = |error| CareError::File { file: file.to_owned(), error };
         let mut out = BufWriter::new(File::create(partial).map_err(failed)?);
         serde_json::to_writer(&mut out, &exported).map_err(|error| failed(error.into()))?;
         out.flush().map_err(failed)
     })?;
-    say(&format!(
-        "universe {id} at revision {revision}, in {}",
-        file.display()
-    ))
+    say(&format!("universe {id} at revision {revision}, in {}", file.display()))
 }
 
 /// The state at a revision and the time of that revision. By default those of the head.
@@ -107,12 +90,7 @@ pub(super) fn state(
         return Err(ServiceError::NoRevision { id, revision, head }.into());
     }
     if revision < oldest {
-        return Err(ServiceError::Trimmed {
-            id,
-            revision,
-            oldest,
-        }
-        .into());
+        return Err(ServiceError::Trimmed { id, revision, oldest }.into());
     }
     let (mut replay, problem) = Replay::of(view, record)?;
     replay.skip(record, revision);
@@ -129,10 +107,5 @@ pub(super) fn state(
         return Ok((state, replay.at, revision));
     }
     let (revision, problem) = damage.unwrap_or((revision, "it cannot be reached".to_owned()));
-    Err(ServiceError::Damaged {
-        id,
-        revision,
-        problem,
-    }
-    .into())
+    Err(ServiceError::Damaged { id, revision, problem }.into())
 }

@@ -20,14 +20,8 @@ struct ImportFile<'t> {
 
 /// Reads and checks the file.
 pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareError> {
-    let failed = |error| CareError::File {
-        file: file.to_owned(),
-        error,
-    };
-    let content = |problem: String| CareError::Content {
-        file: file.to_owned(),
-        problem,
-    };
+    let failed = |error| CareError::File { file: file.to_owned(), error };
+    let content = |problem: String| CareError::Content { file: file.to_owned(), problem };
     let bytes = std::fs::metadata(file).map_err(failed)?.len();
     if bytes > MAX_WRITE as u64 {
         return Err(content(format!(

@@ -30,22 +30,12 @@ const LOOK: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
     /// Where the universes are: a data directory, or the URL of a database. Servers may go on using it.
-    #[arg(
-        long,
-        env = "UNIVERSE_FROM",
-        hide_env_values = true,
-        value_name = "DIR|URL"
-    )]
+    #[arg(long, env = "UNIVERSE_FROM", hide_env_values = true, value_name = "DIR|URL")]
     pub from: Location,
 
     /// The destination: a data directory or the URL of a database, which no server uses yet. If it has universes, they
     /// must be earlier states of the same universes.
-    #[arg(
-        long,
-        env = "UNIVERSE_TO",
-        hide_env_values = true,
-        value_name = "DIR|URL"
-    )]
+    #[arg(long, env = "UNIVERSE_TO", hide_env_values = true, value_name = "DIR|URL")]
     pub to: Location,
 
     /// Also copies new changes, until the server of the data directory has ended, or, for a database, until this is

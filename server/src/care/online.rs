@@ -32,11 +32,7 @@ static TURN: Semaphore = Semaphore::const_new(1);
 #[derive(Debug)]
 pub(crate) enum Request {
     Compact,
-    Import {
-        id: Option<UniverseId>,
-        name: String,
-        state: Box<State>,
-    },
+    Import { id: Option<UniverseId>, name: String, state: Box<State> },
 }
 
 /// A request as a line of JSON. `S` is the state or its text.
@@ -90,12 +86,7 @@ impl Request {
 
     async fn send(&self, mut stream: UnixStream) -> io::Result<Vec<u8>> {
         let line = match self {
-            Self::Compact => Line {
-                verb: Verb::Compact,
-                id: None,
-                name: None,
-                state: None,
-            },
+            Self::Compact => Line { verb: Verb::Compact, id: None, name: None, state: None },
             Self::Import { id, name, state } => Line {
                 verb: Verb::Import,
                 id: id.clone(),
@@ -122,9 +113,7 @@ impl Online {
         let _turn = TURN.acquire().await.map_err(io::Error::other)?;
         let (reader, mut writer) = stream.into_split();
         let mut line = Vec::new();
-        BufReader::new(reader.take(MAX_LINE))
-            .read_until(b'\n', &mut line)
-            .await?;
+        BufReader::new(reader.take(MAX_LINE)).read_until(b'\n', &mut line).await?;
         let done = match apart(move || read(&line)).await.map_err(io::Error::other)? {
             Ok(request) => self.take(request).await,
             Err(wrong) => Err(wrong),
@@ -166,16 +155,8 @@ fn read(line: &[u8]) -> Result<Request, String> {
     let line: Line<'_, &RawValue> =
         serde_json::from_slice(line).map_err(|problem| problem.to_string())?;
     match line {
-        Line {
-            verb: Verb::Compact,
-            ..
-        } => Ok(Request::Compact),
-        Line {
-            verb: Verb::Import,
-            id,
-            name: Some(name),
-            state: Some(state),
-        } => {
+        Line { verb: Verb::Compact, .. } => Ok(Request::Compact),
+        Line { verb: Verb::Import, id, name: Some(name), state: Some(state) } => {
             let state = state_of(state).map_err(|problem| problem.to_string())?;
             let (name, state) = (name.into_owned(), Box::new(state));
             Ok(Request::Import { id, name, state })

@@ -147,15 +147,8 @@ impl Connection {
         let server = mcp::server(service.clone(), ToolSet::Core, None);
         let mcp = StreamableHttpService::new(server.map_err(io::Error::other)?);
         let app = App::new(service.clone(), mcp, RestConfig::default());
-        let here = Here {
-            app,
-            service,
-            store,
-        };
-        Ok(Self {
-            way: Way::Here(Box::new(here)),
-            open: None,
-        })
+        let here = Here { app, service, store };
+        Ok(Self { way: Way::Here(Box::new(here)), open: None })
     }
 
     /// Frees the directory, if this process holds it.
@@ -171,9 +164,7 @@ impl Connection {
     /// Parses an answer as JSON.
     pub(super) fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
         serde_json::from_slice(body).map_err(|problem| {
-            self.failed(&format_args!(
-                "its answer is not one of a universe server: {problem}"
-            ))
+            self.failed(&format_args!("its answer is not one of a universe server: {problem}"))
         })
     }
 
@@ -195,10 +186,7 @@ impl Connection {
             Err(_) => return Err(self.failed(&"it did not answer in time")),
         };
         match head.status.is_success() {
-            true => Ok(Reply {
-                headers: head.headers,
-                body,
-            }),
+            true => Ok(Reply { headers: head.headers, body }),
             false => Err(self.refusal(head.status, &body)),
         }
     }
@@ -238,10 +226,8 @@ impl Connection {
             Way::Url(target) => (target.host(), target.base()),
             Way::Socket(_) | Way::Here(_) => ("localhost", ""),
         };
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{base}{path}"))
-            .header(HOST, host);
+        let mut request =
+            Request::builder().method(method).uri(format!("{base}{path}")).header(HOST, host);
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
@@ -318,10 +304,7 @@ impl Connection {
             (_, Some(told)) => told.to_owned(),
             (_, None) => format!("the server answered {status}"),
         };
-        ClientError::Refused {
-            status: status.as_u16(),
-            problem,
-        }
+        ClientError::Refused { status: status.as_u16(), problem }
     }
 
     fn failed(&self, problem: &dyn std::fmt::Display) -> ClientError {
@@ -330,10 +313,7 @@ impl Connection {
             Way::Socket(dir) => format!("the server that uses {}", dir.display()),
             Way::Here(_) => "the data directory".to_owned(),
         };
-        ClientError::Server {
-            place,
-            problem: problem.to_string(),
-        }
+        ClientError::Server { place, problem: problem.to_string() }
     }
 }
 

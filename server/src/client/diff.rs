@@ -90,11 +90,7 @@ impl Difference {
             revision: of.revision,
             time: of.state.time(),
         };
-        let mut found = Self {
-            from: side(from),
-            to: side(to),
-            ..Self::default()
-        };
+        let mut found = Self { from: side(from), to: side(to), ..Self::default() };
         for (family, id) in to.state.changed_since(&from.state) {
             let id: &str = id;
             let (before, after) = (from.state.entity(family, id), to.state.entity(family, id));
@@ -131,12 +127,8 @@ impl Difference {
         for family in Family::ALL.map(Family::name) {
             let ids =
                 |of: &BTreeMap<&str, Vec<String>>| of.get(family).cloned().unwrap_or_default();
-            ids(&self.added)
-                .iter()
-                .for_each(|id| line(&format!("+ {family}/{id}")));
-            ids(&self.removed)
-                .iter()
-                .for_each(|id| line(&format!("- {family}/{id}")));
+            ids(&self.added).iter().for_each(|id| line(&format!("+ {family}/{id}")));
+            ids(&self.removed).iter().for_each(|id| line(&format!("- {family}/{id}")));
             for (id, members) in self.changed.get(family).into_iter().flatten() {
                 line(&format!("~ {family}/{id}"));
                 for (member, [before, after]) in members {
@@ -162,10 +154,6 @@ fn members(before: Option<Entity<'_>>, after: Option<Entity<'_>>) -> Members {
             members.insert(name, [before, after]);
         }
     }
-    members.extend(
-        before
-            .into_iter()
-            .map(|(name, before)| (name, [before, Value::Null])),
-    );
+    members.extend(before.into_iter().map(|(name, before)| (name, [before, Value::Null])));
     members
 }

@@ -36,9 +36,7 @@ pub(super) async fn record(
     if let Some(revision) = revision {
         path = format!("{path}?revision={revision}");
     }
-    let reply = connection
-        .ask(Method::GET, &path, &[], Bytes::new())
-        .await?;
+    let reply = connection.ask(Method::GET, &path, &[], Bytes::new()).await?;
     Ok(reply.body)
 }
 
@@ -52,12 +50,7 @@ pub(super) async fn universe(
     let reply: UniverseReply = connection.read(&body)?;
     let state = State::from_partial(reply.state);
     let state = state.map_err(|findings| ClientError::Given(findings.to_string()))?;
-    Ok(Universe {
-        id: reply.id,
-        name: reply.name,
-        revision: reply.revision,
-        state,
-    })
+    Ok(Universe { id: reply.id, name: reply.name, revision: reply.revision, state })
 }
 
 impl Universe {

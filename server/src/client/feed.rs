@@ -32,11 +32,7 @@ pub(super) struct Event {
 
 impl Feed {
     pub(super) fn new(body: Body) -> Self {
-        Self {
-            body,
-            text: Vec::new(),
-            seen: 0,
-        }
+        Self { body, text: Vec::new(), seen: 0 }
     }
 
     /// The next event; `Ok(None)` at the end.

@@ -25,9 +25,7 @@ impl Arguments {
     pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
         let asked = timeout(Duration::from_secs(self.timeout), async {
             let mut connection = Connection::to_server(&self.common, dir).await?;
-            connection
-                .ask(Method::GET, "/readyz", &[], Bytes::new())
-                .await
+            connection.ask(Method::GET, "/readyz", &[], Bytes::new()).await
         });
         let Ok(answered) = asked.await else {
             let seconds = self.timeout;

@@ -46,9 +46,7 @@ pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Summary>, Cli
     let mut listed = Vec::new();
     let mut path = format!("/universes?view=summary&limit={PAGE}");
     loop {
-        let reply = connection
-            .ask(Method::GET, &path, &[], Bytes::new())
-            .await?;
+        let reply = connection.ask(Method::GET, &path, &[], Bytes::new()).await?;
         listed.extend(connection.read::<Vec<Summary>>(&reply.body)?);
         let link = reply.headers.get(LINK).and_then(|link| link.to_str().ok());
         match link.and_then(|link| link.strip_prefix('<')?.split_once('>')) {

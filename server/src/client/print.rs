@@ -38,10 +38,8 @@ pub(super) fn json_text(text: &str) -> io::Result<()> {
 
 /// A table with a header row, each column as wide as its widest cell.
 pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
-    let rows: Vec<[String; N]> = rows
-        .iter()
-        .map(|row| row.clone().map(|cell| one_line(&cell)))
-        .collect();
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| row.clone().map(|cell| one_line(&cell))).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         let cells = cells.map(String::as_str).chain(heads.get(column).copied());
@@ -50,16 +48,11 @@ pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
     let widths: Vec<usize> = (0..N).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let cells = cells.zip(&widths);
-        let cells: Vec<_> = cells
-            .map(|(cell, &width)| format!("{cell:width$}"))
-            .collect();
+        let cells: Vec<_> = cells.map(|(cell, &width)| format!("{cell:width$}")).collect();
         cells.join("  ").trim_end().to_owned()
     };
     let mut lines = vec![line(&mut heads.into_iter())];
-    lines.extend(
-        rows.iter()
-            .map(|row| line(&mut row.iter().map(String::as_str))),
-    );
+    lines.extend(rows.iter().map(|row| line(&mut row.iter().map(String::as_str))));
     lines.join("\n")
 }
 

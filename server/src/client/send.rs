@@ -112,13 +112,9 @@ impl Arguments {
             number => format!("{key}.{number}"),
         });
         let headers = [("if-match", expect), ("idempotency-key", key)];
-        let headers: Vec<_> = headers
-            .iter()
-            .filter_map(|(name, value)| Some((*name, value.as_deref()?)))
-            .collect();
-        let reply = connection
-            .ask(Method::POST, &path, &headers, Bytes::from(body))
-            .await?;
+        let headers: Vec<_> =
+            headers.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        let reply = connection.ask(Method::POST, &path, &headers, Bytes::from(body)).await?;
         let answer: Value = connection.read(&reply.body)?;
         match self.common.json {
             true => print::json(&answer)?,
@@ -143,12 +139,7 @@ fn describe(answer: &Value) -> String {
         }
     }
     for (family, ids) in families("/changes/removed").unwrap_or_default() {
-        for id in ids
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-        {
+        for id in ids.as_array().into_iter().flatten().filter_map(Value::as_str) {
             names.push(format!("-{family}/{id}"));
         }
     }
@@ -182,9 +173,7 @@ fn read_all(sources: Vec<String>) -> mpsc::Receiver<SentText> {
                         let problem = format!(
                             "{name:?} is not a command as JSON, such as {EXAMPLE}, and no file that can be read: {error}"
                         );
-                        sender
-                            .blocking_send(Err(ClientError::Given(problem)))
-                            .is_ok_and(|()| false)
+                        sender.blocking_send(Err(ClientError::Given(problem))).is_ok_and(|()| false)
                     }
                 },
             };

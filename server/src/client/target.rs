@@ -46,9 +46,7 @@ impl Target {
         }
         let trust = match read.scheme_str() {
             Some("http") if common.ca.is_some() => {
-                return Err(given(format!(
-                    "--ca is for https, and --url {url:?} is http"
-                )));
+                return Err(given(format!("--ca is for https, and --url {url:?} is http")));
             }
             Some("http") => None,
             Some("https") => {
@@ -103,11 +101,7 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.trust.is_some() {
-            "https"
-        } else {
-            "http"
-        };
+        let scheme = if self.trust.is_some() { "https" } else { "http" };
         write!(f, "{scheme}://{}", self.authority)
     }
 }
@@ -119,9 +113,7 @@ fn authorization(common: &Common) -> Result<Option<HeaderValue>, ClientError> {
             read_token(file).map_err(|problem| ClientError::Given(problem.to_string()))?
         }
         (None, Some(name)) => std::env::var(name).map_err(|_| {
-            ClientError::Given(format!(
-                "--token-env: there is no environment variable {name}"
-            ))
+            ClientError::Given(format!("--token-env: there is no environment variable {name}"))
         })?,
         (None, None) => return Ok(None),
     };

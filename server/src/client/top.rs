@@ -115,11 +115,7 @@ impl Sample {
             }
             Err(error) => return Err(error),
         };
-        Ok(Self {
-            at: Instant::now(),
-            figures,
-            universes: list::all(connection).await?,
-        })
+        Ok(Self { at: Instant::now(), figures, universes: list::all(connection).await? })
     }
 }
 
@@ -184,11 +180,7 @@ impl Shown {
              memory, {} on the disk ({} free)\n{:.1} commands/s ({append}), \
              {:.1} refused/s, {:.1} requests/s, {:.1} MCP operations/s",
             self.universes,
-            if self.universes == 1 {
-                "universe"
-            } else {
-                "universes"
-            },
+            if self.universes == 1 { "universe" } else { "universes" },
             self.feed_readers,
             self.listeners,
             self.sessions,
@@ -217,11 +209,8 @@ impl Shown {
 
 /// The universes that changed most, followed by unchanged ones with the longest histories.
 fn active(before: &Sample, now: &Sample, elapsed: f64, limit: usize) -> Vec<Active> {
-    let was: HashMap<&str, u64> = before
-        .universes
-        .iter()
-        .map(|it| (it.id.as_str(), it.revision))
-        .collect();
+    let was: HashMap<&str, u64> =
+        before.universes.iter().map(|it| (it.id.as_str(), it.revision)).collect();
     let mut found: Vec<(u64, &Summary)> = now
         .universes
         .iter()

@@ -52,9 +52,7 @@ impl Arguments {
                 return Ok(ExitCode::SUCCESS);
             }
             let path = format!("{}/events", path_of(&self.id));
-            let opened = connection
-                .feed(&path, &[("last-event-id", &last.to_string())])
-                .await;
+            let opened = connection.feed(&path, &[("last-event-id", &last.to_string())]).await;
             let broken = match opened {
                 Ok(body) => {
                     if away {
@@ -81,17 +79,12 @@ impl Arguments {
                 Err(
                     error @ (ClientError::Server { .. }
                     | ClientError::NoServer(_)
-                    | ClientError::Refused {
-                        status: 429 | 503, ..
-                    }),
+                    | ClientError::Refused { status: 429 | 503, .. }),
                 ) => error.to_string(),
                 Err(error) => return Err(error),
             };
             if !away {
-                service_host::say(&format!(
-                    "{}; waiting for it",
-                    service_host::visible(&broken)
-                ));
+                service_host::say(&format!("{}; waiting for it", service_host::visible(&broken)));
                 away = true;
             }
             tokio::time::sleep(PAUSE).await;
@@ -113,10 +106,7 @@ impl Arguments {
             }
             (kind, data) => format!("{kind} {}", cut(&data.to_string())),
         };
-        Ok(print::lines(&format!(
-            "{revision}  {}",
-            print::one_line(&what)
-        ))?)
+        Ok(print::lines(&format!("{revision}  {}", print::one_line(&what)))?)
     }
 }
 

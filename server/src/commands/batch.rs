@@ -65,11 +65,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], mut rules: Rules) -> Batc
             Job::Delete { .. } => break,
             Job::Read { .. } => Ok(Outcome::Read),
             Job::Process { request, .. } => batch.process(request, &rules),
-            Job::Replace {
-                replacement,
-                expected,
-                ..
-            } => batch.replace(replacement, *expected),
+            Job::Replace { replacement, expected, .. } => batch.replace(replacement, *expected),
         };
         batch.outcomes.push(outcome.unwrap_or_else(Outcome::Failed));
     }
@@ -97,9 +93,7 @@ impl Batch {
             events.extend(applied.events);
         }
         let kinds = request.commands.iter().map(Command::kind);
-        self.replaced |= kinds
-            .into_iter()
-            .any(|kind| kind == CommandKind::ReplaceSnapshot);
+        self.replaced |= kinds.into_iter().any(|kind| kind == CommandKind::ReplaceSnapshot);
         let last = bodies.len().saturating_sub(1);
         for (index, body) in bodies.into_iter().enumerate() {
             // The key goes to the last entry, so that a batch that has landed is recognized by its end.
@@ -110,12 +104,7 @@ impl Batch {
         if let Some(key) = request.key {
             self.landed.insert(key, revision);
         }
-        Ok(Outcome::Processed(Processed {
-            revision,
-            before,
-            state,
-            events,
-        }))
+        Ok(Outcome::Processed(Processed { revision, before, state, events }))
     }
 
     fn apply(
@@ -168,10 +157,7 @@ impl Batch {
     fn expect(&self, expected: Option<Revision>) -> Result<(), ServiceError> {
         let revision = self.universe.revision;
         if expected.is_some_and(|expected| expected != revision) {
-            return Err(ServiceError::Conflict {
-                id: self.universe.id.clone(),
-                revision,
-            });
+            return Err(ServiceError::Conflict { id: self.universe.id.clone(), revision });
         }
         Ok(())
     }

@@ -74,11 +74,7 @@ pub(super) fn of_command(
     events: &[Event],
     together: Option<usize>,
 ) -> Result<Bytes, ServiceError> {
-    write(&CommandEntry {
-        command,
-        events,
-        together,
-    })
+    write(&CommandEntry { command, events, together })
 }
 
 pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes, ServiceError> {

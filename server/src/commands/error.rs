@@ -118,10 +118,7 @@ impl ServiceError {
     pub(super) fn creating(id: &UniverseId, error: &CreateError) -> Self {
         match error {
             CreateError::Exists => Self::Exists(id.clone()),
-            CreateError::TooLarge { max } => Self::TooLarge {
-                id: id.clone(),
-                max: *max,
-            },
+            CreateError::TooLarge { max } => Self::TooLarge { id: id.clone(), max: *max },
             CreateError::Full => Self::Full,
             CreateError::Unavailable => Self::Unavailable,
             CreateError::Unknown => Self::Uncertain,
@@ -130,15 +127,11 @@ impl ServiceError {
 
     pub(super) fn appending(id: &UniverseId, error: &AppendError) -> Self {
         match error {
-            AppendError::Conflict { head } => Self::Conflict {
-                id: id.clone(),
-                revision: head.revision,
-            },
+            AppendError::Conflict { head } => {
+                Self::Conflict { id: id.clone(), revision: head.revision }
+            }
             AppendError::NotFound => Self::NotFound(id.clone()),
-            AppendError::TooLarge { max } => Self::TooLarge {
-                id: id.clone(),
-                max: *max,
-            },
+            AppendError::TooLarge { max } => Self::TooLarge { id: id.clone(), max: *max },
             AppendError::Full => Self::Full,
             AppendError::Unavailable => Self::Unavailable,
             AppendError::Unknown => Self::Uncertain,
@@ -147,10 +140,9 @@ impl ServiceError {
 
     pub(super) fn deleting(id: &UniverseId, error: &DeleteError) -> Self {
         match error {
-            DeleteError::Conflict { head } => Self::Conflict {
-                id: id.clone(),
-                revision: head.revision,
-            },
+            DeleteError::Conflict { head } => {
+                Self::Conflict { id: id.clone(), revision: head.revision }
+            }
             DeleteError::NotFound => Self::NotFound(id.clone()),
             DeleteError::Full => Self::Full,
             DeleteError::Unavailable => Self::Unavailable,

@@ -62,11 +62,7 @@ async fn try_load(
     until: Option<Revision>,
 ) -> Result<Loaded, ServiceError> {
     let reading = |error| ServiceError::reading(id, &error);
-    let trimmed = |revision, oldest| ServiceError::Trimmed {
-        id: id.clone(),
-        revision,
-        oldest,
-    };
+    let trimmed = |revision, oldest| ServiceError::Trimmed { id: id.clone(), revision, oldest };
     let Record { meta, head, oldest } = store.record(id).await.map_err(reading)?;
     let until = until.unwrap_or(head.revision);
     if until < oldest {
@@ -127,17 +123,9 @@ async fn try_load(
         state,
         text: TextPlace::default(),
     };
-    let mut loaded = Loaded {
-        universe,
-        base_bytes,
-        entries: 0,
-        entry_bytes: 0,
-        last: None,
-    };
+    let mut loaded = Loaded { universe, base_bytes, entries: 0, entry_bytes: 0, last: None };
     let missing = until.0.saturating_sub(base.0);
-    let mut entries = store
-        .tail(id, base)
-        .take(usize::try_from(missing).unwrap_or(usize::MAX));
+    let mut entries = store.tail(id, base).take(usize::try_from(missing).unwrap_or(usize::MAX));
     while let Some(entry) = entries.next().await {
         let entry = entry.map_err(|error| match error {
             TailError::Deleted | TailError::NotFound => ServiceError::NotFound(id.clone()),
@@ -184,15 +172,12 @@ pub(super) async fn again(
         };
         let recorded = LogEntry::read(&entry.body).map_err(|_| ServiceError::Internal)?;
         together = recorded.together.unwrap_or(1);
-        let recorded: Option<Value> = recorded
-            .command
-            .and_then(|command| serde_json::from_str(command.get()).ok());
+        let recorded: Option<Value> =
+            recorded.command.and_then(|command| serde_json::from_str(command.get()).ok());
         if recorded != serde_json::to_value(command).ok() {
             return Err(reused());
         }
-        let applied = state
-            .apply(command)
-            .map_err(|_refused| ServiceError::Internal)?;
+        let applied = state.apply(command).map_err(|_refused| ServiceError::Internal)?;
         state = applied.state;
         events.extend(applied.events);
     }
@@ -200,12 +185,7 @@ pub(super) async fn again(
     if together != commands.len() {
         return Err(reused());
     }
-    Ok(Processed {
-        revision,
-        before: before.state,
-        state,
-        events,
-    })
+    Ok(Processed { revision, before: before.state, state, events })
 }
 
 impl Loaded {
@@ -242,9 +222,7 @@ fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
         }
     };
     let body = LogEntry::read(&entry.body).map_err(|problem| damaged(&problem))?;
-    universe.state = replay(&universe.state, &body)
-        .map_err(|problem| damaged(&problem))?
-        .state;
+    universe.state = replay(&universe.state, &body).map_err(|problem| damaged(&problem))?.state;
     if let Some(name) = body.name {
         universe.name = name;
     }
@@ -266,10 +244,7 @@ fn state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
 /// A description of what is wrong with the entry.
 pub(crate) fn replay(before: &State, entry: &LogEntry<'_>) -> Result<Applied, String> {
     let wrong = |problem: &dyn std::fmt::Display| problem.to_string();
-    let mut applied = Applied {
-        state: before.clone(),
-        events: Vec::new(),
-    };
+    let mut applied = Applied { state: before.clone(), events: Vec::new() };
     if let Some(command) = entry.command {
         let command = serde_json::from_str(command.get()).map_err(|problem| wrong(&problem))?;
         let command = Command::from_value(command).map_err(|problem| wrong(&problem))?;

@@ -28,28 +28,15 @@ fn ids(event: &Event) -> Vec<(&'static [Family], &str)> {
     match event {
         Event::StarNotFound { id }
         | Event::RingNotFound { planet_id: id }
-        | Event::DetachFailed {
-            reason: Reason::NotFound,
-            child_id: id,
-        } => vec![(&[Stars], id)],
-        Event::AttachFailed {
-            reason: Reason::NotFound,
-            child_id,
-            parent_id,
-        } => {
+        | Event::DetachFailed { reason: Reason::NotFound, child_id: id } => vec![(&[Stars], id)],
+        Event::AttachFailed { reason: Reason::NotFound, child_id, parent_id } => {
             let parent = parent_id.iter().map(|id| (&[Stars][..], &**id));
             parent.chain([(&[Stars][..], &**child_id)]).collect()
         }
         Event::GroupNotFound { id } => vec![(&[Groups], id)],
-        Event::MoveToGroupFailed {
-            reason: Reason::NotFound,
-            child_id,
-            target_group_id,
-        } => {
+        Event::MoveToGroupFailed { reason: Reason::NotFound, child_id, target_group_id } => {
             let target = target_group_id.iter().map(|id| (&[Groups][..], &**id));
-            target
-                .chain([(&[Stars, Groups][..], &**child_id)])
-                .collect()
+            target.chain([(&[Stars, Groups][..], &**child_id)]).collect()
         }
         Event::SmallBodyFieldNotFound { id } => vec![(&[SmallBodyFields], id)],
         Event::ProtoplanetaryDiskNotFound { id } => vec![(&[ProtoplanetaryDisks], id)],

@@ -89,10 +89,7 @@ impl Replacement {
             return Err("name must be a string that is not blank".to_owned());
         }
         if name.chars().count() > Self::MAX_NAME {
-            return Err(format!(
-                "name must have at most {} characters",
-                Self::MAX_NAME
-            ));
+            return Err(format!("name must have at most {} characters", Self::MAX_NAME));
         }
         Ok(name.to_owned())
     }
@@ -100,10 +97,7 @@ impl Replacement {
 
 impl From<Command> for Request {
     fn from(command: Command) -> Self {
-        Self {
-            commands: vec![command],
-            ..Self::default()
-        }
+        Self { commands: vec![command], ..Self::default() }
     }
 }
 

@@ -65,9 +65,7 @@ impl FromStr for Keep {
         let number: u64 = digits.parse().map_err(|_| InvalidKeep)?;
         let seconds: u64 = match unit {
             "" => {
-                return (number > 0)
-                    .then_some(Self::Revisions(number))
-                    .ok_or(InvalidKeep);
+                return (number > 0).then_some(Self::Revisions(number)).ok_or(InvalidKeep);
             }
             "s" => 1,
             "m" => 60,
@@ -78,8 +76,7 @@ impl FromStr for Keep {
             _ => return Err(InvalidKeep),
         };
         let time = number.checked_mul(seconds).filter(|time| *time > 0);
-        time.map(|time| Self::Age(Duration::from_secs(time)))
-            .ok_or(InvalidKeep)
+        time.map(|time| Self::Age(Duration::from_secs(time))).ok_or(InvalidKeep)
     }
 }
 
@@ -119,12 +116,8 @@ impl CommandService {
         let noted = Arc::<Noted>::default();
         let notes = Arc::clone(&noted);
         self.watch(move |change| notes.note(change));
-        let retention = Retention {
-            service: self.clone(),
-            keep,
-            noted,
-            not_before: HashMap::new(),
-        };
+        let retention =
+            Retention { service: self.clone(), keep, noted, not_before: HashMap::new() };
         retention.run().await;
     }
 }
@@ -147,9 +140,7 @@ impl Noted {
     }
 
     fn universes(&self) -> MutexGuard<'_, HashSet<UniverseId>> {
-        self.universes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.universes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -231,11 +222,7 @@ impl Retention {
             return Err(ServiceError::Internal);
         };
         let pause = body.len() as u64 / ENTRY_BYTES;
-        let base = Base {
-            revision: target,
-            at: universe.updated_at,
-            body: Bytes::from(body),
-        };
+        let base = Base { revision: target, at: universe.updated_at, body: Bytes::from(body) };
         match store.trim(id, last, base).await {
             Ok(()) => {}
             // The universe was deleted, or deleted and created again, meanwhile.

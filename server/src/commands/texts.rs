@@ -30,10 +30,7 @@ struct Slot {
 
 impl Texts {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self {
-            max_bytes,
-            kept: Mutex::default(),
-        }
+        Self { max_bytes, kept: Mutex::default() }
     }
 
     /// Makes room for a text of a slot. Returns the slots whose texts are dropped.
@@ -56,10 +53,7 @@ impl Texts {
 impl TextPlace {
     /// A slot for a universe that was loaded into memory.
     pub(super) fn new(texts: &Arc<Texts>) -> Self {
-        Self(Some(Arc::new(Slot {
-            text: Mutex::default(),
-            texts: Arc::clone(texts),
-        })))
+        Self(Some(Arc::new(Slot { text: Mutex::default(), texts: Arc::clone(texts) })))
     }
 
     /// The text of this state, if it is kept.
@@ -97,19 +91,14 @@ impl TextPlace {
 
     fn text(&self) -> Option<Arc<StateText>> {
         let slot = self.0.as_ref()?;
-        slot.text
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        slot.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Slot {
     fn set(&self, text: Option<Arc<StateText>>) {
-        let before = std::mem::replace(
-            &mut *self.text.lock().unwrap_or_else(PoisonError::into_inner),
-            text,
-        );
+        let before =
+            std::mem::replace(&mut *self.text.lock().unwrap_or_else(PoisonError::into_inner), text);
         // Freeing a text takes a while, so it is done without the lock.
         drop(before);
     }

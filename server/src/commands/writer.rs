@@ -115,18 +115,12 @@ impl Writer {
         if let Some(&Job::Delete { expected, .. }) = jobs.first() {
             return self.delete(jobs.remove(0), expected).await;
         }
-        let (reducer, max_bytes) = (
-            self.service.0.reducer,
-            self.service.0.limits.max_universe_bytes,
-        );
+        let (reducer, max_bytes) =
+            (self.service.0.reducer, self.service.0.limits.max_universe_bytes);
         let mut at_once = jobs.len();
         let is_shared = self.service.store().is_shared();
         let mut is_present = !is_shared || self.loaded.is_none();
-        let attempts = if is_shared {
-            refresh::ATTEMPTS
-        } else {
-            ATTEMPTS
-        };
+        let attempts = if is_shared { refresh::ATTEMPTS } else { ATTEMPTS };
         for _ in 0..attempts {
             if let Some(turns) = &mut self.turns {
                 turns.begin().await;
@@ -143,11 +137,7 @@ impl Writer {
                 Ok(landed) => landed,
                 Err(error) => return answer_all(jobs.drain(..), &error),
             };
-            let rules = Rules {
-                reducer,
-                full,
-                landed,
-            };
+            let rules = Rules { reducer, full, landed };
             let batch = reduce(universe, some, rules);
             match batch.entries.is_empty() {
                 true if !is_present => match self.catch_up().await {

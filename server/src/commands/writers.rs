@@ -99,10 +99,7 @@ impl Writers {
         let key = self.next_key;
         self.next_key = key.wrapping_add(1);
         self.uses += 1;
-        let size = Arc::new(Size {
-            own: AtomicUsize::new(0),
-            total: Arc::clone(&self.total),
-        });
+        let size = Arc::new(Size { own: AtomicUsize::new(0), total: Arc::clone(&self.total) });
         let latest = Latest::default();
         let handle = Handle {
             key,
@@ -113,18 +110,8 @@ impl Writers {
             ended,
         };
         let predecessor = self.by_universe.insert(id.clone(), handle);
-        let slot = WriterSlot {
-            key,
-            queue,
-            size,
-            latest,
-            _end: end,
-        };
-        Some(Seat {
-            jobs,
-            slot,
-            predecessor: predecessor.map(|handle| handle.ended),
-        })
+        let slot = WriterSlot { key, queue, size, latest, _end: end };
+        Some(Seat { jobs, slot, predecessor: predecessor.map(|handle| handle.ended) })
     }
 
     /// Asks every writer to end. The receivers that it returns resolve when the writers have ended.

@@ -17,10 +17,7 @@ pub struct AccessArgs {
 
 impl Args for AccessArgs {
     fn augment_args(command: Command) -> Command {
-        let known: Vec<_> = command
-            .get_arguments()
-            .map(|arg| arg.get_id().clone())
-            .collect();
+        let known: Vec<_> = command.get_arguments().map(|arg| arg.get_id().clone()).collect();
         let command = KeysFile::augment_args(Tls::augment_args(Asking::augment_args(command)));
         command.mut_args(|arg| match known.contains(arg.get_id()) {
             true => arg,

@@ -80,12 +80,7 @@ impl Settings {
             return writeln!(out, "{}", serde_json::to_string_pretty(&self.0)?);
         }
         let width = self.0.iter().map(|it| it.option.len()).max().unwrap_or(0);
-        for Setting {
-            option,
-            values,
-            source,
-        } in &self.0
-        {
+        for Setting { option, values, source } in &self.0 {
             let line = match values.is_empty() {
                 true => format!("{option:width$}  -  # {source}"),
                 false => format!("{option:width$}  {}  # {source}", values.join(", ")),
@@ -98,9 +93,7 @@ impl Settings {
 
 /// The options that a file may have.
 fn options(command: &Command) -> impl Iterator<Item = &Arg> {
-    let named = command
-        .get_arguments()
-        .filter(|arg| arg.get_long().is_some());
+    let named = command.get_arguments().filter(|arg| arg.get_long().is_some());
     named.filter(|arg| !NOT_IN_FILES.contains(&arg.get_id().as_str()))
 }
 
@@ -216,9 +209,7 @@ fn values(arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, String
 /// Refuses a value that the option would refuse on the command line, with the same message.
 fn judge(arg: &Arg, values: &[String]) -> Result<(), String> {
     let long = arg.get_long().unwrap_or_default();
-    let judging = Command::new("file")
-        .no_binary_name(true)
-        .arg(arg.clone().global(false));
+    let judging = Command::new("file").no_binary_name(true).arg(arg.clone().global(false));
     let given = values.iter().map(|value| format!("--{long}={value}"));
     match judging.try_get_matches_from(given) {
         Ok(_) => Ok(()),

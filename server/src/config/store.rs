@@ -73,22 +73,17 @@ pub(super) fn masked(url: &str) -> String {
     let (user, place) = match rest.rsplit_once('@') {
         Some((user, place)) => {
             let name = user.split_once(':').map(|(name, _)| name);
-            (
-                name.map_or(format!("{user}@"), |name| format!("{name}:***@")),
-                place,
-            )
+            (name.map_or(format!("{user}@"), |name| format!("{name}:***@")), place)
         }
         None => (String::new(), rest),
     };
     let Some((place, parameters)) = place.split_once('?') else {
         return format!("{scheme}://{user}{place}");
     };
-    let shown = parameters
-        .split('&')
-        .map(|parameter| match parameter.split_once('=') {
-            Some((name, _)) if name.contains("pass") => format!("{name}=***"),
-            _ => parameter.to_owned(),
-        });
+    let shown = parameters.split('&').map(|parameter| match parameter.split_once('=') {
+        Some((name, _)) if name.contains("pass") => format!("{name}=***"),
+        _ => parameter.to_owned(),
+    });
     let shown: Vec<_> = shown.collect();
     format!("{scheme}://{user}{place}?{}", shown.join("&"))
 }

@@ -33,9 +33,7 @@ impl Orbit {
             inclination: body.inclination_deg.unwrap_or_default(),
             perihelion_longitude: body.node_deg.unwrap_or_default()
                 + body.perihelion_deg.unwrap_or_default(),
-            anomaly: body
-                .mean_anomaly_deg
-                .unwrap_or_else(|| f64::from(n) * GOLDEN_ANGLE),
+            anomaly: body.mean_anomaly_deg.unwrap_or_else(|| f64::from(n) * GOLDEN_ANGLE),
             speed: 360.0 / (period * SECONDS_PER_DAY),
         }
     }
@@ -58,10 +56,7 @@ impl Orbit {
             ("semiMajorAxis", json!(self.axis)),
             ("eccentricity", json!(self.eccentricity)),
             ("orbitalSpeed", json!(self.speed)),
-            (
-                "orbitalPhase",
-                json!((self.anomaly + ahead).rem_euclid(360.0)),
-            ),
+            ("orbitalPhase", json!((self.anomaly + ahead).rem_euclid(360.0))),
             ("orbitOffsetX", json!(x)),
             ("orbitOffsetY", json!(y)),
             ("orbitOffsetZ", json!(z)),

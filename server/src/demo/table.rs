@@ -72,31 +72,20 @@ pub(super) struct Body {
 impl Body {
     /// The semi-major axis in astronomical units, for any unit in the table.
     pub(super) fn axis_au(&self, units: &Units) -> Option<f64> {
-        self.semi_major_axis_au
-            .or_else(|| self.semi_major_axis_km.map(|km| km / units.au_km))
+        self.semi_major_axis_au.or_else(|| self.semi_major_axis_km.map(|km| km / units.au_km))
     }
 
     /// The published data of the orbit, under the member names of the state. Unknown values are absent.
     pub(super) fn facts(&self, units: &Units) -> Vec<(&'static str, Value)> {
-        let axis_km = self
-            .semi_major_axis_km
-            .or_else(|| self.semi_major_axis_au.map(|au| au * units.au_km));
+        let axis_km =
+            self.semi_major_axis_km.or_else(|| self.semi_major_axis_au.map(|au| au * units.au_km));
         [
             ("semiMajorAxisKm", axis_km.map(|fact| json!(fact))),
-            (
-                "inclinationDeg",
-                self.inclination_deg.map(|fact| json!(fact)),
-            ),
-            (
-                "inclinationTo",
-                self.inclination_to.as_ref().map(|fact| json!(fact)),
-            ),
+            ("inclinationDeg", self.inclination_deg.map(|fact| json!(fact))),
+            ("inclinationTo", self.inclination_to.as_ref().map(|fact| json!(fact))),
             ("periodDays", self.period_days.map(|fact| json!(fact))),
             ("ascendingNodeDeg", self.node_deg.map(|fact| json!(fact))),
-            (
-                "perihelionArgumentDeg",
-                self.perihelion_deg.map(|fact| json!(fact)),
-            ),
+            ("perihelionArgumentDeg", self.perihelion_deg.map(|fact| json!(fact))),
         ]
         .into_iter()
         .filter_map(|(name, fact)| fact.map(|fact| (name, fact)))

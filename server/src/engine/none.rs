@@ -9,21 +9,13 @@ use crate::config::StoreUrl;
 /// Only makes the types fit: without the features no such store can be opened.
 #[cfg(not(any(feature = "nats", feature = "postgres")))]
 pub(super) fn opened(store: Arc<dyn SharedStore>) -> super::Opened {
-    super::Opened {
-        store,
-        shared: None,
-        leave: None,
-    }
+    super::Opened { store, shared: None, leave: None }
 }
 
 /// A message on how to build the program with the feature.
 fn missing(url: &StoreUrl) -> String {
     let scheme = url.secret().split("://").next().unwrap_or_default();
-    let feature = if scheme.starts_with("postgres") {
-        "postgres"
-    } else {
-        "nats"
-    };
+    let feature = if scheme.starts_with("postgres") { "postgres" } else { "nats" };
     format!(
         "this program was built without the feature {feature}: build it with `--features {feature}`, or use embedded or memory"
     )

@@ -105,9 +105,7 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     let judged =
         |finding: &&Finding| finding.member.is_some() && OBJECTS.contains(&finding.path.as_str());
     let in_command = |finding: &&Finding| finding.path.starts_with("/command");
-    let others = found
-        .iter()
-        .filter(|finding| !judged(finding) && !in_command(finding));
+    let others = found.iter().filter(|finding| !judged(finding) && !in_command(finding));
     for finding in others {
         let hint = meant(schema, arguments, &finding.path);
         listed.push(&finding.path, &format!("{}{hint}", finding.message));
@@ -162,11 +160,7 @@ fn failure(universe: Option<&str>, code: &str, listed: Listed) -> ToolError {
 /// Checks the member names of an object: unknown ones, and required ones that are missing.
 fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, listed: &mut Listed) {
     let known = schema.get("properties").and_then(Value::as_object);
-    let known: Vec<_> = known
-        .into_iter()
-        .flat_map(Map::keys)
-        .map(String::as_str)
-        .collect();
+    let known: Vec<_> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
     let mut meant = Vec::new();
     for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
         if listed.is_full() {

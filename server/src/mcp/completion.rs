@@ -39,13 +39,11 @@ pub(super) fn add(mut builder: ServerBuilder<CommandService>) -> ServerBuilder<C
     }
     for family in Family::ALL {
         let template = address::entity_template(family);
-        builder = builder
-            .complete_template(&*template, "id", universes)
-            .complete_template(
-                &*template,
-                address::entity_variable(family),
-                move |service, request, context| entities(family, service, request, context),
-            );
+        builder = builder.complete_template(&*template, "id", universes).complete_template(
+            &*template,
+            address::entity_variable(family),
+            move |service, request, context| entities(family, service, request, context),
+        );
     }
     for prompt in [prompts::MODEL, prompts::EXPLAIN] {
         builder = builder.complete_prompt(prompt, "universe", universes);
@@ -62,10 +60,7 @@ async fn universes(
     let mut matches = Matches::new(&request.value);
     let mut after = None;
     for _ in 0..MAX_PAGES {
-        let page = Page {
-            after: after.take(),
-            limit: MAX_PAGE,
-        };
+        let page = Page { after: after.take(), limit: MAX_PAGE };
         let Ok(records) = service.list(page).await else {
             return Err(RequestError::internal());
         };

@@ -29,9 +29,7 @@ pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<Comma
         .with_title("A universe as an image")
         .with_mime_type(PNG)
         .with_description(described);
-    builder
-        .resource_template(svg, read_svg)
-        .resource_template(png, read_png)
+    builder.resource_template(svg, read_svg).resource_template(png, read_png)
 }
 
 pub(super) fn tool() -> Tool {
@@ -104,11 +102,7 @@ async fn read_png(
 /// The same options with the size for models.
 fn sized(options: Options) -> Options {
     let (width, height) = SIZE;
-    Options {
-        width,
-        height,
-        ..options
-    }
+    Options { width, height, ..options }
 }
 
 fn contents(contents: ResourceContents, mime_type: &str, revision: u64) -> ResourceContents {

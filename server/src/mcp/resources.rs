@@ -80,9 +80,7 @@ fn list_resource() -> Resource {
 }
 
 fn template(uri: &str, name: &str, title: &str, mime_type: &str) -> ResourceTemplate {
-    ResourceTemplate::new(uri, name)
-        .with_title(title)
-        .with_mime_type(mime_type)
+    ResourceTemplate::new(uri, name).with_title(title).with_mime_type(mime_type)
 }
 
 fn entity_title(family: Family) -> &'static str {
@@ -104,14 +102,10 @@ async fn list(
 ) -> Result<Page<Resource>, RequestError> {
     let service = scopes::within(&service, &context);
     let after = page.after.map(|after| after.parse::<Position>());
-    let after = after
-        .transpose()
-        .map_err(|problem| RequestError::invalid_params(problem.to_string()))?;
+    let after =
+        after.transpose().map_err(|problem| RequestError::invalid_params(problem.to_string()))?;
     // One more than requested shows whether there is a next page.
-    let asked = store::Page {
-        after,
-        limit: page.limit.saturating_add(1).min(store::MAX_PAGE),
-    };
+    let asked = store::Page { after, limit: page.limit.saturating_add(1).min(store::MAX_PAGE) };
     let mut records = listed(&service, asked).await?;
     let more = records.len() > page.limit;
     records.truncate(page.limit);

@@ -38,14 +38,10 @@ pub(super) fn add(
     builder: ServerBuilder<CommandService>,
     set: ToolSet,
 ) -> ServerBuilder<CommandService> {
-    let mut tools = Tools {
-        builder,
-        schemas: HashMap::new(),
-        reading: Vec::new(),
-    }
-    .add(state::tool(), state::call)
-    .add(listing::tool(), listing::call)
-    .add(send::tool(), send::call);
+    let mut tools = Tools { builder, schemas: HashMap::new(), reading: Vec::new() }
+        .add(state::tool(), state::call)
+        .add(listing::tool(), listing::call)
+        .add(send::tool(), send::call);
     if set == ToolSet::Extra {
         tools = tools
             .add(send::tool_for_many(), send::call_many)
@@ -58,11 +54,7 @@ pub(super) fn add(
             .add(universes::history_tool(), universes::history)
             .add(picture::tool(), picture::call);
     }
-    let Tools {
-        builder,
-        schemas,
-        reading,
-    } = tools;
+    let Tools { builder, schemas, reading } = tools;
     scopes::add(builder, reading).refuse_arguments(move |tool, arguments, findings| {
         arguments::refuse(schemas.get(tool), arguments, findings)
     })
@@ -83,18 +75,15 @@ impl Tools {
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
         let name: Arc<str> = tool.name.as_str().into();
-        self.schemas
-            .insert(tool.name.clone(), tool.input_schema.clone());
+        self.schemas.insert(tool.name.clone(), tool.input_schema.clone());
         let hints = tool.annotations.as_ref();
         if hints.is_some_and(|hints| hints.read_only_hint == Some(true)) {
             self.reading.push(tool.name.clone());
         }
-        self.builder = self
-            .builder
-            .raw_tool(tool, move |service, arguments, context| {
-                let service = scopes::within(&service, &context);
-                requests::call(Arc::clone(&name), call(service, arguments, context))
-            });
+        self.builder = self.builder.raw_tool(tool, move |service, arguments, context| {
+            let service = scopes::within(&service, &context);
+            requests::call(Arc::clone(&name), call(service, arguments, context))
+        });
         self
     }
 }
@@ -143,8 +132,7 @@ pub(super) async fn written<T: Send + 'static>(
         let _turn = turn;
         make()
     });
-    made.await
-        .unwrap_or_else(|NotDone| Err(ToolError::internal()))
+    made.await.unwrap_or_else(|NotDone| Err(ToolError::internal()))
 }
 
 fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {

@@ -32,10 +32,7 @@ struct Touched {
 
 enum Parts {
     Everything,
-    Some {
-        entities: HashSet<(Family, Id)>,
-        tree: bool,
-    },
+    Some { entities: HashSet<(Family, Id)>, tree: bool },
 }
 
 /// Notifies the subscribers of `server` of changes in `service`.
@@ -52,11 +49,7 @@ pub(super) fn watch(service: &CommandService, server: &Server) {
 fn pass_on(server: &Server, change: commands::Change<'_>) {
     match change {
         commands::Change::Created(_) => notify_list(server),
-        commands::Change::Changed {
-            before,
-            after,
-            replaced,
-        } => {
+        commands::Change::Changed { before, after, replaced } => {
             if server.has_subscribers() {
                 let parts = match replaced {
                     true => Parts::Everything,
@@ -81,10 +74,7 @@ fn notify_list(server: &Server) {
 }
 
 fn notify_update(server: &Server, id: &UniverseId, parts: Parts) {
-    let touched = Touched {
-        universe: id.clone(),
-        parts,
-    };
+    let touched = Touched { universe: id.clone(), parts };
     let update = ResourceUpdate::new(address::universe(id.as_str())).with_detail(Arc::new(touched));
     server.notify(Change::ResourceUpdated(update));
 }
@@ -92,16 +82,11 @@ fn notify_update(server: &Server, id: &UniverseId, parts: Parts) {
 fn changed_parts(before: &Universe, after: &Universe) -> Parts {
     let (before, after) = (&before.state, &after.state);
     let changed = after.changed_since(before).take(MAX_NOTIFIED + 1);
-    let entities: HashSet<_> = changed
-        .map(|(family, id)| (family, Id::clone(id)))
-        .collect();
+    let entities: HashSet<_> = changed.map(|(family, id)| (family, Id::clone(id))).collect();
     if entities.len() > MAX_NOTIFIED {
         return Parts::Everything;
     }
-    Parts::Some {
-        tree: !entities.is_empty() || after.roots_changed_since(before),
-        entities,
-    }
+    Parts::Some { tree: !entities.is_empty() || after.roots_changed_since(before), entities }
 }
 
 /// Whether an update affects the subscribed resource.

@@ -54,17 +54,11 @@ pub(super) fn shown(
     };
     roots.truncate(MAX_BODIES);
     let bodies = roots.into_iter().filter_map(|id| state.star(id));
-    let (rogues, systems): (Vec<_>, Vec<_>) = bodies
-        .map(Body::of)
-        .partition(|body| body.kind == Kind::Rogue && focus.is_none());
+    let (rogues, systems): (Vec<_>, Vec<_>) =
+        bodies.map(Body::of).partition(|body| body.kind == Kind::Rogue && focus.is_none());
     let mut cells: Vec<_> = systems
         .into_iter()
-        .map(|root| Cell {
-            group: group_of.get(&root.id).copied(),
-            root,
-            at: [0.0; 2],
-            reach: 0.0,
-        })
+        .map(|root| Cell { group: group_of.get(&root.id).copied(), root, at: [0.0; 2], reach: 0.0 })
         .collect();
     // Systems of a group are adjacent, in the order of the groups. Those without a group come last.
     cells.sort_by_key(|cell| cell.group.unwrap_or(usize::MAX));
@@ -81,12 +75,7 @@ pub(super) fn shown(
     for cell in &mut cells {
         cell.group = cell.group.and_then(|at| places.get(&at).copied());
     }
-    Ok(Shown {
-        cells,
-        groups: kept,
-        rogues,
-        is_part: focus.is_some(),
-    })
+    Ok(Shown { cells, groups: kept, rogues, is_part: focus.is_some() })
 }
 
 /// The groups, and for each body the first group that lists it.
@@ -149,16 +138,9 @@ fn place(cells: &mut [Cell], [left, top, width, height]: [f64; 4]) {
     for (at, cell) in cells.iter_mut().enumerate() {
         let (row, column) = (at / columns, at % columns);
         // The last row is centered too.
-        let in_row = if row + 1 == rows {
-            count - row * columns
-        } else {
-            columns
-        };
+        let in_row = if row + 1 == rows { count - row * columns } else { columns };
         let indent = (columns - in_row) as f64 * wide / 2.0;
-        cell.at = [
-            left + indent + (column as f64 + 0.5) * wide,
-            top + (row as f64 + 0.5) * high,
-        ];
+        cell.at = [left + indent + (column as f64 + 0.5) * wide, top + (row as f64 + 0.5) * high];
         cell.reach = wide.min(high) / 2.0;
     }
 }

@@ -31,12 +31,7 @@ pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, Pict
     let (width, height) = (f64::from(options.width), f64::from(options.height));
     let words = options.width >= WORDS.0 && options.height >= WORDS.1;
     let (head, foot) = if words { (HEAD, FOOT) } else { (0.0, 0.0) };
-    let area = [
-        8.0,
-        head,
-        (width - 16.0).max(8.0),
-        (height - head - foot).max(8.0),
-    ];
+    let area = [8.0, head, (width - 16.0).max(8.0), (height - head - foot).max(8.0)];
     let shown = cells::shown(state, options.focus.as_deref(), area)?;
     let time = options.time.unwrap_or(state.time());
     let frame = [4.0, 4.0, width - 4.0, height - 4.0];
@@ -59,10 +54,7 @@ pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, Pict
     regions::nebulae(&mut painter, &shown, area);
     let alone = shown.cells.len() == 1;
     for cell in &shown.cells {
-        let color = cell
-            .group
-            .and_then(|at| shown.groups.get(at))
-            .map(|group| group.color);
+        let color = cell.group.and_then(|at| shown.groups.get(at)).map(|group| group.color);
         painter.system(cell, color, alone);
     }
     rogues(&mut painter, &shown.rogues, area);
@@ -70,12 +62,7 @@ pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, Pict
         let text = "nothing is here yet".to_owned();
         let at = [(width - Size::Title.width(&text)) / 2.0, height / 2.0];
         let color = options.theme.muted();
-        texts.push(Text {
-            at,
-            text,
-            size: Size::Title,
-            color,
-        });
+        texts.push(Text { at, text, size: Size::Title, color });
     }
     let title = title(universe, options);
     let Painter { shapes, labels, .. } = painter;
@@ -96,10 +83,7 @@ fn title(universe: &Universe, options: &Options) -> String {
         None => name,
         Some(id) => {
             let star = universe.state.star(id).map(|star| Body::of(star).name);
-            let group = universe
-                .state
-                .group(id)
-                .and_then(|group| group.get("name")?.as_str());
+            let group = universe.state.group(id).and_then(|group| group.get("name")?.as_str());
             let focus = star.or(group.map(str::to_owned));
             format!("{name}: {}", shortened(&focus.unwrap_or_default(), 40))
         }
@@ -135,9 +119,7 @@ fn heading(
     ];
     // From the right, as far as there is space next to the title.
     let mut right = f64::from(options.width) - 16.0;
-    let taken = texts
-        .first()
-        .map_or(0.0, |title| 16.0 + title.size.width(&title.text));
+    let taken = texts.first().map_or(0.0, |title| 16.0 + title.size.width(&title.text));
     if shown.groups.len() > 1 {
         for group in shown.groups.iter().take(MAX_GROUPS).rev() {
             let text = shortened(&group.name, 20);
@@ -150,19 +132,11 @@ fn heading(
                 radius: 4.0,
                 paint: group.color.at(1.0),
             });
-            texts.push(Text {
-                at: [begin, 20.0],
-                text,
-                size: Size::Label,
-                color: theme.muted(),
-            });
+            texts.push(Text { at: [begin, 20.0], text, size: Size::Label, color: theme.muted() });
             right = begin - 30.0;
         }
     }
-    texts
-        .into_iter()
-        .filter_map(|text| painter.labels.put(text))
-        .collect()
+    texts.into_iter().filter_map(|text| painter.labels.put(text)).collect()
 }
 
 fn footing(painter: &mut Painter<'_>, height: f64) -> Option<Text> {
@@ -195,11 +169,7 @@ fn rogues(painter: &mut Painter<'_>, rogues: &[Body], [left, top, width, height]
     let named = count <= MAX_ROGUES && step > 90.0;
     for (body, n) in rogues.iter().take(count).zip(0_u32..) {
         let at = [left + 16.0 + f64::from(n) * step, top + height + 8.0];
-        painter.shapes.push(Shape::Disc {
-            at,
-            radius: 4.0,
-            paint: body.color.at(1.0),
-        });
+        painter.shapes.push(Shape::Disc { at, radius: 4.0, paint: body.color.at(1.0) });
         painter.labels.keep_off(at, 4.0);
         if named && painter.words {
             painter.labels.want(Wanted {

@@ -34,19 +34,13 @@ pub(super) struct Labels {
 
 impl Labels {
     pub(super) fn new(frame: Rect) -> Self {
-        Self {
-            frame,
-            taken: Vec::new(),
-            wanted: Vec::new(),
-            placed: Vec::new(),
-        }
+        Self { frame, taken: Vec::new(), wanted: Vec::new(), placed: Vec::new() }
     }
 
     /// Keeps names off a circle.
     pub(super) fn keep_off(&mut self, [x, y]: At, radius: f64) {
         if self.taken.len() < MAX_OBSTACLES {
-            self.taken
-                .push([x - radius, y - radius, x + radius, y + radius]);
+            self.taken.push([x - radius, y - radius, x + radius, y + radius]);
         }
     }
 
@@ -94,12 +88,7 @@ impl Labels {
     }
 
     fn place_one(&mut self, wanted: &Wanted) -> Option<Text> {
-        let Wanted {
-            at: [x, y],
-            distance,
-            color,
-            ..
-        } = *wanted;
+        let Wanted { at: [x, y], distance, color, .. } = *wanted;
         let size = Size::Label;
         let text = shortened(&wanted.text, MAX_LETTERS);
         let (width, height) = (size.width(&text), size.height());
@@ -118,12 +107,7 @@ impl Labels {
         ];
         places.into_iter().find_map(|at| {
             let text = text.clone();
-            self.put(Text {
-                at,
-                text,
-                size,
-                color,
-            })
+            self.put(Text { at, text, size, color })
         })
     }
 
@@ -145,10 +129,6 @@ impl Labels {
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
-        Some(_) => text
-            .chars()
-            .take(most.saturating_sub(3))
-            .chain("...".chars())
-            .collect(),
+        Some(_) => text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect(),
     }
 }

@@ -38,18 +38,13 @@ impl Options {
     pub(crate) fn read(given: impl Fn(&str) -> Option<String>) -> Result<Self, Findings> {
         let mut findings = Findings::default();
         let mut options = Self::default();
-        for (name, side) in [
-            ("width", &mut options.width),
-            ("height", &mut options.height),
-        ] {
+        for (name, side) in [("width", &mut options.width), ("height", &mut options.height)] {
             let (least, most) = SIDES;
             let Some(text) = given(name) else { continue };
             match text.parse() {
                 Ok(pixels) if (least..=most).contains(&pixels) => *side = pixels,
-                _ => findings.add(
-                    name,
-                    format_args!("must be a whole number from {least} to {most}"),
-                ),
+                _ => findings
+                    .add(name, format_args!("must be a whole number from {least} to {most}")),
             }
         }
         if let Some(text) = given("time") {
@@ -85,12 +80,6 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            width: 1_200,
-            height: 900,
-            time: None,
-            theme: Theme::Dark,
-            focus: None,
-        }
+        Self { width: 1_200, height: 900, time: None, theme: Theme::Dark, focus: None }
     }
 }

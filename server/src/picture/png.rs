@@ -45,29 +45,14 @@ fn shape(pixels: &mut Pixmap, shape: &Shape) -> Option<()> {
             ink.shader = shader;
             fill(pixels, &circle(*at, *radius)?, &ink);
         }
-        Shape::Band {
-            at,
-            inner,
-            outer,
-            paint,
-        } => {
+        Shape::Band { at, inner, outer, paint } => {
             let middle = circle(*at, f64::midpoint(*inner, *outer))?;
             stroke(pixels, &middle, outer - inner, *paint);
         }
-        Shape::Circle {
-            at,
-            radius,
-            width,
-            paint,
-        } => {
+        Shape::Circle { at, radius, width, paint } => {
             stroke(pixels, &circle(*at, *radius)?, *width, *paint);
         }
-        Shape::Line {
-            points,
-            closed,
-            width,
-            paint,
-        } => {
+        Shape::Line { points, closed, width, paint } => {
             let mut path = PathBuilder::new();
             for (at, [x, y]) in points.iter().enumerate() {
                 match at {
@@ -81,11 +66,7 @@ fn shape(pixels: &mut Pixmap, shape: &Shape) -> Option<()> {
             stroke(pixels, &path.finish()?, *width, *paint);
         }
         Shape::Disc { at, radius, paint } => fill(pixels, &circle(*at, *radius)?, &ink(*paint)),
-        Shape::Dots {
-            points,
-            radius,
-            paint,
-        } => {
+        Shape::Dots { points, radius, paint } => {
             let mut path = PathBuilder::new();
             for [x, y] in points {
                 path.push_circle(*x as f32, *y as f32, *radius as f32);
@@ -129,16 +110,8 @@ fn rgba(Paint { color, opacity }: Paint) -> Rgba {
 
 /// Draws text with an outline in the background color, so that lines do not run through it.
 fn text(pixels: &mut Pixmap, text: &Text, ground: Color) {
-    const SEAM: [(i32, i32); 8] = [
-        (-1, -1),
-        (0, -1),
-        (1, -1),
-        (-1, 0),
-        (1, 0),
-        (-1, 1),
-        (0, 1),
-        (1, 1),
-    ];
+    const SEAM: [(i32, i32); 8] =
+        [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
     for (x, y) in SEAM {
         letters(pixels, text, ground, (x, y));
     }

@@ -119,20 +119,10 @@ impl Painter<'_> {
             // Brighter toward the inside.
             for (part, opacity) in [(1.0, 0.10), (0.7, 0.10), (0.4, 0.12)] {
                 let outer = inner + width * part;
-                self.shapes.push(Shape::Band {
-                    at,
-                    inner,
-                    outer,
-                    paint: band.color.at(opacity),
-                });
+                self.shapes.push(Shape::Band { at, inner, outer, paint: band.color.at(opacity) });
             }
         } else {
-            self.shapes.push(Shape::Band {
-                at,
-                inner,
-                outer,
-                paint: band.color.at(0.16),
-            });
+            self.shapes.push(Shape::Band { at, inner, outer, paint: band.color.at(0.16) });
         }
         let mut random = Random::new(&Seed::Text(band.id.clone()));
         let count = (width * (inner + outer) * 0.02).clamp(0.0, MAX_SPECKS) as u32;
@@ -145,11 +135,7 @@ impl Painter<'_> {
             })
             .collect();
         if !points.is_empty() {
-            self.shapes.push(Shape::Dots {
-                points,
-                radius: 0.6,
-                paint: band.specks.at(0.6),
-            });
+            self.shapes.push(Shape::Dots { points, radius: 0.6, paint: band.specks.at(0.6) });
         }
         if self.words && outer > 120.0 && !band.name.is_empty() {
             // At the lower right of the band, where the eye looks last.
@@ -176,11 +162,7 @@ pub(super) fn nebulae(
         // They are behind all systems and would hide a single one.
         return;
     }
-    let light = if painter.theme == Theme::Light {
-        0.6
-    } else {
-        1.0
-    };
+    let light = if painter.theme == Theme::Light { 0.6 } else { 1.0 };
     let radius = width.min(height) * 0.3;
     let records = painter.state.nebulae().take(MAX_NEBULAE);
     let nebulae: Vec<Nebula> = records.filter_map(|(_, record)| record.read()).collect();
@@ -190,23 +172,15 @@ pub(super) fn nebulae(
         }
         let groups = nebula.associated_group_ids.unwrap_or_default();
         let named: BTreeSet<_> = groups.iter().map(String::as_str).collect();
-        let own: Vec<_> = shown
-            .groups
-            .iter()
-            .map(|group| named.contains(group.id.as_str()))
-            .collect();
+        let own: Vec<_> =
+            shown.groups.iter().map(|group| named.contains(group.id.as_str())).collect();
         let is_own = |at: usize| own.get(at) == Some(&true);
-        let cells = shown
-            .cells
-            .iter()
-            .filter(|cell| cell.group.is_some_and(is_own));
+        let cells = shown.cells.iter().filter(|cell| cell.group.is_some_and(is_own));
         let places: Vec<At> = cells.map(|cell| cell.at).collect();
         let count = places.len() as f64;
         let aside = f64::from(n) * 2.4;
         let at = if shown.cells.len() > 1 && !places.is_empty() {
-            let sum = places
-                .iter()
-                .fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
+            let sum = places.iter().fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
             // Several nebulae of a group are not drawn on top of each other.
             [
                 sum[0] / count + radius * 0.4 * aside.cos(),
@@ -214,30 +188,15 @@ pub(super) fn nebulae(
             ]
         } else {
             let position = nebula.position.unwrap_or_default();
-            let (x, z) = (
-                position.x.unwrap_or_default(),
-                position.z.unwrap_or_default(),
-            );
-            let angle = if x == 0.0 && z == 0.0 {
-                aside
-            } else {
-                (-z).atan2(x)
-            };
-            [
-                left + width * (0.5 + 0.36 * angle.cos()),
-                top + height * (0.5 + 0.36 * angle.sin()),
-            ]
+            let (x, z) = (position.x.unwrap_or_default(), position.z.unwrap_or_default());
+            let angle = if x == 0.0 && z == 0.0 { aside } else { (-z).atan2(x) };
+            [left + width * (0.5 + 0.36 * angle.cos()), top + height * (0.5 + 0.36 * angle.sin())]
         };
-        for (color, size, opacity) in [
-            (nebula.base_color, 1.0, 0.30),
-            (nebula.accent_color, 0.5, 0.16),
-        ] {
+        for (color, size, opacity) in
+            [(nebula.base_color, 1.0, 0.30), (nebula.accent_color, 0.5, 0.16)]
+        {
             let paint = Color::read(color.as_deref()).at(opacity * light);
-            painter.shapes.push(Shape::Glow {
-                at,
-                radius: radius * size,
-                paint,
-            });
+            painter.shapes.push(Shape::Glow { at, radius: radius * size, paint });
         }
         if painter.words {
             painter.labels.want(Wanted {

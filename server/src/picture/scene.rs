@@ -35,34 +35,15 @@ pub(super) enum Shape {
     /// Light that fades outward.
     Glow { at: At, radius: f64, paint: Paint },
     /// A flat ring.
-    Band {
-        at: At,
-        inner: f64,
-        outer: f64,
-        paint: Paint,
-    },
+    Band { at: At, inner: f64, outer: f64, paint: Paint },
     /// The outline of a circle.
-    Circle {
-        at: At,
-        radius: f64,
-        width: f64,
-        paint: Paint,
-    },
+    Circle { at: At, radius: f64, width: f64, paint: Paint },
     /// A line through points. It may be closed.
-    Line {
-        points: Vec<At>,
-        closed: bool,
-        width: f64,
-        paint: Paint,
-    },
+    Line { points: Vec<At>, closed: bool, width: f64, paint: Paint },
     /// A filled circle.
     Disc { at: At, radius: f64, paint: Paint },
     /// Many small filled circles.
-    Dots {
-        points: Vec<At>,
-        radius: f64,
-        paint: Paint,
-    },
+    Dots { points: Vec<At>, radius: f64, paint: Paint },
 }
 
 /// A line of text.
@@ -114,9 +95,6 @@ impl Color {
     }
 
     pub(super) fn at(self, opacity: f64) -> Paint {
-        Paint {
-            color: self,
-            opacity,
-        }
+        Paint { color: self, opacity }
     }
 }

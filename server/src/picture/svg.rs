@@ -63,35 +63,18 @@ fn shape(out: &mut String, shape: &Shape, glows: &BTreeMap<Color, usize>) {
             let fill = format!("url(#g{name})\" fill-opacity=\"{}", short(paint.opacity));
             circle(out, *at, *radius, &format!("fill=\"{fill}\""))
         }
-        Shape::Band {
-            at,
-            inner,
-            outer,
-            paint,
-        } => {
+        Shape::Band { at, inner, outer, paint } => {
             let (middle, width) = (f64::midpoint(*inner, *outer), outer - inner);
             circle(out, *at, middle, &stroke(*paint, width))
         }
-        Shape::Circle {
-            at,
-            radius,
-            width,
-            paint,
-        } => circle(out, *at, *radius, &stroke(*paint, *width)),
+        Shape::Circle { at, radius, width, paint } => {
+            circle(out, *at, *radius, &stroke(*paint, *width))
+        }
         Shape::Disc { at, radius, paint } => {
-            let fill = format!(
-                "fill=\"{}\"{}",
-                hex(paint.color),
-                opacity("fill", paint.opacity)
-            );
+            let fill = format!("fill=\"{}\"{}", hex(paint.color), opacity("fill", paint.opacity));
             circle(out, *at, *radius, &fill)
         }
-        Shape::Line {
-            points,
-            closed,
-            width,
-            paint,
-        } => {
+        Shape::Line { points, closed, width, paint } => {
             let end = if *closed { "z" } else { "" };
             let mut path = String::new();
             for (at, point) in points.iter().enumerate() {
@@ -100,11 +83,7 @@ fn shape(out: &mut String, shape: &Shape, glows: &BTreeMap<Color, usize>) {
             }
             write!(out, "<path d=\"{path}{end}\" {}/>", stroke(*paint, *width))
         }
-        Shape::Dots {
-            points,
-            radius,
-            paint,
-        } => {
+        Shape::Dots { points, radius, paint } => {
             let mut path = String::new();
             for point in points {
                 path.push('M');
@@ -128,10 +107,7 @@ fn pair(out: &mut String, [x, y]: At) {
 fn stroke(paint: Paint, width: f64) -> String {
     let color = hex(paint.color);
     let opacity = opacity("stroke", paint.opacity);
-    format!(
-        "stroke=\"{color}\" stroke-width=\"{}\"{opacity}",
-        short(width)
-    )
+    format!("stroke=\"{color}\" stroke-width=\"{}\"{opacity}", short(width))
 }
 
 fn opacity(of: &str, opacity: f64) -> String {

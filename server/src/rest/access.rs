@@ -27,11 +27,7 @@ impl Rest {
     /// The access that the caller of a request has: none, if authorization is required and this caller was not
     /// authorized.
     pub(super) fn reach_of(&self, head: &request::Parts) -> Reach {
-        let nothing = self
-            .config
-            .authorization
-            .as_ref()
-            .map(|_| Scopes::default());
+        let nothing = self.config.authorization.as_ref().map(|_| Scopes::default());
         Reach::of(head.extensions.get::<Scopes>().or(nothing.as_ref()))
     }
 
@@ -62,10 +58,7 @@ impl Rest {
             | Route::Picture(id, _) => reach.missing(access, Some(id.as_str())),
         };
         let is_preflight = head.method == Method::OPTIONS;
-        match (
-            missing.filter(|_| !is_preflight),
-            &self.config.authorization,
-        ) {
+        match (missing.filter(|_| !is_preflight), &self.config.authorization) {
             (Some(scopes), Some(authorization)) => {
                 Err(authorization.refuse(Denied::Insufficient(scopes)).into())
             }
@@ -121,10 +114,7 @@ fn is_safe(method: &Method) -> bool {
 impl Route {
     /// Whether the route needs no token, because it describes the server and its API but not the contents.
     fn is_open(&self) -> bool {
-        matches!(
-            self,
-            Self::Health | Self::Live | Self::Ready | Self::Version | Self::Description
-        )
+        matches!(self, Self::Health | Self::Live | Self::Ready | Self::Version | Self::Description)
     }
 }
 

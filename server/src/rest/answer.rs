@@ -74,10 +74,7 @@ struct Rest {
 
 impl<'a> UniverseRecord<'a> {
     pub(super) fn summary(record: &'a Record) -> Self {
-        let named = Named {
-            id: record.meta.id.as_str(),
-            name: &record.meta.name,
-        };
+        let named = Named { id: record.meta.id.as_str(), name: &record.meta.name };
         let rest = Rest {
             created_at: record.meta.created_at,
             updated_at: record.head.updated_at,
@@ -90,10 +87,7 @@ impl<'a> UniverseRecord<'a> {
 }
 
 pub(super) fn health(uptime: Duration) -> Response<RestBody> {
-    json_body(
-        StatusCode::OK,
-        &json!({ "ok": true, "uptime": uptime.as_secs() }),
-    )
+    json_body(StatusCode::OK, &json!({ "ok": true, "uptime": uptime.as_secs() }))
 }
 
 /// The program, its version and the protocols that it supports.
@@ -146,10 +140,7 @@ async fn write_made(
     let small = offload::is_small(&universe.state);
     let is_kept = !small && universe.text.of(&universe.state).is_some();
     offload::run(small || is_kept, move || {
-        let named = Named {
-            id: universe.id.as_str(),
-            name: &universe.name,
-        };
+        let named = Named { id: universe.id.as_str(), name: &universe.name };
         let rest = Rest {
             created_at: universe.created_at,
             updated_at: universe.updated_at,
@@ -307,19 +298,11 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
 impl Failure {
     /// Whether the answer to the client is delayed: it uses all of its share, or has no valid token.
     pub(super) fn is_delayed(&self) -> bool {
-        matches!(
-            self.status,
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED
-        )
+        matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED)
     }
 
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
-        Self {
-            status,
-            body: json!({ "error": error.into() }),
-            header: None,
-            unknown: None,
-        }
+        Self { status, body: json!({ "error": error.into() }), header: None, unknown: None }
     }
 
     pub(super) fn bad_request(error: impl Into<String>) -> Self {
@@ -336,21 +319,13 @@ impl Failure {
     /// 400 with all findings.
     pub(super) fn findings(error: &str, findings: &universe_core::Findings) -> Self {
         let body = json!({ "error": format!("{error}: {findings}"), "findings": findings });
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            body,
-            header: None,
-            unknown: None,
-        }
+        Self { status: StatusCode::BAD_REQUEST, body, header: None, unknown: None }
     }
 
     pub(super) fn not_found(id: &str) -> Self {
         let shown: String = id.chars().take(200).collect();
         let told = format!("universe not found: {shown}");
-        Self {
-            unknown: Some(shown.into()),
-            ..Self::new(StatusCode::NOT_FOUND, told)
-        }
+        Self { unknown: Some(shown.into()), ..Self::new(StatusCode::NOT_FOUND, told) }
     }
 
     /// Adds the nearest universes, if it is the error for one that does not exist.
@@ -375,10 +350,8 @@ impl Failure {
     }
 
     pub(super) fn method_not_allowed(methods: &'static str) -> Self {
-        let failure = Self::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            format!("this path takes {methods}"),
-        );
+        let failure =
+            Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this path takes {methods}"));
         failure.with_header(ALLOW, HeaderValue::from_static(methods))
     }
 
@@ -408,9 +381,7 @@ impl Failure {
 
     pub(super) fn into_response(self) -> Response<RestBody> {
         let mut response = json_body(self.status, &self.body);
-        response
-            .headers_mut()
-            .extend(self.header.map(|header| *header));
+        response.headers_mut().extend(self.header.map(|header| *header));
         response
     }
 }
@@ -435,12 +406,7 @@ impl From<ServiceError> for Failure {
             ServiceError::Refused { refusal, .. } => {
                 let body =
                     json!({ "error": told, "code": refusal.code(), "events": refusal.events });
-                Self {
-                    status: StatusCode::UNPROCESSABLE_ENTITY,
-                    body,
-                    header: None,
-                    unknown: None,
-                }
+                Self { status: StatusCode::UNPROCESSABLE_ENTITY, body, header: None, unknown: None }
             }
             ServiceError::Conflict { revision, .. } => {
                 let body = json!({ "error": told, "revision": revision.0 });

@@ -197,10 +197,7 @@ impl Channel {
     }
 
     fn kept(&self, revision: Revision) -> Option<Arc<EventText>> {
-        let text = lock(&self.texts)
-            .by_revision
-            .get(&revision)
-            .map(Arc::clone)?;
+        let text = lock(&self.texts).by_revision.get(&revision).map(Arc::clone)?;
         text.is_kept().then_some(text)
     }
 

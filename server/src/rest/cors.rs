@@ -21,11 +21,7 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 pub(super) fn judge(head: &request::Parts, config: &RestConfig) -> Result<(), Failure> {
     let host = match head.uri.authority() {
         Some(authority) => authority.as_str(),
-        None => head
-            .headers
-            .get(HOST)
-            .and_then(|host| host.to_str().ok())
-            .unwrap_or_default(),
+        None => head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
     };
     if !config.hosts.allow(host) {
         let host: String = host.chars().take(100).collect();
@@ -51,10 +47,7 @@ pub(super) fn preflight(methods: &'static str) -> Response<RestBody> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(ALLOW, HeaderValue::from_static(methods));
-    headers.insert(
-        ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static(methods),
-    );
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
     headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
     response

@@ -54,11 +54,7 @@ struct Feed {
 
 impl Streams {
     pub(super) fn new(heartbeat: Duration, stage: watch::Receiver<Stage>) -> Self {
-        Self {
-            heartbeat,
-            stage,
-            channels: Channels::default(),
-        }
+        Self { heartbeat, stage, channels: Channels::default() }
     }
 
     /// The stage of the server.
@@ -112,10 +108,8 @@ impl Rest {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        headers.insert(
-            HeaderName::from_static("x-accel-buffering"),
-            HeaderValue::from_static("no"),
-        );
+        headers
+            .insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
         response.extensions_mut().insert(LongStream);
         Ok(response)
     }

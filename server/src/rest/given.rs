@@ -11,16 +11,8 @@ use crate::store::{Revision, UniverseId};
 
 /// The members that a body may have besides its name: those that are read, and those that every answer has, so that a
 /// client can send an answer back.
-const NAMES: [&str; 8] = [
-    "fork",
-    "generate",
-    "id",
-    "createdAt",
-    "updatedAt",
-    "revision",
-    "warnings",
-    "state",
-];
+const NAMES: [&str; 8] =
+    ["fork", "generate", "id", "createdAt", "updatedAt", "revision", "warnings", "state"];
 
 /// The members of a body about a universe.
 pub(super) struct UniverseBody {
@@ -41,9 +33,7 @@ fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
     let mut given = fork.as_object().into_iter().flat_map(|it| it.keys());
     if let Some(name) = given.find(|name| !known.contains(&name.as_str())) {
         let hint = nearest::hint(name, known);
-        return Err(Failure::bad_request(format!(
-            "{name:?} is not a member of fork{hint}"
-        )));
+        return Err(Failure::bad_request(format!("{name:?} is not a member of fork{hint}")));
     }
     let id = fork.get("id").and_then(Value::as_str).ok_or_else(wrong)?;
     let revision = match fork.get("revision") {
@@ -74,16 +64,12 @@ pub(super) fn read_replacement(
             Some(Replacement::check_name(&name).map_err(Failure::bad_request)?)
         }
         Some(_) => {
-            return Err(Failure::bad_request(
-                "name must be a string that is not blank",
-            ));
+            return Err(Failure::bad_request("name must be a string that is not blank"));
         }
     };
     let mut warnings = Findings::default();
     if members.contains_key("state") || state.is_some_and(|state| !state.starts_with('{')) {
-        return Err(Failure::bad_request(
-            "state must be an object; {} is an empty universe",
-        ));
+        return Err(Failure::bad_request("state must be an object; {} is an empty universe"));
     }
     let state = match state {
         None => None,
@@ -107,11 +93,7 @@ pub(super) fn read_replacement(
     let generate = members.get("generate").cloned();
     judge_names(&members, strictness, &mut warnings)?;
     let replacement = Replacement { name, state };
-    let given = UniverseBody {
-        replacement,
-        fork,
-        generate,
-    };
+    let given = UniverseBody { replacement, fork, generate };
     Ok((given, warnings))
 }
 

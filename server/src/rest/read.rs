@@ -63,11 +63,7 @@ impl Reading {
     {
         let mut held = client.hold(Kind::RequestBytes, 0)?;
         let text = self::body(head, body, self.max_body_bytes, self.timeout, &mut held).await?;
-        Ok(Received {
-            text,
-            held,
-            max_memory: self.max_body_memory,
-        })
+        Ok(Received { text, held, max_memory: self.max_body_memory })
     }
 }
 
@@ -95,9 +91,7 @@ impl Received {
             // Memory beyond the parsed tree is the service's concern: it is bounded by the size of a universe.
             meter.into_held().map_err(Failure::from).and(parsed)
         });
-        parsed
-            .await
-            .unwrap_or_else(|error| Err(Failure::internal(&error)))
+        parsed.await.unwrap_or_else(|error| Err(Failure::internal(&error)))
     }
 }
 
@@ -112,11 +106,7 @@ where
     B: Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let media = head
-        .headers
-        .get(CONTENT_TYPE)
-        .map(HeaderValue::as_bytes)
-        .unwrap_or_default();
+    let media = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
     if !media.trim_ascii().eq_ignore_ascii_case(b"application/json") {
         return Err(Failure::new(
@@ -163,14 +153,9 @@ where
         }
         Ok(text.freeze())
     };
-    tokio::time::timeout(timeout, read)
-        .await
-        .unwrap_or_else(|_| {
-            Err(Failure::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "the body did not arrive in time",
-            ))
-        })
+    tokio::time::timeout(timeout, read).await.unwrap_or_else(|_| {
+        Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))
+    })
 }
 
 /// A body as JSON.
@@ -263,9 +248,7 @@ pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>
         return Ok(None);
     };
     let key = key.to_str().map(str::trim).unwrap_or_default();
-    let key = key
-        .strip_prefix('"')
-        .map_or(key, |key| key.strip_suffix('"').unwrap_or(key));
+    let key = key.strip_prefix('"').map_or(key, |key| key.strip_suffix('"').unwrap_or(key));
     let key = CommandId::of_key(key)
         .map_err(|problem| Failure::bad_request(format!("Idempotency-Key: {problem}")))?;
     Ok(Some(key))
@@ -273,11 +256,7 @@ pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>
 
 /// The tag in `If-None-Match` that names this revision, if there is one (RFC 9110 §13.1.2).
 pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> Option<HeaderValue> {
-    let values = head
-        .headers
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let values = head.headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
     tags.find_map(|tag| {
         let strong = tag.strip_prefix("W/").unwrap_or(tag);
@@ -301,9 +280,7 @@ pub(super) fn revision(value: &Value) -> Option<Revision> {
 /// The value of a query parameter, which must be a whole number, if it is present.
 pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, Failure> {
     let given = query(head, name).map(|text| text.parse());
-    given
-        .transpose()
-        .map_err(|_| Failure::bad_request(format!("{name} must be a whole number")))
+    given.transpose().map_err(|_| Failure::bad_request(format!("{name} must be a whole number")))
 }
 
 /// Refuses unknown query parameters.
@@ -321,9 +298,7 @@ pub(super) fn known_parameters(head: &request::Parts, known: &[&str]) -> Result<
             hint => hint,
         },
     };
-    Err(Failure::bad_request(format!(
-        "{shown:?} is not a query parameter of this path{hint}"
-    )))
+    Err(Failure::bad_request(format!("{shown:?} is not a query parameter of this path{hint}")))
 }
 
 /// The last value of a query parameter.
@@ -343,17 +318,12 @@ pub(super) fn revision_header(
     let Some(value) = head.headers.get(name) else {
         return Ok(None);
     };
-    let revision = value
-        .to_str()
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    revision
-        .map(|revision| Some(Revision(revision)))
-        .ok_or_else(|| {
-            Failure::bad_request(format!(
-                "the {name} header must be a revision: the id of an event of this feed"
-            ))
-        })
+    let revision = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    revision.map(|revision| Some(Revision(revision))).ok_or_else(|| {
+        Failure::bad_request(format!(
+            "the {name} header must be a revision: the id of an event of this feed"
+        ))
+    })
 }
 
 fn revision_of_tag(tag: &str) -> Option<Revision> {

@@ -58,10 +58,7 @@ impl Rest {
             Some(_) => return Err(Failure::bad_request("view must be full or summary")),
         };
         // One more than requested shows whether there is a next page.
-        let page = Page {
-            after,
-            limit: limit + 1,
-        };
+        let page = Page { after, limit: limit + 1 };
         let mut records = service.list(page).await?;
         let mut more = records.len() > limit;
         records.truncate(limit);
@@ -127,47 +124,28 @@ impl Rest {
         let missing = |what| Failure::bad_request(format!("{what} is missing"));
         if key.is_some() && matches!(given.fork, Some((_, None))) {
             // A retry must copy the same state as the first try.
-            return Err(Failure::bad_request(
-                "fork needs a revision under an Idempotency-Key",
-            ));
+            return Err(Failure::bad_request("fork needs a revision under an Idempotency-Key"));
         }
-        let sources = [
-            given.fork.is_some(),
-            given.generate.is_some(),
-            given.replacement.state.is_some(),
-        ];
+        let sources =
+            [given.fork.is_some(), given.generate.is_some(), given.replacement.state.is_some()];
         if sources.into_iter().filter(|given| *given).count() > 1 {
             return Err(Failure::bad_request("give one of state, fork and generate"));
         }
-        if key.is_some()
-            && given
-                .generate
-                .as_ref()
-                .is_some_and(generate::is_without_seed)
-        {
-            return Err(Failure::bad_request(
-                "generate needs a seed under an Idempotency-Key",
-            ));
+        if key.is_some() && given.generate.as_ref().is_some_and(generate::is_without_seed) {
+            return Err(Failure::bad_request("generate needs a seed under an Idempotency-Key"));
         }
         let recipe = given.generate.as_ref().map(generate::recipe).transpose();
         let recipe = recipe.map_err(|findings| Failure::findings("generate", &findings))?;
         let name = given.replacement.name.clone();
         let name = name.ok_or_else(|| missing("name, a string that is not blank,"))?;
         let given = match given {
-            UniverseBody {
-                fork: Some((id, revision)),
-                replacement,
-                ..
-            } => {
+            UniverseBody { fork: Some((id, revision)), replacement, .. } => {
                 let universe = match revision {
                     Some(revision) => service.at(&id, revision).await?,
                     None => service.get(&id).await?,
                 };
                 let state = Some(universe.state);
-                Replacement {
-                    state,
-                    ..replacement
-                }
+                Replacement { state, ..replacement }
             }
             UniverseBody { replacement, .. } => replacement,
         };
@@ -233,9 +211,7 @@ impl Rest {
         let read = move |body: &[u8], meter: &Meter| read_replacement(body, meter, strictness);
         let (given, warnings) = body.parse(read).await?;
         if given.fork.is_some() {
-            return Err(Failure::bad_request(
-                "fork makes a new universe: POST it to /universes",
-            ));
+            return Err(Failure::bad_request("fork makes a new universe: POST it to /universes"));
         }
         let replacement = given.replacement;
         if given.generate.is_some() && replacement.state.is_none() {
@@ -275,11 +251,7 @@ impl Rest {
         let strictness = self.service.strictness();
         let read = move |body: &[u8], meter: &Meter| read_commands(body, meter, strictness);
         let (commands, warnings) = body.parse(read).await?;
-        let request = Request {
-            commands,
-            expected,
-            key,
-        };
+        let request = Request { commands, expected, key };
         let processed = self.service.process(id, request).await?;
         let etag = answer::etag(processed.revision);
         let mut response = answer::processed(processed, warnings, form).await?;
@@ -303,9 +275,9 @@ fn read_commands(
         Value::Array(commands) if (1..=MAX_COMMANDS).contains(&commands.len()) => {
             Command::read_all(commands, strictness).map_err(|error| malformed(error.findings()))
         }
-        Value::Array(commands) if commands.len() > MAX_COMMANDS => Err(Failure::bad_request(
-            format!("a list must have 1 to {MAX_COMMANDS} commands"),
-        )),
+        Value::Array(commands) if commands.len() > MAX_COMMANDS => {
+            Err(Failure::bad_request(format!("a list must have 1 to {MAX_COMMANDS} commands")))
+        }
         command => Command::read(command, strictness)
             .map(|(command, warnings)| (vec![command], warnings))
             .map_err(|error| malformed(error.findings())),

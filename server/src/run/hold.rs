@@ -46,10 +46,8 @@ impl Hold {
             }
             StoreKind::Shared(url) => {
                 let opened = engine::open_with_sessions(url, arguments.store_ca.as_deref()).await;
-                let opened = opened.map_err(|problem| RunError::Database {
-                    url: url.to_string(),
-                    problem,
-                })?;
+                let opened = opened
+                    .map_err(|problem| RunError::Database { url: url.to_string(), problem })?;
                 let service = CommandService::new(opened.store, limits);
                 (service, None, opened.shared, opened.leave)
             }
@@ -61,13 +59,7 @@ impl Hold {
         };
         let (kept, keep) = (service.clone(), arguments.keep_history);
         let retention = tokio::spawn(async move { kept.keep_history(keep).await });
-        let hold = Self {
-            service,
-            store,
-            shared,
-            leave,
-            retention,
-        };
+        let hold = Self { service, store, shared, leave, retention };
         if arguments.demo
             && let Err(error) = make_demo(&hold.service).await
         {

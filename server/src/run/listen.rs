@@ -26,10 +26,7 @@ const HANDOVER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 
 pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
-    let listening = |error| RunError::Listen {
-        address: arguments.address(),
-        error,
-    };
+    let listening = |error| RunError::Listen { address: arguments.address(), error };
     let listener = listen(arguments.address()).map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     // Done after binding the address, so that a start that fails at the address has changed nothing.
@@ -64,10 +61,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
         None => None,
     };
-    let token = config
-        .asked
-        .as_ref()
-        .and_then(RequiredAuthorization::shown_token);
+    let token = config.asked.as_ref().and_then(RequiredAuthorization::shown_token);
     let place = (if is_https { "https" } else { "http" }, address);
     greet(arguments, &config.data_dir, place, url.as_deref(), token);
     // Changes of the authorization files are followed as long as the server runs.

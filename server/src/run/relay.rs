@@ -110,14 +110,7 @@ impl Client {
         leave: &CancellationToken,
         missed: Vec<String>,
     ) -> Result<End, RunError> {
-        let Self {
-            input,
-            output,
-            memory,
-            max_line_bytes,
-            drain_time,
-            stop,
-        } = self;
+        let Self { input, output, memory, max_line_bytes, drain_time, stop } = self;
         let (notices, noticed) = mpsc::channel(1);
         let mut down = std::pin::pin!(pass_down(answers, output, memory, noticed, missed));
         let sent = tokio::select! {
@@ -151,12 +144,7 @@ impl Client {
         let Some(handshake) = lock(&self.memory).handshake() else {
             return Ok(Vec::new());
         };
-        let Handshake {
-            initialize,
-            initialized,
-            answered,
-            subscriptions,
-        } = handshake;
+        let Handshake { initialize, initialized, answered, subscriptions } = handshake;
         write_line(writer, &initialize).await?;
         // An answer that the client still waits for is relayed. Its requests since then were answered as lost.
         if answered {

@@ -98,11 +98,7 @@ pub(super) fn start(
     match bind(dir) {
         Ok(listener) => {
             let task = tokio::spawn(host.serve(listener, dir.join(SOCKET)));
-            Some(Shared {
-                task,
-                closing,
-                asked,
-            })
+            Some(Shared { task, closing, asked })
         }
         Err(error) => {
             tracing::warn!(%error, dir = %dir.display(), "other processes cannot share this server");
@@ -150,10 +146,7 @@ async fn if_any(dir: &Path, line: &[u8]) -> io::Result<Option<UnixStream>> {
 
 /// Whether the error means that no server listens.
 fn is_nobody(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
-    )
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 /// Asks the holder to release the directory and returns whether it will.
@@ -229,10 +222,7 @@ impl Host {
             tracing::debug!(%error, "the socket was gone already");
         }
         let ended = async { while peers.join_next().await.is_some() {} };
-        if timeout(self.config.drain_time + FAREWELL_TIME, ended)
-            .await
-            .is_err()
-        {
+        if timeout(self.config.drain_time + FAREWELL_TIME, ended).await.is_err() {
             tracing::warn!("processes that shared this server did not take its last answers");
         }
     }

@@ -52,11 +52,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
                     tracing::info!(dir = %config.data_dir.display(), "joined the server that holds the data directory");
                     let (reader, writer) = stream.into_split();
                     // The relay is left when that server ends, and not before.
-                    end = Some(
-                        client
-                            .relay(reader, writer, &CancellationToken::new())
-                            .await?,
-                    );
+                    end = Some(client.relay(reader, writer, &CancellationToken::new()).await?);
                 }
                 Err(error) if Instant::now() > patience => {
                     return Err(RunError::Join {
@@ -117,12 +113,7 @@ async fn serve(
     };
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
     let (reader, writer) = tokio::io::split(far);
-    let serving = tokio::spawn(mcp_proto::stdio::serve(
-        server,
-        reader,
-        writer,
-        config.stdio,
-    ));
+    let serving = tokio::spawn(mcp_proto::stdio::serve(server, reader, writer, config.stdio));
     let (reader, writer) = tokio::io::split(near);
     let end = tokio::select! {
         end = client.relay(reader, writer, &leave) => end,

@@ -98,12 +98,7 @@ impl<'a> CommandAnswer<'a> {
         warnings: &'a Findings,
         form: ResultForm,
     ) -> Result<Self, serde_json::Error> {
-        let Processed {
-            before,
-            state,
-            revision,
-            ..
-        } = processed;
+        let Processed { before, state, revision, .. } = processed;
         let changes = match form {
             ResultForm::Fitting => Some(Changes::between(before, state, FITTING_BYTES)),
             ResultForm::Changes => Some(Changes::between(before, state, usize::MAX)),
@@ -129,10 +124,6 @@ impl<'a> CommandAnswer<'a> {
     /// Removes what REST has in headers or does not return: its contract is `{"nextState", "events"}`.
     #[must_use]
     pub fn without_revision(self) -> Self {
-        Self {
-            revision: None,
-            time: None,
-            ..self
-        }
+        Self { revision: None, time: None, ..self }
     }
 }

@@ -64,10 +64,7 @@ impl Changes {
         if *room != usize::MAX {
             *room = room.saturating_sub(id.len() + 4 + written.get().len());
         }
-        self.entities
-            .entry(name)
-            .or_default()
-            .insert(id.to_owned(), written);
+        self.entities.entry(name).or_default().insert(id.to_owned(), written);
         true
     }
 }

@@ -118,11 +118,7 @@ pub(crate) async fn page(
         }
     }
     let read = after + entries.len() as u64;
-    Ok(Page {
-        head,
-        entries,
-        next: (read < head).then_some(read),
-    })
+    Ok(Page { head, entries, next: (read < head).then_some(read) })
 }
 
 impl Page {
@@ -161,10 +157,8 @@ impl<'e> HistoryEntry<'e> {
             damaged: false,
             command: body.command,
             events: body.events,
-            replaced: (!is_command).then_some(Replaced {
-                name: body.name,
-                state: body.state.is_some(),
-            }),
+            replaced: (!is_command)
+                .then_some(Replaced { name: body.name, state: body.state.is_some() }),
         }
     }
 

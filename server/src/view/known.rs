@@ -19,10 +19,7 @@ pub(crate) struct NearbyUniverses {
 impl NearbyUniverses {
     /// The existing universes, the nearest to `unknown` first. Searches the newest [`MAX_PAGE`] universes.
     pub(crate) async fn near(service: &CommandService, unknown: &str) -> Self {
-        let page = Page {
-            after: None,
-            limit: MAX_PAGE,
-        };
+        let page = Page { after: None, limit: MAX_PAGE };
         Self::among(&service.list(page).await.unwrap_or_default(), unknown)
     }
 

@@ -74,12 +74,7 @@ impl Selection {
             return Err(unknown(state, parent));
         }
         let name = self.name.as_ref().map(|name| name.to_lowercase());
-        let mut part = EntityPage {
-            found: Vec::new(),
-            total: 0,
-            missing: Vec::new(),
-            next: None,
-        };
+        let mut part = EntityPage { found: Vec::new(), total: 0, missing: Vec::new(), next: None };
         let limit = self.limit.unwrap_or(usize::MAX);
         let mut offer = |found: SelectedEntity<'s>| {
             if !self.fits(&found, name.as_deref()) {
@@ -96,13 +91,9 @@ impl Selection {
             }
         };
         let families = self.families.as_deref().unwrap_or(&Family::ALL);
-        let asked: Option<BTreeSet<&str>> = self
-            .ids
-            .as_ref()
-            .map(|ids| ids.iter().map(String::as_str).collect());
-        let families = Family::ALL
-            .into_iter()
-            .filter(|family| families.contains(family));
+        let asked: Option<BTreeSet<&str>> =
+            self.ids.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
+        let families = Family::ALL.into_iter().filter(|family| families.contains(family));
         for family in families.clone() {
             let entity = |id| Some((id, state.entity(family, id)?));
             match (&asked, &below) {
@@ -122,17 +113,8 @@ impl Selection {
                     .for_each(|(id, entity)| offer(SelectedEntity { family, id, entity })),
             }
         }
-        let exists = |id: &str| {
-            families
-                .clone()
-                .any(|family| state.entity(family, id).is_some())
-        };
-        part.missing = asked
-            .iter()
-            .flatten()
-            .filter(|id| !exists(id))
-            .copied()
-            .collect();
+        let exists = |id: &str| families.clone().any(|family| state.entity(family, id).is_some());
+        part.missing = asked.iter().flatten().filter(|id| !exists(id)).copied().collect();
         Ok(part)
     }
 
@@ -144,10 +126,7 @@ impl Selection {
         let of_kind = |kind: &String| found.entity.text("bodyType").as_deref() == Some(kind);
         name.is_none_or(named)
             && self.kind.as_ref().is_none_or(of_kind)
-            && self
-                .parent
-                .as_ref()
-                .is_none_or(|parent| found.parent().as_deref() == Some(parent))
+            && self.parent.as_ref().is_none_or(|parent| found.parent().as_deref() == Some(parent))
     }
 }
 
@@ -167,10 +146,7 @@ impl<'s> SelectedEntity<'s> {
     /// The entity as JSON, with its id and these members only.
     #[must_use]
     pub fn with_members<'m>(&self, members: &'m [String]) -> impl Serialize + use<'s, 'm> {
-        Members {
-            found: *self,
-            members,
-        }
+        Members { found: *self, members }
     }
 
     fn cursor(&self) -> String {
@@ -216,18 +192,15 @@ impl Serialize for Members<'_, '_> {
 
 /// The error for an unknown id, with the nearest ids.
 fn unknown(state: &State, id: &str) -> String {
-    let ids = Family::ALL
-        .into_iter()
-        .flat_map(|family| state.entities(family).map(|(id, _)| id));
+    let ids = Family::ALL.into_iter().flat_map(|family| state.entities(family).map(|(id, _)| id));
     let shown: String = id.chars().take(80).collect();
     let hint = universe_core::nearest::hint(id, ids);
     format!("nothing in this universe has the id {shown:?}{hint}")
 }
 
 fn read_cursor(cursor: &str) -> Result<(Family, &str), String> {
-    let read = cursor
-        .split_once(SEPARATOR)
-        .and_then(|(family, id)| Some((Family::find(family)?, id)));
+    let read =
+        cursor.split_once(SEPARATOR).and_then(|(family, id)| Some((Family::find(family)?, id)));
     read.ok_or_else(|| "cursor must be the `next` of the page before".to_owned())
 }
 
@@ -250,10 +223,7 @@ fn subtree<'s>(
         }
         match family {
             Family::Groups => {
-                let children = state
-                    .group(id)
-                    .into_iter()
-                    .flat_map(|group| group.children());
+                let children = state.group(id).into_iter().flat_map(|group| group.children());
                 open.extend(children.map(|child| match child.kind() {
                     ChildKind::System => (Family::Stars, child.id(), level + 1),
                     ChildKind::Group => (Family::Groups, child.id(), level + 1),

@@ -14,11 +14,8 @@ const MAX_INDENT: usize = 30;
 /// The longest name that is shown, in characters.
 const MAX_NAME: usize = 80;
 /// The members of a body that are shown, and their labels.
-const SHOWN: [(&str, &str); 3] = [
-    ("mass", "mass"),
-    ("radius", "radius"),
-    ("orbitalDistance", "distance"),
-];
+const SHOWN: [(&str, &str); 3] =
+    [("mass", "mass"), ("radius", "radius"), ("orbitalDistance", "distance")];
 
 /// The text so far, and which part of the entities it shows.
 struct Outline {
@@ -53,12 +50,9 @@ pub(crate) fn tree(universe: &Universe, skip: usize, max: usize) -> (String, usi
     };
     outline.bodies(state);
     outline.groups(state);
-    for family in [
-        Family::Belts,
-        Family::SmallBodyFields,
-        Family::ProtoplanetaryDisks,
-        Family::Nebulae,
-    ] {
+    for family in
+        [Family::Belts, Family::SmallBodyFields, Family::ProtoplanetaryDisks, Family::Nebulae]
+    {
         outline.records(state, family);
     }
     let Outline { text, omitted, .. } = outline;
@@ -73,11 +67,7 @@ fn counts(state: &State) -> String {
         .filter(|(_, count)| *count > 0)
         .map(|(family, count)| format!("{count} {}", family.name()));
     let counts: Vec<_> = counts.collect();
-    if counts.is_empty() {
-        "empty".to_owned()
-    } else {
-        counts.join(", ")
-    }
+    if counts.is_empty() { "empty".to_owned() } else { counts.join(", ") }
 }
 
 impl Outline {
@@ -131,10 +121,7 @@ impl Outline {
             return;
         }
         self.heading = "\nGroups: name [id], with the systems and groups in them\n".to_owned();
-        let mut open: Vec<_> = state
-            .root_group_ids()
-            .map(|id| (ChildKind::Group, id, 0))
-            .collect();
+        let mut open: Vec<_> = state.root_group_ids().map(|id| (ChildKind::Group, id, 0)).collect();
         open.reverse();
         while let Some((kind, id, depth)) = open.pop() {
             let group = match kind {
@@ -228,9 +215,5 @@ fn rounded(number: &Number) -> Number {
 
 /// An id, which must not be shortened.
 fn whole(id: &str) -> Cow<'_, str> {
-    if id.contains(char::is_control) {
-        id.escape_debug().to_string().into()
-    } else {
-        id.into()
-    }
+    if id.contains(char::is_control) { id.escape_debug().to_string().into() } else { id.into() }
 }

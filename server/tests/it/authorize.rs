@@ -39,11 +39,7 @@ impl Asking {
         let root = ["root admin"];
         std::fs::write(&file, tokens(&[&root, callers].concat())).unwrap();
         let file = file.to_str().unwrap().to_owned();
-        let given = [
-            &["--demo", "--extra-tools", "--auth-token-file", &file],
-            arguments,
-        ]
-        .concat();
+        let given = [&["--demo", "--extra-tools", "--auth-token-file", &file], arguments].concat();
         let data = dir.path().join("data");
         let server = Server::with(&data, &given).await;
         Self { server, dir }
@@ -80,11 +76,7 @@ async fn both_dialects_want_a_token_and_refuse_in_the_same_words() {
         (None, 401, None),
         (Some("Basic cm9vdDpyb290"), 401, None),
         (Some("Bearer unknown"), 401, Some("error=\"invalid_token\"")),
-        (
-            Some("Bearer two words"),
-            400,
-            Some("error=\"invalid_request\""),
-        ),
+        (Some("Bearer two words"), 400, Some("error=\"invalid_request\"")),
         (Some("Bearer root"), 200, None),
     ];
     for (shown, status, told) in rows {
@@ -93,10 +85,7 @@ async fn both_dialects_want_a_token_and_refuse_in_the_same_words() {
         let legacy = client.call("POST", "/mcp", &headers, &initialize()).await;
         let modern = {
             let mut headers = headers.clone();
-            headers.extend([
-                ("mcp-protocol-version", "2026-07-28"),
-                ("mcp-method", "tools/list"),
-            ]);
+            headers.extend([("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")]);
             let body = Era::Modern.request(&json!(1), "tools/list", json!({}));
             client.call("POST", "/mcp", &headers, &body).await
         };
@@ -115,15 +104,8 @@ async fn both_dialects_want_a_token_and_refuse_in_the_same_words() {
             assert_eq!(reply.status, status, "{shown:?} {reply:?}");
             let challenge = reply.header("www-authenticate");
             assert_eq!(challenge, of_mcp);
-            assert_eq!(
-                challenge.starts_with("Bearer"),
-                status != 200,
-                "{challenge}"
-            );
-            assert!(
-                told.is_none_or(|told| challenge.contains(told)),
-                "{challenge}"
-            );
+            assert_eq!(challenge.starts_with("Bearer"), status != 200, "{challenge}");
+            assert!(told.is_none_or(|told| challenge.contains(told)), "{challenge}");
         }
     }
     let in_query = client.get("/universes?access_token=root").await;
@@ -131,15 +113,9 @@ async fn both_dialects_want_a_token_and_refuse_in_the_same_words() {
     for path in ["/universes/nothing", "/universes/%00", "/nowhere"] {
         let reply = client.get(path).await;
         assert_eq!(reply.status, 401, "{path} {reply:?}");
-        assert!(
-            !String::from_utf8_lossy(&reply.body).contains("sol"),
-            "{reply:?}"
-        );
+        assert!(!String::from_utf8_lossy(&reply.body).contains("sol"), "{reply:?}");
         let reply = client.call("OPTIONS", path, &[], &Value::Null).await;
-        assert!(
-            !String::from_utf8_lossy(&reply.body).contains("sol"),
-            "{reply:?}"
-        );
+        assert!(!String::from_utf8_lossy(&reply.body).contains("sol"), "{reply:?}");
     }
     for path in ["/health", "/livez", "/readyz", "/version"] {
         assert_eq!(client.get(path).await.status, 200, "{path}");
@@ -152,11 +128,7 @@ async fn both_dialects_want_a_token_and_refuse_in_the_same_words() {
         ("POST", "/universes/sol/undo", json!({"revision": 0})),
         ("GET", "/universes/sol/events", Value::Null),
     ] {
-        assert_eq!(
-            client.call(method, path, &[], &body).await.status,
-            401,
-            "{method} {path}"
-        );
+        assert_eq!(client.call(method, path, &[], &body).await.status, 401, "{method} {path}");
     }
 }
 
@@ -164,42 +136,22 @@ async fn both_dialects_want_a_token_and_refuse_in_the_same_words() {
 async fn a_scope_is_enough_for_its_work_and_no_more() {
     let asking = Asking::new(&["reader read", "writer write", "nobody other"], &[]).await;
     let command = add_star("x");
-    for (token, may_read, may_write) in [
-        ("reader", true, false),
-        ("writer", true, true),
-        ("nobody", false, false),
-    ] {
-        let (read, write) = (
-            if may_read { 200 } else { 403 },
-            if may_write { 200 } else { 403 },
-        );
-        assert_eq!(
-            asking.get(token, "/universes/sol").await.status,
-            read,
-            "{token}"
-        );
+    for (token, may_read, may_write) in
+        [("reader", true, false), ("writer", true, true), ("nobody", false, false)]
+    {
+        let (read, write) = (if may_read { 200 } else { 403 }, if may_write { 200 } else { 403 });
+        assert_eq!(asking.get(token, "/universes/sol").await.status, read, "{token}");
         assert_eq!(asking.get(token, "/metrics").await.status, read, "{token}");
-        let sent = asking
-            .call(token, "POST", "/universes/sol/commands", &tick())
-            .await;
+        let sent = asking.call(token, "POST", "/universes/sol/commands", &tick()).await;
         assert_eq!(sent.status, write, "{token}");
         if !may_write {
             let challenge = sent.header("www-authenticate");
-            assert!(
-                challenge.contains("error=\"insufficient_scope\""),
-                "{challenge}"
-            );
+            assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
             assert!(challenge.contains("scope=\"write\""), "{challenge}");
         }
-        let deleted = asking
-            .call(token, "DELETE", "/universes/sol", &Value::Null)
-            .await;
+        let deleted = asking.call(token, "DELETE", "/universes/sol", &Value::Null).await;
         assert_eq!(deleted.status, 403);
-        assert!(
-            deleted
-                .header("www-authenticate")
-                .contains("scope=\"admin\"")
-        );
+        assert!(deleted.header("www-authenticate").contains("scope=\"admin\""));
         for era in Era::BOTH {
             let mcp = Mcp::with_token(asking.client(), era, token).await;
             let wire = Wire::with_token(asking.client(), era, token).await;
@@ -215,23 +167,12 @@ async fn a_scope_is_enough_for_its_work_and_no_more() {
             let reply = wire.call("delete_universe", sol).await;
             assert_eq!(reply.status, 403, "{reply:?}");
             assert!(reply.header("www-authenticate").contains("scope=\"admin\""));
-            let reply = wire
-                .send(
-                    &json!(1),
-                    "resources/read",
-                    json!({"uri": "universe://sol"}),
-                )
-                .await;
+            let reply =
+                wire.send(&json!(1), "resources/read", json!({"uri": "universe://sol"})).await;
             assert_eq!(reply.status, read, "{token} {era:?} {reply:?}");
         }
     }
-    assert_eq!(
-        asking
-            .call("root", "DELETE", "/universes/sol", &Value::Null)
-            .await
-            .status,
-        204
-    );
+    assert_eq!(asking.call("root", "DELETE", "/universes/sol", &Value::Null).await.status, 204);
 }
 
 #[tokio::test]

@@ -40,9 +40,7 @@ async fn sound(dir: &Path) -> String {
 }
 
 async fn at(client: Client, id: &str, revision: u64) -> Value {
-    let reply = client
-        .get(&format!("/universes/{id}?revision={revision}"))
-        .await;
+    let reply = client.get(&format!("/universes/{id}?revision={revision}")).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.json()
 }
@@ -51,15 +49,9 @@ async fn at(client: Client, id: &str, revision: u64) -> Value {
 async fn help_names_the_verbs_and_their_exit_codes() {
     let mut command = crate::harness::process::binary();
     let ended = crate::harness::process::run(command.arg("--help")).await;
-    for word in [
-        "backup",
-        "restore",
-        "check",
-        "compact",
-        "export",
-        "import",
-        "3 `check` found damage",
-    ] {
+    for word in
+        ["backup", "restore", "check", "compact", "export", "import", "3 `check` found damage"]
+    {
         assert!(ended.stdout.contains(word), "{word}: {}", ended.stdout);
     }
 }
@@ -91,9 +83,7 @@ async fn room_is_given_back_with_and_without_a_server() {
     let ended = crate::harness::process::verb(dir.path(), &["compact"]).await;
     assert_eq!(ended.status.code(), Some(1));
     assert!(
-        ended
-            .stderr
-            .contains("stop the server, and run `universe-server compact`"),
+        ended.stderr.contains("stop the server, and run `universe-server compact`"),
         "{}",
         ended.stderr
     );

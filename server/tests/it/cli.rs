@@ -19,22 +19,14 @@ fn content(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap());
     files
         .filter(|file| file.file_type().unwrap().is_file())
-        .map(|file| {
-            (
-                file.file_name().into_string().unwrap(),
-                fs::read(file.path()).unwrap(),
-            )
-        })
+        .map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()))
         .collect()
 }
 
 /// Runs it on a directory and a free port, with further arguments.
 async fn start(dir: &Path, arguments: &[&str]) -> Ended {
     let mut command = binary();
-    command
-        .args(["--listen", "127.0.0.1:0", "--data-dir"])
-        .arg(dir)
-        .args(arguments);
+    command.args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(dir).args(arguments);
     run(&mut command).await
 }
 
@@ -70,11 +62,7 @@ async fn it_says_where_everything_is() {
     ] {
         assert!(greeting.contains(line), "{greeting}");
     }
-    let config = server
-        .greeting
-        .iter()
-        .find(|line| line.contains("mcpServers"))
-        .unwrap();
+    let config = server.greeting.iter().find(|line| line.contains("mcpServers")).unwrap();
     let config: Value = serde_json::from_str(config.trim()).unwrap();
     let url = format!("http://{}/mcp", server.client.0);
     assert_eq!(config["mcpServers"]["universe"]["url"], url);
@@ -100,13 +88,7 @@ async fn a_directory_in_use_is_reported_and_left_alone() {
     server.client.command("sol", &tick()).await;
     let before = content(dir.path());
     let ended = start(dir.path(), &[]).await;
-    assert_refused(
-        &ended,
-        &[
-            "is in use by another server",
-            &dir.path().display().to_string(),
-        ],
-    );
+    assert_refused(&ended, &["is in use by another server", &dir.path().display().to_string()]);
     assert_eq!(content(dir.path()), before);
     server.client.command("sol", &tick()).await;
 }
@@ -121,16 +103,9 @@ async fn directories_that_are_none_of_ours_are_reported_and_left_alone() {
 
     let foreign = dir.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
-    fs::write(
-        foreign.join("universes.db"),
-        "not a database, but somebody's notes",
-    )
-    .unwrap();
+    fs::write(foreign.join("universes.db"), "not a database, but somebody's notes").unwrap();
     let before = content(&foreign);
-    assert_refused(
-        &start(&foreign, &["--demo"]).await,
-        &["cannot be used", "foreign"],
-    );
+    assert_refused(&start(&foreign, &["--demo"]).await, &["cannot be used", "foreign"]);
     assert_eq!(content(&foreign), before);
 
     let below_file = file.join("below");
@@ -159,26 +134,15 @@ async fn listening_beyond_loopback_needs_a_host() {
     let dir = TempDir::new().unwrap();
     let data = dir.path().join("data");
     let mut command = binary();
-    command
-        .args(["--listen", "0.0.0.0:0", "--allow-anyone", "--data-dir"])
-        .arg(&data);
+    command.args(["--listen", "0.0.0.0:0", "--allow-anyone", "--data-dir"]).arg(&data);
     assert_refused(
         &run(&mut command).await,
-        &[
-            "0.0.0.0:0 is reachable from other machines",
-            "--allowed-host",
-        ],
+        &["0.0.0.0:0 is reachable from other machines", "--allowed-host"],
     );
     assert!(!data.exists());
     let rows = [
-        (
-            ["--allowed-origin", "app.example"],
-            "--allowed-origin \"app.example\" is not an origin",
-        ),
-        (
-            ["--allowed-origin", "https://app.example/path"],
-            "is not an origin",
-        ),
+        (["--allowed-origin", "app.example"], "--allowed-origin \"app.example\" is not an origin"),
+        (["--allowed-origin", "https://app.example/path"], "is not an origin"),
         (["--allowed-origin", "https://"], "is not an origin"),
         (
             ["--allowed-host", "http://universe.example"],
@@ -190,19 +154,11 @@ async fn listening_beyond_loopback_needs_a_host() {
         assert!(!data.exists());
     }
     let ended = start_bare(&data, &["--stdio", "--listen", "localhost:0"]).await;
-    assert_refused(
-        &ended,
-        &["--stdio", "does not listen", "leave out --listen"],
-    );
+    assert_refused(&ended, &["--stdio", "does not listen", "leave out --listen"]);
     assert!(!data.exists());
     let ended = start_bare(&data, &["--listen", "somewhere"]).await;
     assert!(ended.stderr.contains("localhost:3001"), "{}", ended.stderr);
-    assert_eq!(
-        ended.status.code(),
-        Some(2),
-        "a text that is not an address: {}",
-        ended.stderr
-    );
+    assert_eq!(ended.status.code(), Some(2), "a text that is not an address: {}", ended.stderr);
 }
 
 /// What it writes until it listens, and the port.
@@ -231,10 +187,7 @@ async fn greeting(arguments: &[&str]) -> (Child, String, u16) {
 #[tokio::test]
 async fn a_wildcard_address_is_not_shown_as_a_url() {
     let named = ["--allowed-host", "*,universe.example"];
-    let rows = [
-        (&named[..], Some("universe.example")),
-        (&["--allowed-host", "*"][..], None),
-    ];
+    let rows = [(&named[..], Some("universe.example")), (&["--allowed-host", "*"][..], None)];
     for (arguments, host) in rows {
         let mut arguments = arguments.to_vec();
         arguments.extend(["--listen", "0.0.0.0:0", "--allow-anyone"]);
@@ -267,10 +220,7 @@ async fn without_a_directory_both_ways_to_serve_share_one_below_the_present() {
     assert!(ended.status.success(), "{}", ended.stderr);
     assert!(dir.path().join("universe-data/universes.db").exists());
     let mut command = binary();
-    command
-        .args(["--listen", "127.0.0.1:0"])
-        .current_dir(dir.path())
-        .stderr(Stdio::piped());
+    command.args(["--listen", "127.0.0.1:0"]).current_dir(dir.path()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let told = soon(lines.next_line()).await.unwrap().unwrap();
@@ -295,19 +245,14 @@ async fn a_store_that_fails_ends_the_process_with_a_sentence() {
         }
     };
     let database = rusqlite::Connection::open(dir.path().join("universes.db")).unwrap();
-    database
-        .execute_batch("ALTER TABLE log RENAME TO gone")
-        .unwrap();
+    database.execute_batch("ALTER TABLE log RENAME TO gone").unwrap();
     let reply = client.post("/universes/sol/commands", &tick()).await;
     assert_eq!(reply.status, 503, "{reply:?}");
     let mut told = String::new();
     while let Some(line) = soon(lines.next_line()).await.unwrap() {
         told = line;
     }
-    assert!(
-        told.starts_with("universe-server: the store has failed"),
-        "{told}"
-    );
+    assert!(told.starts_with("universe-server: the store has failed"), "{told}");
     assert_eq!(soon(child.wait()).await.unwrap().code(), Some(1));
 }
 
@@ -321,30 +266,17 @@ async fn the_environment_sets_what_arguments_do() {
         .env("UNIVERSE_DATA_DIR", &data)
         .env("UNIVERSE_DEMO", "1")
         .env("UNIVERSE_ALLOWED_HOST", "universe.example,other.example")
-        .env(
-            "UNIVERSE_ALLOWED_ORIGIN",
-            "https://app.example,https://b.example",
-        );
+        .env("UNIVERSE_ALLOWED_ORIGIN", "https://app.example,https://b.example");
     let server = Server::start(command).await;
     assert!(data.join("universes.db").exists());
     let open = [("host", "other.example"), ("origin", "https://b.example")];
-    let reply = server
-        .client
-        .call("GET", "/universes/sol", &open, &Value::Null)
-        .await;
+    let reply = server.client.call("GET", "/universes/sol", &open, &Value::Null).await;
     assert_eq!(
         (reply.status, reply.header("access-control-allow-origin")),
         (200, "https://b.example")
     );
     let closed = [("host", "third.example")];
-    assert_eq!(
-        server
-            .client
-            .call("GET", "/health", &closed, &Value::Null)
-            .await
-            .status,
-        403
-    );
+    assert_eq!(server.client.call("GET", "/health", &closed, &Value::Null).await.status, 403);
     let mut command = binary();
     command
         .env("UNIVERSE_LISTEN", "127.0.0.1:0")
@@ -352,29 +284,17 @@ async fn the_environment_sets_what_arguments_do() {
         .current_dir(dir.path());
     let server = Server::start(command).await;
     server.client.create("u", json!({})).await;
-    assert!(
-        !dir.path().join("universe-data").exists(),
-        "nothing is kept"
-    );
+    assert!(!dir.path().join("universe-data").exists(), "nothing is kept");
 }
 
 #[tokio::test]
 async fn the_demo_is_made_once() {
     let dir = TempDir::new().unwrap();
     let mut server = Server::with(dir.path(), &["--demo"]).await;
-    let stars = server.client.universe("sol").await["state"]["stars"]
-        .as_object()
-        .unwrap()
-        .len();
+    let stars = server.client.universe("sol").await["state"]["stars"].as_object().unwrap().len();
     assert!(stars > 10);
-    server
-        .client
-        .command("sol", &json!({"type": "tick", "dt": 77}))
-        .await;
-    server
-        .client
-        .put("/universes/sol", &json!({"name": "Home"}))
-        .await;
+    server.client.command("sol", &json!({"type": "tick", "dt": 77})).await;
+    server.client.put("/universes/sol", &json!({"name": "Home"})).await;
     let changed = server.client.universe("sol").await;
     signal(server.pid(), "INT");
     assert!(server.wait().await.success());
@@ -389,10 +309,7 @@ async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
         let dir = TempDir::new().unwrap();
         let mut server = Server::with(dir.path(), &["--demo"]).await;
         let client = server.client;
-        let mut feeds = [
-            client.feed("sol", None).await,
-            client.feed("sol", Some(0)).await,
-        ];
+        let mut feeds = [client.feed("sol", None).await, client.feed("sol", Some(0)).await];
         // A request of which the server has the head and waits for the body.
         let mut running = TcpStream::connect(client.0).await.unwrap();
         let body = tick().to_string();
@@ -427,11 +344,7 @@ async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
             assert!(!dir.path().join(gone).exists(), "{gone} is left behind");
         }
         let server = Server::on(dir.path()).await;
-        assert_eq!(
-            server.client.universe("sol").await["revision"],
-            1,
-            "what was answered is kept"
-        );
+        assert_eq!(server.client.universe("sol").await["revision"], 1, "what was answered is kept");
     }
 }
 
@@ -439,9 +352,7 @@ async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
 async fn a_host_name_is_an_address() {
     let dir = TempDir::new().unwrap();
     let mut command = binary();
-    command
-        .args(["--listen", "localhost:0", "--data-dir"])
-        .arg(dir.path());
+    command.args(["--listen", "localhost:0", "--data-dir"]).arg(dir.path());
     let server = Server::start(command).await;
     assert!(server.client.0.ip().is_loopback());
     assert_eq!(server.client.get("/health").await.status, 200);

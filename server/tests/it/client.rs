@@ -59,10 +59,7 @@ async fn health_is_an_exit_code() {
     let url = format!("http://{}", server.client.0);
     let ready = json!({"ready": true});
     assert_eq!(json_of(dir.path(), &["health"]).await, ready);
-    assert_eq!(
-        json_of(elsewhere.path(), &["health", "--url", &url]).await,
-        ready
-    );
+    assert_eq!(json_of(elsewhere.path(), &["health", "--url", &url]).await, ready);
     let ended = verb(elsewhere.path(), &["health"]).await;
     assert_refused(&ended, &["no server uses the data directory"]);
     server.stop().await;
@@ -101,25 +98,12 @@ async fn a_universe_is_shown_whole_or_in_part() {
     let stars = below["found"]["stars"].as_object().unwrap();
     let ids: Vec<_> = stars.keys().collect();
     assert_eq!(ids, ["earth", "moon"]);
-    assert_eq!(
-        (&below["revision"], &below["time"]),
-        (&json!(1), &json!(1.0))
-    );
+    assert_eq!((&below["revision"], &below["time"]), (&json!(1), &json!(1.0)));
     let arguments = ["get", "sol", "--family", "belts,stars", "--entity", "moon"];
     let one = json_of(dir.path(), &arguments).await;
-    assert_eq!(
-        one["found"]["stars"]["moon"],
-        whole["state"]["stars"]["moon"]
-    );
-    let table = done(
-        dir.path(),
-        &["get", "sol", "--below", "earth", "--depth", "0"],
-    )
-    .await;
-    assert!(
-        table.contains("1 entities") && table.contains("earth"),
-        "{table}"
-    );
+    assert_eq!(one["found"]["stars"]["moon"], whole["state"]["stars"]["moon"]);
+    let table = done(dir.path(), &["get", "sol", "--below", "earth", "--depth", "0"]).await;
+    assert!(table.contains("1 entities") && table.contains("earth"), "{table}");
 
     let ended = verb(dir.path(), &["get", "sol", "--entity", "eart"]).await;
     assert_refused(&ended, &["\"eart\"; did you mean earth?"]);
@@ -226,20 +210,14 @@ async fn differences_are_found_between_universes_and_revisions() {
     assert_eq!(found["removed"], json!({"stars": ["b"]}));
     assert_eq!(found["added"], Value::Null);
     assert_eq!(found["changed"]["stars"]["a"]["mass"], json!([1, 2.5]));
-    assert_eq!(
-        (&found["from"]["revision"], &found["to"]["revision"]),
-        (&json!(2), &json!(4))
-    );
+    assert_eq!((&found["from"]["revision"], &found["to"]["revision"]), (&json!(2), &json!(4)));
 
     let other = server.client.create("other", json!({})).await;
     let ended = verb(dir.path(), &["diff", &other, &one, "--to", "3"]).await;
     assert_eq!(ended.status.code(), Some(3), "{}", ended.stderr);
     let lines: Vec<_> = ended.stdout.lines().skip(2).collect();
     assert_eq!(lines, ["+ stars/a", "+ stars/b"]);
-    assert_eq!(
-        verb(dir.path(), &["diff", &one]).await.status.code(),
-        Some(2)
-    );
+    assert_eq!(verb(dir.path(), &["diff", &one]).await.status.code(), Some(2));
     let ended = verb(dir.path(), &["diff", &one, "--from", "99"]).await;
     assert_refused(&ended, &["99"]);
 }
@@ -266,18 +244,12 @@ async fn top_counts_what_happens_meanwhile() {
     };
     busy.abort();
     assert!(shown["appendSeconds"].as_f64().unwrap() > 0.0, "{shown}");
-    assert!(
-        shown["memoryBytes"].as_u64().unwrap() > 1_000_000,
-        "{shown}"
-    );
+    assert!(shown["memoryBytes"].as_u64().unwrap() > 1_000_000, "{shown}");
     assert!(shown["storeBytes"].as_u64().unwrap() > 4_096, "{shown}");
     assert!(shown["storeFreeBytes"].is_u64(), "{shown}");
     let told = done(dir.path(), &["top", "--once", "--interval", "0.1"]).await;
     assert!(told.contains("iB on the disk ("), "{told}");
-    assert_eq!(
-        (&shown["universes"], &shown["feedReaders"]),
-        (&json!(2), &json!(1.0))
-    );
+    assert_eq!((&shown["universes"], &shown["feedReaders"]), (&json!(2), &json!(1.0)));
     assert_eq!(shown["active"][0]["id"], "sol");
     assert_eq!(shown["active"][1]["perSecond"], 0.0);
 }

@@ -46,28 +46,16 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
     let rows = [
         ("metrics", r#"["on"]"#, "flag"),
         ("demo", r#"["false"]"#, "flag"),
-        (
-            "listen",
-            r#"["127.0.0.1:4002"]"#,
-            "environment UNIVERSE_LISTEN",
-        ),
+        ("listen", r#"["127.0.0.1:4002"]"#, "environment UNIVERSE_LISTEN"),
         ("strict", r#"["false"]"#, "environment UNIVERSE_STRICT"),
         ("keep-history", r#"["500"]"#, &format!("{file}:4")),
-        (
-            "allowed-origin",
-            r#"["https://a.example","https://b.example"]"#,
-            &format!("{file}:6"),
-        ),
+        ("allowed-origin", r#"["https://a.example","https://b.example"]"#, &format!("{file}:6")),
         ("store", r#"["embedded"]"#, "default"),
         ("allowed-host", "[]", "default"),
     ];
     for (name, values, source) in rows {
         let found = option(&config, name);
-        assert_eq!(
-            (found.0.to_string().as_str(), found.1),
-            (values, source),
-            "{name}"
-        );
+        assert_eq!((found.0.to_string().as_str(), found.1), (values, source), "{name}");
     }
     // Every option of the command line is one of the file's.
     let help = run(binary().arg("--help")).await.stdout;
@@ -94,9 +82,7 @@ async fn a_server_is_started_from_a_file_and_verbs_find_it_there() {
     assert!(listed.stdout.contains("sol "), "{}", listed.stderr);
     let elsewhere = dir.path().join("elsewhere");
     let mut command = binary();
-    command
-        .args(["list", "--config", &file, "--data-dir"])
-        .arg(&elsewhere);
+    command.args(["list", "--config", &file, "--data-dir"]).arg(&elsewhere);
     let ended = run(&mut command).await;
     assert!(ended.stderr.contains("elsewhere"), "{}", ended.stderr);
 }
@@ -104,31 +90,15 @@ async fn a_server_is_started_from_a_file_and_verbs_find_it_there() {
 #[tokio::test]
 async fn what_a_file_cannot_mean_is_reported_with_its_line() {
     let rows = [
-        (
-            "\nlistne = \"localhost:1\"",
-            2,
-            "there is no option \"listne\"; did you mean listen?",
-        ),
-        (
-            "demo = true\n[server]\nlisten = 1",
-            2,
-            "there is no option \"server\"",
-        ),
+        ("\nlistne = \"localhost:1\"", 2, "there is no option \"listne\"; did you mean listen?"),
+        ("demo = true\n[server]\nlisten = 1", 2, "there is no option \"server\""),
         ("config = \"other\"", 1, "there is no option \"config\""),
-        (
-            "demo = true\n\nlisten = \"nowhere\"",
-            3,
-            "such as 127.0.0.1:3001 or localhost:3001",
-        ),
+        ("demo = true\n\nlisten = \"nowhere\"", 3, "such as 127.0.0.1:3001 or localhost:3001"),
         ("demo = \"perhaps\"", 1, "not a boolean"),
         ("demo = 1.5", 1, "true or false was expected"),
         ("listen = [\"localhost:1\"]", 1, "a text, a whole number"),
         ("allowed-host = [1.5]", 1, "a list of texts was expected"),
-        (
-            "store = \"memry\"",
-            1,
-            "embedded, memory or the URL of a database",
-        ),
+        ("store = \"memry\"", 1, "embedded, memory or the URL of a database"),
         ("keep-history = \"3x\"", 1, "such as 90m, 12h, 30d or 1y"),
         ("demo = true\ndemo = false", 2, "duplicate key"),
         ("demo = true\nstrict = [", 2, "unclosed array"),
@@ -145,19 +115,12 @@ async fn what_a_file_cannot_mean_is_reported_with_its_line() {
     let missing = Path::new("/nowhere/universe.toml");
     let ended = check(missing.to_str().unwrap()).await;
     assert_eq!(ended.status.code(), Some(1));
-    assert!(
-        ended.stderr.contains("/nowhere/universe.toml: "),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("/nowhere/universe.toml: "), "{}", ended.stderr);
 }
 
 #[tokio::test]
 async fn options_that_do_not_go_together_are_reported() {
-    for text in [
-        "stdio = true\nlisten = \"localhost:1\"",
-        "listen = \"0.0.0.0:1\"",
-    ] {
+    for text in ["stdio = true\nlisten = \"localhost:1\"", "listen = \"0.0.0.0:1\""] {
         let (_dir, file) = file(text);
         let ended = check(&file).await;
         assert_eq!((ended.status.code(), ended.stdout.as_str()), (Some(1), ""));
@@ -179,11 +142,7 @@ async fn completions_and_manual_pages_name_verbs_and_options() {
     let pages = dir.path().join("man1");
     let ended = run(binary().arg("man").arg(&pages)).await;
     assert!(ended.status.success(), "{}", ended.stderr);
-    for page in [
-        "universe-server.1",
-        "universe-server-send.1",
-        "universe-server-backup.1",
-    ] {
+    for page in ["universe-server.1", "universe-server-send.1", "universe-server-backup.1"] {
         assert!(pages.join(page).is_file(), "{page}");
     }
     let help = std::fs::read_to_string(pages.join("universe-server-send.1")).unwrap();
@@ -194,11 +153,7 @@ async fn completions_and_manual_pages_name_verbs_and_options() {
 async fn the_memory_for_clients_is_an_option() {
     let wrong = run(binary().args(["--max-memory", "1MiB"])).await;
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(
-        wrong.stderr.contains("from 32.0 MiB to 1.0 TiB"),
-        "{}",
-        wrong.stderr
-    );
+    assert!(wrong.stderr.contains("from 32.0 MiB to 1.0 TiB"), "{}", wrong.stderr);
     // Few bytes, and some 20 MB once they are read.
     let bomb = json!({ "name": "u", "state": { "stars": vec![json!({ "": 0 }); 30_000] } });
     for (memory, status) in [("32MiB", 413), ("512MiB", 400)] {

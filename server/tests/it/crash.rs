@@ -91,11 +91,7 @@ impl Writer {
             _ => Some(Wire::new(client, Era::Modern).await),
         };
         let connection = client.connect().await;
-        Self {
-            universe,
-            connection,
-            mcp,
-        }
+        Self { universe, connection, mcp }
     }
 
     /// Writes until the server is gone. Gives how many commands it tried and how many were acknowledged.
@@ -119,11 +115,7 @@ impl Writer {
 
     /// `None` when the server goes before it has answered.
     async fn send(&mut self, command: Value) -> Option<Reply> {
-        let Self {
-            universe,
-            connection,
-            mcp,
-        } = self;
+        let Self { universe, connection, mcp } = self;
         match mcp {
             None => {
                 let path = format!("/universes/{universe}/commands?result=events");
@@ -132,8 +124,7 @@ impl Writer {
             Some(mcp) => {
                 let arguments = json!({"universeId": universe, "command": command});
                 let params = json!({"name": "send_universe_command", "arguments": arguments});
-                mcp.try_send(connection, &json!(1), "tools/call", params)
-                    .await
+                mcp.try_send(connection, &json!(1), "tools/call", params).await
             }
         }
     }

@@ -15,22 +15,15 @@ fn state() -> Value {
 }
 
 fn stars(state: &Value) -> &Map<String, Value> {
-    state["stars"]
-        .as_object()
-        .unwrap_or_else(|| panic!("stars is not an object"))
+    state["stars"].as_object().unwrap_or_else(|| panic!("stars is not an object"))
 }
 
 fn number(entity: &Value, member: &str) -> f64 {
-    entity[member]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{} has no number {member}", entity["id"]))
+    entity[member].as_f64().unwrap_or_else(|| panic!("{} has no number {member}", entity["id"]))
 }
 
 fn count(state: &Value, member: &str, value: &str) -> usize {
-    stars(state)
-        .values()
-        .filter(|star| star[member] == value)
-        .count()
+    stars(state).values().filter(|star| star[member] == value).count()
 }
 
 #[test]
@@ -60,10 +53,7 @@ fn holds_the_invariants_of_a_universe() {
     for (key, star) in stars {
         assert_eq!(star["id"], **key);
         for child in star["children"].as_array().expect("children") {
-            listed
-                .entry(child.as_str().expect("child id"))
-                .or_default()
-                .push(key);
+            listed.entry(child.as_str().expect("child id")).or_default().push(key);
         }
     }
     for (key, star) in stars {
@@ -88,10 +78,7 @@ fn holds_the_invariants_of_a_universe() {
     assert!(listed.is_empty(), "children that do not exist: {listed:?}");
 
     let groups = state["groups"].as_object().expect("groups");
-    assert_eq!(
-        state["rootGroupIds"],
-        Value::from(groups.keys().cloned().collect::<Vec<_>>())
-    );
+    assert_eq!(state["rootGroupIds"], Value::from(groups.keys().cloned().collect::<Vec<_>>()));
     for (key, group) in groups {
         assert_eq!(group["id"], **key);
         assert!(group["parentGroupId"].is_null());
@@ -147,13 +134,7 @@ fn has_every_required_member_and_no_null_but_the_roots_parent() {
         "tailOpacityBase",
         "activityFalloffDistance",
     ];
-    const LAGRANGE: [&str; 5] = [
-        "primaryId",
-        "secondaryId",
-        "pointIndex",
-        "stable",
-        "pairType",
-    ];
+    const LAGRANGE: [&str; 5] = ["primaryId", "secondaryId", "pointIndex", "stable", "pairType"];
     const FIELD: [&str; 18] = [
         "id",
         "systemId",
@@ -176,11 +157,7 @@ fn has_every_required_member_and_no_null_but_the_roots_parent() {
     ];
     fn holds(entity: &Value, members: &[&str]) {
         for member in members {
-            assert!(
-                entity.get(member).is_some(),
-                "{} lacks {member}",
-                entity["id"]
-            );
+            assert!(entity.get(member).is_some(), "{} lacks {member}", entity["id"]);
         }
     }
     let state = state();
@@ -188,21 +165,9 @@ fn has_every_required_member_and_no_null_but_the_roots_parent() {
     assert_eq!(state.as_object().expect("object").len(), STATE.len());
     for (key, star) in stars(&state) {
         holds(star, &STAR);
-        let nulls = star
-            .as_object()
-            .expect("object")
-            .iter()
-            .filter(|(_, v)| v.is_null());
+        let nulls = star.as_object().expect("object").iter().filter(|(_, v)| v.is_null());
         let nulls: Vec<_> = nulls.map(|(member, _)| member.as_str()).collect();
-        assert_eq!(
-            nulls,
-            if key == "sun" {
-                vec!["parentId"]
-            } else {
-                vec![]
-            },
-            "{key}"
-        );
+        assert_eq!(nulls, if key == "sun" { vec!["parentId"] } else { vec![] }, "{key}");
         match star["bodyType"].as_str().expect("body type") {
             "comet" => holds(&star["comet"], &COMET),
             "lagrangePoint" => holds(&star["lagrangePoint"], &LAGRANGE),
@@ -211,11 +176,7 @@ fn has_every_required_member_and_no_null_but_the_roots_parent() {
         }
     }
     holds(&stars(&state)["saturn"]["ring"], &RING);
-    for field in state["smallBodyFields"]
-        .as_object()
-        .expect("fields")
-        .values()
-    {
+    for field in state["smallBodyFields"].as_object().expect("fields").values() {
         holds(field, &FIELD);
     }
 }
@@ -228,9 +189,8 @@ fn every_orbit_obeys_keplers_third_law() {
     let stars = stars(&state);
     let mut checked = 0;
     for (id, star) in stars {
-        let Some(parent) = star["parentId"]
-            .as_str()
-            .filter(|_| star["bodyType"] != "lagrangePoint")
+        let Some(parent) =
+            star["parentId"].as_str().filter(|_| star["bodyType"] != "lagrangePoint")
         else {
             continue;
         };
@@ -246,10 +206,7 @@ fn every_orbit_obeys_keplers_third_law() {
         let predicted = TAU * ((axis * AU_M).powi(3) / (G * mass)).sqrt();
         let period = 360.0 / number(star, "orbitalSpeed");
         let error = (predicted / period - 1.0).abs();
-        assert!(
-            error < 0.01,
-            "{id}: predicted {predicted} s, given {period} s"
-        );
+        assert!(error < 0.01, "{id}: predicted {predicted} s, given {period} s");
         assert!((period / 86_400.0 - number(star, "periodDays")).abs() < 1e-6 * period);
         checked += 1;
     }
@@ -266,19 +223,11 @@ fn place(star: &Value, angle: f64) -> [f64; 3] {
     let (sin, cos) = number(star, "orbitRotX").to_radians().sin_cos();
     let (y, z) = (-z * sin, z * cos);
     let offset = |axis| number(star, axis);
-    [
-        x + offset("orbitOffsetX"),
-        y + offset("orbitOffsetY"),
-        z + offset("orbitOffsetZ"),
-    ]
+    [x + offset("orbitOffsetX"), y + offset("orbitOffsetY"), z + offset("orbitOffsetZ")]
 }
 
 fn distance(from: [f64; 3], to: [f64; 3]) -> f64 {
-    from.iter()
-        .zip(to)
-        .map(|(a, b)| (a - b).powi(2))
-        .sum::<f64>()
-        .sqrt()
+    from.iter().zip(to).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
 #[test]
@@ -286,12 +235,9 @@ fn the_parent_is_at_the_focus_of_every_orbit() {
     let state = state();
     for (id, star) in stars(&state) {
         let (a, e) = (number(star, "semiMajorAxis"), number(star, "eccentricity"));
-        for (angle, expected) in [
-            (0.0, a * (1.0 - e)),
-            (90.0, a),
-            (180.0, a * (1.0 + e)),
-            (270.0, a),
-        ] {
+        for (angle, expected) in
+            [(0.0, a * (1.0 - e)), (90.0, a), (180.0, a * (1.0 + e)), (270.0, a)]
+        {
             let found = distance(place(star, angle), [0.0; 3]);
             assert!(
                 (found - expected).abs() <= 1e-9 * a,
@@ -308,16 +254,10 @@ fn halleys_comet_comes_as_close_as_it_did_in_1986() {
     let comet = &halley["comet"];
     assert!((number(comet, "perihelionDistance") - 0.586).abs() < 1e-3);
     assert!((number(comet, "aphelionDistance") - 35.08).abs() < 1e-2);
-    assert!(
-        number(halley, "orbitRotX") > 90.0,
-        "its orbit is retrograde"
-    );
+    assert!(number(halley, "orbitRotX") > 90.0, "its orbit is retrograde");
     let angle = number(comet, "lastPerihelionTime") * number(halley, "orbitalSpeed")
         + number(halley, "orbitalPhase");
-    assert!(
-        angle.abs() < 0.01,
-        "{angle}° from perihelion on 9 February 1986"
-    );
+    assert!(angle.abs() < 0.01, "{angle}° from perihelion on 9 February 1986");
 }
 
 #[test]
@@ -326,10 +266,7 @@ fn at_j2000_planets_are_where_they_were() {
     let state = state();
     let planet = |id: &str| {
         let star = &stars(&state)[id];
-        (
-            star,
-            distance(place(star, number(star, "orbitalPhase")), [0.0; 3]),
-        )
+        (star, distance(place(star, number(star, "orbitalPhase")), [0.0; 3]))
     };
     let (earth, r) = planet("earth");
     assert!((r - 0.9833).abs() < 1e-3, "{r}");

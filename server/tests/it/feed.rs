@@ -53,11 +53,7 @@ async fn a_reader_goes_on_where_it_was() {
     for last in [0, 3, 5] {
         let mut feed = server.client.feed(&id, Some(last)).await;
         for revision in last + 1..=5 {
-            assert_eq!(
-                feed.event().await.unwrap().id,
-                Some(revision),
-                "after {last}"
-            );
+            assert_eq!(feed.event().await.unwrap().id, Some(revision), "after {last}");
         }
         feeds.push(feed);
     }
@@ -107,17 +103,9 @@ async fn what_is_no_revision_is_400() {
     let path = format!("/universes/{id}/events");
     for wrong in ["x", "-1", "1.5", "\"1\"", "99999999999999999999"] {
         let headers = [("last-event-id", wrong)];
-        let reply = server
-            .client
-            .call("GET", &path, &headers, &Value::Null)
-            .await;
+        let reply = server.client.call("GET", &path, &headers, &Value::Null).await;
         assert_eq!(reply.status, 400, "{wrong}");
-        assert!(
-            reply
-                .error()
-                .starts_with("the last-event-id header must be"),
-            "{reply:?}"
-        );
+        assert!(reply.error().starts_with("the last-event-id header must be"), "{reply:?}");
     }
 }
 
@@ -126,10 +114,7 @@ async fn putting_is_reported_and_deleting_ends() {
     let (server, id) = ticked().await;
     let client = server.client;
     let path = format!("/universes/{id}");
-    let mut feeds = [
-        client.feed(&id, None).await,
-        client.feed(&id, Some(5)).await,
-    ];
+    let mut feeds = [client.feed(&id, None).await, client.feed(&id, Some(5)).await];
     client.put(&path, &json!({"name": "v"})).await;
     client.put(&path, &json!({"state": {"time": 3}})).await;
     client.put(&path, &json!({})).await;
@@ -170,17 +155,11 @@ async fn a_slow_reader_loses_nothing() {
     let path = format!("/universes/{id}/commands?result=events");
     for n in 0..400 {
         nebula["id"] = json!(format!("g-{n}"));
-        assert_eq!(
-            connection.call("POST", &path, &[], &nebula).await.status,
-            200
-        );
+        assert_eq!(connection.call("POST", &path, &[], &nebula).await.status, 200);
     }
     for n in 0..400 {
         let event = feed.event().await.unwrap();
-        assert_eq!(
-            (event.id, &event.data["id"]),
-            (Some(n + 1), &json!(format!("g-{n}")))
-        );
+        assert_eq!((event.id, &event.data["id"]), (Some(n + 1), &json!(format!("g-{n}"))));
     }
 }
 
@@ -216,10 +195,7 @@ async fn there_are_only_so_many_places() {
 #[tokio::test]
 async fn rest_shares_the_budget_of_mcp() {
     let mut budget = BudgetConfig::default();
-    budget.request_bytes = Bound {
-        total: 100_000,
-        share: 20_000,
-    };
+    budget.request_bytes = Bound { total: 100_000, share: 20_000 };
     let service = CommandService::new(memory(), ServiceLimits::default());
     let server = Local::with_budget(service, budget).await;
     let client = server.client;
@@ -229,10 +205,7 @@ async fn rest_shares_the_budget_of_mcp() {
     assert_eq!(reply.status, 413);
     // What is left of the share beside its text.
     let text = String::from_utf8_lossy(&reply.body);
-    assert!(
-        text.contains("takes more than 1") && text.contains("bytes of memory"),
-        "{text}"
-    );
+    assert!(text.contains("takes more than 1") && text.contains("bytes of memory"), "{text}");
     client.create("small", json!({})).await;
 }
 
@@ -254,10 +227,7 @@ async fn in_process() -> (App, CommandService, UniverseId) {
     let service = CommandService::new(memory(), ServiceLimits::default());
     let id = UniverseId::new("u").unwrap();
     let state = State::from_partial(json!({})).unwrap();
-    service
-        .create(id.clone(), "u".to_owned(), state)
-        .await
-        .unwrap();
+    service.create(id.clone(), "u".to_owned(), state).await.unwrap();
     (app(service.clone(), RestConfig::default()), service, id)
 }
 
@@ -288,12 +258,7 @@ async fn closing_the_server_ends_feeds_at_once() {
     let command = universe_core::Command::from_value(tick()).unwrap();
     service.process(&id, command).await.expect("calls go on");
     let request = Request::get("/universes/u").header("host", "localhost");
-    let response = app
-        .handle(request.body(Empty::<bytes::Bytes>::new()).unwrap())
-        .await;
+    let response = app.handle(request.body(Empty::<bytes::Bytes>::new()).unwrap()).await;
     let body = response.into_body().collect().await.unwrap().to_bytes();
-    assert_eq!(
-        serde_json::from_slice::<Value>(&body).unwrap()["revision"],
-        1
-    );
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["revision"], 1);
 }

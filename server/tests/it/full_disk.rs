@@ -48,9 +48,6 @@ async fn an_error_of_the_system_ends_the_server_and_loses_nothing() {
     let server = Server::on(dir.path()).await;
     let universe = server.client.universe(&id).await;
     let revision = universe["revision"].as_u64().unwrap();
-    assert!(
-        (acknowledged..=acknowledged + 1).contains(&revision),
-        "{acknowledged} {revision}"
-    );
+    assert!((acknowledged..=acknowledged + 1).contains(&revision), "{acknowledged} {revision}");
     server.client.command(&id, &tick()).await;
 }

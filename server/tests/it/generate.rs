@@ -46,39 +46,22 @@ async fn all_that_is_wrong_is_reported_at_once() {
     let told = refused(json!({ "name": "n", "generate": given })).await;
     assert_eq!(told["findings"].as_array().unwrap().len(), 3, "{told}");
     let error = told["error"].as_str().unwrap();
-    for part in [
-        "did you mean preset?",
-        "did you mean crowded?",
-        "from 1 to 50",
-    ] {
+    for part in ["did you mean preset?", "did you mean crowded?", "from 1 to 50"] {
         assert!(error.contains(part), "{error}");
     }
     for (body, part) in [
         (json!({ "generate": {} }), "name"),
         (json!({ "name": "n", "generate": [] }), "expected an object"),
-        (
-            json!({ "name": "n", "generate": {}, "state": {} }),
-            "one of state, fork and generate",
-        ),
+        (json!({ "name": "n", "generate": {}, "state": {} }), "one of state, fork and generate"),
     ] {
         let told = refused(body).await;
         assert!(told["error"].as_str().unwrap().contains(part), "{told}");
     }
     let odd = json!({ "name": "n", "state": {}, "genrate": {} });
     let told = client.post("/universes", &odd).await.json();
-    assert!(
-        told["warnings"]
-            .to_string()
-            .contains("did you mean generate?"),
-        "{told}"
-    );
+    assert!(told["warnings"].to_string().contains("did you mean generate?"), "{told}");
     let id = client.create("u", json!({})).await;
-    let put = client
-        .put(
-            &format!("/universes/{id}"),
-            &json!({ "generate": recipe() }),
-        )
-        .await;
+    let put = client.put(&format!("/universes/{id}"), &json!({ "generate": recipe() })).await;
     assert_eq!(put.status, 400);
     assert!(put.error().contains("POST it to /universes"), "{put:?}");
 }
@@ -89,18 +72,11 @@ async fn a_retry_is_answered_as_before() {
     let client = server.client;
     let post = async |recipe: Value| {
         let body = json!({ "name": "n", "generate": recipe });
-        client
-            .call("POST", "/universes", &[("idempotency-key", "k")], &body)
-            .await
+        client.call("POST", "/universes", &[("idempotency-key", "k")], &body).await
     };
     let drawn = post(json!({ "preset": "compact" })).await;
     assert_eq!(drawn.status, 400);
-    assert!(
-        drawn
-            .error()
-            .contains("needs a seed under an Idempotency-Key"),
-        "{drawn:?}"
-    );
+    assert!(drawn.error().contains("needs a seed under an Idempotency-Key"), "{drawn:?}");
     let first = post(recipe()).await;
     let again = post(recipe()).await;
     assert_eq!((first.status, again.status), (201, 201));
@@ -134,19 +110,11 @@ async fn one_seed_is_one_universe_on_every_way() {
             assert!(message.contains(part), "{error}");
         }
         let both = json!({ "name": "n", "from": "sol", "generate": { "seed": 1 } });
-        assert_eq!(
-            caller.error("create_universe", both).await["code"],
-            "INVALID_ARGUMENTS"
-        );
+        assert_eq!(caller.error("create_universe", both).await["code"], "INVALID_ARGUMENTS");
         let unseeded = json!({ "name": "n", "generate": {}, "idempotencyKey": "x" });
         let error = caller.error("create_universe", unseeded).await;
-        assert!(
-            error["message"].as_str().unwrap().contains("needs a seed"),
-            "{error}"
-        );
-        let drawn = caller
-            .content("create_universe", json!({ "name": "n", "generate": {} }))
-            .await;
+        assert!(error["message"].as_str().unwrap().contains("needs a seed"), "{error}");
+        let drawn = caller.content("create_universe", json!({ "name": "n", "generate": {} })).await;
         assert!(drawn["generate"]["seed"].is_string());
     }
 
@@ -168,10 +136,7 @@ async fn one_seed_is_one_universe_on_every_way() {
     named.extend(["--name", "By hand", "--id", "hand"]);
     assert_eq!(done(ways.dir(), &named).await, "hand\n");
     let made = client.universe("hand").await;
-    assert_eq!(
-        (&made["state"], &made["name"]),
-        (&expected, &json!("By hand"))
-    );
+    assert_eq!((&made["state"], &made["name"]), (&expected, &json!("By hand")));
     let dir = TempDir::new().unwrap();
     assert_eq!(done(dir.path(), &named).await, "hand\n");
     let server = Server::on(dir.path()).await;
@@ -181,15 +146,7 @@ async fn one_seed_is_one_universe_on_every_way() {
 #[tokio::test]
 async fn the_command_line_says_what_is_wrong_and_draws_a_seed() {
     let dir = TempDir::new().unwrap();
-    let wrong = [
-        "generate",
-        "--seed",
-        "1",
-        "--preset",
-        "moonrch",
-        "--systems",
-        "51",
-    ];
+    let wrong = ["generate", "--seed", "1", "--preset", "moonrch", "--systems", "51"];
     let ended = verb(dir.path(), &wrong).await;
     assert_eq!(ended.status.code(), Some(1));
     for part in ["--preset", "did you mean moonRich?", "--systems must be"] {

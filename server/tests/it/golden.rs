@@ -53,10 +53,7 @@ async fn conforming_commands_do_through_mcp_what_they_do_in_the_domain() {
     );
     let server = mcp::server(service.clone(), mcp::ToolSet::Core, None).expect("a server");
     let mut told = 0;
-    for case in vectors
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("a case"))
-    {
+    for case in vectors.lines().map(|line| serde_json::from_str::<Value>(line).expect("a case")) {
         if case["class"] != "conform" || case.get("command").is_none() {
             continue;
         }
@@ -64,18 +61,10 @@ async fn conforming_commands_do_through_mcp_what_they_do_in_the_domain() {
         let id = UniverseId::random();
         let state =
             State::from_value(case["state"].clone()).expect("a state that holds the invariants");
-        service
-            .create(id.clone(), "golden".to_owned(), state)
-            .await
-            .expect("a universe");
+        service.create(id.clone(), "golden".to_owned(), state).await.expect("a universe");
         let (is_error, answer) = send(&server, &id, &case["command"]).await;
         let (state, events) = if is_error {
-            let now = service
-                .get(&id)
-                .await
-                .expect("the universe")
-                .state
-                .to_value();
+            let now = service.get(&id).await.expect("the universe").state.to_value();
             (now, answer["error"]["data"]["events"].clone())
         } else {
             (answer["nextState"].clone(), answer["events"].clone())

@@ -18,13 +18,9 @@ async fn logged(levels: &str) -> String {
 
 #[tokio::test]
 async fn levels_are_for_everything_or_for_a_target() {
-    for levels in [
-        "",
-        "info",
-        "info,, request=warn,",
-        "warn,universe_server=info",
-        "trace,request=off",
-    ] {
+    for levels in
+        ["", "info", "info,, request=warn,", "warn,universe_server=info", "trace,request=off"]
+    {
         let log = logged(levels).await;
         assert!(log.contains(LINE), "{levels:?}: {log}");
     }

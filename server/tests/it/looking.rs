@@ -44,19 +44,13 @@ async fn the_room_on_the_disk_is_reported_with_the_write_ahead_log() {
     for _ in 0..20 {
         server.client.command("sol", &tick()).await;
     }
-    let log = std::fs::metadata(dir.path().join("universes.db-wal"))
-        .unwrap()
-        .len();
+    let log = std::fs::metadata(dir.path().join("universes.db-wal")).unwrap().len();
     let text = server.client.get("/metrics").await.body;
     let text = String::from_utf8(text.to_vec()).unwrap();
     let file = sample(&text, "universe_store_size_bytes");
     assert!(log > 20 * 4_096 && file > 4_096.0, "{log} {file}");
     assert_eq!(sample(&text, "universe_store_log_bytes"), log as f64);
-    let shown = done(
-        dir.path(),
-        &["top", "--once", "--interval", "0.1", "--json"],
-    )
-    .await;
+    let shown = done(dir.path(), &["top", "--once", "--interval", "0.1", "--json"]).await;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["storeBytes"].as_f64(), Some(file + log as f64));
     let told = done(dir.path(), &["check"]).await;
@@ -70,18 +64,10 @@ async fn figures_are_counted_over_rest_and_mcp() {
     let server = Server::with(dir.path(), &["--demo"]).await;
     let client = server.client;
     client.command("sol", &tick()).await;
-    let reply = client
-        .post("/universes/sol/commands", &json!([tick(), tick()]))
-        .await;
+    let reply = client.post("/universes/sol/commands", &json!([tick(), tick()])).await;
     assert_eq!(reply.status, 200);
     let refused = remove_star("secret-star");
-    assert_eq!(
-        client
-            .post("/universes/sol/commands", &refused)
-            .await
-            .status,
-        422
-    );
+    assert_eq!(client.post("/universes/sol/commands", &refused).await.status, 422);
     client.get("/universes/secret-id").await;
     client.get("/secret-path").await;
     client.call("SECRET", "/universes", &[], &Value::Null).await;
@@ -98,29 +84,17 @@ async fn figures_are_counted_over_rest_and_mcp() {
     let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     assert_eq!(reply.header("content-type"), media);
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
-    assert!(
-        text.ends_with("# EOF\n") && !text.contains("secret"),
-        "{text}"
-    );
+    assert!(text.ends_with("# EOF\n") && !text.contains("secret"), "{text}");
     let http = "http_server_request_duration_seconds_count{http_request_method=";
     let mcp = "mcp_server_operation_duration_seconds_count{mcp_method_name=";
     let rows = [
         ("universe_commands_total{outcome=\"done\"}".to_owned(), 5.0),
-        (
-            "universe_commands_total{outcome=\"refused\"}".to_owned(),
-            1.0,
-        ),
-        (
-            "universe_store_append_duration_seconds_count".to_owned(),
-            4.0,
-        ),
+        ("universe_commands_total{outcome=\"refused\"}".to_owned(), 1.0),
+        ("universe_store_append_duration_seconds_count".to_owned(), 4.0),
         ("universe_universes".to_owned(), 1.0),
         ("universe_feed_readers".to_owned(), 1.0),
         ("universe_budget_used{bound=\"listeners\"}".to_owned(), 1.0),
-        (
-            "universe_budget_limit{bound=\"listeners\"}".to_owned(),
-            20_000.0,
-        ),
+        ("universe_budget_limit{bound=\"listeners\"}".to_owned(), 20_000.0),
         ("mcp_server_sessions".to_owned(), 1.0),
         (
             format!(
@@ -158,25 +132,13 @@ async fn figures_are_counted_over_rest_and_mcp() {
             ),
             2.0,
         ),
-        (
-            format!("{mcp}\"tools/call\",gen_ai_tool_name=\"\",error_type=\"-32602\"}}"),
-            2.0,
-        ),
-        (
-            format!("{mcp}\"_OTHER\",gen_ai_tool_name=\"\",error_type=\"-32601\"}}"),
-            1.0,
-        ),
+        (format!("{mcp}\"tools/call\",gen_ai_tool_name=\"\",error_type=\"-32602\"}}"), 2.0),
+        (format!("{mcp}\"_OTHER\",gen_ai_tool_name=\"\",error_type=\"-32601\"}}"), 1.0),
     ];
     for (key, value) in rows {
-        assert!(
-            (sample(&text, &key) - value).abs() < 1e-9,
-            "{key} is not {value}: {text}"
-        );
+        assert!((sample(&text, &key) - value).abs() < 1e-9, "{key} is not {value}: {text}");
     }
-    assert!(
-        sample(&text, "process_resident_memory_bytes") > 1e6,
-        "{text}"
-    );
+    assert!(sample(&text, "process_resident_memory_bytes") > 1e6, "{text}");
     drop(feed);
     soon(async {
         let gone = async || {
@@ -200,21 +162,14 @@ async fn figures_can_be_left_out() {
     assert_eq!(reply.error(), told);
     let foreign = [("host", "elsewhere.example")];
     let server = Server::with(dir.path().join("other").as_path(), &[]).await;
-    let reply = server
-        .client
-        .call("GET", "/metrics", &foreign, &Value::Null)
-        .await;
+    let reply = server.client.call("GET", "/metrics", &foreign, &Value::Null).await;
     assert_eq!(reply.status, 403, "it is behind the same door");
 }
 
 /// What the log says of requests, as JSON, one object a line.
 fn requests(log: &str) -> Vec<Value> {
-    let lines = log
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    lines
-        .filter(|line: &Value| line["target"] == "request")
-        .collect()
+    let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
+    lines.filter(|line: &Value| line["target"] == "request").collect()
 }
 
 /// A server that listens, its stderr after it said where, and where.
@@ -304,12 +259,8 @@ async fn each_request_over_http_is_a_line_without_its_contents() {
         ])
     );
     assert!(requests(&log).iter().all(|line| line["bytes"].is_u64()));
-    let audit = log
-        .lines()
-        .filter(|line| line.contains(r#""target":"audit""#));
-    let audit: Vec<Value> = audit
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let audit = log.lines().filter(|line| line.contains(r#""target":"audit""#));
+    let audit: Vec<Value> = audit.map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(audit.len(), 4, "{log}");
     let is_number = |line: &Value| line["milliseconds"].is_u64();
     assert!(audit.iter().all(is_number), "{audit:?}");
@@ -319,22 +270,14 @@ async fn each_request_over_http_is_a_line_without_its_contents() {
 async fn each_call_on_pipes_is_a_line() {
     let dir = TempDir::new().unwrap();
     let mut command = binary();
-    command
-        .args(["--stdio", "--demo", "--log", "json", "--data-dir"])
-        .arg(dir.path());
-    command
-        .stdin(Pipe::piped())
-        .stdout(Pipe::piped())
-        .stderr(Pipe::piped());
+    command.args(["--stdio", "--demo", "--log", "json", "--data-dir"]).arg(dir.path());
+    command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     for universe in ["sol", "none"] {
         let params = json!({"name": "get_universe_state", "arguments": {"universeId": universe}});
         let line = Era::Modern.request(&json!(universe), "tools/call", params);
-        input
-            .write_all(format!("{line}\n").as_bytes())
-            .await
-            .unwrap();
+        input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     for _ in 0..2 {
@@ -344,16 +287,8 @@ async fn each_call_on_pipes_is_a_line() {
     let mut log = String::new();
     let mut stderr = child.stderr.take().unwrap();
     soon(stderr.read_to_string(&mut log)).await.unwrap();
-    let mut found: Vec<_> = requests(&log)
-        .iter()
-        .map(|line| format!("{} {}", line["tool"], line["status"]))
-        .collect();
+    let mut found: Vec<_> =
+        requests(&log).iter().map(|line| format!("{} {}", line["tool"], line["status"])).collect();
     found.sort();
-    assert_eq!(
-        found,
-        [
-            "\"get_universe_state\" \"error\"",
-            "\"get_universe_state\" \"ok\""
-        ]
-    );
+    assert_eq!(found, ["\"get_universe_state\" \"error\"", "\"get_universe_state\" \"ok\""]);
 }

@@ -10,10 +10,7 @@ use crate::nodes::{SECRET, node, with_password};
 
 async fn migrate(from: &str, to: &str) -> Ended {
     let mut command = binary();
-    command
-        .env("UNIVERSE_FROM", from)
-        .env("UNIVERSE_TO", to)
-        .arg("migrate");
+    command.env("UNIVERSE_FROM", from).env("UNIVERSE_TO", to).arg("migrate");
     let ended = run(&mut command).await;
     assert!(!ended.stdout.contains(SECRET) && !ended.stderr.contains(SECRET));
     ended
@@ -24,11 +21,8 @@ async fn universes_move_there_and_back() {
     let Some(fleet) = shared() else {
         return;
     };
-    let (url, dir, back) = (
-        with_password(&fleet.url()),
-        TempDir::new().unwrap(),
-        TempDir::new().unwrap(),
-    );
+    let (url, dir, back) =
+        (with_password(&fleet.url()), TempDir::new().unwrap(), TempDir::new().unwrap());
     let at = |dir: &TempDir| dir.path().to_str().unwrap().to_owned();
     let mut server = Server::on(dir.path()).await;
     let mut ids = Vec::new();
@@ -51,10 +45,7 @@ async fn universes_move_there_and_back() {
     assert!(moved.status.success(), "{}", moved.stderr);
     let mut server = node(&url.replace(&format!("u:{SECRET}@"), "")).await;
     let ready = server.client.get("/readyz").await;
-    assert_eq!(
-        (ready.status, ready.json()),
-        (200, json!({"ok": true, "copies": 1}))
-    );
+    assert_eq!((ready.status, ready.json()), (200, json!({"ok": true, "copies": 1})));
     for (id, before) in ids.iter().zip(&before) {
         assert_eq!(server.client.universe(id).await, *before);
     }
@@ -72,11 +63,7 @@ async fn universes_move_there_and_back() {
 
 #[tokio::test]
 async fn what_cannot_be_meant_is_said_without_the_password() {
-    for url in [
-        "nats://u:geheim@h:x/p",
-        "nats://u:geheim@h/p?what=1",
-        "mysql://u:geheim@h/p",
-    ] {
+    for url in ["nats://u:geheim@h:x/p", "nats://u:geheim@h/p?what=1", "mysql://u:geheim@h/p"] {
         let ended = run(binary().args(["--store", url, "check-config"])).await;
         assert_eq!(ended.status.code(), Some(1), "{}", ended.stdout);
         assert!(!ended.stderr.contains(SECRET), "{}", ended.stderr);

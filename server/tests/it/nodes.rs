@@ -62,9 +62,7 @@ async fn until(mut done: impl AsyncFnMut() -> bool) {
 #[cfg(feature = "postgres")]
 async fn verb(url: &str, arguments: &[&str]) -> Ended {
     let mut command = binary();
-    command
-        .env("UNIVERSE_STORE", with_password(url))
-        .args(arguments);
+    command.env("UNIVERSE_STORE", with_password(url)).args(arguments);
     let ended = run(&mut command).await;
     assert!(!ended.stderr.contains(SECRET) && !ended.stdout.contains(SECRET));
     ended
@@ -93,10 +91,7 @@ async fn what_one_does_the_other_reads_at_once() {
             let [updated] = heard.updates().await;
             assert_eq!(updated, uri);
             let event = feed.event().await.unwrap();
-            assert_eq!(
-                (event.id, &event.data["id"]),
-                (Some(revision + 1), &json!(star))
-            );
+            assert_eq!((event.id, &event.data["id"]), (Some(revision + 1), &json!(star)));
             // It is judged by what the other did, not by what this one knew.
             let refused = mcp
                 .refusal(
@@ -107,10 +102,8 @@ async fn what_one_does_the_other_reads_at_once() {
             assert!(refused.contains(&star), "{refused}");
             let path = format!("/universes/{id}/commands");
             a.client.command(&id, &tick()).await;
-            let (stale, present) = (
-                format!("\"{}\"", revision + 1),
-                format!("\"{}\"", revision + 2),
-            );
+            let (stale, present) =
+                (format!("\"{}\"", revision + 1), format!("\"{}\"", revision + 2));
             for (tag, status) in [(stale, 412), (present, 200)] {
                 let headers = [("if-match", tag.as_str())];
                 let reply = b.client.call("POST", &path, &headers, &tick()).await;
@@ -123,24 +116,12 @@ async fn what_one_does_the_other_reads_at_once() {
             assert_eq!(again.json(), first.json());
             assert_eq!(a.client.universe(&id).await["revision"], revision + 4);
         }
-        let renamed = b
-            .client
-            .put(&format!("/universes/{id}"), &json!({"name": "v"}))
-            .await;
+        let renamed = b.client.put(&format!("/universes/{id}"), &json!({"name": "v"})).await;
         assert_eq!(renamed.status, 200, "{renamed:?}");
         assert_eq!(a.client.universe(&id).await["name"], "v");
-        assert_eq!(
-            b.client.delete(&format!("/universes/{id}")).await.status,
-            204
-        );
+        assert_eq!(b.client.delete(&format!("/universes/{id}")).await.status, 204);
         assert_eq!(a.client.get(&format!("/universes/{id}")).await.status, 404);
-        assert_eq!(
-            a.client
-                .post(&format!("/universes/{id}/commands"), &tick())
-                .await
-                .status,
-            404
-        );
+        assert_eq!(a.client.post(&format!("/universes/{id}/commands"), &tick()).await.status, 404);
     }
 }
 
@@ -172,15 +153,9 @@ async fn of_two_who_write_one_universe_nothing_is_lost_or_doubled() {
         let head = 2 * EACH as u64;
         let history = one.history(&id, head).await;
         assert_eq!(history, other.history(&id, head).await);
-        let told: Vec<_> = history
-            .iter()
-            .map(|event| event.data["id"].as_str().unwrap())
-            .collect();
+        let told: Vec<_> = history.iter().map(|event| event.data["id"].as_str().unwrap()).collect();
         assert_eq!(told.len(), written.len());
-        assert_eq!(
-            told.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(),
-            written
-        );
+        assert_eq!(told.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), written);
         let ids: Vec<_> = history.iter().map(|event| event.id.unwrap()).collect();
         assert_eq!(ids, (1..=head).collect::<Vec<_>>());
     }
@@ -237,11 +212,7 @@ async fn verbs_say_what_they_are_for() {
         assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
         assert!(ended.stderr.contains(instead), "{}", ended.stderr);
     }
-    let made = verb(
-        &url,
-        &["generate", "--seed", "1", "--name", "g", "--id", "g"],
-    )
-    .await;
+    let made = verb(&url, &["generate", "--seed", "1", "--name", "g", "--id", "g"]).await;
     assert!(made.status.success(), "{}", made.stderr);
     let server = node(&url).await;
     server.client.command("g", &tick()).await;
@@ -256,11 +227,7 @@ async fn verbs_say_what_they_are_for() {
     assert_eq!(imported.stdout, "h\n", "{}", imported.stderr);
     assert_eq!(server.client.universe("h").await["state"], told["state"]);
     let missing = verb(&url, &["export", "gg"]).await;
-    assert!(
-        missing.stderr.contains("universe not found: gg"),
-        "{}",
-        missing.stderr
-    );
+    assert!(missing.stderr.contains("universe not found: gg"), "{}", missing.stderr);
 }
 
 #[cfg(feature = "postgres")]
@@ -285,31 +252,18 @@ async fn a_password_is_never_shown() {
             let ended = run(binary().args(arguments)).await;
             let told = format!("{}{}", ended.stdout, ended.stderr);
             assert!(!told.contains(SECRET), "{told}");
-            assert_eq!(
-                ended.status.success(),
-                !told.contains("universe-server: "),
-                "{told}"
-            );
+            assert_eq!(ended.status.success(), !told.contains("universe-server: "), "{told}");
         }
     }
     let config = run(binary().args(["--store", "postgres://u:geheim@h/d", "check-config"])).await;
-    assert!(
-        config.stdout.contains("postgres://u:***@h/d"),
-        "{}",
-        config.stdout
-    );
+    assert!(config.stdout.contains("postgres://u:***@h/d"), "{}", config.stdout);
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_server_without_a_database_does_not_start() {
     let mut command = binary();
-    command.args([
-        "--listen",
-        "127.0.0.1:0",
-        "--store",
-        "postgres://u@%2Fnowhere/d",
-    ]);
+    command.args(["--listen", "127.0.0.1:0", "--store", "postgres://u@%2Fnowhere/d"]);
     let ended = run(&mut command).await;
     assert_eq!(ended.status.code(), Some(1));
     let told = "universe-server: postgres://u@%2Fnowhere/d: the database cannot be reached";

@@ -34,10 +34,7 @@ async fn the_page_may_load_what_this_server_has_and_nothing_else() {
     assert!(!policy.contains("unsafe"), "{policy}");
     let text = String::from_utf8_lossy(&page.body);
     assert!(!text.contains("://"), "an outside address: {text}");
-    assert!(
-        !text.contains("<style") && !text.contains("style="),
-        "{text}"
-    );
+    assert!(!text.contains("<style") && !text.contains("style="), "{text}");
     assert_eq!(files(&page).len(), 3);
 }
 
@@ -55,9 +52,7 @@ async fn files_are_kept_for_good_and_packed_for_those_who_take_it() {
             let packed = get(server.client, &path, &[("accept-encoding", takes)]).await;
             assert_eq!(packed.header("content-encoding"), "gzip", "{takes}");
             let mut text = Vec::new();
-            GzDecoder::new(&*packed.body)
-                .read_to_end(&mut text)
-                .unwrap();
+            GzDecoder::new(&*packed.body).read_to_end(&mut text).unwrap();
             assert_eq!(text, plain.body, "{path}");
             assert_ne!(packed.header("etag"), plain.header("etag"));
         }

@@ -55,13 +55,8 @@ async fn a_universe_is_read_as_it_was_at_each_revision() {
     let id = with_history(client).await;
     let mut states = Vec::new();
     for revision in 0..=5 {
-        let reply = client
-            .get(&format!("/universes/{id}?revision={revision}"))
-            .await;
-        assert_eq!(
-            (reply.status, reply.header("etag")),
-            (200, &*format!("\"{revision}\""))
-        );
+        let reply = client.get(&format!("/universes/{id}?revision={revision}")).await;
+        assert_eq!((reply.status, reply.header("etag")), (200, &*format!("\"{revision}\"")));
         states.push(reply.json()["state"].take());
     }
     assert_eq!(states[0]["stars"], json!({}));
@@ -70,33 +65,14 @@ async fn a_universe_is_read_as_it_was_at_each_revision() {
     for (_, caller) in ways.each() {
         for (revision, state) in states.iter().enumerate() {
             let arguments = json!({"universeId": id, "revision": revision});
-            assert_eq!(
-                &caller.content("get_universe_state", arguments).await,
-                state
-            );
+            assert_eq!(&caller.content("get_universe_state", arguments).await, state);
         }
-        let error = caller
-            .error(
-                "get_universe_state",
-                json!({"universeId": id, "revision": 6}),
-            )
-            .await;
+        let error =
+            caller.error("get_universe_state", json!({"universeId": id, "revision": 6})).await;
         assert_eq!(error["code"], "REVISION_NOT_FOUND");
     }
-    assert_eq!(
-        client
-            .get(&format!("/universes/{id}?revision=6"))
-            .await
-            .status,
-        404
-    );
-    assert_eq!(
-        client
-            .get(&format!("/universes/{id}?revision=x"))
-            .await
-            .status,
-        400
-    );
+    assert_eq!(client.get(&format!("/universes/{id}?revision=6")).await.status, 404);
+    assert_eq!(client.get(&format!("/universes/{id}?revision=x")).await.status, 400);
 }
 
 #[tokio::test]
@@ -109,25 +85,17 @@ async fn what_was_done_is_undone_by_a_change_and_forked_into_another_universe() 
             let path = format!("/universes/{id}?revision={revision}");
             client.get(&path).await.json()["state"].take()
         };
-        let undone = client
-            .post(&format!("/universes/{id}/undo"), &json!({"revision": 2}))
-            .await;
+        let undone = client.post(&format!("/universes/{id}/undo"), &json!({"revision": 2})).await;
         assert_eq!((undone.status, undone.header("etag")), (200, "\"6\""));
         assert_eq!(undone.json()["state"], at(2).await);
-        let undone = caller
-            .content("undo_universe", json!({"universeId": id, "revision": 5}))
-            .await;
+        let undone =
+            caller.content("undo_universe", json!({"universeId": id, "revision": 5})).await;
         assert_eq!(undone["revision"], 7);
         assert_eq!(at(7).await, at(5).await);
-        let error = caller
-            .error("undo_universe", json!({"universeId": id, "revision": 99}))
-            .await;
+        let error = caller.error("undo_universe", json!({"universeId": id, "revision": 99})).await;
         assert_eq!(error["code"], "REVISION_NOT_FOUND");
 
-        for (fork, revision) in [
-            (json!({"id": id, "revision": 1}), 1),
-            (json!({"id": id}), 7),
-        ] {
+        for (fork, revision) in [(json!({"id": id, "revision": 1}), 1), (json!({"id": id}), 7)] {
             let body = json!({"name": "fork", "fork": fork});
             let forked = client.post("/universes", &body).await;
             assert_eq!(forked.status, 201, "{forked:?}");
@@ -136,18 +104,14 @@ async fn what_was_done_is_undone_by_a_change_and_forked_into_another_universe() 
             let source = fork["id"].take();
             fork.as_object_mut().unwrap().remove("id");
             fork["universeId"] = source;
-            let made = caller
-                .content("create_universe", json!({"name": "fork", "fork": fork}))
-                .await;
+            let made =
+                caller.content("create_universe", json!({"name": "fork", "fork": fork})).await;
             let made = client.universe(made["universeId"].as_str().unwrap()).await;
             assert_eq!(made["state"], at(revision).await);
         }
     }
     let id = with_history(client).await;
-    for (fork, status) in [
-        (json!({"id": id}), 400),
-        (json!({"id": id, "revision": 3}), 201),
-    ] {
+    for (fork, status) in [(json!({"id": id}), 400), (json!({"id": id, "revision": 3}), 201)] {
         let body = json!({"name": "f", "fork": fork});
         let headers = [("idempotency-key", "fork")];
         let reply = client.call("POST", "/universes", &headers, &body).await;
@@ -156,18 +120,12 @@ async fn what_was_done_is_undone_by_a_change_and_forked_into_another_universe() 
     for (_, caller) in ways.each() {
         let fork = json!({"name": "f", "fork": {"universeId": id}, "idempotencyKey": "k"});
         let error = caller.error("create_universe", fork).await;
-        assert!(
-            error["message"].as_str().unwrap().contains("revision"),
-            "{error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains("revision"), "{error}");
     }
     for (wrong, status) in [
         (json!({"name": "f", "fork": {"id": "none"}}), 404),
         (json!({"name": "f", "fork": {}}), 400),
-        (
-            json!({"name": "f", "fork": {"id": "none"}, "state": {}}),
-            400,
-        ),
+        (json!({"name": "f", "fork": {"id": "none"}, "state": {}}), 400),
     ] {
         assert_eq!(client.post("/universes", &wrong).await.status, status);
     }
@@ -222,17 +180,12 @@ async fn a_damaged_snapshot_is_passed_over_for_the_log() {
     signal(server.pid(), "TERM");
     assert!(server.wait().await.success());
     let database = rusqlite::Connection::open(dir.path().join("universes.db")).unwrap();
-    let damaged = database
-        .execute("UPDATE snap SET body = x'7b22'", [])
-        .unwrap();
+    let damaged = database.execute("UPDATE snap SET body = x'7b22'", []).unwrap();
     assert_eq!(damaged, 1, "there is a snapshot");
     drop(database);
 
     let server = Server::on(dir.path()).await;
     let universe = server.client.universe(&id).await;
-    assert_eq!(
-        (&universe["revision"], &universe["state"]["time"]),
-        (&json!(400), &json!(400.0))
-    );
+    assert_eq!((&universe["revision"], &universe["state"]["time"]), (&json!(400), &json!(400.0)));
     server.client.command(&id, &tick()).await;
 }

@@ -39,11 +39,7 @@ async fn a_universe_is_drawn_as_svg_and_as_png() {
     let svg = text(&drawn);
     assert_eq!(drawn.header("content-type"), "image/svg+xml");
     assert_eq!(drawn.header("x-content-type-options"), "nosniff");
-    assert!(
-        drawn
-            .header("content-security-policy")
-            .contains("default-src 'none'")
-    );
+    assert!(drawn.header("content-security-policy").contains("default-src 'none'"));
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert!(svg.contains("A &lt;b&gt;&amp;amp;"), "{svg}");
     // Nothing that a universe says becomes markup.
@@ -51,18 +47,12 @@ async fn a_universe_is_drawn_as_svg_and_as_png() {
     assert!(svg.contains("&lt;/text&gt;"), "{svg}");
 
     let drawn = client.get(&format!("/universes/{id}.png?{SMALL}")).await;
-    assert_eq!(
-        (drawn.status, drawn.header("content-type")),
-        (200, "image/png")
-    );
+    assert_eq!((drawn.status, drawn.header("content-type")), (200, "image/png"));
     assert_eq!(size(&drawn.body), (400, 300));
     let accepting = [("accept-encoding", "gzip")];
     let path = format!("/universes/{id}.png?{SMALL}");
     let packed = client.call("GET", &path, &accepting, &Value::Null).await;
-    assert!(
-        packed.headers.get("content-encoding").is_none(),
-        "a PNG is compressed in itself"
-    );
+    assert!(packed.headers.get("content-encoding").is_none(), "a PNG is compressed in itself");
     let path = format!("/universes/{id}.svg");
     let packed = client.call("GET", &path, &accepting, &Value::Null).await;
     assert_eq!(packed.header("content-encoding"), "gzip");
@@ -82,18 +72,9 @@ async fn time_theme_and_focus_change_what_is_drawn() {
     assert_eq!(draw("time=5").await.replace("time 5 s", "time 1 s"), later);
     assert_ne!(draw("theme=light").await, present);
     let focused = draw("focus=p").await;
-    assert!(
-        focused.contains("A &lt;b&gt;&amp;amp;: &lt;/text&gt;"),
-        "{focused}"
-    );
-    assert!(
-        draw("width=64&height=64")
-            .await
-            .contains("viewBox=\"0 0 64 64\"")
-    );
-    client
-        .command(&id, &json!({ "type": "tick", "dt": 1 }))
-        .await;
+    assert!(focused.contains("A &lt;b&gt;&amp;amp;: &lt;/text&gt;"), "{focused}");
+    assert!(draw("width=64&height=64").await.contains("viewBox=\"0 0 64 64\""));
+    client.command(&id, &json!({ "type": "tick", "dt": 1 })).await;
     assert_eq!(draw("").await.replace("revision 3", "revision 2"), later);
 }
 
@@ -106,27 +87,16 @@ async fn everything_wrong_with_the_options_is_reported_at_once() {
         let path = format!("/universes/{id}.{kind}?width=63&height=4097&time=NaN&theme=drak");
         let reply = client.get(&path).await;
         assert_eq!(reply.status, 400);
-        assert_eq!(
-            reply.json()["findings"].as_array().unwrap().len(),
-            4,
-            "{reply:?}"
-        );
+        assert_eq!(reply.json()["findings"].as_array().unwrap().len(), 4, "{reply:?}");
         assert!(reply.error().contains("did you mean dark?"), "{reply:?}");
-        let reply = client
-            .get(&format!("/universes/{id}.{kind}?widht=100"))
-            .await;
+        let reply = client.get(&format!("/universes/{id}.{kind}?widht=100")).await;
         assert_eq!(reply.status, 400);
         assert!(reply.error().contains("did you mean width?"), "{reply:?}");
-        let reply = client
-            .get(&format!("/universes/{id}.{kind}?focus=moon"))
-            .await;
+        let reply = client.get(&format!("/universes/{id}.{kind}?focus=moon")).await;
         assert_eq!(reply.status, 404);
         assert!(reply.error().contains("\"moon\""), "{reply:?}");
         let reply = client.get(&format!("/universes/none.{kind}")).await;
-        assert_eq!(
-            (reply.status, reply.error().as_str()),
-            (404, "universe not found: none")
-        );
+        assert_eq!((reply.status, reply.error().as_str()), (404, "universe not found: none"));
         let reply = client.delete(&format!("/universes/{id}.{kind}")).await;
         assert_eq!(reply.status, 405);
     }
@@ -139,34 +109,19 @@ async fn the_entity_tag_is_of_the_revision_and_the_options() {
     let id = some(client).await;
     let path = format!("/universes/{id}.svg");
     let get = async |path: &str, tag: &str| {
-        client
-            .call("GET", path, &[("if-none-match", tag)], &Value::Null)
-            .await
+        client.call("GET", path, &[("if-none-match", tag)], &Value::Null).await
     };
     let tag = client.get(&path).await.header("etag").to_owned();
     let same = get(&path, &tag).await;
-    assert_eq!(
-        (same.status, same.header("etag"), same.body.len()),
-        (304, &*tag, 0)
-    );
+    assert_eq!((same.status, same.header("etag"), same.body.len()), (304, &*tag, 0));
     let packed = tag.replace("\"", "").to_owned();
-    assert_eq!(
-        get(&path, &format!("W/\"{packed}-gzip\"")).await.status,
-        304
-    );
+    assert_eq!(get(&path, &format!("W/\"{packed}-gzip\"")).await.status, 304);
     assert_eq!(get(&path, "\"2\"").await.status, 200);
     for query in ["theme=light", "time=9", "focus=sun", "width=500"] {
-        assert_eq!(
-            get(&format!("{path}?{query}"), &tag).await.status,
-            200,
-            "{query}"
-        );
+        assert_eq!(get(&format!("{path}?{query}"), &tag).await.status, 200, "{query}");
     }
     let head = client.call("HEAD", &path, &[], &Value::Null).await;
-    assert_eq!(
-        (head.status, head.header("etag"), head.body.len()),
-        (200, &*tag, 0)
-    );
+    assert_eq!((head.status, head.header("etag"), head.body.len()), (200, &*tag, 0));
     client.command(&id, &tick()).await;
     assert_eq!(get(&path, &tag).await.status, 200);
 }
@@ -190,37 +145,20 @@ async fn an_empty_universe_a_crowd_and_a_deep_one_are_drawn_in_bounds() {
     for (id, n) in ids.iter().zip(1..) {
         stars.insert(id.clone(), body(id, json!("sun"), Vec::new(), n));
     }
-    let crowd = client
-        .create("Crowd", json!({ "stars": stars, "rootIds": ["sun"] }))
-        .await;
+    let crowd = client.create("Crowd", json!({ "stars": stars, "rootIds": ["sun"] })).await;
     let svg = text(&client.get(&format!("/universes/{crowd}.svg")).await);
-    assert!(
-        svg.contains("at most 20000 of them drawn"),
-        "it says what it leaves out"
-    );
+    assert!(svg.contains("at most 20000 of them drawn"), "it says what it leaves out");
     assert!(svg.len() < 1 << 20, "{} bytes", svg.len());
 
     let mut stars = serde_json::Map::new();
     for n in 0..5_000_usize {
-        let parent = n
-            .checked_sub(1)
-            .map_or(json!(null), |n| json!(format!("d{n}")));
-        let children = if n < 4_999 {
-            vec![format!("d{}", n + 1)]
-        } else {
-            Vec::new()
-        };
+        let parent = n.checked_sub(1).map_or(json!(null), |n| json!(format!("d{n}")));
+        let children = if n < 4_999 { vec![format!("d{}", n + 1)] } else { Vec::new() };
         let id = format!("d{n}");
         stars.insert(id.clone(), body(&id, parent, children, 10));
     }
-    let deep = client
-        .create("Deep", json!({ "stars": stars, "rootIds": ["d0"] }))
-        .await;
-    let svg = text(
-        &client
-            .get(&format!("/universes/{deep}.svg?focus=d100"))
-            .await,
-    );
+    let deep = client.create("Deep", json!({ "stars": stars, "rootIds": ["d0"] })).await;
+    let svg = text(&client.get(&format!("/universes/{deep}.svg?focus=d100")).await);
     assert!(svg.contains(": d100"), "{svg}");
 }
 
@@ -270,39 +208,20 @@ async fn models_look_at_it_by_resources_and_by_a_tool() {
     let id = some(client).await;
     for (_, caller) in ways.each() {
         let result = caller
-            .tool(
-                "draw_universe",
-                json!({ "universeId": id, "focus": "sun", "time": 3 }),
-            )
+            .tool("draw_universe", json!({ "universeId": id, "focus": "sun", "time": 3 }))
             .await;
         let image = &result["content"][0];
-        assert_eq!(
-            (&image["type"], &image["mimeType"]),
-            (&json!("image"), &json!("image/png"))
-        );
-        let png = BASE64
-            .decode(image["data"].as_str().unwrap().as_bytes())
-            .unwrap();
+        assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/png")));
+        let png = BASE64.decode(image["data"].as_str().unwrap().as_bytes()).unwrap();
         assert_eq!(size(&png), (1_000, 800));
         assert_eq!(result["_meta"]["universe-server/revision"], 2);
-        let error = caller
-            .error(
-                "draw_universe",
-                json!({ "universeId": id, "focus": "moon" }),
-            )
-            .await;
+        let error =
+            caller.error("draw_universe", json!({ "universeId": id, "focus": "moon" })).await;
         assert_eq!(error["code"], "ENTITY_NOT_FOUND", "{error}");
-        let error = caller
-            .error("draw_universe", json!({ "universeId": "none" }))
-            .await;
+        let error = caller.error("draw_universe", json!({ "universeId": "none" })).await;
         assert_eq!(error["code"], "UNIVERSE_NOT_FOUND", "{error}");
-        let error = caller
-            .error("draw_universe", json!({ "universeId": id, "time": 1e300 }))
-            .await;
-        assert!(
-            error["message"].as_str().unwrap().contains("time"),
-            "{error}"
-        );
+        let error = caller.error("draw_universe", json!({ "universeId": id, "time": 1e300 })).await;
+        assert!(error["message"].as_str().unwrap().contains("time"), "{error}");
     }
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;
@@ -311,24 +230,13 @@ async fn models_look_at_it_by_resources_and_by_a_tool() {
         assert!(svg["text"].as_str().unwrap().starts_with("<svg "), "{svg}");
         let png = mcp.read(&format!("universe://{id}/picture.png")).await;
         assert_eq!(png["mimeType"], "image/png");
-        let bytes = BASE64
-            .decode(png["blob"].as_str().unwrap().as_bytes())
-            .unwrap();
+        let bytes = BASE64.decode(png["blob"].as_str().unwrap().as_bytes()).unwrap();
         assert_eq!(size(&bytes), (1_000, 800));
-        let unknown = mcp
-            .error(
-                "resources/read",
-                json!({ "uri": "universe://none/picture.png" }),
-            )
-            .await;
-        assert!(
-            unknown["message"].as_str().unwrap().contains("none"),
-            "{unknown}"
-        );
+        let unknown =
+            mcp.error("resources/read", json!({ "uri": "universe://none/picture.png" })).await;
+        assert!(unknown["message"].as_str().unwrap().contains("none"), "{unknown}");
 
-        let mut heard = mcp
-            .subscribe(&[&format!("universe://{id}/picture.png")])
-            .await;
+        let mut heard = mcp.subscribe(&[&format!("universe://{id}/picture.png")]).await;
         client.command(&id, &tick()).await;
         let [uri] = heard.updates().await;
         assert_eq!(uri, format!("universe://{id}/picture.png"));

@@ -53,9 +53,7 @@ async fn long(client: Client) -> (String, u64) {
 }
 
 async fn time_at(client: Client, id: &str, revision: u64) -> f64 {
-    let reply = client
-        .get(&format!("/universes/{id}?revision={revision}"))
-        .await;
+    let reply = client.get(&format!("/universes/{id}?revision={revision}")).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.json()["state"]["time"].as_f64().unwrap()
 }
@@ -84,10 +82,8 @@ async fn the_history_is_trimmed_and_says_where_it_begins() {
         let undo = json!({ "revision": below });
         let undo = client.post(&format!("/universes/{id}/undo"), &undo).await;
         assert_eq!(undo.status, 410, "{undo:?}");
-        let page = client
-            .get(&format!("/universes/{id}/history?after={oldest}&limit=1"))
-            .await
-            .json();
+        let page =
+            client.get(&format!("/universes/{id}/history?after={oldest}&limit=1")).await.json();
         assert_eq!(page["entries"][0]["revision"], oldest + 1);
 
         // A reader that comes back from before the beginning reads the universe as it is.

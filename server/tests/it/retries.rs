@@ -18,10 +18,9 @@ async fn a_retry_over_mcp_is_answered_as_before_and_does_nothing() {
     let client = ways.client;
     let id = client.create("u", json!({})).await;
     for (n, caller) in ways.each() {
-        for (form, command) in [
-            (Value::Null, tick()),
-            (json!("state"), add_star(&format!("s-{n}"))),
-        ] {
+        for (form, command) in
+            [(Value::Null, tick()), (json!("state"), add_star(&format!("s-{n}")))]
+        {
             let key = format!("{n}-{form}");
             let arguments = json!({"universeId": id, "command": command, "idempotencyKey": key, "result": form});
             let first = caller.content(SEND, arguments.clone()).await;
@@ -30,10 +29,7 @@ async fn a_retry_over_mcp_is_answered_as_before_and_does_nothing() {
             let again = caller.content(SEND, arguments.clone()).await;
             assert_eq!(again, first);
             let revision = client.universe(&id).await["revision"].as_u64();
-            assert_eq!(
-                revision,
-                first["revision"].as_u64().map(|revision| revision + 1)
-            );
+            assert_eq!(revision, first["revision"].as_u64().map(|revision| revision + 1));
 
             let mut other = arguments;
             other["command"] = json!({"type": "tick", "dt": 7});
@@ -81,11 +77,9 @@ async fn a_retry_over_rest_is_answered_as_before_also_after_a_restart() {
         assert_eq!(again.body, first.body);
         let again = post_keyed(server.client, &path, "list", &list).await;
         assert_eq!(again.body, listed.body);
-        for (key, other) in [
-            ("a", add_star("c")),
-            ("list", json!([tick()])),
-            ("a", json!([tick(), tick()])),
-        ] {
+        for (key, other) in
+            [("a", add_star("c")), ("list", json!([tick()])), ("a", json!([tick(), tick()]))]
+        {
             let reply = post_keyed(server.client, &path, key, &other).await;
             assert_eq!(reply.status, 422, "{reply:?}");
             assert!(reply.error().contains("idempotency key"), "{reply:?}");
@@ -93,12 +87,7 @@ async fn a_retry_over_rest_is_answered_as_before_also_after_a_restart() {
         assert_eq!(server.client.universe(&id).await["revision"], 4);
     }
     let long = "k".repeat(256);
-    assert_eq!(
-        post_keyed(server.client, &path, &long, &tick())
-            .await
-            .status,
-        400
-    );
+    assert_eq!(post_keyed(server.client, &path, &long, &tick()).await.status, 400);
 }
 
 #[tokio::test]
@@ -152,9 +141,6 @@ async fn of_a_list_all_commands_are_done_or_none() {
     let list = json!([add_star("a"), tick()]);
     let reply = client.post(&format!("{path}?result=changes"), &list).await;
     let answer = reply.json();
-    assert_eq!(
-        (&answer["revision"], &answer["time"]),
-        (&json!(2), &json!(1.0))
-    );
+    assert_eq!((&answer["revision"], &answer["time"]), (&json!(2), &json!(1.0)));
     assert_eq!(answer["events"], json!([{"type": "starAdded", "id": "a"}]));
 }

@@ -60,15 +60,7 @@ fn what_clients_see_of_servers_that_fail_is_linearizable() {
     }
     println!("{:?}: {tally:?}", schedules());
     // Where nothing goes wrong, nothing is shown.
-    let Tally {
-        written,
-        read,
-        unknown,
-        crashes,
-        partitions,
-        lost,
-        conflicts,
-    } = tally;
+    let Tally { written, read, unknown, crashes, partitions, lost, conflicts } = tally;
     for count in [written, read, unknown, crashes, partitions, lost, conflicts] {
         assert!(count > 0, "{tally:?}");
     }

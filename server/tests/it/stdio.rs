@@ -19,10 +19,7 @@ use crate::harness::{Era, Server, Stdio, add_star, tick};
 async fn directory() -> TempDir {
     let dir = TempDir::new().unwrap();
     let mut server = Server::with(dir.path(), &["--demo"]).await;
-    server
-        .client
-        .put("/universes/sol", &json!({"state": {}}))
-        .await;
+    server.client.put("/universes/sol", &json!({"state": {}})).await;
     signal(server.pid(), "TERM");
     assert!(server.wait().await.success());
     dir
@@ -59,10 +56,9 @@ async fn it_says_where_universes_come_from() {
                 let url = format!("POST http://{}/universes", server.client.0);
                 assert!(told.contains(&url), "{told}");
             }
-            None => assert!(
-                told.contains("no REST API beside") && told.contains("--demo"),
-                "{told}"
-            ),
+            None => {
+                assert!(told.contains("no REST API beside") && told.contains("--demo"), "{told}")
+            }
         }
         stdio.close();
         assert!(stdio.wait().await.success());
@@ -78,11 +74,7 @@ async fn the_end_of_input_and_sigterm_end_it_well() {
         let start = Instant::now();
         stdio.close();
         assert_eq!(stdio.wait().await.code(), Some(0));
-        assert!(
-            start.elapsed() < Duration::from_secs(1),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
 
         let mut stdio = Stdio::on(dir.path(), era).await;
         stdio.state("sol").await;
@@ -96,16 +88,11 @@ async fn the_end_of_input_and_sigterm_end_it_well() {
 async fn it_joins_the_server_that_holds_the_directory() {
     let dir = directory().await;
     let mut server = Server::on(dir.path()).await;
-    let mode = std::fs::metadata(dir.path().join("universe.sock"))
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = std::fs::metadata(dir.path().join("universe.sock")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert!(!dir.path().join("universe.new").exists());
     let mut feed = server.client.feed("sol", None).await;
-    let mut revision = server.client.universe("sol").await["revision"]
-        .as_u64()
-        .unwrap();
+    let mut revision = server.client.universe("sol").await["revision"].as_u64().unwrap();
     for era in Era::BOTH {
         let mut stdio = Stdio::on(dir.path(), era).await;
         let state = stdio.command("sol", &tick()).await;
@@ -140,13 +127,7 @@ async fn a_line_that_is_too_long_does_not_end_a_joined_client() {
     stdio.write_line(b"no JSON").await;
     stdio.write_line(b"").await;
     let told = stdio.read().await;
-    assert!(
-        told["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("10485760 bytes"),
-        "{told}"
-    );
+    assert!(told["error"]["message"].as_str().unwrap().contains("10485760 bytes"), "{told}");
     let tools = stdio.ask(&json!(2), "tools/list", json!({})).await;
     assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 3);
 }
@@ -163,10 +144,7 @@ async fn a_joined_client_goes_on_when_the_holder_is_killed() {
         let after = retry(&mut stdio).await;
         assert_eq!(after, before);
         let now = stdio.command("sol", &tick()).await;
-        assert_eq!(
-            now["time"].as_f64(),
-            before["time"].as_f64().map(|time| time + 1.0)
-        );
+        assert_eq!(now["time"].as_f64(), before["time"].as_f64().map(|time| time + 1.0));
         // It holds the directory now: the next one joins it.
         let mut next = Stdio::on(dir.path(), era).await;
         assert_eq!(next.state("sol").await, now);
@@ -191,17 +169,12 @@ async fn processes_that_share_a_directory_lose_nothing_of_each_other() {
             let arguments = json!({"universeId": "sol", "command": tick()});
             let params = json!({"name": "send_universe_command", "arguments": arguments});
             for n in 0..EACH {
-                stdio
-                    .write(&era.request(&json!(n), "tools/call", params.clone()))
-                    .await;
+                stdio.write(&era.request(&json!(n), "tools/call", params.clone())).await;
             }
             let mut answered = HashSet::new();
             for _ in 0..EACH {
                 let answer = stdio.read().await;
-                assert!(
-                    answer["result"]["structuredContent"].is_object(),
-                    "{answer}"
-                );
+                assert!(answer["result"]["structuredContent"].is_object(), "{answer}");
                 assert!(answered.insert(answer["id"].as_u64().unwrap()));
             }
         }));
@@ -258,10 +231,7 @@ async fn a_request_that_was_running_when_the_holder_died_is_answered() {
     assert_eq!(told["id"], "running");
     assert_eq!(told["error"]["code"], -32603);
     assert!(
-        told["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("ended before it answered"),
+        told["error"]["message"].as_str().unwrap().contains("ended before it answered"),
         "{told}"
     );
     let state = retry(&mut stdio).await;
@@ -279,9 +249,7 @@ async fn a_call_that_the_holder_never_answered_is_answered_once() {
         stop(server.pid()).await;
         let arguments = json!({"universeId": "sol", "command": tick()});
         let params = json!({"name": "send_universe_command", "arguments": arguments});
-        stdio
-            .write(&era.request(&json!("call"), "tools/call", params))
-            .await;
+        stdio.write(&era.request(&json!("call"), "tools/call", params)).await;
         // Lines go through in order, and this one is answered by the relay: the call has gone through.
         stdio.write_line(&[b'x'; 11 * 1024 * 1024]).await;
         assert!(stdio.read().await["id"].is_null());
@@ -292,11 +260,7 @@ async fn a_call_that_the_holder_never_answered_is_answered_once() {
             (&json!("call"), &json!(-32603)),
             "{told}"
         );
-        assert_eq!(
-            retry(&mut stdio).await,
-            before,
-            "it was not done, and not sent again"
-        );
+        assert_eq!(retry(&mut stdio).await, before, "it was not done, and not sent again");
         stdio.close();
         assert!(stdio.wait().await.success());
     }

@@ -45,23 +45,14 @@ async fn measure(count: u64) -> Result<()> {
     say(&format!("\n## {count} messages\n"))?;
     say("| what | figure |\n|---|---|")?;
     let rate = count as f64 / took.as_secs_f64();
-    row(
-        "written, durably, in batches of 1,000",
-        &format!("{rate:.0} messages/s"),
-    )?;
+    row("written, durably, in batches of 1,000", &format!("{rate:.0} messages/s"))?;
     let each = cpu.as_secs_f64() * 1e6 / count as f64;
-    row(
-        "CPU time of it, making the messages too",
-        &format!("{each:.0} µs a message"),
-    )?;
+    row("CPU time of it, making the messages too", &format!("{each:.0} µs a message"))?;
     row("text", &mebibytes(bytes))?;
     row("most memory of the process so far", &peak()?)?;
     index.close();
     drop(index);
-    row(
-        "file",
-        &mebibytes(std::fs::metadata(dir.path().join("chats.db"))?.len()),
-    )?;
+    row("file", &mebibytes(std::fs::metadata(dir.path().join("chats.db"))?.len()))?;
     for (name, size) in sizes(dir.path())? {
         row(&format!("of it {name}"), &mebibytes(size))?;
     }
@@ -86,10 +77,7 @@ async fn write(index: &Index, count: u64) -> Result<u64> {
             let mut bytes = 0;
             while let Some(events) = made.batch() {
                 bytes += made::text_bytes(&events);
-                let batch = Batch {
-                    events,
-                    ..Batch::default()
-                };
+                let batch = Batch { events, ..Batch::default() };
                 sink.keep(batch).await.map_err(|error| error.to_string())?;
             }
             Ok::<u64, String>(bytes)
@@ -127,10 +115,7 @@ fn scan(dir: &Path) -> Result<()> {
         times.push(start.elapsed());
     }
     times.sort_unstable();
-    row(
-        "looking at every text, p50",
-        &millis(percentile(&times, 50)),
-    )
+    row("looking at every text, p50", &millis(percentile(&times, 50)))
 }
 
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
@@ -151,9 +136,8 @@ fn cpu_time() -> Result<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let (_, fields) = stat.rsplit_once(')').ok_or("no process state")?;
     let times = fields.split_whitespace().skip(11).take(2);
-    let ticks = times
-        .map(str::parse::<u64>)
-        .sum::<std::result::Result<u64, std::num::ParseIntError>>()?;
+    let ticks =
+        times.map(str::parse::<u64>).sum::<std::result::Result<u64, std::num::ParseIntError>>()?;
     Ok(Duration::from_millis(ticks * 10))
 }
 

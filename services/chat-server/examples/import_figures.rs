@@ -37,9 +37,7 @@ fn main() -> Outcome<()> {
 fn figure(path: &Path) -> Outcome<()> {
     let size = path.metadata()?.len();
     let start = Instant::now();
-    let Summary {
-        messages, skipped, ..
-    } = read(path)?;
+    let Summary { messages, skipped, .. } = read(path)?;
     let seconds = start.elapsed().as_secs_f64();
     writeln!(
         std::io::stdout(),
@@ -53,11 +51,7 @@ fn figure(path: &Path) -> Outcome<()> {
 }
 
 fn read(path: &Path) -> Outcome<Summary> {
-    let options = Options {
-        zone: TimeZone::UTC,
-        day_order: None,
-        me: None,
-    };
+    let options = Options { zone: TimeZone::UTC, day_order: None, me: None };
     let take = &mut |_| ControlFlow::Continue(());
     Ok(import::read(path, None, &options, take, &mut |_, _| {})?)
 }
@@ -123,10 +117,7 @@ fn write_whatsapp(path: &Path) -> Outcome<()> {
             1 => "a text\nof two lines",
             _ => "The meeting is moved to half past three on Thursday; bring the plans.",
         };
-        writeln!(
-            file,
-            "{day:02}/12/2023, {hour:02}:{minute:02} - Person {who}: {text}"
-        )?;
+        writeln!(file, "{day:02}/12/2023, {hour:02}:{minute:02} - Person {who}: {text}")?;
     }
     file.flush()?;
     Ok(())
@@ -136,6 +127,5 @@ fn write_whatsapp(path: &Path) -> Outcome<()> {
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
-        .unwrap_or(0)
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }

@@ -74,10 +74,10 @@ impl ChatService {
             };
             (source.id.clone(), zone)
         });
-        let aliases = config.people.iter().map(|person| Alias {
-            name: person.name.clone(),
-            members: person.aliases.clone(),
-        });
+        let aliases = config
+            .people
+            .iter()
+            .map(|person| Alias { name: person.name.clone(), members: person.aliases.clone() });
         Self(Arc::new(Inner {
             mode,
             registry: Registry::new(config),
@@ -222,23 +222,14 @@ impl ChatService {
             .iter()
             .filter(|entry| source.is_none_or(|source| source == entry.source.id()))
             .filter_map(|entry| {
-                let export = entry
-                    .export
-                    .as_ref()
-                    .filter(|export| !export.is_settled())?;
+                let export = entry.export.as_ref().filter(|export| !export.is_settled())?;
                 let progress = export.progress().borrow().clone();
-                let percent = (progress.done * 100)
-                    .checked_div(progress.total)
-                    .unwrap_or(0);
+                let percent = (progress.done * 100).checked_div(progress.total).unwrap_or(0);
                 Some(format!("{} ({percent} %)", entry.source.id()))
             })
             .collect();
-        (!reading.is_empty()).then(|| {
-            format!(
-                "still being read: {}; ask again for the rest",
-                reading.join(", ")
-            )
-        })
+        (!reading.is_empty())
+            .then(|| format!("still being read: {}; ask again for the rest", reading.join(", ")))
     }
 }
 

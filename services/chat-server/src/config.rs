@@ -123,13 +123,8 @@ impl Config {
     /// # Errors
     /// [`ConfigError`]: it cannot be read, is not TOML, or is invalid.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let wrong = |problem: String| ConfigError {
-            file: file.to_owned(),
-            problem,
-        };
-        let size = std::fs::metadata(file)
-            .map_err(|error| wrong(error.to_string()))?
-            .len();
+        let wrong = |problem: String| ConfigError { file: file.to_owned(), problem };
+        let size = std::fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
         if size > MAX_BYTES {
             return Err(wrong(format!(
                 "{size} bytes are more than the {MAX_BYTES} of a configuration"
@@ -207,10 +202,8 @@ impl ChatFilter {
     #[must_use]
     pub fn unmatched(&self, matched: &BTreeSet<String>) -> Vec<&str> {
         let entries = self.deny.iter().chain(self.allow.iter().flatten());
-        let unmatched: BTreeSet<&str> = entries
-            .filter(|entry| !matched.contains(*entry))
-            .map(String::as_str)
-            .collect();
+        let unmatched: BTreeSet<&str> =
+            entries.filter(|entry| !matched.contains(*entry)).map(String::as_str).collect();
         unmatched.into_iter().collect()
     }
 }
@@ -278,10 +271,7 @@ impl WrittenSource {
                     .clone()
                     .unwrap_or_else(|| "https://api.telegram.org".to_owned()),
                 token_file: absolute(
-                    &needed(
-                        &self.token_file,
-                        "`token_file`, a file with the bot's token",
-                    )?,
+                    &needed(&self.token_file, "`token_file`, a file with the bot's token")?,
                     folder,
                 ),
             },
@@ -315,10 +305,8 @@ impl WrittenSource {
     }
 
     fn export(&self, format: Format, folder: &Path) -> Result<SourceKind, String> {
-        let path = self
-            .path
-            .as_deref()
-            .ok_or("needs `path`, the file or the folder of the export")?;
+        let path =
+            self.path.as_deref().ok_or("needs `path`, the file or the folder of the export")?;
         let zone = match &self.zone {
             None => TimeZone::system(),
             Some(zone) => TimeZone::get(zone)
@@ -336,10 +324,8 @@ impl WrittenSource {
 
     /// A member that this kind of source does not have is a mistake that would otherwise go unnoticed.
     fn only_its_own(&self) -> Result<(), String> {
-        let export = matches!(
-            self.kind,
-            Kind::TelegramExport | Kind::WhatsappExport | Kind::SignalExport
-        );
+        let export =
+            matches!(self.kind, Kind::TelegramExport | Kind::WhatsappExport | Kind::SignalExport);
         let (whatsapp, bot, signal) = (
             self.kind == Kind::WhatsappExport,
             self.kind == Kind::TelegramBot,
@@ -350,22 +336,14 @@ impl WrittenSource {
             ("watch", self.watch.is_some(), export, "exports"),
             ("zone", self.zone.is_some(), export, "exports"),
             ("me", self.me.is_some(), export, "exports"),
-            (
-                "day_order",
-                self.day_order.is_some(),
-                whatsapp,
-                "whatsapp-export",
-            ),
+            ("day_order", self.day_order.is_some(), whatsapp, "whatsapp-export"),
             ("base_url", self.base_url.is_some(), bot, "telegram-bot"),
             ("token_file", self.token_file.is_some(), bot, "telegram-bot"),
             ("socket", self.socket.is_some(), signal, "signal-cli"),
             ("tcp", self.tcp.is_some(), signal, "signal-cli"),
             ("account", self.account.is_some(), signal, "signal-cli"),
         ];
-        match members
-            .iter()
-            .find(|(_, given, belongs, _)| *given && !belongs)
-        {
+        match members.iter().find(|(_, given, belongs, _)| *given && !belongs) {
             Some((name, _, _, owner)) => Err(format!("`{name}` belongs to {owner} alone")),
             None => Ok(()),
         }

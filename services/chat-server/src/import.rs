@@ -96,13 +96,7 @@ pub struct Doubt {
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            chat,
-            order,
-            alternative,
-            confidence,
-            why,
-        } = self;
+        let Self { chat, order, alternative, confidence, why } = self;
         write!(
             f,
             "{chat}: dates are read {} ({confidence}: {why}), but could be {}",
@@ -228,11 +222,7 @@ pub fn carry_out(
         reading.report(0);
         ended
     };
-    if plan
-        .units
-        .iter()
-        .any(|(unit, _)| unit.layout == Layout::WhatsApp)
-    {
+    if plan.units.iter().any(|(unit, _)| unit.layout == Layout::WhatsApp) {
         let _ended = whatsapp::read(&plan.units, &mut reading, &mut note);
     } else {
         for (unit, _) in new() {
@@ -322,8 +312,5 @@ impl Format {
 }
 
 fn io_at(path: &Path) -> impl FnOnce(io::Error) -> ImportError + '_ {
-    move |error| ImportError::Io {
-        path: path.to_owned(),
-        error,
-    }
+    move |error| ImportError::Io { path: path.to_owned(), error }
 }

@@ -69,10 +69,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            readers: 4,
-            max_lag: 10_000,
-        }
+        Self { readers: 4, max_lag: 10_000 }
     }
 }
 
@@ -150,12 +147,7 @@ impl Index {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn promote(&self) -> Result<bool, IndexError> {
-        let Inner {
-            directory,
-            writer,
-            commits,
-            ..
-        } = &*self.inner;
+        let Inner { directory, writer, commits, .. } = &*self.inner;
         if writer.get().is_some() {
             return Ok(true);
         }
@@ -171,10 +163,7 @@ impl Index {
     /// When `keep` returns, the batch is on disk. If another process writes, each `keep` is refused with that reason.
     #[must_use]
     pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
-        Arc::new(SourceSink {
-            index: self.clone(),
-            source: source.to_owned(),
-        })
+        Arc::new(SourceSink { index: self.clone(), source: source.to_owned() })
     }
 
     /// A pseudonym for a hidden text: the same for the same text for as long as the index lives, and not reversible
@@ -242,21 +231,15 @@ impl SourceSink {
         }
         match self.index.inner.writer.get() {
             Some(writer) => writer.keep(&self.source, batch).await,
-            None => Err(IndexError::ReadOnly {
-                dir: self.index.dir().to_owned(),
-            }),
+            None => Err(IndexError::ReadOnly { dir: self.index.dir().to_owned() }),
         }
     }
 }
 
 impl Sink for SourceSink {
     fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
-        async move {
-            self.try_keep(batch)
-                .await
-                .map_err(|error| SourceError(error.to_string()))
-        }
-        .boxed()
+        async move { self.try_keep(batch).await.map_err(|error| SourceError(error.to_string())) }
+            .boxed()
     }
 
     fn report(&self) -> BoxFuture<'_, Result<Report, SourceError>> {
@@ -271,10 +254,7 @@ impl Sink for SourceSink {
 
     fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {
         async move {
-            self.index
-                .mark(&self.source)
-                .await
-                .map_err(|error| SourceError(error.to_string()))
+            self.index.mark(&self.source).await.map_err(|error| SourceError(error.to_string()))
         }
         .boxed()
     }

@@ -48,10 +48,7 @@ struct State {
 /// A tool or a template that cannot be served; a test proves that all can.
 pub fn server(service: ChatService) -> Result<Server, BuildError> {
     let feed = Arc::new(Feed::default());
-    let state = State {
-        service,
-        feed: Arc::clone(&feed),
-    };
+    let state = State { service, feed: Arc::clone(&feed) };
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), state)
         .title("Chats")
         .description("A person's chats, to be read and searched.")

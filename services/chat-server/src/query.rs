@@ -23,10 +23,7 @@ pub struct Invalid {
 impl Invalid {
     /// Refuses a parameter.
     pub fn new(parameter: &'static str, reason: impl Into<String>) -> Self {
-        Self {
-            parameter,
-            reason: reason.into(),
-        }
+        Self { parameter, reason: reason.into() }
     }
 }
 

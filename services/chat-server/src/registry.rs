@@ -44,11 +44,7 @@ impl RegisteredSource {
     #[must_use]
     pub fn unmatched(&self) -> Vec<String> {
         let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
-        self.chats
-            .unmatched(&matched)
-            .into_iter()
-            .map(str::to_owned)
-            .collect()
+        self.chats.unmatched(&matched).into_iter().map(str::to_owned).collect()
     }
 
     /// Whether nothing of the source is served: privacy fails closed.
@@ -95,32 +91,24 @@ impl Registry {
     /// Whether a chat of a source may be seen.
     #[must_use]
     pub fn allows(&self, source: &str, chat: &str, name: &str) -> bool {
-        self.get(source)
-            .is_some_and(|entry| entry.chats.allows(chat, name))
+        self.get(source).is_some_and(|entry| entry.chats.allows(chat, name))
     }
 
     /// Whether a chat of a source is served: it is visible, and the lists of the source are right.
     #[must_use]
     pub fn serves(&self, source: &str, chat: &str, name: &str) -> bool {
-        self.get(source)
-            .is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
+        self.get(source).is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }
 
     /// The sink of a source: the index, without the chats that may not be seen.
     #[must_use]
     pub fn sink(&self, source: &str, index: &Index) -> Arc<dyn Sink> {
-        let chats = self
-            .get(source)
-            .map(|entry| entry.chats.clone())
-            .unwrap_or_default();
+        let chats = self.get(source).map(|entry| entry.chats.clone()).unwrap_or_default();
         Arc::new(Filtered {
             sink: index.sink(source),
             prefix: prefix(&chats),
             hidden: Mutex::default(),
-            matched: self
-                .get(source)
-                .map(|entry| Arc::clone(&entry.matched))
-                .unwrap_or_default(),
+            matched: self.get(source).map(|entry| Arc::clone(&entry.matched)).unwrap_or_default(),
             chats,
         })
     }
@@ -153,10 +141,7 @@ async fn sweep(sink: Arc<dyn Sink>, stop: CancellationToken) {
 }
 
 async fn keep_running(source: Arc<dyn ChatSource>, sink: Arc<dyn Sink>, stop: CancellationToken) {
-    while let Err(error) = Arc::clone(&source)
-        .run(Arc::clone(&sink), stop.clone())
-        .await
-    {
+    while let Err(error) = Arc::clone(&source).run(Arc::clone(&sink), stop.clone()).await {
         tracing::warn!(source = source.id(), %error, "the source has failed and is tried again in 10 s");
         if tokio::time::timeout(PAUSE, stop.cancelled()).await.is_ok() {
             return;
@@ -174,19 +159,8 @@ fn entry(config: &SourceConfig) -> RegisteredSource {
         matched: Arc::default(),
     };
     match config.kind.clone() {
-        SourceKind::Export {
-            format,
-            path,
-            watch,
-            zone,
-            day_order,
-            me,
-        } => {
-            let options = Options {
-                zone,
-                day_order,
-                me,
-            };
+        SourceKind::Export { format, path, watch, zone, day_order, me } => {
+            let options = Options { zone, day_order, me };
             let export = Arc::new(Export::new(id, name, format, path, watch, options));
             RegisteredSource {
                 source: Arc::clone(&export) as _,
@@ -195,10 +169,9 @@ fn entry(config: &SourceConfig) -> RegisteredSource {
                 matched: Arc::default(),
             }
         }
-        SourceKind::TelegramBot {
-            base_url,
-            token_file,
-        } => plain(Arc::new(TelegramBot::new(id, name, base_url, token_file))),
+        SourceKind::TelegramBot { base_url, token_file } => {
+            plain(Arc::new(TelegramBot::new(id, name, base_url, token_file)))
+        }
         SourceKind::SignalCli { address, account } => {
             plain(Arc::new(SignalCli::new(id, name, address, account)))
         }
@@ -228,11 +201,7 @@ fn prefix(chats: &ChatFilter) -> String {
         let _infallible = write!(text, "\n-{name}");
     }
     let digest = Sha256::digest(text);
-    let digits: String = digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("{digits}|")
 }
 

@@ -173,9 +173,7 @@ impl Event {
             }
             Self::Edited { chat, id, text, .. } => chat.len() + id.len() + text.len(),
             Self::Deleted { chat, id } => chat.len() + id.len(),
-            Self::Reacted {
-                chat, id, reaction, ..
-            } => {
+            Self::Reacted { chat, id, reaction, .. } => {
                 let by = reaction.by.iter().map(String::len);
                 chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()
             }

@@ -4,11 +4,7 @@
 //! Nothing is asserted: figures are for people. Beside the time on the clock stands what of it was the processor's,
 //! where the system shows it (Linux, to some milliseconds): what else runs on the machine counts little there.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a program that tells figures"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program that tells figures")]
 
 use std::fs;
 use std::path::Path;
@@ -42,20 +38,13 @@ fn main() {
             after.saturating_sub(before) as f64 / 1024.0
         );
     }
-    print(
-        "update without a change",
-        timed(|| searcher.update(&specs).unwrap()).1,
-    );
+    print("update without a change", timed(|| searcher.update(&specs).unwrap()).1);
 
     let mut changes = Vec::new();
     let mut visible = Vec::new();
     for number in 0..50 {
         let mark = format!("changed{number}mark");
-        write(
-            root,
-            number * 97,
-            &words.spec().replace("SHALL", &format!("SHALL {mark}")),
-        );
+        write(root, number * 97, &words.spec().replace("SHALL", &format!("SHALL {mark}")));
         let (found, whole) = timed(|| {
             let specs = project.specs().unwrap().items;
             let ((), update) = timed(|| searcher.update(&specs).unwrap());
@@ -76,11 +65,7 @@ fn main() {
         time
     });
     print_spread("search, one to six words", answers.collect());
-    println!(
-        "{:<44} {:>9.1}",
-        "hits of a query",
-        hits as f64 / QUERIES as f64
-    );
+    println!("{:<44} {:>9.1}", "hits of a query", hits as f64 / QUERIES as f64);
 
     let specs = project.specs().unwrap().items;
     let (path, written) = timed(|| build(root, &specs).unwrap());
@@ -90,22 +75,13 @@ fn main() {
         "its file",
         fs::metadata(path).unwrap().len() as f64 / 1024.0 / 1024.0
     );
-    let explicit = Settings {
-        freshness: Freshness::Explicit,
-        ..Settings::default()
-    };
+    let explicit = Settings { freshness: Freshness::Explicit, ..Settings::default() };
     let explicit = Searcher::open(root, explicit).unwrap();
-    print(
-        "read it and answer",
-        timed(|| explicit.search("pier", TOP_K).unwrap()).1,
-    );
+    print("read it and answer", timed(|| explicit.search("pier", TOP_K).unwrap()).1);
 }
 
 fn write(root: &Path, number: usize, text: &str) {
-    let folder = root.join(format!(
-        "openspec/specs/area-{}/capability-{number}",
-        number % 40
-    ));
+    let folder = root.join(format!("openspec/specs/area-{}/capability-{number}", number % 40));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("spec.md"), text).unwrap();
 }
@@ -120,10 +96,7 @@ struct Took {
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
     let (begun, used) = (Instant::now(), processor());
     let done = work();
-    let took = Took {
-        clock: begun.elapsed(),
-        processor: processor().saturating_sub(used),
-    };
+    let took = Took { clock: begun.elapsed(), processor: processor().saturating_sub(used) };
     (done, took)
 }
 
@@ -156,9 +129,7 @@ fn print_spread(what: &str, mut took: Vec<Took>) {
 /// Memory of this process in KiB, where the system shows it.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
@@ -173,10 +144,8 @@ impl Words {
 
     /// Below `bound`, by a linear congruential generator (Knuth's MMIX).
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 
@@ -203,11 +172,8 @@ impl Words {
     }
 
     fn spec(&mut self) -> String {
-        let mut text = format!(
-            "# {}\n\n## Purpose\n{}.\n\n## Requirements\n",
-            self.words(3),
-            self.words(20)
-        );
+        let mut text =
+            format!("# {}\n\n## Purpose\n{}.\n\n## Requirements\n", self.words(3), self.words(20));
         for _ in 0..3 + self.below(7) {
             text += &format!(
                 "\n### Requirement: {}\nThe system SHALL {}.\n",

@@ -141,9 +141,7 @@ impl Project {
     pub fn existing_spec(&self, id: &str) -> Result<Option<Arc<Spec>>, ReadError> {
         let path = self.spec_path(id)?;
         let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
-        let counts = parts
-            .iter()
-            .all(|part| id::counts(Kind::Spec, part, self.layout().kind));
+        let counts = parts.iter().all(|part| id::counts(Kind::Spec, part, self.layout().kind));
         let folder = &self.layout().specs;
         if !counts || !self.inner.reader.is_folder_below(folder, &parts)? {
             return Ok(None);
@@ -168,9 +166,7 @@ impl Project {
     /// [`ReadError`] if the folder of specs or a folder in it cannot be listed.
     pub fn specs(&self) -> Result<Listing<Spec>, ReadError> {
         let found = walk::specs(&self.inner.reader, &self.layout().specs, self.layout().kind)?;
-        self.inner
-            .specs
-            .keep(found.items.iter().map(|(_, path)| path));
+        self.inner.specs.keep(found.items.iter().map(|(_, path)| path));
         let bytes = |spec: &Spec| spec.source.text.len();
         Ok(self.list(found, bytes, |id, path| self.read_spec(id, path)))
     }
@@ -230,11 +226,7 @@ impl Project {
     /// # Errors
     /// [`ReadError`] if the folder cannot be listed.
     pub fn changes_in(&self, archive: bool) -> Result<Listing<Change>, ReadError> {
-        if archive {
-            self.archive()
-        } else {
-            self.changes()
-        }
+        if archive { self.archive() } else { self.changes() }
     }
 
     /// The active change `id`, or else the archived one.
@@ -268,9 +260,7 @@ impl Project {
     /// A path for answers: relative to the root, with `/` between its parts.
     pub(crate) fn display_path(&self, path: &Path) -> String {
         let path = self.inner.reader.relative(path);
-        let parts = path
-            .components()
-            .map(|part| part.as_os_str().to_string_lossy());
+        let parts = path.components().map(|part| part.as_os_str().to_string_lossy());
         parts.collect::<Vec<_>>().join("/")
     }
 
@@ -278,9 +268,7 @@ impl Project {
     pub(crate) fn raw_spec(&self, id: &str) -> Result<Option<RawFile>, ReadError> {
         let path = self.spec_path(id)?;
         let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
-        self.inner
-            .reader
-            .is_folder_below(&self.layout().specs, &parts)?;
+        self.inner.reader.is_folder_below(&self.layout().specs, &parts)?;
         self.raw_file(&path)
     }
 
@@ -301,10 +289,7 @@ impl Project {
 
     /// While this guard is held, no other thread of this process writes to the project.
     pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
-        self.inner
-            .writing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_spec(&self, id: &str, path: &Path) -> Result<Option<Arc<Spec>>, ReadError> {
@@ -369,12 +354,8 @@ impl Project {
 
     fn folders(&self, kind: Kind) -> Result<Listing<Change>, ReadError> {
         let found = self.find_folders(kind)?;
-        self.inner
-            .folders(kind)
-            .keep(found.items.iter().map(|(_, path)| path));
-        Ok(self.list(found, change::bytes, |id, path| {
-            self.read_folder(kind, id, path)
-        }))
+        self.inner.folders(kind).keep(found.items.iter().map(|(_, path)| path));
+        Ok(self.list(found, change::bytes, |id, path| self.read_folder(kind, id, path)))
     }
 
     fn read_folder(
@@ -384,9 +365,9 @@ impl Project {
         path: &Path,
     ) -> Result<Option<Arc<Change>>, ReadError> {
         let folder = Folder::look(&self.inner.reader, path, self.layout().kind)?;
-        self.inner.folders(kind).get(path, &folder.files(), || {
-            folder.read(&self.inner.reader, kind, id).map(Some)
-        })
+        self.inner
+            .folders(kind)
+            .get(path, &folder.files(), || folder.read(&self.inner.reader, kind, id).map(Some))
     }
 
     /// Reads the found items, up to the limit for their total size.
@@ -431,10 +412,9 @@ impl Project {
                     left = rest;
                     items.push(item);
                 }
-                Err(error) => unreadable.push(Unreadable {
-                    path: relative(),
-                    problem: error.to_string(),
-                }),
+                Err(error) => {
+                    unreadable.push(Unreadable { path: relative(), problem: error.to_string() })
+                }
             }
         }
         Listing { items, unreadable }
@@ -452,9 +432,5 @@ impl Inner {
 }
 
 fn not_found(kind: Kind, id: &str, names: Vec<String>) -> ReadError {
-    ReadError::NotFound {
-        kind,
-        id: id.to_owned(),
-        nearest: nearest(id, names),
-    }
+    ReadError::NotFound { kind, id: id.to_owned(), nearest: nearest(id, names) }
 }

@@ -120,12 +120,7 @@ pub fn specs(project: &Project, rules: Rules, only: Option<&str>) -> Result<Vec<
     let listing = project.specs()?;
     let mut items: Vec<Item> = listing.items.iter().map(item).collect();
     let base = &project.layout().specs;
-    items.extend(unreadable(
-        project,
-        base,
-        ItemKind::Spec,
-        &listing.unreadable,
-    ));
+    items.extend(unreadable(project, base, ItemKind::Spec, &listing.unreadable));
     items.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(items)
 }
@@ -150,21 +145,12 @@ pub fn changes(
         if only.is_none_or(|id| id == read.id) {
             let mut findings = change(project, read, rules);
             findings.extend(conflicts.into_sorted());
-            items.push(Item {
-                kind: ItemKind::Change,
-                id: read.id.clone(),
-                findings,
-            });
+            items.push(Item { kind: ItemKind::Change, id: read.id.clone(), findings });
         }
     }
     if only.is_none() {
         let base = &project.layout().changes;
-        items.extend(unreadable(
-            project,
-            base,
-            ItemKind::Change,
-            &listing.unreadable,
-        ));
+        items.extend(unreadable(project, base, ItemKind::Change, &listing.unreadable));
         items.sort_by(|a, b| a.id.cmp(&b.id));
     }
     Ok(items)
@@ -187,14 +173,8 @@ fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadabl
         let path = project.root().join(&unreadable.path);
         let file = project.display_path(&path);
         let mut findings = Findings::default();
-        let rule = if path.is_symlink() && path.is_dir() {
-            LINK
-        } else {
-            UNREADABLE
-        };
-        findings
-            .at(&file, None)
-            .add(rule, None, &unreadable.problem);
+        let rule = if path.is_symlink() && path.is_dir() { LINK } else { UNREADABLE };
+        findings.at(&file, None).add(rule, None, &unreadable.problem);
         let id = file.strip_prefix(&base).unwrap_or(&file);
         Item {
             kind,

@@ -111,10 +111,8 @@ impl Words {
             && let Some(Value::List(list)) = schema.get("artifacts")
         {
             let templates = file.with_file_name("templates");
-            self.artifacts = list
-                .iter()
-                .filter_map(|one| artifact(project, &templates, one))
-                .collect();
+            self.artifacts =
+                list.iter().filter_map(|one| artifact(project, &templates, one)).collect();
         }
     }
 
@@ -130,8 +128,7 @@ impl Words {
             Ok(value) => Some(value),
             Err(problem) => {
                 let path = source.path.display();
-                self.problems
-                    .push(format!("{path}:{}: {}", problem.line, problem.text));
+                self.problems.push(format!("{path}:{}: {}", problem.line, problem.text));
                 None
             }
         }
@@ -150,21 +147,14 @@ pub(crate) fn config(project: &Project) -> Result<Option<Source>, ReadError> {
 /// The workflow that the configuration sets.
 pub(crate) fn schema_name(config: &Value) -> Option<String> {
     let name = config.get("schema")?.filled()?;
-    let bare = [".yaml", ".yml"]
-        .iter()
-        .find_map(|end| name.strip_suffix(end));
+    let bare = [".yaml", ".yml"].iter().find_map(|end| name.strip_suffix(end));
     Some(bare.unwrap_or(name).to_owned())
 }
 
 /// The file of a project's own workflow; `None` if no folder can have this name.
 pub(crate) fn schema_file(project: &Project, name: &str) -> Option<std::path::PathBuf> {
     let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':']);
-    is_name.then(|| {
-        folder(project)
-            .join("schemas")
-            .join(name)
-            .join("schema.yaml")
-    })
+    is_name.then(|| folder(project).join("schemas").join(name).join("schema.yaml"))
 }
 
 /// A file whose folder may be a link. A link out of the project is not followed.
@@ -191,9 +181,7 @@ fn rules(config: &Value) -> Vec<(String, Vec<String>)> {
         let rules = rules.into_iter().map(str::to_owned).collect();
         (entry.key.clone(), rules)
     });
-    by_artifact
-        .filter(|(_, rules): &(_, Vec<_>)| !rules.is_empty())
-        .collect()
+    by_artifact.filter(|(_, rules): &(_, Vec<_>)| !rules.is_empty()).collect()
 }
 
 fn artifact(project: &Project, templates: &Path, value: &Value) -> Option<Artifact> {

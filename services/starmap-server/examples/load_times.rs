@@ -25,9 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout();
     // Kept to the end: the memory of maps that are gone would be taken again, and not be seen.
     let mut maps = Vec::with_capacity(TIMES * files.len());
-    let measured = files
-        .iter()
-        .try_for_each(|file| measure(file, &mut maps, &mut out));
+    let measured = files.iter().try_for_each(|file| measure(file, &mut maps, &mut out));
     fs::remove_dir_all(folder)?;
     measured
 }

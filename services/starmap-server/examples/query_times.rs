@@ -46,35 +46,20 @@ fn main() -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     if as_json {
         let ends: Vec<[usize; 2]> = (map.indices())
-            .flat_map(|from| {
-                map.neighbours(from)
-                    .iter()
-                    .map(move |to| [from.index(), to.index()])
-            })
+            .flat_map(|from| map.neighbours(from).iter().map(move |to| [from.index(), to.index()]))
             .collect();
         let security: Vec<f64> = map.systems().iter().map(|it| it.security).collect();
         let rows: Vec<Value> = rows.iter().map(Row::json).collect();
-        writeln!(
-            out,
-            "{}",
-            json!({"security": security, "gates": ends, "rows": rows})
-        )?;
+        writeln!(out, "{}", json!({"security": security, "gates": ends, "rows": rows}))?;
         return Ok(());
     }
-    writeln!(
-        out,
-        "Loading: {:.1} ms. Times in microseconds.\n",
-        loading.as_secs_f64() * 1e3
-    )?;
+    writeln!(out, "Loading: {:.1} ms. Times in microseconds.\n", loading.as_secs_f64() * 1e3)?;
     writeln!(out, "| question | asked | p50 | p99 | longest |")?;
     writeln!(out, "|---|---|---|---|---|")?;
     for row in &rows {
         let [p50, p99, longest] = row.percentiles();
         let (name, count) = (&row.name, row.micros.len());
-        writeln!(
-            out,
-            "| {name} | {count} | {p50:.0} | {p99:.0} | {longest:.0} |"
-        )?;
+        writeln!(out, "| {name} | {count} | {p50:.0} | {p99:.0} | {longest:.0} |")?;
     }
     Ok(())
 }
@@ -96,12 +81,7 @@ impl Row {
         let mut micros = self.micros.clone();
         micros.sort_unstable_by(f64::total_cmp);
         let last = micros.len().saturating_sub(1);
-        let at = |percent: usize| {
-            micros
-                .get(last * percent / 100)
-                .copied()
-                .unwrap_or_default()
-        };
+        let at = |percent: usize| micros.get(last * percent / 100).copied().unwrap_or_default();
         [at(50), at(99), at(100)]
     }
 
@@ -131,9 +111,7 @@ impl Random {
     fn some(&mut self, systems: &[SystemIndex], count: usize) -> Vec<SystemIndex> {
         let mut left = systems.to_vec();
         let count = count.min(left.len());
-        (0..count)
-            .map(|_| left.swap_remove(self.below(left.len())))
-            .collect()
+        (0..count).map(|_| left.swap_remove(self.below(left.len()))).collect()
     }
 }
 
@@ -153,13 +131,8 @@ impl<'m> Figures<'m> {
     fn new(map: &'m Map, kind: &'m str) -> Result<Self, Failure> {
         let busiest = map.indices().max_by_key(|it| map.neighbours(*it).len());
         let hub = busiest.ok_or("the map is empty")?;
-        let around = within(
-            map,
-            starmap_server::route::Extras::none(),
-            hub,
-            u32::MAX,
-            SecurityFilter::Any,
-        );
+        let around =
+            within(map, starmap_server::route::Extras::none(), hub, u32::MAX, SecurityFilter::Any);
         let main: Vec<SystemIndex> = around.iter().map(|near| near.system).collect();
         let is_high = |it: &SystemIndex| map.system(*it).class == SecurityClass::High;
         let mut random = Random(1);
@@ -195,11 +168,8 @@ impl<'m> Figures<'m> {
             let route = |&(from, to): &Pair| find(self.map, &Query::new(from, to, mode));
             let mut row = self.measure(&format!("route, {name}"), &self.pairs, route);
             row.kind = json!(["route", name]);
-            row.questions = self
-                .pairs
-                .iter()
-                .map(|(from, to)| json!([from.index(), to.index()]))
-                .collect();
+            row.questions =
+                self.pairs.iter().map(|(from, to)| json!([from.index(), to.index()])).collect();
             let cost = |pair: &Pair| route(pair).map(|route| route.cost.value()).ok();
             row.answers = self.pairs.iter().map(|pair| json!(cost(pair))).collect();
             rows.push(row);
@@ -209,36 +179,23 @@ impl<'m> Figures<'m> {
     fn routes_with_more(&self, rows: &mut Vec<Row>) {
         let map = self.map;
         let mut random = Random(2);
-        let some = (0..5)
-            .filter_map(|_| random.pick(&self.main))
-            .map(Avoided::System);
+        let some = (0..5).filter_map(|_| random.pick(&self.main)).map(Avoided::System);
         let avoid = Avoid::new(map, some.collect::<Vec<_>>()).unwrap_or_default();
-        rows.push(
-            self.measure("route, avoiding 5 systems", &self.pairs, |&(from, to)| {
-                find(map, &Query::new(from, to, Mode::Shortest).avoiding(&avoid))
-            }),
-        );
+        rows.push(self.measure("route, avoiding 5 systems", &self.pairs, |&(from, to)| {
+            find(map, &Query::new(from, to, Mode::Shortest).avoiding(&avoid))
+        }));
         let bridge = |_| {
             let (from, to) = (random.pick(&self.main)?, random.pick(&self.main)?);
-            (from != to).then_some(Extra {
-                from,
-                to,
-                both_ways: true,
-                cost: None,
-            })
+            (from != to).then_some(Extra { from, to, both_ways: true, cost: None })
         };
         let bridges = Extras::new((0..300).filter_map(bridge).collect()).unwrap_or_default();
-        rows.push(self.measure(
-            "route, safe, 300 jump bridges",
-            &self.pairs,
-            |&(from, to)| find(map, &Query::new(from, to, Mode::Safe).with(&bridges)),
-        ));
+        rows.push(self.measure("route, safe, 300 jump bridges", &self.pairs, |&(from, to)| {
+            find(map, &Query::new(from, to, Mode::Safe).with(&bridges))
+        }));
         let alone = map.indices().find(|it| map.neighbours(*it).is_empty());
-        rows.push(
-            self.measure("route, none: no gates", &self.pairs, |&(from, to)| {
-                find(map, &Query::new(from, alone.unwrap_or(to), Mode::Safe))
-            }),
-        );
+        rows.push(self.measure("route, none: no gates", &self.pairs, |&(from, to)| {
+            find(map, &Query::new(from, alone.unwrap_or(to), Mode::Safe))
+        }));
         rows.push(self.measure(
             "route, none: region and class avoided",
             &self.pairs,
@@ -267,13 +224,7 @@ impl<'m> Figures<'m> {
         let map = self.map;
         let origins: Vec<SystemIndex> = self.pairs.iter().map(|pair| pair.0).collect();
         let area = |origin: &SystemIndex| {
-            within(
-                map,
-                starmap_server::route::Extras::none(),
-                *origin,
-                10,
-                SecurityFilter::Any,
-            )
+            within(map, starmap_server::route::Extras::none(), *origin, 10, SecurityFilter::Any)
         };
         let mut row = self.measure("within 10 jumps", &origins, area);
         row.kind = json!(["within", 10]);
@@ -295,88 +246,55 @@ impl<'m> Figures<'m> {
         row.questions = origins.iter().map(|it| json!(it.index())).collect();
         row.answers = origins.iter().map(|it| json!(border(it).total)).collect();
         rows.push(row);
-        let low = Filter {
-            class: Some(SecurityClass::Low),
-            ..Filter::default()
-        };
-        rows.push(
-            self.measure("search: all low systems by distance", &origins, |&origin| {
-                let filter = low.clone();
-                search(
-                    map,
-                    starmap_server::route::Extras::none(),
-                    &Search {
-                        origin: Some(origin),
-                        filter,
-                        limit: 100,
-                        ..Search::default()
-                    },
-                )
-            }),
-        );
-        rows.push(
-            self.measure("search: by a part of the name", &origins, |&origin| {
-                let name = map.system(origin).name.chars().take(2).collect();
-                let filter = Filter {
-                    name: Some(name),
-                    ..Filter::default()
-                };
-                search(
-                    map,
-                    starmap_server::route::Extras::none(),
-                    &Search {
-                        filter,
-                        limit: 100,
-                        ..Search::default()
-                    },
-                )
-            }),
-        );
-        rows.push(self.measure(
-            "nearest 5 with 2 neighbours below high",
-            &origins,
-            |&origin| {
-                let filter = Filter {
-                    min_adjacent_lower: 2,
-                    ..Filter::default()
-                };
-                nearest(
-                    map,
-                    starmap_server::route::Extras::none(),
-                    &Nearest {
-                        origin,
-                        max_jumps: 30,
-                        filter,
-                        limit: 5,
-                    },
-                )
-            },
-        ));
+        let low = Filter { class: Some(SecurityClass::Low), ..Filter::default() };
+        rows.push(self.measure("search: all low systems by distance", &origins, |&origin| {
+            let filter = low.clone();
+            search(
+                map,
+                starmap_server::route::Extras::none(),
+                &Search { origin: Some(origin), filter, limit: 100, ..Search::default() },
+            )
+        }));
+        rows.push(self.measure("search: by a part of the name", &origins, |&origin| {
+            let name = map.system(origin).name.chars().take(2).collect();
+            let filter = Filter { name: Some(name), ..Filter::default() };
+            search(
+                map,
+                starmap_server::route::Extras::none(),
+                &Search { filter, limit: 100, ..Search::default() },
+            )
+        }));
+        rows.push(self.measure("nearest 5 with 2 neighbours below high", &origins, |&origin| {
+            let filter = Filter { min_adjacent_lower: 2, ..Filter::default() };
+            nearest(
+                map,
+                starmap_server::route::Extras::none(),
+                &Nearest { origin, max_jumps: 30, filter, limit: 5 },
+            )
+        }));
         let ways: Vec<Vec<SystemIndex>> = (self.pairs.iter())
             .filter_map(|(from, to)| find(map, &Query::new(*from, *to, Mode::Shortest)).ok())
             .map(|route| route.systems)
             .filter(|systems| systems.len() > 1)
             .collect();
-        rows.push(self.measure("analyze a shortest route", &ways, |way| {
-            analyze(map, way, Extras::none())
-        }));
+        rows.push(
+            self.measure("analyze a shortest route", &ways, |way| {
+                analyze(map, way, Extras::none())
+            }),
+        );
         let areas: Vec<Vec<SystemIndex>> = (origins.iter().take(QUESTIONS / 10))
             .map(|origin| area(origin).iter().map(|near| near.system).collect())
             .collect();
-        let mut row = self.measure("chokepoints within 10 jumps", &areas, |area| {
-            cuts(map, area)
-        });
+        let mut row = self.measure("chokepoints within 10 jumps", &areas, |area| cuts(map, area));
         row.kind = json!(["cuts"]);
         let places = |area: &Vec<SystemIndex>| area.iter().map(|it| it.index()).collect::<Vec<_>>();
         row.questions = areas.iter().map(|area| json!(places(area))).collect();
         let counts = |found: explore::Cuts| json!([found.systems.len(), found.bridges.len()]);
         row.answers = areas.iter().map(|area| counts(cuts(map, area))).collect();
         rows.push(row);
-        rows.push(
-            self.measure("jump range of 7 light years", &origins, |&origin| {
-                jump_range(map, origin, 7.0, 100)
-            }),
-        );
+        rows.push(self.measure("jump range of 7 light years", &origins, |&origin| {
+            jump_range(map, origin, 7.0, 100)
+        }));
         let mut random = Random(3);
         for count in [10, 50, 100] {
             let systems = |_| random.some(&self.main, count);
@@ -398,26 +316,20 @@ impl<'m> Figures<'m> {
         for count in [5, 10, 12, 13, 25, 50] {
             let systems = |_| random.some(&self.main, count);
             let sets: Vec<Vec<SystemIndex>> = (0..QUESTIONS / 10).map(systems).collect();
-            rows.push(
-                self.measure(&format!("order of {count} waypoints"), &sets, |set| {
-                    let query = WaypointsQuery {
-                        waypoints: set,
-                        start: Start::FirstAndBack,
-                        security: SecurityFilter::Any,
-                        avoid: Avoid::nothing(),
-                        extras: starmap_server::route::Extras::none(),
-                    };
-                    waypoints(map, &query)
-                }),
-            );
+            rows.push(self.measure(&format!("order of {count} waypoints"), &sets, |set| {
+                let query = WaypointsQuery {
+                    waypoints: set,
+                    start: Start::FirstAndBack,
+                    security: SecurityFilter::Any,
+                    avoid: Avoid::nothing(),
+                    extras: starmap_server::route::Extras::none(),
+                };
+                waypoints(map, &query)
+            }));
         }
-        let origins: Vec<SystemIndex> = (0..QUESTIONS / 10)
-            .filter_map(|_| random.pick(&self.high))
-            .collect();
-        for (name, optimize) in [
-            ("density", Optimize::Density),
-            ("coverage", Optimize::Coverage),
-        ] {
+        let origins: Vec<SystemIndex> =
+            (0..QUESTIONS / 10).filter_map(|_| random.pick(&self.high)).collect();
+        for (name, optimize) in [("density", Optimize::Density), ("coverage", Optimize::Coverage)] {
             for target_jumps in [20, 40, 100] {
                 rows.push(self.measure(
                     &format!("loop of {target_jumps}, {name}"),

@@ -156,9 +156,7 @@ impl Activity {
             let hours = self.kills_age(now).unwrap_or_default() as f64 / 3_600.0;
             f64::from(self.figures(system).kills()) * (-hours).exp2()
         };
-        self.scenes
-            .get(&system)
-            .map_or_else(dumped, |scene| scene.heat)
+        self.scenes.get(&system).map_or_else(dumped, |scene| scene.heat)
     }
 
     /// The risk of a camp at a gate of the system with this id: by the kills of the hour, and at least high if a feed
@@ -174,19 +172,13 @@ impl Activity {
 
     /// The ids of the systems where a feed shows a gate camp.
     pub(crate) fn camps(&self) -> impl Iterator<Item = u32> {
-        let camps = self
-            .scenes
-            .iter()
-            .filter(|(_, it)| it.kind == SceneKind::Camp);
+        let camps = self.scenes.iter().filter(|(_, it)| it.kind == SceneKind::Camp);
         camps.map(|(id, _)| *id)
     }
 
     /// The ids of the systems where at least `least` ships and capsules were killed.
     pub(crate) fn systems_with_kills(&self, least: u32) -> impl Iterator<Item = u32> {
-        let deadly = self
-            .systems
-            .iter()
-            .filter(move |(_, it)| it.kills() >= least);
+        let deadly = self.systems.iter().filter(move |(_, it)| it.kills() >= least);
         deadly.map(|(id, _)| *id)
     }
 }
@@ -230,10 +222,7 @@ impl Figures {
 /// The name of a faction that takes part in faction warfare, by its id in the API.
 #[must_use]
 pub fn faction_name(id: u32) -> Option<&'static str> {
-    FACTIONS
-        .iter()
-        .find(|(faction, _)| *faction == id)
-        .map(|(_, name)| *name)
+    FACTIONS.iter().find(|(faction, _)| *faction == id).map(|(_, name)| *name)
 }
 
 /// The id of a faction by its name or the first word of its name, ignoring case.

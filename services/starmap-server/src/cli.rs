@@ -158,9 +158,5 @@ fn snapshot(
     for warning in left_out {
         print::report(PROGRAM, &warning);
     }
-    Ok(Snapshot {
-        map: Arc::new(map),
-        activity: activity.map(Arc::new),
-        extras: Arc::new(extras),
-    })
+    Ok(Snapshot { map: Arc::new(map), activity: activity.map(Arc::new), extras: Arc::new(extras) })
 }

@@ -125,13 +125,8 @@ pub fn diff(old: &Map, new: &Map) -> Diff {
     let [old_gates, new_gates] = &gates;
     let only = |here: &BTreeSet<(u32, u32)>, there: &BTreeSet<(u32, u32)>, map: &Map| {
         let only = here.difference(there);
-        only.filter_map(|(from, to)| {
-            Some(Gate {
-                from: named(map, *from)?,
-                to: named(map, *to)?,
-            })
-        })
-        .collect()
+        only.filter_map(|(from, to)| Some(Gate { from: named(map, *from)?, to: named(map, *to)? }))
+            .collect()
     };
     let mut diff = Diff {
         old_version: old.version().to_owned(),
@@ -223,24 +218,14 @@ fn changes<'m>(
     for (id, name) in new {
         match old.remove(&id) {
             Some(before) if before == name => {}
-            Some(before) => changes.renamed.push(Renamed {
-                id,
-                old: before.to_owned(),
-                new: name.to_owned(),
-            }),
-            None => changes.added.push(Named {
-                id,
-                name: name.to_owned(),
-            }),
+            Some(before) => {
+                changes.renamed.push(Renamed { id, old: before.to_owned(), new: name.to_owned() })
+            }
+            None => changes.added.push(Named { id, name: name.to_owned() }),
         }
     }
-    changes.removed = old
-        .into_iter()
-        .map(|(id, name)| Named {
-            id,
-            name: name.to_owned(),
-        })
-        .collect();
+    changes.removed =
+        old.into_iter().map(|(id, name)| Named { id, name: name.to_owned() }).collect();
     changes
 }
 

@@ -162,11 +162,7 @@ impl InvalidParameterError {
     /// A parameter, the given value, and what is wrong with it. A long value is cut.
     #[must_use]
     pub fn new(parameter: &str, value: &str, reason: impl Into<String>) -> Self {
-        Self {
-            parameter: shown(parameter),
-            value: shown(value),
-            reason: reason.into(),
-        }
+        Self { parameter: shown(parameter), value: shown(value), reason: reason.into() }
     }
 }
 

@@ -110,10 +110,7 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 /// [`ReplaceError`] with the I/O error. A file that existed before is then unchanged.
 pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
     let parent = source::parent(path);
-    fs::create_dir_all(&parent).map_err(|error| ReplaceError::Io {
-        path: parent,
-        error,
-    })?;
+    fs::create_dir_all(&parent).map_err(|error| ReplaceError::Io { path: parent, error })?;
     service_host::replace(path, &encode(map))
 }
 
@@ -124,29 +121,18 @@ pub fn encode(map: &Map) -> Vec<u8> {
 }
 
 fn finish(read: Read, format: Format) -> Result<Loaded, Problem> {
-    let Read {
-        parts,
-        mut warnings,
-    } = read;
+    let Read { parts, mut warnings } = read;
     let (map, more) = Map::new(parts)?;
     warnings.extend(more);
-    Ok(Loaded {
-        map,
-        warnings,
-        format,
-    })
+    Ok(Loaded { map, warnings, format })
 }
 
 impl Loaded {
     /// The first `few` warnings, one per line, and a line that counts the rest.
     #[must_use]
     pub fn warnings_in_brief(&self, few: usize) -> Vec<String> {
-        let mut lines: Vec<String> = self
-            .warnings
-            .iter()
-            .take(few)
-            .map(Warning::to_string)
-            .collect();
+        let mut lines: Vec<String> =
+            self.warnings.iter().take(few).map(Warning::to_string).collect();
         match self.warnings.len().saturating_sub(few) {
             0 => {}
             1 => lines.push("one more entry is left out or changed".to_owned()),

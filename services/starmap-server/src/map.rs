@@ -161,10 +161,7 @@ impl Map {
     }
 }
 
-#[expect(
-    clippy::indexing_slicing,
-    reason = "the map creates its handles, so each is in range"
-)]
+#[expect(clippy::indexing_slicing, reason = "the map creates its handles, so each is in range")]
 impl Map {
     /// A system of this map.
     #[must_use]
@@ -207,10 +204,7 @@ impl Map {
     /// The system with this id.
     #[must_use]
     pub fn system_by_id(&self, id: u32) -> Option<SystemIndex> {
-        let at = self
-            .systems
-            .binary_search_by_key(&id, |system| system.id)
-            .ok()?;
+        let at = self.systems.binary_search_by_key(&id, |system| system.id).ok()?;
         u32::try_from(at).ok().map(SystemIndex)
     }
 

@@ -60,11 +60,7 @@ pub fn region(map: &Map, region: RegionIndex) -> String {
 #[must_use]
 pub fn constellation(map: &Map, constellation: ConstellationIndex) -> String {
     let record = map.constellation(constellation);
-    let title = format!(
-        "{} (constellation of {})",
-        record.name,
-        map.region(record.region).name
-    );
+    let title = format!("{} (constellation of {})", record.name, map.region(record.region).name);
     draw(&Scene::new(map, title, record.systems.clone()).with_names())
 }
 

@@ -79,9 +79,7 @@ pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     let net = Net::new(map, query);
     let mut search = Search::new(map, &net, Direction::To(query.destination));
     search.find(query.origin);
-    search
-        .route_from(query.origin)
-        .ok_or_else(|| no_route::why(map, query))
+    search.route_from(query.origin).ok_or_else(|| no_route::why(map, query))
 }
 
 impl<'q> Query<'q> {

@@ -96,11 +96,7 @@ pub fn stats(map: &Map) -> Stats {
         classes: Classes::of(map.systems()),
         gated: Classes::of(gated),
         borders: map.systems().iter().filter(|it| it.border).count(),
-        positions: map
-            .systems()
-            .iter()
-            .filter(|it| it.position.is_some())
-            .count(),
+        positions: map.systems().iter().filter(|it| it.position.is_some()).count(),
         parts: largest_parts(map),
         alone: degrees.get(&0).copied().unwrap_or_default(),
         degrees,
@@ -148,9 +144,7 @@ fn by_region(map: &Map) -> Vec<RegionStats> {
         let exits = systems.clone().map(|from| {
             let own = map.system(*from).region;
             let leads_out = map.neighbours(*from).iter();
-            leads_out
-                .filter(|to| map.system(**to).region != own)
-                .count()
+            leads_out.filter(|to| map.system(**to).region != own).count()
         });
         RegionStats {
             id: region.id,

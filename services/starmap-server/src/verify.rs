@@ -39,19 +39,13 @@ pub fn verify(map: &Map) -> Vec<Check> {
     vec![
         check("the map has systems", counted(systems.len(), "systems")),
         check("every id and every name finds what bears it", indices(map)),
-        check(
-            "every system has the one security class of its status",
-            classes(systems),
-        ),
+        check("every system has the one security class of its status", classes(systems)),
         check(
             "the border systems are those of high security with a lower neighbour",
             borders(systems, &around),
         ),
         check("every gate leads both ways", both_ways(&around)),
-        check(
-            "every system with gates has a position",
-            positions(systems, &around),
-        ),
+        check("every system with gates has a position", positions(systems, &around)),
         check("the data is not older than a year", age(map)),
         check("the trade hubs are there", hubs(map)),
         check("the trade hubs are joined by gates", hubs_joined(map)),
@@ -79,11 +73,7 @@ impl fmt::Display for Check {
 type Verdict = (Outcome, String);
 
 fn check(name: &'static str, (outcome, note): Verdict) -> Check {
-    Check {
-        name,
-        outcome,
-        note,
-    }
+    Check { name, outcome, note }
 }
 
 fn counted(count: usize, what: &str) -> Verdict {
@@ -100,41 +90,22 @@ fn none(wrong: impl Iterator<Item = String>, judged: usize) -> Verdict {
         return (Outcome::Passed, format!("{judged} judged"));
     }
     let first: Vec<&str> = wrong.iter().take(3).map(String::as_str).collect();
-    let more = if wrong.len() > first.len() {
-        ", …"
-    } else {
-        ""
-    };
-    let note = format!(
-        "{} of {judged} are not: {}{more}",
-        wrong.len(),
-        first.join(", ")
-    );
+    let more = if wrong.len() > first.len() { ", …" } else { "" };
+    let note = format!("{} of {judged} are not: {}{more}", wrong.len(), first.join(", "));
     (Outcome::Failed, note)
 }
 
 /// Old data is a reason to look for newer data, not a fault of the map.
 fn age(map: &Map) -> Verdict {
     let Some(released) = map.released() else {
-        let note = format!(
-            "its version, {:?}, does not say when it was released",
-            map.version()
-        );
+        let note = format!("its version, {:?}, does not say when it was released", map.version());
         return (Outcome::Skipped, note);
     };
-    let today = jiff::Timestamp::now()
-        .to_zoned(jiff::tz::TimeZone::UTC)
-        .date();
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let days = (today - released).get_days();
     match days {
-        ..=365 => (
-            Outcome::Passed,
-            format!("released {released}, {days} days ago"),
-        ),
-        _ => (
-            Outcome::Skipped,
-            format!("released {released}, {days} days ago: build a newer one"),
-        ),
+        ..=365 => (Outcome::Passed, format!("released {released}, {days} days ago")),
+        _ => (Outcome::Skipped, format!("released {released}, {days} days ago: build a newer one")),
     }
 }
 
@@ -159,9 +130,7 @@ fn indices(map: &Map) -> Verdict {
 }
 
 fn classes(systems: &[System]) -> Verdict {
-    let wrong = systems
-        .iter()
-        .filter(|it| it.class != SecurityClass::of(it.security));
+    let wrong = systems.iter().filter(|it| it.class != SecurityClass::of(it.security));
     none(wrong.map(|it| it.name.to_string()), systems.len())
 }
 
@@ -191,18 +160,14 @@ fn positions(systems: &[System], around: &[&[SystemIndex]]) -> Verdict {
         let note = "the map has no positions: distances in light years are not known";
         return (Outcome::Skipped, note.to_owned());
     }
-    let joined = systems
-        .iter()
-        .zip(around)
-        .filter(|(_, around)| !around.is_empty());
+    let joined = systems.iter().zip(around).filter(|(_, around)| !around.is_empty());
     let lacks = joined.clone().filter(|(it, _)| it.position.is_none());
     none(lacks.map(|(it, _)| it.name.to_string()), joined.count())
 }
 
 fn hubs(map: &Map) -> Verdict {
-    let (there, missing): (Vec<&str>, Vec<&str>) = TRADE_HUBS
-        .iter()
-        .partition(|name| map.system_by_name(name).is_some());
+    let (there, missing): (Vec<&str>, Vec<&str>) =
+        TRADE_HUBS.iter().partition(|name| map.system_by_name(name).is_some());
     match (there.as_slice(), missing.as_slice()) {
         ([], _) => (Outcome::Skipped, "a map without them".to_owned()),
         (there, []) => (Outcome::Passed, there.join(", ")),
@@ -212,9 +177,7 @@ fn hubs(map: &Map) -> Verdict {
 
 fn hubs_joined(map: &Map) -> Verdict {
     let parts = parts(map);
-    let hubs = TRADE_HUBS
-        .iter()
-        .filter_map(|name| map.system_by_name(name));
+    let hubs = TRADE_HUBS.iter().filter_map(|name| map.system_by_name(name));
     let mut hubs = hubs.map(|it| (it, parts.get(it.index())));
     let Some((first, part)) = hubs.next() else {
         return (Outcome::Skipped, "a map without them".to_owned());

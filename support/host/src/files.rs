@@ -57,12 +57,8 @@ impl Stamp {
     #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let (seconds, nanoseconds) = self.changed;
-        let since = Duration::new(
-            u64::try_from(seconds).ok()?,
-            u32::try_from(nanoseconds).ok()?,
-        );
-        now.duration_since(SystemTime::UNIX_EPOCH.checked_add(since)?)
-            .ok()
+        let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        now.duration_since(SystemTime::UNIX_EPOCH.checked_add(since)?).ok()
     }
 }
 
@@ -90,13 +86,7 @@ impl From<&Metadata> for Stamp {
             let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
             (seconds, i64::from(since.subsec_nanos()))
         });
-        Self {
-            device: 0,
-            inode: 0,
-            length: metadata.len(),
-            modified,
-            changed: modified,
-        }
+        Self { device: 0, inode: 0, length: metadata.len(), modified, changed: modified }
     }
 }
 
@@ -133,14 +123,9 @@ fn write(
     contents: &[u8],
     check: impl FnOnce(&dyn Fn(io::Error) -> ReplaceError) -> Result<(), ReplaceError>,
 ) -> Result<(), ReplaceError> {
-    let io = |error| ReplaceError::Io {
-        path: path.to_owned(),
-        error,
-    };
+    let io = |error| ReplaceError::Io { path: path.to_owned(), error };
     // A bare name has the empty path as its parent.
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     // A temporary file is private to its owner by default; the system applies the `umask` to this mode.
     #[cfg(unix)]
@@ -153,10 +138,7 @@ fn write(
     beside.write_all(contents).map_err(io)?;
     beside.as_file().sync_all().map_err(io)?;
     if let Ok(old) = fs::metadata(path) {
-        beside
-            .as_file()
-            .set_permissions(old.permissions())
-            .map_err(io)?;
+        beside.as_file().set_permissions(old.permissions()).map_err(io)?;
     }
     check(&io)?;
     beside.persist(path).map_err(|error| io(error.error))?;

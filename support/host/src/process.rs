@@ -81,13 +81,8 @@ pub(crate) fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     let limit = getrlimit(Resource::Nofile);
-    let raised = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        },
-    );
+    let raised =
+        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     if let Err(error) = raised {
         tracing::debug!(%error, "the limit of open files stays as it is");
     }

@@ -106,22 +106,15 @@ impl Host {
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        greet(
-            program,
-            endpoint,
-            (https.is_some(), address),
-            asked.as_ref(),
-        );
+        greet(program, endpoint, (https.is_some(), address), asked.as_ref());
         self.http.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
         let authorization = self.http.authorization.as_ref();
         let has_metadata = authorization.is_some_and(Authorization::has_resource);
         // It ends with the server.
         let _followed = asked.map(RequiredAuthorization::follow);
         let _keys = keys.map(|keys| keys.give(server.keys()));
-        let gate = Gate {
-            mcp: StreamableHttpService::with_config(server, self.http),
-            has_metadata,
-        };
+        let gate =
+            Gate { mcp: StreamableHttpService::with_config(server, self.http), has_metadata };
         let mcp = gate.mcp.clone();
         let shutdown = async {
             stop.cancelled().await;
@@ -264,10 +257,8 @@ impl Gate {
         let is_mcp = matches!(path, MCP_PATH | "/mcp/");
         let is_metadata = self.has_metadata && path.starts_with(WELL_KNOWN);
         if !is_mcp && !is_metadata {
-            let problem = format!(
-                "There is nothing at {}: MCP is at {MCP_PATH}.",
-                request.uri().path()
-            );
+            let problem =
+                format!("There is nothing at {}: MCP is at {MCP_PATH}.", request.uri().path());
             return refuse(StatusCode::NOT_FOUND, problem);
         }
         self.mcp.handle(request).await.map(Either::Left)
@@ -292,10 +283,7 @@ pub struct UntilStopped<R> {
 impl<R> UntilStopped<R> {
     /// `input` until `stop` is cancelled; then end of file.
     pub fn new(input: R, stop: CancellationToken) -> Self {
-        Self {
-            input,
-            stopped: Box::pin(stop.cancelled_owned()),
-        }
+        Self { input, stopped: Box::pin(stop.cancelled_owned()) }
     }
 }
 

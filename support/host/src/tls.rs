@@ -93,11 +93,7 @@ impl Tls {
             (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
             _ => return Err(TlsError::Incomplete),
         };
-        let files = Files {
-            certificate,
-            key,
-            provider: Arc::new(ring::default_provider()),
-        };
+        let files = Files { certificate, key, provider: Arc::new(ring::default_provider()) };
         let current = Arc::new(Current(RwLock::new(files.read()?)));
         let builder = ServerConfig::builder_with_provider(Arc::clone(&files.provider));
         let mut config = builder
@@ -106,11 +102,7 @@ impl Tls {
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&current) as Arc<_>);
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Some(Https {
-            config: Arc::new(config),
-            current,
-            files,
-        }))
+        Ok(Some(Https { config: Arc::new(config), current, files }))
     }
 }
 
@@ -167,10 +159,8 @@ impl Files {
             file: self.certificate.display().to_string(),
             problem,
         };
-        let of_key = |problem: String| TlsError::Key {
-            file: self.key.display().to_string(),
-            problem,
-        };
+        let of_key =
+            |problem: String| TlsError::Key { file: self.key.display().to_string(), problem };
         let chain = bytes(&self.certificate).map_err(of_certificate)?;
         let chain = CertificateDer::pem_slice_iter(&chain).collect::<Result<Vec<_>, _>>();
         let chain = chain.map_err(|problem| of_certificate(problem.to_string()))?;

@@ -82,10 +82,7 @@ impl Watcher {
                 vec![polled(paths, &pending)?]
             }
         };
-        Ok(Self {
-            pending,
-            _sources: sources,
-        })
+        Ok(Self { pending, _sources: sources })
     }
 
     /// Waits for changes since the last call, then until none has come for 20 ms, at most 100 ms. Dropping
@@ -139,24 +136,18 @@ fn watch_all(
 ) -> Result<(), WatchError> {
     for (path, depth) in paths {
         // A polling watcher would accept a path that does not exist.
-        path.metadata()
-            .map_err(|error| refused(path, notify::Error::io(error)))?;
+        path.metadata().map_err(|error| refused(path, notify::Error::io(error)))?;
         let mode = match depth {
             Depth::Entries => RecursiveMode::NonRecursive,
             Depth::Tree => RecursiveMode::Recursive,
         };
-        watcher
-            .watch(path, mode)
-            .map_err(|error| refused(path, error))?;
+        watcher.watch(path, mode).map_err(|error| refused(path, error))?;
     }
     Ok(())
 }
 
 fn refused(path: &Path, error: notify::Error) -> WatchError {
-    WatchError {
-        path: path.to_owned(),
-        error,
-    }
+    WatchError { path: path.to_owned(), error }
 }
 
 fn handler(pending: &Arc<Pending>) -> impl FnMut(notify::Result<notify::Event>) + Send + use<> {
@@ -178,11 +169,7 @@ impl Pending {
             *changes = Some(match (known, paths) {
                 (Changes::Paths(mut known), Some(paths)) => {
                     known.extend(paths);
-                    if known.len() > MAX_PATHS {
-                        Changes::Many
-                    } else {
-                        Changes::Paths(known)
-                    }
+                    if known.len() > MAX_PATHS { Changes::Many } else { Changes::Paths(known) }
                 }
                 _ => Changes::Many,
             });
@@ -191,16 +178,10 @@ impl Pending {
     }
 
     fn any(&self) -> bool {
-        self.changes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     fn take(&self) -> Option<Changes> {
-        self.changes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -72,11 +72,7 @@ fn a_file_is_replaced_whole_and_keeps_its_permissions() -> Outcome {
     replace(&path, b"two")?;
     assert_eq!(fs::read(&path)?, b"two");
     assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o777, 0o640);
-    assert_eq!(
-        fs::read_dir(dir.path())?.count(),
-        1,
-        "nothing is left beside it"
-    );
+    assert_eq!(fs::read_dir(dir.path())?.count(), 1, "nothing is left beside it");
     Ok(())
 }
 
@@ -102,10 +98,7 @@ fn a_file_with_the_time_and_length_of_another_is_another() -> Outcome {
     // The clock of the file system ticks some hundred times a second.
     let differs = || -> Result<bool, std::io::Error> {
         fs::write(&path, "hers")?;
-        File::options()
-            .write(true)
-            .open(&path)?
-            .set_modified(time)?;
+        File::options().write(true).open(&path)?.set_modified(time)?;
         Ok(Stamp::of(&path)? != read)
     };
     let begun = Instant::now();
@@ -141,23 +134,13 @@ fn what_somebody_else_wrote_is_not_written_over() -> Outcome {
     let read = Stamp::of(&path)?;
     fs::write(&path, "theirs, and longer")?;
     let refused = replace_unless_changed(&path, read.as_ref(), b"mine again");
-    assert!(
-        matches!(refused, Err(ReplaceError::Changed(_))),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(ReplaceError::Changed(_))), "{refused:?}");
     assert_eq!(fs::read(&path)?, b"theirs, and longer");
     replace_unless_changed(&path, Stamp::of(&path)?.as_ref(), b"now")?;
     assert_eq!(fs::read(&path)?, b"now");
     let refused = replace_unless_changed(&path, None, b"new");
-    assert!(
-        matches!(refused, Err(ReplaceError::Changed(_))),
-        "{refused:?}"
-    );
-    assert_eq!(
-        fs::read_dir(dir.path())?.count(),
-        1,
-        "nothing is left beside it"
-    );
+    assert!(matches!(refused, Err(ReplaceError::Changed(_))), "{refused:?}");
+    assert_eq!(fs::read_dir(dir.path())?.count(), 1, "nothing is left beside it");
     Ok(())
 }
 
@@ -225,9 +208,7 @@ async fn an_address_that_others_reach_needs_a_name_and_a_token() -> Outcome {
             ..EndpointArgs::default()
         };
         let server = Server::builder("x", "1", ()).build()?;
-        let refused = Host::default()
-            .run(server, &endpoint, "x", CancellationToken::new())
-            .await;
+        let refused = Host::default().run(server, &endpoint, "x", CancellationToken::new()).await;
         assert!(
             matches!(&refused, Err(HostError::Endpoint(error)) if error.to_string().contains(needed)),
             "{refused:?}"
@@ -249,16 +230,11 @@ async fn a_token_file_without_a_token_is_named() -> Outcome {
         fs::write(&file, text)?;
         let endpoint = EndpointArgs {
             port: Some(0),
-            asking: Asking {
-                token_file: Some(file.clone()),
-                ..Asking::default()
-            },
+            asking: Asking { token_file: Some(file.clone()), ..Asking::default() },
             ..EndpointArgs::default()
         };
         let server = Server::builder("x", "1", ()).build()?;
-        let refused = Host::default()
-            .run(server, &endpoint, "x", CancellationToken::new())
-            .await;
+        let refused = Host::default().run(server, &endpoint, "x", CancellationToken::new()).await;
         assert!(refused.is_err_and(|error| error.to_string().contains(problem)));
     }
     Ok(())

@@ -12,79 +12,25 @@ use crate::state::{Records, SECTIONS, Section, State};
 /// set. The three families of records share their actions.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    Tick {
-        dt: f64,
-    },
-    AddStar {
-        id: Id,
-        payload: Members,
-    },
-    UpdateStar {
-        id: Id,
-        payload: Members,
-    },
-    RemoveStar {
-        id: Id,
-    },
-    AttachStar {
-        child: Id,
-        parent: Id,
-    },
-    DetachStar {
-        child: Id,
-    },
-    AddGroup {
-        id: Id,
-        payload: Members,
-    },
-    UpdateGroup {
-        id: Id,
-        payload: Members,
-    },
-    RemoveGroup {
-        id: Id,
-    },
-    AddToGroup {
-        group: Id,
-        child: Arc<GroupChild>,
-    },
-    RemoveFromGroup {
-        group: Id,
-        child: Id,
-    },
-    MoveToGroup {
-        child: Id,
-        kind: ChildKind,
-        target: Option<Id>,
-    },
-    SetRecords {
-        kind: RecordKind,
-        records: Records,
-    },
-    AddRecord {
-        kind: RecordKind,
-        id: Id,
-        record: Record,
-    },
-    UpdateRecord {
-        kind: RecordKind,
-        id: Id,
-        patch: Members,
-    },
-    RemoveRecord {
-        kind: RecordKind,
-        id: Id,
-    },
-    UpdateRing {
-        planet: Id,
-        patch: Members,
-    },
-    RemoveRing {
-        planet: Id,
-    },
-    ReplaceSnapshot {
-        snapshot: Box<Snapshot>,
-    },
+    Tick { dt: f64 },
+    AddStar { id: Id, payload: Members },
+    UpdateStar { id: Id, payload: Members },
+    RemoveStar { id: Id },
+    AttachStar { child: Id, parent: Id },
+    DetachStar { child: Id },
+    AddGroup { id: Id, payload: Members },
+    UpdateGroup { id: Id, payload: Members },
+    RemoveGroup { id: Id },
+    AddToGroup { group: Id, child: Arc<GroupChild> },
+    RemoveFromGroup { group: Id, child: Id },
+    MoveToGroup { child: Id, kind: ChildKind, target: Option<Id> },
+    SetRecords { kind: RecordKind, records: Records },
+    AddRecord { kind: RecordKind, id: Id, record: Record },
+    UpdateRecord { kind: RecordKind, id: Id, patch: Members },
+    RemoveRecord { kind: RecordKind, id: Id },
+    UpdateRing { planet: Id, patch: Members },
+    RemoveRing { planet: Id },
+    ReplaceSnapshot { snapshot: Box<Snapshot> },
 }
 
 /// The kind of record of a command.

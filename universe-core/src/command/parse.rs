@@ -39,9 +39,7 @@ impl Command {
     /// Everything that is wrong with it without regard to a universe: an unknown `type` (with a list of all known
     /// ones), missing members, wrong types, ids that do not match, and for a snapshot every broken invariant.
     pub fn from_value(value: Value) -> Result<Self, CommandError> {
-        parse(value, None)
-            .map(|(command, _)| command)
-            .map_err(|findings| CommandError { findings })
+        parse(value, None).map(|(command, _)| command).map_err(|findings| CommandError { findings })
     }
 
     /// Reads a command as [`Command::from_value`] does, and warns of what is odd about it: unknown members, numbers
@@ -87,10 +85,8 @@ fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findi
     let mut findings = Findings::default();
     let Value::Object(mut given) = value else {
         let found = describe(&value);
-        findings.push(
-            &Path::ROOT,
-            format_args!("expected an object with a \"type\", found {found}"),
-        );
+        findings
+            .push(&Path::ROOT, format_args!("expected an object with a \"type\", found {found}"));
         return Err(findings);
     };
     let spec = match given.get("type") {
@@ -119,11 +115,7 @@ fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findi
     let mut findings = Findings::default();
     judge(&action, &mut findings);
     findings.into_result()?;
-    let command = Command {
-        kind: spec.kind,
-        given,
-        action,
-    };
+    let command = Command { kind: spec.kind, given, action };
     Ok((command, warnings))
 }
 
@@ -157,53 +149,38 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
             let dt = given.get("dt").and_then(Value::as_f64).unwrap_or(1.0);
             Action::Tick { dt }
         }
-        CommandKind::AddStar => Action::AddStar {
-            id: id(given, "id"),
-            payload: take_members(given, "payload"),
-        },
-        CommandKind::UpdateStar => Action::UpdateStar {
-            id: id(given, "id"),
-            payload: take_members(given, "payload"),
-        },
-        CommandKind::RemoveStar => Action::RemoveStar {
-            id: id(given, "id"),
-        },
-        CommandKind::AttachStar => Action::AttachStar {
-            child: id(given, "childId"),
-            parent: id(given, "parentId"),
-        },
-        CommandKind::DetachStar => Action::DetachStar {
-            child: id(given, "childId"),
-        },
-        CommandKind::AddGroup => Action::AddGroup {
-            id: id(given, "id"),
-            payload: take_members(given, "payload"),
-        },
-        CommandKind::UpdateGroup => Action::UpdateGroup {
-            id: id(given, "id"),
-            payload: take_members(given, "payload"),
-        },
-        CommandKind::RemoveGroup => Action::RemoveGroup {
-            id: id(given, "id"),
-        },
+        CommandKind::AddStar => {
+            Action::AddStar { id: id(given, "id"), payload: take_members(given, "payload") }
+        }
+        CommandKind::UpdateStar => {
+            Action::UpdateStar { id: id(given, "id"), payload: take_members(given, "payload") }
+        }
+        CommandKind::RemoveStar => Action::RemoveStar { id: id(given, "id") },
+        CommandKind::AttachStar => {
+            Action::AttachStar { child: id(given, "childId"), parent: id(given, "parentId") }
+        }
+        CommandKind::DetachStar => Action::DetachStar { child: id(given, "childId") },
+        CommandKind::AddGroup => {
+            Action::AddGroup { id: id(given, "id"), payload: take_members(given, "payload") }
+        }
+        CommandKind::UpdateGroup => {
+            Action::UpdateGroup { id: id(given, "id"), payload: take_members(given, "payload") }
+        }
+        CommandKind::RemoveGroup => Action::RemoveGroup { id: id(given, "id") },
         CommandKind::AddToGroup => Action::AddToGroup {
             group: id(given, "groupId"),
             child: Arc::new(read_group_child(take(given, "child"))),
         },
-        CommandKind::RemoveFromGroup => Action::RemoveFromGroup {
-            group: id(given, "groupId"),
-            child: id(given, "childId"),
-        },
+        CommandKind::RemoveFromGroup => {
+            Action::RemoveFromGroup { group: id(given, "groupId"), child: id(given, "childId") }
+        }
         CommandKind::MoveToGroup => Action::MoveToGroup {
             child: id(given, "childId"),
             kind: match given.get("childType").and_then(Value::as_str) {
                 Some("group") => ChildKind::Group,
                 _ => ChildKind::System,
             },
-            target: given
-                .get("targetGroupId")
-                .and_then(Value::as_str)
-                .map(Id::from),
+            target: given.get("targetGroupId").and_then(Value::as_str).map(Id::from),
         },
         CommandKind::SetSmallBodyFields => set_records(fields, given),
         CommandKind::UpdateSmallBodyField => update_record(fields, given),
@@ -212,14 +189,8 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
         CommandKind::AddProtoplanetaryDisk => {
             let members = take_members(given, "disk");
             let id = id(&members, "id");
-            let record = Record {
-                members: members.into(),
-            };
-            Action::AddRecord {
-                kind: disks,
-                id,
-                record,
-            }
+            let record = Record { members: members.into() };
+            Action::AddRecord { kind: disks, id, record }
         }
         CommandKind::UpdateProtoplanetaryDisk => update_record(disks, given),
         CommandKind::RemoveProtoplanetaryDisk => remove_record(disks, given),
@@ -230,15 +201,11 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
             planet: id(given, "planetId"),
             patch: take_members(given, "patch"),
         },
-        CommandKind::RemoveRing => Action::RemoveRing {
-            planet: id(given, "planetId"),
-        },
+        CommandKind::RemoveRing => Action::RemoveRing { planet: id(given, "planetId") },
         CommandKind::ReplaceSnapshot => {
             let mut given = take_members(given, "snapshot");
             let state = State::from_sections(&mut given);
-            Action::ReplaceSnapshot {
-                snapshot: Box::new(Snapshot { given, state }),
-            }
+            Action::ReplaceSnapshot { snapshot: Box::new(Snapshot { given, state }) }
         }
     }
 }
@@ -263,26 +230,15 @@ fn set_records(kind: RecordKind, given: &mut Members) -> Action {
 }
 
 fn update_record(kind: RecordKind, given: &mut Members) -> Action {
-    Action::UpdateRecord {
-        kind,
-        id: id(given, "id"),
-        patch: take_members(given, "patch"),
-    }
+    Action::UpdateRecord { kind, id: id(given, "id"), patch: take_members(given, "patch") }
 }
 
 fn remove_record(kind: RecordKind, given: &Members) -> Action {
-    Action::RemoveRecord {
-        kind,
-        id: id(given, "id"),
-    }
+    Action::RemoveRecord { kind, id: id(given, "id") }
 }
 
 fn id(given: &Members, name: &str) -> Id {
-    given
-        .get(name)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .into()
+    given.get(name).and_then(Value::as_str).unwrap_or_default().into()
 }
 
 fn take(given: &mut Members, name: &str) -> Value {
@@ -305,9 +261,7 @@ fn judge(action: &Action, findings: &mut Findings) {
         Action::UpdateRecord { id, patch, .. } => judge_id("patch", patch, id, findings),
         Action::AddGroup { payload, .. } => judge_children(payload, findings),
         Action::ReplaceSnapshot { snapshot } => {
-            snapshot
-                .state
-                .check_in(&Path::ROOT.at(&"snapshot"), findings);
+            snapshot.state.check_in(&Path::ROOT.at(&"snapshot"), findings);
         }
         _ => {}
     }
@@ -330,16 +284,10 @@ fn judge_children(group: &Members, findings: &mut Findings) {
     let payload = Path::ROOT.at(&"payload");
     let children = payload.at(&"children");
     let mut seen = HashSet::new();
-    let given = group
-        .get("children")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let given = group.get("children").and_then(Value::as_array).into_iter().flatten();
     for (index, child) in given.enumerate() {
-        let entry = (
-            child.get("type").and_then(Value::as_str),
-            child.get("id").and_then(Value::as_str),
-        );
+        let entry =
+            (child.get("type").and_then(Value::as_str), child.get("id").and_then(Value::as_str));
         if !seen.insert(entry) {
             findings.push(&children.at(&index), "is listed more than once");
         }

@@ -36,10 +36,7 @@ impl TextSlice {
     /// This piece of `whole`; `None` if it is not one.
     pub(crate) fn of(whole: &Arc<String>, piece: &str) -> Option<Self> {
         let begin = piece.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
-        let part = Self {
-            whole: Arc::clone(whole),
-            range: begin..begin.checked_add(piece.len())?,
-        };
+        let part = Self { whole: Arc::clone(whole), range: begin..begin.checked_add(piece.len())? };
         (part.whole.get(part.range.clone()) == Some(piece)).then_some(part)
     }
 
@@ -52,10 +49,7 @@ impl TextSlice {
 impl LazyMembers {
     /// Members that were written as a JSON object, without its braces and without white space between them.
     pub(crate) fn from_text(text: TextSlice) -> Self {
-        Self(Arc::new(Inner {
-            text: Some(text),
-            read: OnceLock::new(),
-        }))
+        Self(Arc::new(Inner { text: Some(text), read: OnceLock::new() }))
     }
 
     /// The members as text, and not as a map: for a universe that is kept and hardly looked at.
@@ -126,10 +120,7 @@ impl LazyMembers {
 
 impl From<Members> for LazyMembers {
     fn from(members: Members) -> Self {
-        Self(Arc::new(Inner {
-            text: None,
-            read: members.into(),
-        }))
+        Self(Arc::new(Inner { text: None, read: members.into() }))
     }
 }
 

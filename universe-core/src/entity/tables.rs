@@ -9,24 +9,11 @@ use crate::member::{Kind, Member, Need, Range, Table};
 
 /// One line of a table.
 pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'static str) -> Member {
-    Member {
-        name,
-        kind,
-        need,
-        doc,
-        range: Range::Any,
-    }
+    Member { name, kind, need, doc, range: Range::Any }
 }
 
-const BODY_TYPES: &[&str] = &[
-    "star",
-    "planet",
-    "moon",
-    "asteroid",
-    "comet",
-    "lagrangePoint",
-    "blackHole",
-];
+const BODY_TYPES: &[&str] =
+    &["star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole"];
 
 // Tables are read by column.
 #[rustfmt::skip]

@@ -5,12 +5,8 @@ use serde_json::{Map, Value, json};
 use super::style::{Settings, Spacing};
 use super::{Random, rounded};
 
-const ROCKY: [&str; 6] = [
-    "#B5793F", "#C2A37C", "#8C7B6B", "#4F7FBF", "#A8553A", "#6FA66A",
-];
-const GIANT: [&str; 6] = [
-    "#D9B48F", "#E3C98A", "#7FB2D9", "#5C7FD0", "#C98F6B", "#9FC9C4",
-];
+const ROCKY: [&str; 6] = ["#B5793F", "#C2A37C", "#8C7B6B", "#4F7FBF", "#A8553A", "#6FA66A"];
+const GIANT: [&str; 6] = ["#D9B48F", "#E3C98A", "#7FB2D9", "#5C7FD0", "#C98F6B", "#9FC9C4"];
 const MOON: [&str; 5] = ["#BFBDB8", "#9C9A97", "#D8D2C4", "#A79A86", "#C7CBD1"];
 /// From this mass on a planet looks like a giant.
 const GIANT_MASS: f64 = 60.0;
@@ -155,16 +151,8 @@ impl Body {
         put("eccentricity", json!(rounded(eccentricity)));
         put("orbitalSpeed", json!(rounded(speed)));
         put("orbitalPhase", json!(rounded(phase)));
-        let turned = [
-            ("orbitRotX", rot_x),
-            ("orbitRotY", rot_y),
-            ("orbitRotZ", rot_z),
-        ];
-        let moved = [
-            ("orbitOffsetX", x),
-            ("orbitOffsetY", y),
-            ("orbitOffsetZ", z),
-        ];
+        let turned = [("orbitRotX", rot_x), ("orbitRotY", rot_y), ("orbitRotZ", rot_z)];
+        let moved = [("orbitOffsetX", x), ("orbitOffsetY", y), ("orbitOffsetZ", z)];
         for (name, value) in turned.into_iter().chain(moved) {
             // Absent means 0.
             if value != 0.0 {
@@ -191,11 +179,7 @@ impl Motion {
             speed: spacing.speed / axis.max(0.01).sqrt(),
             phase: random.between(0.0, 360.0),
             // Most are flatter than the style allows.
-            turned: [
-                random.between(0.0, tilt) * random.float(),
-                random.between(0.0, 360.0),
-                0.0,
-            ],
+            turned: [random.between(0.0, tilt) * random.float(), random.between(0.0, 360.0), 0.0],
             offset: [0.0; 3],
         }
     }

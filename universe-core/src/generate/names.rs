@@ -6,9 +6,8 @@ const BEGIN: [&str; 20] = [
     "Al", "Be", "Ca", "Dor", "El", "Fa", "Gal", "Hel", "Ir", "Ka", "Lu", "Mir", "Nor", "Or", "Pel",
     "Ra", "Sel", "Ta", "Vel", "Zan",
 ];
-const MIDDLE: [&str; 12] = [
-    "a", "e", "i", "o", "u", "ara", "eri", "ilo", "ona", "umi", "ath", "eth",
-];
+const MIDDLE: [&str; 12] =
+    ["a", "e", "i", "o", "u", "ara", "eri", "ilo", "ona", "umi", "ath", "eth"];
 const END: [&str; 14] = [
     "dan", "dra", "gon", "kas", "lis", "mir", "nis", "phe", "ra", "ris", "ros", "tis", "via", "xa",
 ];

@@ -113,9 +113,8 @@ impl Random {
 }
 
 fn hash(text: &str) -> u32 {
-    text.encode_utf16().fold(0x811C_9DC5, |hash, unit| {
-        (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193)
-    })
+    text.encode_utf16()
+        .fold(0x811C_9DC5, |hash, unit| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193))
 }
 
 /// A number modulo 2³², its fraction cut.

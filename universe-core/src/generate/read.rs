@@ -36,12 +36,8 @@ impl Preset {
 
 impl Style {
     /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::Sparse,
-        Self::SolarLike,
-        Self::Crowded,
-        Self::SuperDenseExperimental,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::Sparse, Self::SolarLike, Self::Crowded, Self::SuperDenseExperimental];
 
     /// Its name in recipes.
     #[must_use]

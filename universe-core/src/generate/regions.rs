@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use super::bodies::{Body, Kind, mass};
 use super::{Random, Recipe, Universe, names, rounded};
 
-const COLORS: [&str; 8] = [
-    "#5B8DEF", "#E07A5F", "#81B29A", "#F2CC8F", "#B388EB", "#EF6F9A", "#4FB6C6", "#A3B85B",
-];
+const COLORS: [&str; 8] =
+    ["#5B8DEF", "#E07A5F", "#81B29A", "#F2CC8F", "#B388EB", "#EF6F9A", "#4FB6C6", "#A3B85B"];
 const NEBULAE: [(&str, &str); 5] = [
     ("#5B3FA8", "#E07ACB"),
     ("#1F5F8B", "#7FD1E8"),
@@ -30,10 +29,7 @@ pub(super) fn add(recipe: &Recipe, master: &Random, universe: &mut Universe, ext
         universe.nebulae.insert(format!("nebula-{n}"), nebula);
     }
     let mut random = master.fork("rogue-planets");
-    let reach = universe
-        .systems
-        .iter()
-        .map(|(_, [x, _, z])| (x * x + z * z).sqrt());
+    let reach = universe.systems.iter().map(|(_, [x, _, z])| (x * x + z * z).sqrt());
     let reach = reach.fold(extent, f64::max) + extent;
     for n in 1..=random.int(settings.rogues.0, settings.rogues.1) {
         let rogue = rogue(n, reach, &mut random);
@@ -45,11 +41,8 @@ pub(super) fn add(recipe: &Recipe, master: &Random, universe: &mut Universe, ext
 /// Groups the systems, a few each. Gives the groups with their places.
 fn add_groups(universe: &mut Universe, random: &mut Random) -> Vec<(String, Position)> {
     let mut groups = Vec::new();
-    for ((systems, color), n) in universe
-        .systems
-        .chunks(GROUP_SIZE)
-        .zip(COLORS.iter().cycle())
-        .zip(1..)
+    for ((systems, color), n) in
+        universe.systems.chunks(GROUP_SIZE).zip(COLORS.iter().cycle()).zip(1..)
     {
         let count = systems.len() as f64;
         let mean = |axis: usize| {
@@ -57,10 +50,8 @@ fn add_groups(universe: &mut Universe, random: &mut Random) -> Vec<(String, Posi
             rounded(parts.sum::<f64>() / count)
         };
         let (id, place) = (format!("group-{n}"), [0, 1, 2].map(mean));
-        let children: Vec<_> = systems
-            .iter()
-            .map(|(system, _)| json!({ "id": system, "type": "system" }))
-            .collect();
+        let children: Vec<_> =
+            systems.iter().map(|(system, _)| json!({ "id": system, "type": "system" })).collect();
         let group = json!({
             "id": id,
             "name": format!("{} Cluster", names::star(random)),
@@ -82,10 +73,7 @@ fn nebula(n: i32, groups: &[(String, Position)], extent: f64, random: &mut Rando
         None => (Vec::new(), [0.0; 3]),
     };
     let place = place.map(|part| rounded(part + extent * random.between(-1.5, 1.5)));
-    let (base, accent) = random
-        .pick(&NEBULAE)
-        .copied()
-        .unwrap_or(("#5B3FA8", "#E07ACB"));
+    let (base, accent) = random.pick(&NEBULAE).copied().unwrap_or(("#5B3FA8", "#E07ACB"));
     json!({
         "id": format!("nebula-{n}"),
         "name": format!("{} Nebula", names::star(random)),
@@ -115,18 +103,16 @@ fn rogue(n: i32, reach: f64, random: &mut Random) -> Body {
     let id = format!("rogue-{n}");
     let mass = mass(Kind::Planet, random);
     let named = (id.clone(), names::star(random));
-    Body::new(Kind::Planet, mass, named, random)
-        .with("isRoguePlanet", json!(true))
-        .with(
-            "roguePlanet",
-            json!({
-                "seed": id,
-                "initialPosition": position(place.map(rounded)),
-                "velocity": position(velocity),
-                "pathCurvature": 0,
-                "showTrajectory": true,
-            }),
-        )
+    Body::new(Kind::Planet, mass, named, random).with("isRoguePlanet", json!(true)).with(
+        "roguePlanet",
+        json!({
+            "seed": id,
+            "initialPosition": position(place.map(rounded)),
+            "velocity": position(velocity),
+            "pathCurvature": 0,
+            "showTrajectory": true,
+        }),
+    )
 }
 
 fn position([x, y, z]: Position) -> Value {

@@ -73,10 +73,6 @@ impl Scale {
             Self::Compressed => (5.0, 1.6, 18.0),
             Self::Toy => (3.0, 1.5, 15.0),
         };
-        Spacing {
-            base,
-            growth,
-            speed,
-        }
+        Spacing { base, growth, speed }
     }
 }

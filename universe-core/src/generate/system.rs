@@ -26,11 +26,7 @@ impl System {
     /// The `number`th system, from 1.
     pub(super) fn new(recipe: &Recipe, number: u32, random: &Random) -> Self {
         let settings = recipe.style.settings();
-        let shape = Topology::new(
-            recipe.preset,
-            settings.max_stars,
-            &mut random.fork("lsystem"),
-        );
+        let shape = Topology::new(recipe.preset, settings.max_stars, &mut random.fork("lsystem"));
         let mut system = Self {
             number,
             bodies: Vec::new(),
@@ -71,12 +67,7 @@ impl System {
         let mut masses = masses.into_iter();
         let (root_id, name) = (format!("s{}", self.number), names::star(random));
         let mass_of_root = masses.next().unwrap_or(100.0);
-        let root = Body::new(
-            Kind::Star,
-            mass_of_root,
-            (root_id.clone(), name.clone()),
-            random,
-        );
+        let root = Body::new(Kind::Star, mass_of_root, (root_id.clone(), name.clone()), random);
         let base = self.spacing.base.max(2.0 * root.radius);
         self.bodies.push(root);
         let growth = self.spacing.growth;
@@ -93,10 +84,7 @@ impl System {
         // Companions are outside of the planets, spread evenly over the circle.
         let companions = masses.len();
         for (mass, n) in masses.zip(1..) {
-            let (id, name) = (
-                format!("{root_id}-star{}", n + 1),
-                names::companion(&name, n),
-            );
+            let (id, name) = (format!("{root_id}-star{}", n + 1), names::companion(&name, n));
             let mut body = Body::new(Kind::Star, mass, (id, name), random);
             let mut motion = Motion::at(distance, &self.settings, &self.spacing, random);
             motion.phase = 360.0 * n as f64 / companions as f64;
@@ -139,11 +127,7 @@ impl System {
         let mass = mass(kind, random);
         let mut body = Body::new(kind, mass, named, random);
         body.orbit = motion;
-        let primary = Primary {
-            id: body.id.clone(),
-            name: body.name.clone(),
-            radius: body.radius,
-        };
+        let primary = Primary { id: body.id.clone(), name: body.name.clone(), radius: body.radius };
         self.attach(body, parent);
         primary
     }

@@ -84,10 +84,7 @@ impl State {
             (None, _) => {}
         }
         let (child_id, target_group_id) = (Arc::clone(child), target.cloned());
-        Ok(Event::MovedToGroup {
-            child_id,
-            target_group_id,
-        })
+        Ok(Event::MovedToGroup { child_id, target_group_id })
     }
 
     fn is_group_in(&self, child: &Id, group: &Id) -> bool {

@@ -19,21 +19,13 @@ const TYPED: [&str; 3] = ["id", "parentGroupId", "children"];
 impl State {
     /// The children it is given leave the groups they are in.
     pub(super) fn add_group(&mut self, id: &Id, payload: &Members) -> Outcome {
-        let parent = payload
-            .get("parentGroupId")
-            .and_then(Value::as_str)
-            .map(Id::from);
+        let parent = payload.get("parentGroupId").and_then(Value::as_str).map(Id::from);
         let parent = parent.as_ref();
         if self.groups.contains_key(id) {
             let message = format!(
                 "group {id:?} exists; choose another id, or change it with updateGroup or moveToGroup"
             );
-            return Err(Refusal::move_failed(
-                Reason::AlreadyExists,
-                id,
-                parent,
-                message,
-            ));
+            return Err(Refusal::move_failed(Reason::AlreadyExists, id, parent, message));
         }
         if parent == Some(id) {
             return Err(self_contained(id, parent));
@@ -43,10 +35,8 @@ impl State {
         }
         let mut members = payload.clone();
         let children = take_group_children(&mut members);
-        let above: HashSet<_> = parent
-            .into_iter()
-            .flat_map(|id| self.group_and_above(id))
-            .collect();
+        let above: HashSet<_> =
+            parent.into_iter().flat_map(|id| self.group_and_above(id)).collect();
         for child in &children {
             if child.kind == ChildKind::Group && child.id == *id {
                 return Err(self_contained(id, Some(id)));
@@ -81,21 +71,14 @@ impl State {
     }
 
     pub(super) fn update_group(&mut self, id: &Id, payload: &Members) -> Outcome {
-        let group = self
-            .group_mut(id)
-            .ok_or_else(|| Refusal::group_not_found(id))?;
+        let group = self.group_mut(id).ok_or_else(|| Refusal::group_not_found(id))?;
         if let Some(parent) = payload.get("parentGroupId").map(Value::as_str)
             && parent != group.parent_group_id()
         {
             let message =
                 format!("the parent of group {id:?} is not set by updateGroup; use moveToGroup");
             let parent = parent.map(Id::from);
-            return Err(Refusal::move_failed(
-                Reason::ManagedMember,
-                id,
-                parent.as_ref(),
-                message,
-            ));
+            return Err(Refusal::move_failed(Reason::ManagedMember, id, parent.as_ref(), message));
         }
         if let Some(Value::Array(given)) = payload.get("children")
             && let Some(child) = first_difference(given, group)
@@ -104,26 +87,15 @@ impl State {
                 "the children of group {id:?} are not set by updateGroup; use addToGroup, \
                  removeFromGroup or moveToGroup on {child:?}"
             );
-            return Err(Refusal::move_failed(
-                Reason::ManagedMember,
-                &child,
-                Some(id),
-                message,
-            ));
+            return Err(Refusal::move_failed(Reason::ManagedMember, &child, Some(id), message));
         }
-        group
-            .members
-            .update(|members| merge(members, payload, &TYPED));
+        group.members.update(|members| merge(members, payload, &TYPED));
         Ok(Event::GroupUpdated { id: Arc::clone(id) })
     }
 
     /// Its groups move up to where it was, its systems become ungrouped.
     pub(super) fn remove_group(&mut self, id: &Id) -> Outcome {
-        let group = self
-            .groups
-            .get(id)
-            .cloned()
-            .ok_or_else(|| Refusal::group_not_found(id))?;
+        let group = self.groups.get(id).cloned().ok_or_else(|| Refusal::group_not_found(id))?;
         self.unlink_group(id);
         self.groups.remove(id);
         if let Some(parent) = &group.parent {
@@ -133,8 +105,7 @@ impl State {
         for child in group.children.iter() {
             match (child.kind, &group.parent) {
                 (ChildKind::System, _) => {
-                    self.memberships
-                        .remove(&(Arc::clone(&child.id), Arc::clone(id)));
+                    self.memberships.remove(&(Arc::clone(&child.id), Arc::clone(id)));
                 }
                 (ChildKind::Group, Some(parent)) => self.link_child(Arc::clone(child), parent),
                 (ChildKind::Group, None) => self.link_root_group(&child.id),

@@ -22,19 +22,13 @@ impl State {
 
     /// Adds or replaces. (Only disks have a command for this.)
     pub(super) fn add_record(&mut self, kind: RecordKind, id: &Id, record: &Record) -> Event {
-        self.records_mut(kind)
-            .insert(Arc::clone(id), record.clone());
+        self.records_mut(kind).insert(Arc::clone(id), record.clone());
         Event::ProtoplanetaryDiskAdded { id: Arc::clone(id) }
     }
 
     pub(super) fn update_record(&mut self, kind: RecordKind, id: &Id, patch: &Members) -> Outcome {
-        let record = self
-            .records_mut(kind)
-            .get_mut(id)
-            .ok_or_else(|| not_found(kind, id))?;
-        record
-            .members
-            .update(|members| merge(members, patch, &["id"]));
+        let record = self.records_mut(kind).get_mut(id).ok_or_else(|| not_found(kind, id))?;
+        record.members.update(|members| merge(members, patch, &["id"]));
         let id = Arc::clone(id);
         Ok(match kind {
             RecordKind::SmallBodyField => Event::SmallBodyFieldUpdated { id },
@@ -78,12 +72,9 @@ fn not_found(kind: RecordKind, id: &Id) -> Refusal {
             "protoplanetary disk",
             "protoplanetaryDisks",
         ),
-        RecordKind::Nebula => (
-            "NEBULA_NOT_FOUND",
-            Event::NebulaNotFound { id: event_id },
-            "nebula",
-            "nebulae",
-        ),
+        RecordKind::Nebula => {
+            ("NEBULA_NOT_FOUND", Event::NebulaNotFound { id: event_id }, "nebula", "nebulae")
+        }
     };
     let message = format!("{name} {id:?} does not exist in this universe; name one in {section:?}");
     Refusal::new(code, event, message)

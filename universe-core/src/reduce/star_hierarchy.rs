@@ -12,37 +12,22 @@ use crate::state::State;
 
 impl State {
     pub(super) fn attach_star(&mut self, child: &Id, parent: &Id) -> Outcome {
-        if let Some(unknown) = [child, parent]
-            .into_iter()
-            .find(|id| !self.stars.contains_key(*id))
+        if let Some(unknown) = [child, parent].into_iter().find(|id| !self.stars.contains_key(*id))
         {
             let message = format!("body {unknown:?} does not exist in this universe; add it first");
-            return Err(Refusal::attach_failed(
-                Reason::NotFound,
-                child,
-                Some(parent),
-                message,
-            ));
+            return Err(Refusal::attach_failed(Reason::NotFound, child, Some(parent), message));
         }
         if self.is_star_above(child, parent) {
             let message = format!(
                 "body {child:?} cannot orbit {parent:?}, which is itself or one of its descendants; \
                  name a body outside of it"
             );
-            return Err(Refusal::attach_failed(
-                Reason::Cycle,
-                child,
-                Some(parent),
-                message,
-            ));
+            return Err(Refusal::attach_failed(Reason::Cycle, child, Some(parent), message));
         }
         self.unlink_star(child);
         self.link_star(child, Some(parent));
         let (child_id, parent_id) = (Arc::clone(child), Arc::clone(parent));
-        Ok(Event::StarAttached {
-            child_id,
-            parent_id,
-        })
+        Ok(Event::StarAttached { child_id, parent_id })
     }
 
     /// The orbit's distance becomes 0; its other members stay.
@@ -55,10 +40,7 @@ impl State {
         let child_id = Arc::clone(child);
         if let Some(problem) = problem {
             let message = format!("body {child:?} {problem}");
-            let event = Event::DetachFailed {
-                reason: Reason::NotAttached,
-                child_id,
-            };
+            let event = Event::DetachFailed { reason: Reason::NotAttached, child_id };
             return Err(Refusal::new("DETACH_FAILED_NOT_ATTACHED", event, message));
         }
         self.unlink_star(child);

@@ -16,20 +16,14 @@ const TYPED: [&str; 3] = ["id", "parentId", "children"];
 
 impl State {
     pub(super) fn add_star(&mut self, id: &Id, payload: &Members) -> Outcome {
-        let parent = payload
-            .get("parentId")
-            .and_then(Value::as_str)
-            .map(Id::from);
+        let parent = payload.get("parentId").and_then(Value::as_str).map(Id::from);
         if self.stars.contains_key(id) {
             let message = format!(
                 "body {id:?} exists; choose another id, or change it with updateStar or attachStar"
             );
             return Err(refused(Reason::AlreadyExists, id, parent.as_ref(), message));
         }
-        if let Some(parent) = parent
-            .as_ref()
-            .filter(|parent| !self.stars.contains_key(*parent))
-        {
+        if let Some(parent) = parent.as_ref().filter(|parent| !self.stars.contains_key(*parent)) {
             return Err(if parent == id {
                 let message = format!("body {id:?} cannot orbit itself; name another body or null");
                 refused(Reason::Cycle, id, Some(parent), message)
@@ -41,12 +35,9 @@ impl State {
             });
         }
 
-        let known = payload
-            .iter()
-            .filter(|(name, _)| !TYPED.contains(&name.as_str()));
-        let mut members: Members = known
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        let known = payload.iter().filter(|(name, _)| !TYPED.contains(&name.as_str()));
+        let mut members: Members =
+            known.map(|(name, value)| (name.clone(), value.clone())).collect();
         if members.get("orbitalPhase").is_none_or(Value::is_null) {
             members.insert("orbitalPhase".to_owned(), Value::from(0));
         }
@@ -63,9 +54,7 @@ impl State {
     }
 
     pub(super) fn update_star(&mut self, id: &Id, payload: &Members) -> Outcome {
-        let star = self
-            .star_mut(id)
-            .ok_or_else(|| Refusal::star_not_found(id))?;
+        let star = self.star_mut(id).ok_or_else(|| Refusal::star_not_found(id))?;
         if let Some(parent) = payload.get("parentId").map(Value::as_str)
             && parent != star.parent_id()
         {
@@ -78,15 +67,9 @@ impl State {
                 "the children of body {id:?} are not set by updateStar; use attachStar, \
                  detachStar, addStar or removeStar on {child:?}"
             );
-            return Err(refused(
-                Reason::ManagedMember,
-                &child.into(),
-                Some(id),
-                message,
-            ));
+            return Err(refused(Reason::ManagedMember, &child.into(), Some(id), message));
         }
-        star.members
-            .update(|members| merge(members, payload, &TYPED));
+        star.members.update(|members| merge(members, payload, &TYPED));
         Ok(Event::StarUpdated { id: Arc::clone(id) })
     }
 
@@ -100,18 +83,13 @@ impl State {
             self.stars.remove(removed);
             self.ungroup_system(removed);
         }
-        Ok(Event::StarRemoved {
-            id: Arc::clone(id),
-            removed_ids,
-        })
+        Ok(Event::StarRemoved { id: Arc::clone(id), removed_ids })
     }
 }
 
 /// Sets each member of the patch, nulls included, other than those that are not its to set.
 pub(super) fn merge(members: &mut Members, patch: &Members, except: &[&str]) {
-    let given = patch
-        .iter()
-        .filter(|(name, _)| !except.contains(&name.as_str()));
+    let given = patch.iter().filter(|(name, _)| !except.contains(&name.as_str()));
     members.extend(given.map(|(name, value)| (name.clone(), value.clone())));
 }
 
@@ -132,10 +110,7 @@ fn parent_is_managed(id: &Id, parent: Option<Id>) -> Refusal {
     let Some(parent) = parent else {
         let message = format!("the parent of body {id:?} is not set by updateStar; use detachStar");
         let reason = Reason::ManagedMember;
-        let event = Event::DetachFailed {
-            reason,
-            child_id: Arc::clone(id),
-        };
+        let event = Event::DetachFailed { reason, child_id: Arc::clone(id) };
         return Refusal::new("STAR_MEMBER_MANAGED", event, message);
     };
     let message = format!("the parent of body {id:?} is not set by updateStar; use attachStar");

@@ -30,12 +30,8 @@ impl Left {
             }
             self.entity(&group.members)?;
         }
-        let records = [
-            &state.belts,
-            &state.small_body_fields,
-            &state.protoplanetary_disks,
-            &state.nebulae,
-        ];
+        let records =
+            [&state.belts, &state.small_body_fields, &state.protoplanetary_disks, &state.nebulae];
         for record in records.into_iter().flat_map(|records| records.values()) {
             self.entity(&record.members)?;
         }

@@ -66,10 +66,8 @@ impl State {
         let mut findings = Findings::default();
         let Value::Object(mut universe) = value else {
             let found = describe(&value);
-            findings.push(
-                &Path::ROOT,
-                format_args!("expected an object (universe), found {found}"),
-            );
+            findings
+                .push(&Path::ROOT, format_args!("expected an object (universe), found {found}"));
             return Err(findings);
         };
         check_object(&universe, &UNIVERSE, mode, &Path::ROOT, &mut findings);
@@ -129,9 +127,8 @@ pub(super) fn link_stars(stars: &mut [Star], roots: &Sequence<Id>) -> bool {
         note(None, slot, root);
     }
     let parents = stars.iter().map(|star| star.parent.as_deref());
-    let parents: Vec<_> = parents
-        .map(|parent| parent.and_then(|id| index.get(id).copied()))
-        .collect();
+    let parents: Vec<_> =
+        parents.map(|parent| parent.and_then(|id| index.get(id).copied())).collect();
     is_sound &= index.len() == stars.len() && all_lead_to_a_root(&parents);
     for (star, slot) in stars.iter_mut().zip(slots) {
         is_sound &= star.parent.is_none() || slot.is_some();
@@ -181,10 +178,7 @@ pub(super) fn link_groups(groups: &mut [Group], roots: &Sequence<Id>) -> OrdMap<
 }
 
 pub(super) fn by_id<T>(entities: Vec<T>, id: impl Fn(&T) -> Id) -> OrdMap<Id, Arc<T>> {
-    entities
-        .into_iter()
-        .map(|entity| (id(&entity), Arc::new(entity)))
-        .collect()
+    entities.into_iter().map(|entity| (id(&entity), Arc::new(entity))).collect()
 }
 
 // What follows reads values that the checker has passed. A value of another type reads as empty.
@@ -204,18 +198,13 @@ pub(super) fn read_group(mut members: Members) -> Group {
         id: take_id(&mut members, "id").unwrap_or_default(),
         parent: take_id(&mut members, "parentGroupId"),
         slot: None,
-        children: take_group_children(&mut members)
-            .into_iter()
-            .map(Arc::new)
-            .collect(),
+        children: take_group_children(&mut members).into_iter().map(Arc::new).collect(),
         members: LazyMembers::written(members),
     }
 }
 
 pub(super) fn read_record(members: Members) -> Record {
-    Record {
-        members: LazyMembers::written(members),
-    }
+    Record { members: LazyMembers::written(members) }
 }
 
 /// Takes the entries of a new or stored group.

@@ -16,10 +16,7 @@ impl State {
 
     /// Takes the body out of its parent's `children` or out of `rootIds`.
     pub(crate) fn unlink_star(&mut self, id: &str) {
-        let Some((parent, slot)) = self
-            .stars
-            .get(id)
-            .map(|star| (star.parent.clone(), star.slot))
+        let Some((parent, slot)) = self.stars.get(id).map(|star| (star.parent.clone(), star.slot))
         else {
             return;
         };
@@ -39,9 +36,7 @@ impl State {
         let entry = Arc::clone(id);
         let slot = match parent {
             None => Some(self.root_ids.push(entry)),
-            Some(parent) => self
-                .star_mut(parent)
-                .map(|parent| parent.children.push(entry)),
+            Some(parent) => self.star_mut(parent).map(|parent| parent.children.push(entry)),
         };
         if let Some(star) = self.star_mut(id) {
             star.parent = parent.cloned();
@@ -107,10 +102,7 @@ impl State {
     /// Puts the entry of an unlinked group, or of a system, at the end of the parent's `children`.
     pub(crate) fn link_child(&mut self, entry: Arc<GroupChild>, parent: &Id) {
         let (id, kind) = (Arc::clone(&entry.id), entry.kind);
-        let Some(slot) = self
-            .group_mut(parent)
-            .map(|group| group.children.push(entry))
-        else {
+        let Some(slot) = self.group_mut(parent).map(|group| group.children.push(entry)) else {
             return;
         };
         match kind {
@@ -154,15 +146,12 @@ impl State {
 
     /// Whether the system is listed by the group.
     pub(crate) fn is_system_in(&self, system: &Id, group: &Id) -> bool {
-        self.memberships
-            .contains_key(&(Arc::clone(system), Arc::clone(group)))
+        self.memberships.contains_key(&(Arc::clone(system), Arc::clone(group)))
     }
 
     /// Whether the group is the other one or is somewhere above it.
     pub(crate) fn is_group_above(&self, id: &str, other: &str) -> bool {
-        let has_children = self
-            .group(id)
-            .is_some_and(|group| !group.children.is_empty());
+        let has_children = self.group(id).is_some_and(|group| !group.children.is_empty());
         id == other || (has_children && self.group_and_above(other).any(|above| above == id))
     }
 

@@ -70,12 +70,7 @@ impl State {
             let tree = value(text).map_err(TextError::Json)?;
             return Ok(Self::read_partial(tree, strictness)?);
         };
-        let Reader {
-            state,
-            findings,
-            warnings,
-            ..
-        } = read;
+        let Reader { state, findings, warnings, .. } = read;
         findings.into_result()?;
         state.check()?;
         match strictness {
@@ -90,10 +85,7 @@ enum Source<'s> {
     /// Written by this crate: well-formed, and kept safe since.
     Stored(&'s Arc<String>),
     /// Given by a user.
-    Given {
-        strictness: Strictness,
-        value: &'s ReadValue<'s>,
-    },
+    Given { strictness: Strictness, value: &'s ReadValue<'s> },
 }
 
 /// A universe while it is read.
@@ -211,15 +203,13 @@ impl<'s> Reader<'s> {
             // There are few of them, and their children may have any members.
             Family::Groups => {
                 let group = serde_json::from_str(text).ok()?;
-                self.groups
-                    .push(Some(read_group(group)).filter(|group| *group.id == *key)?);
+                self.groups.push(Some(read_group(group)).filter(|group| *group.id == *key)?);
             }
             _ => {
                 let text = without_braces(text)?;
                 text_in(text, "id").filter(|id| id == key)?;
                 let members = members(text)?;
-                self.keep_record(family, key, Record { members })
-                    .then_some(())?;
+                self.keep_record(family, key, Record { members }).then_some(())?;
             }
         }
         Some(())
@@ -306,9 +296,7 @@ impl<'de> Visitor<'de> for &mut Reader<'_> {
                 return Err(odd());
             }
         }
-        let is_whole = ["stars", "rootIds", "time"]
-            .iter()
-            .all(|name| seen.contains(*name));
+        let is_whole = ["stars", "rootIds", "time"].iter().all(|name| seen.contains(*name));
         match self.source {
             Source::Stored(_) if !is_whole => Err(odd()),
             _ => Ok(()),

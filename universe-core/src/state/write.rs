@@ -210,16 +210,14 @@ fn map<'a, T: 'a>(
 }
 
 fn records(out: &mut Vec<u8>, records: &Records) -> WriteResult {
-    map(out, records.iter(), |out, record| {
-        match record.members.as_text() {
-            Some(members) => {
-                out.push(b'{');
-                out.extend_from_slice(members.as_bytes());
-                out.push(b'}');
-                Ok(())
-            }
-            None => serde_json::to_writer(out, record),
+    map(out, records.iter(), |out, record| match record.members.as_text() {
+        Some(members) => {
+            out.push(b'{');
+            out.extend_from_slice(members.as_bytes());
+            out.push(b'}');
+            Ok(())
         }
+        None => serde_json::to_writer(out, record),
     })
 }
 

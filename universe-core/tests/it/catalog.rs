@@ -11,10 +11,7 @@ use crate::support::cases;
 
 #[test]
 fn ten_categories_of_twenty_five_commands() {
-    let names: Vec<_> = categories()
-        .iter()
-        .map(|c| (c.name, c.slug, c.commands.len()))
-        .collect();
+    let names: Vec<_> = categories().iter().map(|c| (c.name, c.slug, c.commands.len())).collect();
     let expected = [
         ("Simulation", "simulation", 1),
         ("Star CRUD", "star-crud", 3),
@@ -42,22 +39,12 @@ fn ten_categories_of_twenty_five_commands() {
 
 #[test]
 fn categories_are_found_by_name_and_slug_in_any_case() {
-    for name in [
-        "Star hierarchy",
-        "star hierarchy",
-        "STAR HIERARCHY",
-        "star-hierarchy",
-        "Star-Hierarchy",
-    ] {
+    for name in
+        ["Star hierarchy", "star hierarchy", "STAR HIERARCHY", "star-hierarchy", "Star-Hierarchy"]
+    {
         assert_eq!(Category::find(name).unwrap().slug, "star-hierarchy");
     }
-    for name in [
-        "",
-        "star",
-        "starhierarchy",
-        "star_hierarchy",
-        " Star hierarchy",
-    ] {
+    for name in ["", "star", "starhierarchy", "star_hierarchy", " Star hierarchy"] {
         assert!(Category::find(name).is_none(), "{name:?}");
     }
 }
@@ -115,15 +102,9 @@ fn every_example_is_accepted_by_a_universe() {
         assert_eq!(example["type"], name);
         let read = Command::from_value(example).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(read.kind(), spec.kind);
-        let applied = demo
-            .apply(&read)
-            .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+        let applied = demo.apply(&read).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
         assert_eq!(applied.events.len(), usize::from(name != "tick"), "{name}");
-        assert_ne!(
-            applied.state.to_value(),
-            demo.to_value(),
-            "{name} shows its effect"
-        );
+        assert_ne!(applied.state.to_value(), demo.to_value(), "{name} shows its effect");
         applied.state.check().unwrap();
     }
 }
@@ -132,10 +113,7 @@ fn every_example_is_accepted_by_a_universe() {
 fn every_command_and_member_is_described() {
     for spec in commands() {
         let name = spec.kind.name();
-        assert!(
-            spec.description.ends_with('.') && !spec.description.contains("  "),
-            "{name}"
-        );
+        assert!(spec.description.ends_with('.') && !spec.description.contains("  "), "{name}");
         assert_eq!(spec.fields.name, name);
         described(spec.fields);
     }
@@ -159,18 +137,9 @@ fn the_published_schema_is_plain_and_small() {
     assert_eq!(schema["type"], "object");
     assert_eq!(schema["required"], json!(["type"]));
     assert_eq!(schema["properties"]["type"]["type"], "string");
-    assert_eq!(
-        schema["properties"]["type"]["enum"]
-            .as_array()
-            .unwrap()
-            .len(),
-        25
-    );
+    assert_eq!(schema["properties"]["type"]["enum"].as_array().unwrap().len(), 25);
     let variants = schema["anyOf"].as_array().unwrap();
-    let names: Vec<_> = variants
-        .iter()
-        .map(|v| &v["properties"]["type"]["const"])
-        .collect();
+    let names: Vec<_> = variants.iter().map(|v| &v["properties"]["type"]["const"]).collect();
     assert_eq!(json!(names), schema["properties"]["type"]["enum"]);
     assert_plain(&schema);
     for spec in commands() {
@@ -180,9 +149,7 @@ fn the_published_schema_is_plain_and_small() {
 
 /// Clients lose whole servers over less plain schemas.
 fn assert_plain(schema: &Value) {
-    let Value::Object(schema) = schema else {
-        panic!("a schema is an object, not {schema}")
-    };
+    let Value::Object(schema) = schema else { panic!("a schema is an object, not {schema}") };
     for (keyword, value) in schema {
         match keyword.as_str() {
             "type" => assert!(
@@ -248,38 +215,27 @@ fn is_looser(schema: &jsonschema::Validator, mut given: Value) -> bool {
 
 fn golden_commands() -> Vec<Value> {
     let all = ["conform", "quirk", "malformed"].map(cases);
-    all.into_iter()
-        .flatten()
-        .flat_map(|case| case.commands)
-        .collect()
+    all.into_iter().flatten().flat_map(|case| case.commands).collect()
 }
 
 #[test]
 fn what_the_checker_accepts_is_valid_by_the_published_schema() {
     let schema = jsonschema::validator_for(&command_schema()).unwrap();
-    let accepted = golden_commands()
-        .into_iter()
-        .filter(|given| is_looser(&schema, given.clone()));
+    let accepted = golden_commands().into_iter().filter(|given| is_looser(&schema, given.clone()));
     let accepted = accepted.count();
     assert!(accepted > 400, "only {accepted}");
     for spec in commands() {
         assert!(is_looser(&schema, spec.example()));
     }
-    for given in [
-        json!({}),
-        json!({ "type": "explode" }),
-        json!({ "type": "addStar" }),
-        json!([]),
-    ] {
+    for given in [json!({}), json!({ "type": "explode" }), json!({ "type": "addStar" }), json!([])]
+    {
         assert!(!schema.is_valid(&given), "{given}");
     }
 }
 
 #[test]
 fn the_exact_schema_refuses_what_the_checker_refuses_but_for_ids_and_keys() {
-    let malformed = cases("malformed")
-        .into_iter()
-        .flat_map(|case| case.commands);
+    let malformed = cases("malformed").into_iter().flat_map(|case| case.commands);
     let mut refused = 0;
     for given in malformed {
         let Err(error) = Command::from_value(given.clone()) else {
@@ -291,9 +247,7 @@ fn the_exact_schema_refuses_what_the_checker_refuses_but_for_ids_and_keys() {
         let exact = jsonschema::validator_for(&spec.exact_schema()).unwrap();
         let told = error.to_string();
         // What no schema says: a relation between two members, and what cannot be changed.
-        let is_beyond = ["must equal", "cannot"]
-            .iter()
-            .any(|word| told.contains(word));
+        let is_beyond = ["must equal", "cannot"].iter().any(|word| told.contains(word));
         assert!(is_beyond || !exact.is_valid(&given), "{given}: {told}");
         refused += 1;
     }

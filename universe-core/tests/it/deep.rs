@@ -9,12 +9,7 @@ use universe_core::{Command, State};
 const DEPTH: usize = 100_000;
 
 fn on_a_small_stack(test: fn()) {
-    thread::Builder::new()
-        .stack_size(256 * 1024)
-        .spawn(test)
-        .unwrap()
-        .join()
-        .unwrap();
+    thread::Builder::new().stack_size(256 * 1024).spawn(test).unwrap().join().unwrap();
 }
 
 fn command(value: Value) -> Command {
@@ -24,10 +19,7 @@ fn command(value: Value) -> Command {
 /// Bodies `0` to `DEPTH - 1`, each in orbit around the one before.
 fn chain_of_bodies() -> Value {
     let body = |n: usize| {
-        let children: Vec<_> = (n + 1 < DEPTH)
-            .then(|| (n + 1).to_string())
-            .into_iter()
-            .collect();
+        let children: Vec<_> = (n + 1 < DEPTH).then(|| (n + 1).to_string()).into_iter().collect();
         let parent = n.checked_sub(1).map(|n| n.to_string());
         json!({
             "id": n.to_string(), "name": "", "mass": 1, "radius": 1, "color": "", "children": children,
@@ -61,10 +53,7 @@ fn a_deep_chain_of_bodies() {
 
         let last = (DEPTH - 1).to_string();
         let cycle = command(json!({ "type": "attachStar", "childId": "0", "parentId": last }));
-        assert_eq!(
-            state.apply(&cycle).unwrap_err().code(),
-            "ATTACH_FAILED_CYCLE"
-        );
+        assert_eq!(state.apply(&cycle).unwrap_err().code(), "ATTACH_FAILED_CYCLE");
 
         let detach = command(json!({ "type": "detachStar", "childId": "1" }));
         let detached = state.apply(&detach).unwrap().state;
@@ -98,10 +87,7 @@ fn a_deep_chain_of_groups() {
         let remove = command(json!({ "type": "removeGroup", "id": "50000" }));
         let removed = state.apply(&remove).unwrap().state;
         removed.check().unwrap();
-        assert_eq!(
-            removed.group("50001").unwrap().parent_group_id(),
-            Some("49999")
-        );
+        assert_eq!(removed.group("50001").unwrap().parent_group_id(), Some("49999"));
     });
 }
 
@@ -115,11 +101,7 @@ fn a_long_cycle_is_found_in_a_snapshot() {
         universe["rootIds"] = json!([]);
         let findings = State::from_partial(universe.clone()).unwrap_err();
         assert_eq!((findings.len(), findings.omitted()), (50, DEPTH - 50));
-        assert!(
-            findings
-                .to_string()
-                .starts_with("/stars/0/parentId: leads back to itself")
-        );
+        assert!(findings.to_string().starts_with("/stars/0/parentId: leads back to itself"));
 
         let error = Command::from_value(json!({ "type": "replaceSnapshot", "snapshot": universe }));
         let first = error.unwrap_err().findings().iter().next().unwrap().clone();
@@ -134,10 +116,7 @@ fn values_nest_up_to_a_bound() {
         |value: Value| json!({ "type": "updateStar", "id": "a", "payload": { "x": value } });
     assert!(Command::from_value(update(nested(64))).is_ok());
     let error = Command::from_value(update(nested(65))).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "malformed command: /payload/x: nests deeper than 64 levels"
-    );
+    assert_eq!(error.to_string(), "malformed command: /payload/x: nests deeper than 64 levels");
     assert!(State::from_partial(json!({ "custom": nested(64) })).is_ok());
     assert!(State::from_partial(json!({ "custom": nested(65) })).is_err());
 }

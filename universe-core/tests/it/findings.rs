@@ -34,31 +34,16 @@ fn every_finding_is_reported_with_its_path() {
 
 #[test]
 fn what_is_no_command_at_all() {
-    assert_eq!(
-        findings(json!([])),
-        ["/: expected an object with a \"type\", found an array"]
-    );
+    assert_eq!(findings(json!([])), ["/: expected an object with a \"type\", found an array"]);
     for (given, start) in [
-        (
-            json!({ "typ": "tick" }),
-            "/type: is missing; expected one of tick, addStar, ",
-        ),
-        (
-            json!({ "type": 5 }),
-            "/type: 5 is not a command; expected one of tick, ",
-        ),
-        (
-            json!({ "type": "Tick" }),
-            "/type: \"Tick\" is not a command; did you mean tick?",
-        ),
+        (json!({ "typ": "tick" }), "/type: is missing; expected one of tick, addStar, "),
+        (json!({ "type": 5 }), "/type: 5 is not a command; expected one of tick, "),
+        (json!({ "type": "Tick" }), "/type: \"Tick\" is not a command; did you mean tick?"),
         (
             json!({ "type": "ad_star" }),
             "/type: \"ad_star\" is not a command; did you mean addStar?",
         ),
-        (
-            json!({ "type": "explode" }),
-            "/type: \"explode\" is not a command; expected one of",
-        ),
+        (json!({ "type": "explode" }), "/type: \"explode\" is not a command; expected one of"),
     ] {
         let found = findings(given);
         assert_eq!(found.len(), 1);
@@ -90,19 +75,14 @@ fn what_is_wrapped_is_explained_in_one_sentence() {
 #[test]
 fn findings_are_bounded_in_number_and_size() {
     let long = "x".repeat(1_000_000);
-    let fields: Map<_, _> = (0..100)
-        .map(|n| (format!("{long}{n}"), json!({ "id": long })))
-        .collect();
+    let fields: Map<_, _> =
+        (0..100).map(|n| (format!("{long}{n}"), json!({ "id": long }))).collect();
     let error = Command::from_value(json!({ "type": "setSmallBodyFields", "fields": fields }));
     let error = error.unwrap_err();
     assert_eq!(error.findings().len(), Findings::LIMIT);
     // Each field lacks 17 members and has a wrong id.
     assert_eq!(error.findings().omitted(), 100 * 18 - Findings::LIMIT);
-    assert!(
-        error.to_string().len() < 50 * 400,
-        "{}",
-        error.to_string().len()
-    );
+    assert!(error.to_string().len() < 50 * 400, "{}", error.to_string().len());
     assert!(error.to_string().ends_with("; and 1750 more"));
 }
 
@@ -163,12 +143,7 @@ fn imports_default_what_is_missing_and_keep_what_is_unknown() {
     let stored = json!({ "stars": {}, "rootIds": [], "groups": {} });
     let missing = State::from_value(stored).unwrap_err().to_string();
     assert!(missing.starts_with("/time: is missing"), "{missing}");
-    for wrong in [
-        json!(null),
-        json!([]),
-        json!({ "stars": [] }),
-        json!({ "time": "5" }),
-    ] {
+    for wrong in [json!(null), json!([]), json!({ "stars": [] }), json!({ "time": "5" })] {
         assert!(State::from_partial(wrong.clone()).is_err(), "{wrong}");
     }
 }
@@ -180,9 +155,6 @@ fn a_tick_beyond_all_numbers_is_refused() {
     let refusal = state.apply(&tick).unwrap_err();
     assert_eq!((refusal.code(), refusal.events.len()), ("TIME_OVERFLOW", 0));
     for dt in [json!(null), json!("5"), json!(true), json!([])] {
-        assert!(
-            Command::from_value(json!({ "type": "tick", "dt": dt })).is_err(),
-            "{dt}"
-        );
+        assert!(Command::from_value(json!({ "type": "tick", "dt": dt })).is_err(), "{dt}");
     }
 }

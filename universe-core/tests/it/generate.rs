@@ -37,12 +37,7 @@ fn random_numbers_are_those_of_the_reference() {
     for (seed, floats, ints, flag, rest) in cases {
         let mut random = Random::new(&seed);
         assert_eq!([(); 3].map(|()| random.float()), floats, "{seed:?}");
-        let drawn = [
-            random.int(1, 6),
-            random.int(6, 1),
-            random.int(0, 99),
-            random.int(-5, 5),
-        ];
+        let drawn = [random.int(1, 6), random.int(6, 1), random.int(0, 99), random.int(-5, 5)];
         assert_eq!(drawn, ints, "{seed:?}");
         assert_eq!(random.bool(0.3), flag, "{seed:?}");
         let (x, y) = (random.fork("x").float(), random.fork("y").float());
@@ -52,13 +47,8 @@ fn random_numbers_are_those_of_the_reference() {
 
 #[test]
 fn a_number_counts_modulo_two_to_the_32_without_its_fraction() {
-    let same = |a, b| {
-        assert_eq!(
-            Random::new(&Seed::Number(a)),
-            Random::new(&Seed::Number(b)),
-            "{a} {b}"
-        )
-    };
+    let same =
+        |a, b| assert_eq!(Random::new(&Seed::Number(a)), Random::new(&Seed::Number(b)), "{a} {b}");
     same(42.9, 42.0);
     same(4_294_967_338.0, 42.0);
     same(-1.0, 4_294_967_295.0);
@@ -80,10 +70,8 @@ fn one_seed_is_one_universe_byte_for_byte() {
         (universe.star_count(), digest(&text))
     };
     // These bytes are the same on every machine and stay so: a seed that somebody wrote down must give what it gave.
-    let found: Vec<_> = PINNED
-        .iter()
-        .map(|(given, _)| told(serde_json::from_str(given).expect("JSON")))
-        .collect();
+    let found: Vec<_> =
+        PINNED.iter().map(|(given, _)| told(serde_json::from_str(given).expect("JSON"))).collect();
     let expected: Vec<_> = PINNED.iter().map(|(_, expected)| *expected).collect();
     assert_eq!(found, expected);
     let first = told(json!({ "seed": "a" }));
@@ -93,10 +81,7 @@ fn one_seed_is_one_universe_byte_for_byte() {
 
 const PINNED: &[(&str, (usize, u64))] = &[
     (r#"{"seed":"test"}"#, (75, 4_667_393_405_302_532_821)),
-    (
-        r#"{"seed":42,"preset":"moonRich","style":"crowded"}"#,
-        (1_240, 9_371_348_749_057_860_576),
-    ),
+    (r#"{"seed":42,"preset":"moonRich","style":"crowded"}"#, (1_240, 9_371_348_749_057_860_576)),
     (
         r#"{"seed":"太陽","preset":"deepHierarchy","style":"superDenseExperimental","scale":"toy"}"#,
         (2_786, 13_060_689_654_476_209_261),
@@ -116,9 +101,7 @@ fn every_kind_passes_the_strict_judgement_within_the_bounds() {
             (recipe.preset, recipe.style, recipe.scale) = (preset, style, scale);
             // More of them take longer and show nothing else.
             recipe.systems = style.systems().min(5);
-            let universe = recipe
-                .universe()
-                .unwrap_or_else(|odd| panic!("{recipe:?}: {odd}"));
+            let universe = recipe.universe().unwrap_or_else(|odd| panic!("{recipe:?}: {odd}"));
             universe.check().expect("the invariants hold");
             let most = MAX_BODIES * recipe.systems as usize;
             assert!(universe.star_count() <= most, "{recipe:?}");
@@ -137,19 +120,10 @@ fn presets_differ_as_they_say() {
         for seed in 0..20 {
             let recipe = recipe(&json!({ "seed": seed, "preset": preset, "systems": 1 }));
             let universe = recipe.universe().expect("a universe");
-            let kinds = universe
-                .stars()
-                .filter(|star| star.get("isRoguePlanet").is_none());
-            counts.push(
-                kinds
-                    .filter(|star| star.get("bodyType") == Some(&json!(kind)))
-                    .count(),
-            );
+            let kinds = universe.stars().filter(|star| star.get("isRoguePlanet").is_none());
+            counts.push(kinds.filter(|star| star.get("bodyType") == Some(&json!(kind))).count());
         }
-        (
-            counts.iter().min().copied().unwrap(),
-            counts.iter().max().copied().unwrap(),
-        )
+        (counts.iter().min().copied().unwrap(), counts.iter().max().copied().unwrap())
     };
     let within =
         |found: (usize, usize), min, max| assert!(found.0 >= min && found.1 <= max, "{found:?}");
@@ -182,18 +156,8 @@ fn everything_wrong_with_a_recipe_is_reported_at_once_with_the_nearest_names() {
         assert!(told.contains(part), "{part}: {told}");
     }
     let long = json!({ "seed": "x".repeat(201) });
-    assert!(
-        Recipe::read(&long)
-            .unwrap_err()
-            .to_string()
-            .contains("at most 200 characters")
-    );
-    assert!(
-        Recipe::read(&json!("test"))
-            .unwrap_err()
-            .to_string()
-            .contains("expected an object")
-    );
+    assert!(Recipe::read(&long).unwrap_err().to_string().contains("at most 200 characters"));
+    assert!(Recipe::read(&json!("test")).unwrap_err().to_string().contains("expected an object"));
     assert!(Recipe::read(&json!({ "seed": null })).is_err());
     assert_eq!(recipe(&json!({ "seed": 1, "systems": 3.0 })).systems, 3);
 }

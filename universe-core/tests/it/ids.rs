@@ -39,33 +39,15 @@ fn odd_ids_are_unknown_until_added() {
                 "STAR_NOT_FOUND",
             ),
             (json!({ "type": "removeStar", "id": id }), "STAR_NOT_FOUND"),
-            (
-                json!({ "type": "detachStar", "childId": id }),
-                "DETACH_FAILED_NOT_ATTACHED",
-            ),
-            (
-                json!({ "type": "updateGroup", "id": id, "payload": {} }),
-                "GROUP_NOT_FOUND",
-            ),
-            (
-                json!({ "type": "updateNebula", "id": id, "patch": {} }),
-                "NEBULA_NOT_FOUND",
-            ),
-            (
-                json!({ "type": "removeRing", "planetId": id }),
-                "RING_NOT_FOUND",
-            ),
+            (json!({ "type": "detachStar", "childId": id }), "DETACH_FAILED_NOT_ATTACHED"),
+            (json!({ "type": "updateGroup", "id": id, "payload": {} }), "GROUP_NOT_FOUND"),
+            (json!({ "type": "updateNebula", "id": id, "patch": {} }), "NEBULA_NOT_FOUND"),
+            (json!({ "type": "removeRing", "planetId": id }), "RING_NOT_FOUND"),
         ];
         for (command, code) in commands {
-            let refusal = state
-                .apply(&Command::from_value(command).unwrap())
-                .unwrap_err();
+            let refusal = state.apply(&Command::from_value(command).unwrap()).unwrap_err();
             assert_eq!(refusal.code(), code, "{id:?}");
-            assert!(
-                refusal.message().contains(&format!("{id:?}")),
-                "{}",
-                refusal.message()
-            );
+            assert!(refusal.message().contains(&format!("{id:?}")), "{}", refusal.message());
         }
     }
 }
@@ -79,21 +61,13 @@ fn odd_ids_go_through_every_hierarchy() {
             "name": "", "mass": 1, "radius": 1, "color": "", "parentId": above,
             "orbitalDistance": 1, "orbitalSpeed": 1,
         });
-        let events = accept(
-            &mut state,
-            &json!({ "type": "addStar", "id": id, "payload": payload }),
-        );
+        let events =
+            accept(&mut state, &json!({ "type": "addStar", "id": id, "payload": payload }));
         assert_eq!(events, json!([{ "type": "starAdded", "id": id }]));
         let payload = json!({ "name": "", "children": [], "parentGroupId": above });
-        accept(
-            &mut state,
-            &json!({ "type": "addGroup", "id": id, "payload": payload }),
-        );
+        accept(&mut state, &json!({ "type": "addGroup", "id": id, "payload": payload }));
         let child = json!({ "id": id, "type": "system" });
-        accept(
-            &mut state,
-            &json!({ "type": "addToGroup", "groupId": id, "child": child }),
-        );
+        accept(&mut state, &json!({ "type": "addToGroup", "groupId": id, "child": child }));
         above = id.into();
     }
     assert_eq!(faults(&state.to_value()), [].into());
@@ -102,17 +76,9 @@ fn odd_ids_go_through_every_hierarchy() {
     assert_eq!(again.unwrap(), state);
 
     let events = accept(&mut state, &json!({ "type": "removeStar", "id": IDS[0] }));
-    assert_eq!(
-        events[0]["removedIds"],
-        json!(IDS),
-        "each before its children"
-    );
+    assert_eq!(events[0]["removedIds"], json!(IDS), "each before its children");
     assert_eq!(state.star_count(), 0);
-    assert!(
-        state
-            .groups()
-            .all(|group| group.children().all(|child| child.id() != group.id()))
-    );
+    assert!(state.groups().all(|group| group.children().all(|child| child.id() != group.id())));
     for id in IDS {
         accept(&mut state, &json!({ "type": "removeGroup", "id": id }));
     }
@@ -123,9 +89,6 @@ fn odd_ids_go_through_every_hierarchy() {
 fn findings_point_at_odd_ids() {
     let broken = json!({ "stars": { "a~b/c": 5 }, "rootIds": ["\u{0}"] });
     let findings = State::from_partial(broken).unwrap_err();
-    let paths: Vec<_> = findings
-        .iter()
-        .map(|finding| finding.path.as_str())
-        .collect();
+    let paths: Vec<_> = findings.iter().map(|finding| finding.path.as_str()).collect();
     assert_eq!(paths, ["/stars/a~0b~1c"]);
 }

@@ -5,11 +5,7 @@ use universe_core::State;
 use universe_core::orbit::Orbit;
 
 fn near(found: [f64; 3], expected: [f64; 3]) {
-    let off = found
-        .iter()
-        .zip(expected)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f64::max);
+    let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(off < 1e-9, "{found:?} instead of {expected:?}");
 }
 
@@ -24,10 +20,7 @@ fn places_are_those_of_the_reference() {
     let mut ellipse = json!({
         "orbitalDistance": 7, "semiMajorAxis": 51, "eccentricity": 0.2, "orbitalSpeed": 1.5, "orbitalPhase": 30,
     });
-    near(
-        at(&ellipse, 12.5),
-        [33.626636570103514, 0.0, 37.56912749137101],
-    );
+    near(at(&ellipse, 12.5), [33.626636570103514, 0.0, 37.56912749137101]);
     for (name, value) in [
         ("orbitRotX", 10),
         ("orbitRotY", 20),
@@ -38,10 +31,7 @@ fn places_are_those_of_the_reference() {
     ] {
         ellipse[name] = json!(value);
     }
-    near(
-        at(&ellipse, 12.5),
-        [41.214677241547335, 14.157070960077156, 30.877865547967186],
-    );
+    near(at(&ellipse, 12.5), [41.214677241547335, 14.157070960077156, 30.877865547967186]);
 }
 
 #[test]
@@ -63,10 +53,7 @@ fn rogue_planets_go_their_own_way() {
     for (name, value) in path {
         rogue["roguePlanet"][name] = json!(value);
     }
-    near(
-        at(&rogue, 50.0),
-        [71.71067811865476, -15.458299069222122, 68.1552591400694],
-    );
+    near(at(&rogue, 50.0), [71.71067811865476, -15.458299069222122, 68.1552591400694]);
 }
 
 #[test]
@@ -87,8 +74,5 @@ fn a_place_in_the_world_is_the_sum_along_the_parents() {
     }
     let universe = json!({ "stars": stars, "rootIds": ["a"] });
     let universe = State::from_partial(universe).expect("a universe");
-    near(
-        universe.place(universe.star("c").unwrap(), 5.0),
-        [0.0, 0.0, 12.0],
-    );
+    near(universe.place(universe.star("c").unwrap(), 5.0), [0.0, 0.0, 12.0]);
 }

@@ -13,18 +13,7 @@ const STEPS: usize = 1_000;
 
 /// Few ids, so that commands meet each other; bodies and groups share them.
 fn id() -> impl Strategy<Value = &'static str> {
-    select(vec![
-        "",
-        "a",
-        "b",
-        "c",
-        "d",
-        "e",
-        "f",
-        "11",
-        "constructor",
-        "星",
-    ])
+    select(vec!["", "a", "b", "c", "d", "e", "f", "11", "constructor", "星"])
 }
 
 fn id_or_null() -> impl Strategy<Value = Option<&'static str>> {
@@ -124,9 +113,7 @@ fn run(state: &mut State, commands: Vec<Value>, clean: bool) -> usize {
         let before = state.clone();
         let judged = (number % 25 == 0).then(|| before.to_value());
         accepted += usize::from(step(state, &command).is_ok());
-        state
-            .check()
-            .unwrap_or_else(|findings| panic!("{command:?}: {findings}"));
+        state.check().unwrap_or_else(|findings| panic!("{command:?}: {findings}"));
         if let Some(judged) = judged {
             assert_eq!(before.to_value(), judged, "{command:?} disturbed its start");
             let after = state.to_value();
@@ -144,10 +131,8 @@ fn run(state: &mut State, commands: Vec<Value>, clean: bool) -> usize {
 /// What is reported to differ is what differs as JSON.
 fn differs_rightly(earlier: &State, later: &State) {
     let (before, after) = (earlier.to_value(), later.to_value());
-    let told: BTreeSet<_> = later
-        .changed_since(earlier)
-        .map(|(family, id)| (family, id.to_string()))
-        .collect();
+    let told: BTreeSet<_> =
+        later.changed_since(earlier).map(|(family, id)| (family, id.to_string())).collect();
     let mut differing = BTreeSet::new();
     for family in Family::ALL {
         let (before, after) = (&before[family.name()], &after[family.name()]);
@@ -171,10 +156,7 @@ fn differs_rightly(earlier: &State, later: &State) {
 fn of_many_bodies_just_those_that_differ_are_reported() {
     let mut state = State::default();
     let mut apply = |value: Value| {
-        state = state
-            .apply(&Command::from_value(value).unwrap())
-            .unwrap()
-            .state;
+        state = state.apply(&Command::from_value(value).unwrap()).unwrap().state;
         state.clone()
     };
     for n in 0..2_000 {
@@ -257,10 +239,7 @@ fn what_is_written_reads_back_as_it_was() {
         "time": -0.5,
     });
     let text = given.to_string();
-    for state in [
-        State::from_partial(given).unwrap(),
-        State::from_text(text).unwrap(),
-    ] {
+    for state in [State::from_partial(given).unwrap(), State::from_text(text).unwrap()] {
         let written = state.to_json().unwrap();
         assert_eq!(written, serde_json::to_vec(&state).unwrap());
         let read: Value = serde_json::from_slice(&written).unwrap();

@@ -103,9 +103,7 @@ fn differences() -> Vec<(&'static str, Difference, &'static str)> {
 
 /// What becomes of a case: how it differs from the recorded one, if it does.
 fn outcome(case: &Case) -> Option<Difference> {
-    let [command] = case.commands.as_slice() else {
-        panic!("{} is a sequence", case.name)
-    };
+    let [command] = case.commands.as_slice() else { panic!("{} is a sequence", case.name) };
     let first_path = |findings: &universe_core::Findings| {
         let path = findings.iter().next().unwrap().path.clone();
         &*path.leak()
@@ -121,20 +119,13 @@ fn outcome(case: &Case) -> Option<Difference> {
     let before = state.to_value();
     let result = step(&mut state, &command);
     let after = state.to_value();
-    state
-        .check()
-        .unwrap_or_else(|findings| panic!("{}: {findings}", case.name));
+    state.check().unwrap_or_else(|findings| panic!("{}: {findings}", case.name));
     assert_eq!(faults(&after), [].into(), "{}", case.name);
     match result {
         Err(refusal) => {
             assert_eq!(after, before, "{}: a refusal changes nothing", case.name);
-            let [event] = refusal.events.as_slice() else {
-                panic!("{}: one event", case.name)
-            };
-            Some(Refused(
-                refusal.code(),
-                serde_json::to_value(event).unwrap(),
-            ))
+            let [event] = refusal.events.as_slice() else { panic!("{}: one event", case.name) };
+            Some(Refused(refusal.code(), serde_json::to_value(event).unwrap()))
         }
         Ok(events) => {
             assert!(same(&events, &case.events[0]), "{}: {events}", case.name);
@@ -150,10 +141,7 @@ fn differences_from_the_recorded_program_are_the_listed_ones() {
     let mut listed: BTreeMap<_, _> = BTreeMap::new();
     for (name, difference, reason) in differences() {
         assert!(!reason.is_empty());
-        assert!(
-            listed.insert(name, difference).is_none(),
-            "{name} is listed twice"
-        );
+        assert!(listed.insert(name, difference).is_none(), "{name} is listed twice");
     }
     let mut wrong = Vec::new();
     for case in &cases {
@@ -168,16 +156,12 @@ fn differences_from_the_recorded_program_are_the_listed_ones() {
 
 #[test]
 fn a_patch_may_repeat_what_it_may_not_set() {
-    let case = cases("conform")
-        .into_iter()
-        .find(|case| case.name == "addToGroup/rootGroup")
-        .unwrap();
+    let case =
+        cases("conform").into_iter().find(|case| case.name == "addToGroup/rootGroup").unwrap();
     let mut state = State::from_value(case.state).unwrap();
     let start = state.to_value();
-    let (groups, stars) = (
-        start["groups"].as_object().unwrap(),
-        start["stars"].as_object().unwrap(),
-    );
+    let (groups, stars) =
+        (start["groups"].as_object().unwrap(), start["stars"].as_object().unwrap());
     for (kind, entities) in [("updateGroup", groups), ("updateStar", stars)] {
         for (id, entity) in entities {
             let command = json!({ "type": kind, "id": id, "payload": entity });
@@ -192,9 +176,7 @@ fn a_patch_may_repeat_what_it_may_not_set() {
     for (children, child) in [(other, "sol"), (reversed, "g-mid")] {
         let payload = json!({ "children": children });
         let command = json!({ "type": "updateGroup", "id": "g-top", "payload": payload });
-        let refusal = state
-            .apply(&Command::from_value(command).unwrap())
-            .unwrap_err();
+        let refusal = state.apply(&Command::from_value(command).unwrap()).unwrap_err();
         let event = serde_json::to_value(&refusal.events[0]).unwrap();
         assert_eq!(event, move_failed("managedMember", child, Some("g-top")));
     }

@@ -24,18 +24,10 @@ pub(crate) fn cases(class: &str) -> Vec<Case> {
         let mut case: Value = serde_json::from_str(line).unwrap();
         let single = case.get("command").is_some();
         let (commands, after, events) = if single {
-            (
-                vec![case["command"].take()],
-                case["nextState"].take(),
-                vec![case["events"].take()],
-            )
+            (vec![case["command"].take()], case["nextState"].take(), vec![case["events"].take()])
         } else {
-            let Value::Array(commands) = case["commands"].take() else {
-                panic!("{case}")
-            };
-            let Value::Array(events) = case["allEvents"].take() else {
-                panic!("{case}")
-            };
+            let Value::Array(commands) = case["commands"].take() else { panic!("{case}") };
+            let Value::Array(events) = case["allEvents"].take() else { panic!("{case}") };
             (commands, case["finalState"].take(), events)
         };
         Case {
@@ -69,9 +61,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
         }
         (a, b) => a == b,
     }
@@ -79,10 +69,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
 
 #[track_caller]
 pub(crate) fn assert_same(name: &str, ours: &Value, recorded: &Value) {
-    assert!(
-        same(ours, recorded),
-        "{name}\n    ours: {ours}\nrecorded: {recorded}"
-    );
+    assert!(same(ours, recorded), "{name}\n    ours: {ours}\nrecorded: {recorded}");
 }
 
 /// What is wrong with a universe, judged from its JSON alone and by stricter rules than those of
@@ -126,10 +113,9 @@ pub(crate) fn faults(state: &Value) -> BTreeSet<String> {
         }
     }
 
-    for (entities, lists, parent_name) in [
-        (stars, star_lists, "parentId"),
-        (groups, group_lists, "parentGroupId"),
-    ] {
+    for (entities, lists, parent_name) in
+        [(stars, star_lists, "parentId"), (groups, group_lists, "parentGroupId")]
+    {
         let mut listed = BTreeMap::<&str, Vec<Option<&str>>>::new();
         for (holder, child) in lists {
             listed.entry(child).or_default().push(holder);
@@ -144,9 +130,7 @@ pub(crate) fn faults(state: &Value) -> BTreeSet<String> {
             let parent = entity[parent_name].as_str();
             if listed.get(key.as_str()) != Some(&vec![parent]) {
                 let lists = listed.get(key.as_str());
-                faults.insert(format!(
-                    "{key:?} with parent {parent:?} is listed by {lists:?}"
-                ));
+                faults.insert(format!("{key:?} with parent {parent:?} is listed by {lists:?}"));
             }
         }
         // Whatever is not above itself comes to an end after at most all entities.
@@ -160,9 +144,7 @@ pub(crate) fn faults(state: &Value) -> BTreeSet<String> {
                     break;
                 }
                 path.push(parent);
-                next = entities
-                    .get(parent)
-                    .and_then(|entity| entity[parent_name].as_str());
+                next = entities.get(parent).and_then(|entity| entity[parent_name].as_str());
             }
             ends.extend(path);
         }

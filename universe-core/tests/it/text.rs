@@ -37,12 +37,7 @@ fn every_universe_is_the_same_from_its_text() {
         let state = State::from_value(case.state.clone()).unwrap();
         let text = serde_json::to_string(&state).unwrap();
         let again = State::from_text(text.clone()).unwrap();
-        assert_eq!(
-            serde_json::to_string(&again).unwrap(),
-            text,
-            "{}",
-            case.name
-        );
+        assert_eq!(serde_json::to_string(&again).unwrap(), text, "{}", case.name);
         assert_eq!(again, state, "{}", case.name);
         assert_eq!(again.to_value(), state.to_value(), "{}", case.name);
         let given = case.state.to_string();
@@ -81,15 +76,9 @@ fn ids_names_and_members_of_any_kind_survive() {
     let state = State::from_value(odd).unwrap();
     let text = serde_json::to_string(&state).unwrap();
     let again = State::from_text(text.clone()).unwrap();
-    assert_eq!(
-        (&again, serde_json::to_string(&again).unwrap()),
-        (&state, text)
-    );
+    assert_eq!((&again, serde_json::to_string(&again).unwrap()), (&state, text));
     let name = again.entity(Family::Stars, "a").and_then(Entity::name);
-    assert_eq!(
-        name.as_deref(),
-        Some("a \"quoted\",\"children\":[] name\n太陽")
-    );
+    assert_eq!(name.as_deref(), Some("a \"quoted\",\"children\":[] name\n太陽"));
     let sun = again.entity(Family::Stars, "a").unwrap();
     assert!(sun.has("zoo") && !sun.has("parentId") && !sun.has("x"));
     assert_eq!((sun.text("mass"), sun.text("none")), (None, None));
@@ -111,42 +100,14 @@ fn white_space_and_another_order_make_no_difference() {
 #[test]
 fn a_stored_text_that_is_not_sound_is_refused_with_its_places() {
     for (from, to, told) in [
-        (
-            r#""parentId":"a""#,
-            r#""parentId":"x""#,
-            "/stars/b/parentId",
-        ),
-        (
-            r#""parentId":"a""#,
-            r#""parentId":null"#,
-            "/stars/a/children/0",
-        ),
-        (
-            r#""parentId":"a""#,
-            r#""parentId":5"#,
-            "expected an id or null, found 5",
-        ),
-        (
-            r#""children":["b"]"#,
-            r#""children":[]"#,
-            "does not list this one",
-        ),
-        (
-            r#""children":["b"]"#,
-            r#""children":["b","b"]"#,
-            "listed more than once",
-        ),
-        (
-            r#""children":["b"]"#,
-            r#""children":["b","c"]"#,
-            "does not exist",
-        ),
+        (r#""parentId":"a""#, r#""parentId":"x""#, "/stars/b/parentId"),
+        (r#""parentId":"a""#, r#""parentId":null"#, "/stars/a/children/0"),
+        (r#""parentId":"a""#, r#""parentId":5"#, "expected an id or null, found 5"),
+        (r#""children":["b"]"#, r#""children":[]"#, "does not list this one"),
+        (r#""children":["b"]"#, r#""children":["b","b"]"#, "listed more than once"),
+        (r#""children":["b"]"#, r#""children":["b","c"]"#, "does not exist"),
         (r#""rootIds":["a"]"#, r#""rootIds":["a","a"]"#, "/rootIds"),
-        (
-            r#""rootIds":["a"]"#,
-            r#""rootIds":["b"]"#,
-            "has another parentId",
-        ),
+        (r#""rootIds":["a"]"#, r#""rootIds":["b"]"#, "has another parentId"),
         (r#""rootIds":["a"],"#, "", "rootIds"),
         (r#""b":{"id":"b""#, r#""b":{"id":"c""#, "must equal its key"),
         (r#","time":0.5"#, "", "time"),
@@ -165,10 +126,7 @@ fn a_stored_text_that_is_not_sound_is_refused_with_its_places() {
     for broken in ["", "{", "[]", "null", r#"{"stars":{"a":}}"#] {
         assert!(State::from_text(broken.to_owned()).is_err(), "{broken}");
     }
-    assert!(matches!(
-        State::from_text("{".to_owned()),
-        Err(TextError::Json(_))
-    ));
+    assert!(matches!(State::from_text("{".to_owned()), Err(TextError::Json(_))));
 }
 
 #[test]
@@ -195,10 +153,7 @@ fn what_is_given_is_judged_entity_by_entity() {
     let odd =
         stored(r#""mass":1"#, r#""mass":-1"#).replacen("{\"stars\"", "{\"starz\":1,\"stars\"", 1);
     let (_, warnings) = State::read_text(&odd, Strictness::Lenient, &value).unwrap();
-    let paths: Vec<_> = warnings
-        .iter()
-        .map(|finding| finding.path.as_str())
-        .collect();
+    let paths: Vec<_> = warnings.iter().map(|finding| finding.path.as_str()).collect();
     assert_eq!(paths, ["/stars/a/mass", "/stars/b/mass", "/starz"]);
     assert!(State::read_text(&odd, Strictness::Strict, &value).is_err());
 }

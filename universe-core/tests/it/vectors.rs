@@ -18,9 +18,7 @@ fn run(case: &Case) -> (State, Vec<Value>) {
             Ok(events) => events,
             Err(refusal) => serde_json::to_value(refusal.events).unwrap(),
         });
-        state
-            .check()
-            .unwrap_or_else(|findings| panic!("{}: {findings}", case.name));
+        state.check().unwrap_or_else(|findings| panic!("{}: {findings}", case.name));
     }
     (state, events)
 }
@@ -32,11 +30,7 @@ fn conforming_cases_match_exactly() {
     for case in &cases {
         let (state, events) = run(case);
         assert_same(&case.name, &state.to_value(), case.after.as_ref().unwrap());
-        assert_same(
-            &case.name,
-            &Value::Array(events),
-            &Value::Array(case.events.clone()),
-        );
+        assert_same(&case.name, &Value::Array(events), &Value::Array(case.events.clone()));
         assert_eq!(faults(&state.to_value()), [].into(), "{}", case.name);
     }
 }
@@ -60,10 +54,7 @@ fn refusals_are_the_events_without_effect() {
                     assert_eq!(state.to_value(), before, "{}", case.name);
                     assert!(!refusal.message().is_empty());
                     let code = refusal.code();
-                    assert!(
-                        code.chars().all(|c| c.is_ascii_uppercase() || c == '_'),
-                        "{code}"
-                    );
+                    assert!(code.chars().all(|c| c.is_ascii_uppercase() || c == '_'), "{code}");
                 }
             }
         }
@@ -106,12 +97,7 @@ fn commands_serialise_as_they_were_given() {
                 continue;
             };
             let written = serde_json::to_string(&command).unwrap();
-            assert_eq!(
-                &serde_json::from_str::<Value>(&written).unwrap(),
-                given,
-                "{}",
-                case.name
-            );
+            assert_eq!(&serde_json::from_str::<Value>(&written).unwrap(), given, "{}", case.name);
             let again = Command::from_value(serde_json::to_value(&command).unwrap()).unwrap();
             assert_eq!(again, command, "{}", case.name);
             read += 1;
@@ -127,11 +113,6 @@ fn universes_survive_a_round_trip() {
         let text = serde_json::to_string(&state).unwrap();
         let again = State::from_value(serde_json::from_str(&text).unwrap()).unwrap();
         assert_eq!(again, state, "{}", case.name);
-        assert_eq!(
-            serde_json::to_string(&again).unwrap(),
-            text,
-            "{}",
-            case.name
-        );
+        assert_eq!(serde_json::to_string(&again).unwrap(), text, "{}", case.name);
     }
 }

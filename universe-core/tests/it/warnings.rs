@@ -25,10 +25,7 @@ fn what_is_odd_is_named_with_its_path_and_what_was_probably_meant() {
             star(&json!({"eccentricty": 0.2})),
             "/payload/eccentricty: is not a known member of body; it was kept as it is; did you mean eccentricity?",
         ),
-        (
-            star(&json!({"mass": -5})),
-            "/payload/mass: -5 should be 0 or more; it was kept as it is",
-        ),
+        (star(&json!({"mass": -5})), "/payload/mass: -5 should be 0 or more; it was kept as it is"),
         (
             star(&json!({"eccentricity": 7})),
             "/payload/eccentricity: 7 should be 0 to below 1; it was kept as it is",
@@ -58,10 +55,7 @@ fn what_is_odd_is_named_with_its_path_and_what_was_probably_meant() {
             json!({"type": "tick", "dtt": 1}),
             "/dtt: is not a known member of tick; it was kept as it is; did you mean dt?",
         ),
-        (
-            json!({"type": "removeStar", "id": ""}),
-            "/id: the id is empty; it was kept as it is",
-        ),
+        (json!({"type": "removeStar", "id": ""}), "/id: the id is empty; it was kept as it is"),
     ] {
         let found = warnings(&command);
         match expected {
@@ -88,24 +82,10 @@ fn strictly_the_same_is_refused() {
 #[test]
 fn every_example_and_every_colour_of_css_is_without_a_warning() {
     for spec in catalog::commands() {
-        assert_eq!(
-            warnings(&spec.example()),
-            Vec::<String>::new(),
-            "{:?}",
-            spec.kind
-        );
+        assert_eq!(warnings(&spec.example()), Vec::<String>::new(), "{:?}", spec.kind);
     }
-    for color in [
-        "#fff",
-        "#FFAA0080",
-        "tomato",
-        "rgb(1, 2, 3)",
-        "hsl(120deg 50% 50%)",
-    ] {
-        assert_eq!(
-            warnings(&star(&json!({"color": color}))),
-            Vec::<String>::new()
-        );
+    for color in ["#fff", "#FFAA0080", "tomato", "rgb(1, 2, 3)", "hsl(120deg 50% 50%)"] {
+        assert_eq!(warnings(&star(&json!({"color": color}))), Vec::<String>::new());
     }
 }
 

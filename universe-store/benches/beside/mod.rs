@@ -36,19 +36,11 @@ pub(crate) struct Work {
 
 impl Work {
     /// The same on every engine that nodes share.
-    pub(crate) const SHARED: [Self; 4] = [
-        Self::new(1, 64, 64),
-        Self::new(3, 64, 64),
-        Self::new(1, 1, 64),
-        Self::new(3, 1, 64),
-    ];
+    pub(crate) const SHARED: [Self; 4] =
+        [Self::new(1, 64, 64), Self::new(3, 64, 64), Self::new(1, 1, 64), Self::new(3, 1, 64)];
 
     pub(crate) const fn new(nodes: usize, universes: usize, clients: usize) -> Self {
-        Self {
-            nodes,
-            universes,
-            clients,
-        }
+        Self { nodes, universes, clients }
     }
 
     /// How many write at once, and how many commands each writes together. With a universe for each client, each
@@ -68,15 +60,11 @@ impl Rounds {
     pub(crate) fn wanted(count: usize, each: Duration) -> Option<Self> {
         let mut arguments = std::env::args();
         let is_bench = arguments.any(|argument| argument == "--bench");
-        let numbers: Vec<u64> = std::env::args()
-            .filter_map(|argument| argument.parse().ok())
-            .collect();
+        let numbers: Vec<u64> =
+            std::env::args().filter_map(|argument| argument.parse().ok()).collect();
         let count = numbers.first().map_or(count, |count| *count as usize);
         let each = numbers.get(1).copied().map_or(each, Duration::from_secs);
-        is_bench.then_some(Self {
-            count: count.max(1),
-            each,
-        })
+        is_bench.then_some(Self { count: count.max(1), each })
     }
 
     /// One row of the table: `ours` and the others in turn, all in commands a second. Gives the median of the ratios
@@ -119,11 +107,7 @@ pub(crate) fn median(figures: &mut [f64]) -> f64 {
 /// Commands a second by the port, at these nodes.
 pub(crate) async fn commands(opened: Vec<Arc<dyn UniverseLog>>, work: Work, time: Duration) -> f64 {
     for n in 0..work.universes {
-        let meta = Meta {
-            id: id(n),
-            name: String::new(),
-            created_at: Timestamp::now(),
-        };
+        let meta = Meta { id: id(n), name: String::new(), created_at: Timestamp::now() };
         let body = Bytes::from_static(BODY);
         opened[0].create(meta, body).await.unwrap();
     }
@@ -163,11 +147,8 @@ async fn write(store: Arc<dyn UniverseLog>, id: UniverseId, batch: usize, until:
             body: Bytes::from_static(BODY),
             keyed: false,
         };
-        let append = Append {
-            expected: head,
-            entries: (0..batch).map(|_| entry()).collect(),
-            name: None,
-        };
+        let append =
+            Append { expected: head, entries: (0..batch).map(|_| entry()).collect(), name: None };
         turns.begin().await;
         match store.append(&id, append).await {
             Ok(appended) => {

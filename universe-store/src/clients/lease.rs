@@ -33,10 +33,7 @@ struct Held {
 
 impl Lease {
     pub(crate) fn new(length: Duration) -> Self {
-        Self {
-            length: length.max(Duration::from_millis(1)),
-            held: Mutex::default(),
-        }
+        Self { length: length.max(Duration::from_millis(1)), held: Mutex::default() }
     }
 
     /// Records that the lease was renewed at the time `now`.
@@ -48,18 +45,13 @@ impl Lease {
             Some(held) if (0..gap).contains(&now.saturating_sub(held.refreshed)) => held.since,
             _ => now,
         };
-        *held = Some(Held {
-            since,
-            refreshed: now,
-        });
+        *held = Some(Held { since, refreshed: now });
     }
 
     /// The time until which this node can judge whether others have ended. If it cannot, a time that is always past.
     pub(crate) fn judges_until(&self) -> i64 {
         let length = millis(self.length);
-        let held = self
-            .held()
-            .filter(|held| held.refreshed.saturating_sub(held.since) >= length);
+        let held = self.held().filter(|held| held.refreshed.saturating_sub(held.since) >= length);
         held.map_or(i64::MIN, |held| held.refreshed.saturating_add(self.gap()))
     }
 

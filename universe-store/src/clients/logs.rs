@@ -162,14 +162,8 @@ impl From<Unavailable> for LogError {
 impl Default for LogBounds {
     fn default() -> Self {
         Self {
-            of_session: LetterBound {
-                letters: 64,
-                bytes: 8 << 20,
-            },
-            of_owner: LetterBound {
-                letters: 1_024,
-                bytes: 32 << 20,
-            },
+            of_session: LetterBound { letters: 64, bytes: 8 << 20 },
+            of_owner: LetterBound { letters: 1_024, bytes: 32 << 20 },
             bytes: 256 << 20,
             keep_letters: Duration::from_secs(60),
             keep_streams: Duration::from_secs(5 * 60),
@@ -265,21 +259,11 @@ pub(crate) async fn tail(
     if events.read(after).await?.is_none() {
         return Ok(None);
     }
-    let tail = Tail {
-        events,
-        after,
-        hints,
-        quiet,
-        noted: None,
-        over: false,
-    };
-    Ok(Some(Box::pin(stream::unfold(
-        tail,
-        |mut tail| async move {
-            let next = tail.next().await?;
-            Some((next, tail))
-        },
-    ))))
+    let tail = Tail { events, after, hints, quiet, noted: None, over: false };
+    Ok(Some(Box::pin(stream::unfold(tail, |mut tail| async move {
+        let next = tail.next().await?;
+        Some((next, tail))
+    }))))
 }
 
 struct Tail {

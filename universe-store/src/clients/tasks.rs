@@ -146,11 +146,7 @@ impl TaskBounds {
 impl Default for TaskBounds {
     fn default() -> Self {
         const MIB: usize = 1024 * 1024;
-        Self {
-            tasks_per_client: 2_000,
-            bytes_per_client: 64 * MIB,
-            record_bytes: 16 * MIB,
-        }
+        Self { tasks_per_client: 2_000, bytes_per_client: 64 * MIB, record_bytes: 16 * MIB }
     }
 }
 

@@ -27,11 +27,7 @@ impl Watched {
             Entry::Occupied(entry) => entry.get().subscribe(),
             Entry::Vacant(entry) => entry.insert(watch::Sender::new(())).subscribe(),
         };
-        let watcher = Watcher {
-            watched: Arc::clone(watched),
-            key,
-            changes: Some(changes),
-        };
+        let watcher = Watcher { watched: Arc::clone(watched), key, changes: Some(changes) };
         Box::pin(stream::unfold(watcher, |mut watcher| async move {
             watcher.changes.as_mut()?.changed().await.ok()?;
             Some(((), watcher))
@@ -62,10 +58,7 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.changes = None;
         let mut table = self.watched.table();
-        if table
-            .get(&self.key)
-            .is_some_and(|sender| sender.receiver_count() == 0)
-        {
+        if table.get(&self.key).is_some_and(|sender| sender.receiver_count() == 0) {
             table.remove(&self.key);
         }
     }

@@ -74,12 +74,7 @@ pub(super) async fn keep_apart(
     match written.await {
         Ok(first) => {
             let size = body.len() as u64;
-            let pieces = Some(Pieces {
-                name,
-                first,
-                count,
-                size,
-            });
+            let pieces = Some(Pieces { name, first, count, size });
             Ok(Body { crc, pieces })
         }
         Err(refusal) => {
@@ -179,11 +174,7 @@ async fn join(link: &Link, names: &Names, uni: i64, pieces: &Pieces) -> Result<B
         }
         for message in series {
             from = from.max(message.sequence.saturating_add(1));
-            let number = message
-                .subject
-                .rsplit('.')
-                .next()
-                .and_then(|text| text.parse().ok());
+            let number = message.subject.rsplit('.').next().and_then(|text| text.parse().ok());
             found.insert(number.ok_or(ReadError::Damaged)?, message.payload);
         }
     }
@@ -227,9 +218,7 @@ pub(super) async fn drop_body(link: &Link, names: &Names, uni: i64, body: &Body)
 }
 
 pub(super) async fn drop_named(link: &Link, names: &Names, uni: i64, name: &str) {
-    let gone = link
-        .purge(&names.bodies(), &names.piece(uni, name, None), None)
-        .await;
+    let gone = link.purge(&names.bodies(), &names.piece(uni, name, None), None).await;
     if let Err(Away) = gone {
         tracing::warn!(uni, name, "the pieces of a body were not taken away");
     }

@@ -94,12 +94,7 @@ impl Card {
             0 => sequence,
             base => base,
         };
-        Self {
-            from: self.revision,
-            base,
-            body: Body::default(),
-            ..self.clone()
-        }
+        Self { from: self.revision, base, body: Body::default(), ..self.clone() }
     }
 }
 

@@ -58,10 +58,7 @@ impl Engine {
             return Ok(None);
         };
         let card: Card = card::read(&message.headers).ok_or(ReadError::Damaged)?;
-        let known = Known {
-            card,
-            sequence: message.sequence,
-        };
+        let known = Known { card, sequence: message.sequence };
         self.index.improve(id, &known);
         Ok(Some(known))
     }
@@ -69,9 +66,7 @@ impl Engine {
     /// The present universe with an id, as the leader has it.
     pub(super) async fn find(&self, id: &UniverseId) -> Result<Known, ReadError> {
         let known = self.look(id).await?;
-        known
-            .filter(|known| !known.card.deleted)
-            .ok_or(ReadError::NotFound)
+        known.filter(|known| !known.card.deleted).ok_or(ReadError::NotFound)
     }
 
     /// A sequence from which to read the entries after a revision. The universe must be at a later revision.

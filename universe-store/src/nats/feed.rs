@@ -149,9 +149,8 @@ impl Follower for Engine {
 
     fn take(&self, message: &jetstream::Message, sequence: u64) -> Option<UniverseId> {
         let id = self.names.id_in(&message.subject);
-        if let Some((id, (uni, revision))) = id
-            .as_ref()
-            .and_then(|id| Some((id, self.index.reached(id, sequence)?)))
+        if let Some((id, (uni, revision))) =
+            id.as_ref().and_then(|id| Some((id, self.index.reached(id, sequence)?)))
         {
             // Usually written by this node itself.
             self.live.channels().reached(uni, revision);

@@ -37,10 +37,7 @@ impl Index {
     /// and the last known message.
     pub(super) fn reached(&self, id: &UniverseId, sequence: u64) -> Option<(i64, Revision)> {
         let tables = self.tables();
-        let Known {
-            card,
-            sequence: last,
-        } = tables.by_id.get(id)?;
+        let Known { card, sequence: last } = tables.by_id.get(id)?;
         // From its base on, all messages of a log belong to the same universe, and none is its end.
         let first = if card.base == 0 { *last } else { card.base };
         let is_known = (first..=*last).contains(&sequence);
@@ -77,9 +74,7 @@ impl Index {
             .by_id
             .iter()
             .filter(|(id, known)| !there.contains(*id) && known.sequence <= sequence);
-        let gone: Vec<_> = gone
-            .map(|(id, known)| (id.clone(), known.card.uni))
-            .collect();
+        let gone: Vec<_> = gone.map(|(id, known)| (id.clone(), known.card.uni)).collect();
         gone.into_iter()
             .map(|(id, uni)| {
                 tables.remove(&id);
@@ -90,10 +85,7 @@ impl Index {
 
     pub(super) fn page(&self, page: &Page) -> Vec<Record> {
         let tables = self.tables();
-        let before = page
-            .after
-            .as_ref()
-            .map_or(Bound::Unbounded, Bound::Excluded);
+        let before = page.after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
         let positions = tables.by_age.range((Bound::Unbounded, before)).rev();
         positions
             .filter_map(|position| {
@@ -129,11 +121,7 @@ impl Tables {
     }
 
     fn remove_before(&mut self, id: &UniverseId, sequence: u64) {
-        if self
-            .by_id
-            .get(id)
-            .is_some_and(|known| known.sequence < sequence)
-        {
+        if self.by_id.get(id).is_some_and(|known| known.sequence < sequence) {
             self.remove(id);
         }
     }

@@ -85,10 +85,7 @@ impl Link {
                 if let Event::Connected | Event::Disconnected = event {
                     let is_there = matches!(event, Event::Connected);
                     states.send_modify(|state| {
-                        *state = State {
-                            is_there,
-                            changes: state.changes + 1,
-                        };
+                        *state = State { is_there, changes: state.changes + 1 };
                     });
                 }
                 if let Event::Disconnected = event {
@@ -115,9 +112,7 @@ impl Link {
             |problem: &(dyn std::error::Error + 'static)| NatsError::Unreachable(causes(problem));
         let client = connecting.connect(url.servers.clone()).await;
         let client = client.map_err(|problem| unreachable(&problem))?;
-        let context = ContextBuilder::new()
-            .timeout(QUESTION)
-            .build(client.clone());
+        let context = ContextBuilder::new().timeout(QUESTION).build(client.clone());
         Ok(Self {
             client,
             context,
@@ -201,10 +196,7 @@ impl Link {
 
     pub(super) async fn stream(&self, name: &str) -> Result<Stream<()>, Away> {
         // Only looks at the name.
-        self.context
-            .get_stream_no_info(name)
-            .await
-            .map_err(|_| Away)
+        self.context.get_stream_no_info(name).await.map_err(|_| Away)
     }
 
     /// The last message of a subject, from the stream's leader.
@@ -215,8 +207,7 @@ impl Link {
     ) -> Result<Option<StreamMessage>, Away> {
         let stream = &self.stream(stream).await?;
         let asked = || stream.raw_message_builder().last_by_subject(subject);
-        self.ask(|| async move { found(asked().send().await) })
-            .await
+        self.ask(|| async move { found(asked().send().await) }).await
     }
 
     /// The first message of a subject (which may have wildcards) from a sequence on, from the stream's leader.
@@ -231,8 +222,7 @@ impl Link {
             let asked = stream.raw_message_builder().sequence(from.max(1));
             asked.next_by_subject(subject)
         };
-        self.ask(|| async move { found(asked().send().await) })
-            .await
+        self.ask(|| async move { found(asked().send().await) }).await
     }
 
     /// The message of a sequence, from the stream's leader.
@@ -243,8 +233,7 @@ impl Link {
     ) -> Result<Option<StreamMessage>, Away> {
         let stream = &self.stream(stream).await?;
         let asked = || stream.raw_message_builder().sequence(sequence.max(1));
-        self.ask(|| async move { found(asked().send().await) })
-            .await
+        self.ask(|| async move { found(asked().send().await) }).await
     }
 
     /// Messages of a subject from a sequence on, from any replica of the stream. A replica may be behind, so missing
@@ -263,12 +252,8 @@ impl Link {
             batch: usize,
             max_bytes: usize,
         }
-        let question = Question {
-            seq: from.max(1),
-            next_by_subj: subject,
-            batch: most,
-            max_bytes: bytes,
-        };
+        let question =
+            Question { seq: from.max(1), next_by_subj: subject, batch: most, max_bytes: bytes };
         let Ok(question) = serde_json::to_vec(&question) else {
             return Vec::new();
         };
@@ -277,9 +262,7 @@ impl Link {
             return Vec::new();
         };
         let asking = format!("$JS.API.DIRECT.GET.{stream}");
-        let sent = self
-            .client
-            .publish_with_reply(asking, inbox, question.into());
+        let sent = self.client.publish_with_reply(asking, inbox, question.into());
         let mut messages = Vec::new();
         if sent.await.is_err() {
             return messages;
@@ -307,10 +290,8 @@ impl Link {
     ) -> Result<Stored, Refusal> {
         let away = Refusal::Failed(Failure::Unavailable);
         if let Some(after) = after {
-            headers.insert(
-                async_nats::header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE,
-                after.to_string(),
-            );
+            headers
+                .insert(async_nats::header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, after.to_string());
         }
         let until = Instant::now() + self.patience;
         let [mut pause, longest] = PAUSES;
@@ -333,10 +314,7 @@ impl Link {
                         let (sequence, is_new) = (answer.seq, !answer.duplicate);
                         return Ok(Stored { sequence, is_new });
                     };
-                    let AnswerError {
-                        err_code,
-                        description,
-                    } = error;
+                    let AnswerError { err_code, description } = error;
                     match judge(err_code, &description) {
                         Verdict::Again => {}
                         Verdict::Failed(wrong @ Refusal::WrongSequence(_)) => return Err(wrong),

@@ -63,11 +63,7 @@ impl Logs {
     pub(super) fn start(nodes: Arc<Nodes>, bounds: LogBounds) -> Self {
         let mut tasks = JoinSet::new();
         tasks.spawn(look(Arc::clone(nodes.records()), bounds.keep_streams));
-        Self {
-            nodes,
-            bounds,
-            _tasks: tasks,
-        }
+        Self { nodes, bounds, _tasks: tasks }
     }
 
     fn records(&self) -> &Records {
@@ -112,10 +108,7 @@ impl Logs {
             }
             letters < most.letters && bytes <= most.bytes as u64
         };
-        let of_all = LetterBound {
-            letters: usize::MAX,
-            bytes: self.bounds.bytes,
-        };
+        let of_all = LetterBound { letters: usize::MAX, bytes: self.bounds.bytes };
         let (of_session, of_owner) = (self.bounds.of_session, self.bounds.of_owner);
         let has_room = room(&mut table.below(&format!("letter.{place}.")), of_session)
             && room(&mut table.group(&share("letter", &owner)), of_owner)
@@ -150,10 +143,7 @@ impl Logs {
                     _ => return Ok(()),
                 }
             }
-            let is_there = records
-                .table()
-                .get(&sessions::path(write.session))
-                .is_some();
+            let is_there = records.table().get(&sessions::path(write.session)).is_some();
             if !is_there || self.advance(write, &place, got.map(|got| got.row)).await? {
                 return Ok(());
             }
@@ -249,10 +239,7 @@ impl logs::Logs for Logs {
         let paths = [format!("head.{place}"), sessions::path(session)];
         let hints = stream::select_all(paths.map(|path| records.hints(&path)));
         let quiet = records.lease.length / REFRESHES;
-        let stream = StreamRef {
-            nodes: Arc::clone(&self.nodes),
-            place,
-        };
+        let stream = StreamRef { nodes: Arc::clone(&self.nodes), place };
         Box::pin(logs::tail(Arc::new(stream), hints.boxed(), after, quiet))
     }
 }
@@ -271,9 +258,7 @@ impl Letters for Inbox {
                     let is_new = row.sequence > self.known || row.label.used > self.since;
                     row.sequence > after && is_new && row.label.by != records.id
                 });
-                letters
-                    .map(|(path, row)| (row.sequence, Arc::clone(path)))
-                    .collect()
+                letters.map(|(path, row)| (row.sequence, Arc::clone(path))).collect()
             };
             letters.sort_unstable();
             let read = |(sequence, path): (u64, Arc<str>)| async move {
@@ -315,12 +300,7 @@ impl Events for StreamRef {
                     None => break,
                 }
             }
-            Ok(Some(Found {
-                node: row.label.node,
-                about,
-                ended: row.label.ended,
-                events,
-            }))
+            Ok(Some(Found { node: row.label.node, about, ended: row.label.ended, events }))
         })
     }
 
@@ -337,11 +317,7 @@ impl fmt::Debug for Logs {
 
 /// The path of a stream among all streams.
 fn stream_place(session: &str, stream: &str) -> String {
-    format!(
-        "{}.{}",
-        place(session),
-        utf8_percent_encode(stream, ESCAPED)
-    )
+    format!("{}.{}", place(session), utf8_percent_encode(stream, ESCAPED))
 }
 
 /// How long the bodies of a stream are needed.
@@ -357,10 +333,7 @@ async fn put_event(
     text: &[u8],
 ) -> Result<(), Unavailable> {
     let (body, inline) = records.keep(text, life(place)).await?;
-    let label = Label {
-        body,
-        ..Label::default()
-    };
+    let label = Label { body, ..Label::default() };
     let subject = records.engine.names.event(place, Some(number));
     let headers: HeaderMap = card::write(&label);
     match records.link().put(&subject, headers, inline, Some(0)).await {
@@ -437,8 +410,7 @@ async fn look(records: Arc<Records>, keep: Duration) {
                 row.label.used < old && is_over
                     || table.get(&format!("session.{session}")).is_none()
             });
-            over.map(|(path, row)| (Arc::clone(path), row.clone()))
-                .collect()
+            over.map(|(path, row)| (Arc::clone(path), row.clone())).collect()
         };
         for (path, row) in over {
             let place = path.strip_prefix("head.").unwrap_or_default();

@@ -38,11 +38,7 @@ impl Names {
 
     /// The log of the universes with an id. If there were several, their logs follow each other.
     pub(super) fn log_of(&self, id: &UniverseId) -> String {
-        format!(
-            "{}.log.{}",
-            self.0,
-            utf8_percent_encode(id.as_str(), ESCAPED)
-        )
+        format!("{}.log.{}", self.0, utf8_percent_encode(id.as_str(), ESCAPED))
     }
 
     /// The id in the subject of a log.
@@ -115,9 +111,7 @@ impl Names {
 
     /// The path in the subject of a record.
     pub(super) fn path_in<'a>(&self, subject: &'a str) -> Option<&'a str> {
-        subject
-            .strip_prefix(self.0.as_str())?
-            .strip_prefix(".record.")
+        subject.strip_prefix(self.0.as_str())?.strip_prefix(".record.")
     }
 
     /// The event with a number in the stream with this path, or all its events.
@@ -135,10 +129,7 @@ impl Names {
             (self.keys(), vec![format!("{}.key.*.*.*", self.0)]),
             (
                 self.bodies(),
-                vec![
-                    format!("{}.body.*.*.*", self.0),
-                    format!("{}.snapshot.*", self.0),
-                ],
+                vec![format!("{}.body.*.*.*", self.0), format!("{}.snapshot.*", self.0)],
             ),
             (self.records(), vec![self.record(">")]),
             (self.events(), vec![format!("{}.event.*.*.*", self.0)]),

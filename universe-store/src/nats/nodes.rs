@@ -38,11 +38,7 @@ impl Nodes {
         tasks.spawn(feed::run(Arc::clone(&records)));
         tasks.spawn(prune(Arc::clone(&records)));
         let keeping = tasks.spawn(keep(Arc::clone(&records)));
-        Self {
-            records,
-            keeping,
-            _tasks: tasks,
-        }
+        Self { records, keeping, _tasks: tasks }
     }
 
     pub(super) fn records(&self) -> &Arc<Records> {
@@ -94,9 +90,7 @@ impl Records {
 
 impl fmt::Debug for Nodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Nodes")
-            .field("id", &self.records.id)
-            .finish_non_exhaustive()
+        f.debug_struct("Nodes").field("id", &self.records.id).finish_non_exhaustive()
     }
 }
 
@@ -109,11 +103,7 @@ async fn keep(records: Arc<Records>) {
     let (path, length) = (path(records.id), records.lease.length);
     let until = millis(length);
     for number in 1.. {
-        let label = Label {
-            version: number,
-            until,
-            ..records.label()
-        };
+        let label = Label { version: number, until, ..records.label() };
         records.sending(number);
         let left = Some(until.saturating_mul(FORGOTTEN));
         // A failed renewal is tried again in time.

@@ -53,11 +53,7 @@ impl Engine {
             file = file.saturating_add(info.state.bytes);
         }
         // NATS does not report the free space in its files, which contain all streams.
-        Ok(Size {
-            file,
-            free: 0,
-            log: 0,
-        })
+        Ok(Size { file, free: 0, log: 0 })
     }
 
     pub(super) async fn base(&self, id: &UniverseId) -> Result<Base, ReadError> {
@@ -205,9 +201,7 @@ impl Engine {
             }
             let body = self.body(&card, message.payload).await?;
             let entries = card::unframe(&card, body).ok_or(ReadError::Damaged)?;
-            let found = entries
-                .into_iter()
-                .find(|(entry, _)| entry.revision == revision);
+            let found = entries.into_iter().find(|(entry, _)| entry.revision == revision);
             return Ok(found);
         }
         Ok(None)
@@ -234,10 +228,7 @@ impl Engine {
             return Err(TailError::Trimmed { oldest, head });
         }
         if after >= head {
-            return Ok(Chunk {
-                entries: Vec::new(),
-                is_complete: true,
-            });
+            return Ok(Chunk { entries: Vec::new(), is_complete: true });
         }
         let (stream, subject) = (self.names.log(), self.names.log_of(&id));
         let mut from = self.place(&id, after.0, &known).await?;
@@ -256,14 +247,9 @@ impl Engine {
             }
         }
         if read.entries.is_empty() {
-            return Err(self
-                .missing(&id, uni, after, read.gap.unwrap_or(head))
-                .await);
+            return Err(self.missing(&id, uni, after, read.gap.unwrap_or(head)).await);
         }
-        Ok(Chunk {
-            is_complete: read.last >= head,
-            entries: read.entries,
-        })
+        Ok(Chunk { is_complete: read.last >= head, entries: read.entries })
     }
 
     /// The reason why the entries after a revision and up to another one are missing.
@@ -304,13 +290,7 @@ struct Stretch {
 
 impl Stretch {
     fn new(uni: i64, after: Revision) -> Self {
-        Self {
-            uni,
-            last: after,
-            entries: Vec::new(),
-            bytes: 0,
-            gap: None,
-        }
+        Self { uni, last: after, entries: Vec::new(), bytes: 0, gap: None }
     }
 
     /// Adds the entries of messages, up to the first message that does not follow or cannot be read.

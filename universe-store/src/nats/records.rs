@@ -167,12 +167,7 @@ impl Records {
 
     /// A label written by this node, with the present time.
     pub(super) fn label(&self) -> Label {
-        Label {
-            by: self.id,
-            node: self.id,
-            used: self.now(),
-            ..Label::default()
-        }
+        Label { by: self.id, node: self.id, used: self.now(), ..Label::default() }
     }
 
     /// The record with a path, even if it has ended.
@@ -183,10 +178,7 @@ impl Records {
             return Ok(None);
         };
         let label = card::read(&message.headers).ok_or(Unavailable)?;
-        let row = Row {
-            label,
-            sequence: message.sequence,
-        };
+        let row = Row { label, sequence: message.sequence };
         let inline = message.payload;
         Ok(Some(Got { row, inline }))
     }
@@ -252,11 +244,7 @@ impl Records {
 
     /// Ends a record if it has not changed. Returns whether it did.
     pub(super) async fn end(&self, path: &str, row: &Row) -> Result<bool, Unavailable> {
-        let label = Label {
-            by: self.id,
-            gone: true,
-            ..Label::default()
-        };
+        let label = Label { by: self.id, gone: true, ..Label::default() };
         let left = Some(millis(END));
         let ended = self.store(path, &label, Bytes::new(), Some(row.sequence), left);
         if ended.await?.is_none() {
@@ -268,10 +256,7 @@ impl Records {
 
     /// Removes the pieces of a record's body.
     pub(super) async fn forget(&self, label: &Label) {
-        for body in [Some(&label.body), label.result.as_ref()]
-            .into_iter()
-            .flatten()
-        {
+        for body in [Some(&label.body), label.result.as_ref()].into_iter().flatten() {
             bodies::drop_body(self.link(), &self.engine.names, whose(body), body).await;
         }
     }

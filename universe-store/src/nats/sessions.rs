@@ -42,11 +42,7 @@ impl Sessions {
     pub(super) fn start(nodes: Arc<Nodes>, bounds: SessionBounds) -> Self {
         let mut tasks = JoinSet::new();
         tasks.spawn(look(Arc::clone(nodes.records()), bounds.max_idle));
-        Self {
-            nodes,
-            bounds,
-            _tasks: tasks,
-        }
+        Self { nodes, bounds, _tasks: tasks }
     }
 
     fn records(&self) -> &Records {
@@ -65,11 +61,7 @@ impl Sessions {
             match self.room(owner) {
                 Room::There => {
                     let (body, inline) = records.keep(body, Life::Session(&place(name))).await?;
-                    let label = Label {
-                        share: owner.map(str::to_owned),
-                        body,
-                        ..records.label()
-                    };
+                    let label = Label { share: owner.map(str::to_owned), body, ..records.label() };
                     let put = records.put(&path(name), &label, inline, Some(0)).await?;
                     return put.map(drop).ok_or(SessionError::Unavailable);
                 }
@@ -113,11 +105,7 @@ impl Sessions {
         };
         let noted = millis(NOTED.min(self.bounds.max_idle / 4));
         if row.label.used < records.now() - noted {
-            let label = Label {
-                by: records.id,
-                used: records.now(),
-                ..row.label.clone()
-            };
+            let label = Label { by: records.id, used: records.now(), ..row.label.clone() };
             let after = Some(row.sequence);
             let inline = match label.body.pieces {
                 Some(_) => Bytes::new(),
@@ -146,15 +134,8 @@ impl Sessions {
                 return Ok(None);
             };
             let (body, inline) = records.keep(&changed, Life::Session(&place(name))).await?;
-            let label = Label {
-                by: records.id,
-                used: records.now(),
-                body,
-                ..row.label.clone()
-            };
-            let put = records
-                .put(&path, &label, inline, Some(row.sequence))
-                .await?;
+            let label = Label { by: records.id, used: records.now(), body, ..row.label.clone() };
+            let put = records.put(&path, &label, inline, Some(row.sequence)).await?;
             if put.is_some() {
                 records.forget(&row.label).await;
                 return Ok(Some(changed));
@@ -244,9 +225,7 @@ async fn end(records: &Records, path: &str, row: &Row) -> Result<bool, Unavailab
         let table = records.table();
         let below = ["letter", "head"].map(|kind| format!("{kind}.{place}."));
         let below = below.iter().flat_map(|path| table.below(path));
-        below
-            .map(|(path, row)| (Arc::clone(path), row.clone()))
-            .collect()
+        below.map(|(path, row)| (Arc::clone(path), row.clone())).collect()
     };
     if !records.end(path, row).await? {
         return Ok(false);
@@ -283,8 +262,7 @@ async fn look(records: Arc<Records>, max_idle: Duration) {
             let table = records.table();
             let rows = table.group("session");
             let rows = rows.filter(|(_, row)| row.label.used < dead);
-            rows.map(|(path, row)| (Arc::clone(path), row.clone()))
-                .collect()
+            rows.map(|(path, row)| (Arc::clone(path), row.clone())).collect()
         };
         for (path, row) in dead {
             if end(&records, &path, &row).await.is_err() {
@@ -316,9 +294,7 @@ async fn drop_left(
     }
     left.retain(|name, (count, _)| found.get(name) == Some(count));
     for (name, count) in found {
-        let (_, since) = left
-            .entry(name.clone())
-            .or_insert_with(|| (count, Instant::now()));
+        let (_, since) = left.entry(name.clone()).or_insert_with(|| (count, Instant::now()));
         if since.elapsed() >= link.latest() * ABANDONED {
             bodies::drop_named(link, names, SESSIONS, &name).await;
         }

@@ -45,11 +45,7 @@ impl Keeps {
         let is_keys = stream == names.keys();
         let is_records = stream == names.records();
         Self {
-            max_age: if is_keys {
-                KEY_TIME + KEY_GRACE
-            } else {
-                Duration::ZERO
-            },
+            max_age: if is_keys { KEY_TIME + KEY_GRACE } else { Duration::ZERO },
             is_once: is_keys || is_records || stream == names.events(),
             has_ttl: is_records || stream == names.bodies(),
         }
@@ -121,11 +117,7 @@ async fn one(
     }
     let found = made.config.num_replicas;
     match found < wanted {
-        true => Err(NatsError::Replicas {
-            stream: name,
-            found,
-            wanted,
-        }),
+        true => Err(NatsError::Replicas { stream: name, found, wanted }),
         false => Ok(found),
     }
 }
@@ -157,10 +149,8 @@ async fn make(link: &Link, wish: &Config) -> Result<Info, NatsError> {
 /// Checks that a stream has the expected configuration, and no limits that lose messages.
 fn check(name: &str, wish: &Config, found: &Info) -> Result<(), NatsError> {
     let found = &found.config;
-    let other = |problem: &str| NatsError::Other {
-        stream: name.to_owned(),
-        problem: problem.to_owned(),
-    };
+    let other =
+        |problem: &str| NatsError::Other { stream: name.to_owned(), problem: problem.to_owned() };
     let Some(format) = found.metadata.get(FORMAT_KEY) else {
         return Err(other(
             "it was not made by this program; use another prefix, the path of the URL",
@@ -174,30 +164,15 @@ fn check(name: &str, wish: &Config, found: &Info) -> Result<(), NatsError> {
         });
     }
     let limits = [
-        (
-            found.subjects == wish.subjects,
-            "it has other subjects than it was made with",
-        ),
-        (
-            found.retention == wish.retention,
-            "its retention must be by limits",
-        ),
+        (found.subjects == wish.subjects, "it has other subjects than it was made with"),
+        (found.retention == wish.retention, "its retention must be by limits"),
         (
             found.discard == wish.discard,
             "it must refuse what is too much (discard: new), not drop what is old",
         ),
-        (
-            found.storage == wish.storage,
-            "it must be on disks (storage: file)",
-        ),
-        (
-            found.max_age == wish.max_age,
-            "the age of its messages has another limit (max_age)",
-        ),
-        (
-            found.max_messages <= 0,
-            "the number of its messages must have no limit (max_msgs)",
-        ),
+        (found.storage == wish.storage, "it must be on disks (storage: file)"),
+        (found.max_age == wish.max_age, "the age of its messages has another limit (max_age)"),
+        (found.max_messages <= 0, "the number of its messages must have no limit (max_msgs)"),
         (
             found.max_messages_per_subject.max(0) == wish.max_messages_per_subject.max(0),
             "the number of its messages of a subject has another limit (max_msgs_per_subject)",
@@ -211,10 +186,7 @@ fn check(name: &str, wish: &Config, found: &Info) -> Result<(), NatsError> {
             !found.deny_delete && !found.deny_purge && !found.sealed,
             "it lets nothing be deleted (deny_delete, deny_purge, sealed)",
         ),
-        (
-            found.allow_direct,
-            "it must be read from every copy (allow_direct)",
-        ),
+        (found.allow_direct, "it must be read from every copy (allow_direct)"),
         (!found.no_ack, "it must acknowledge what it stores (no_ack)"),
         (
             found.mirror.is_none() && found.sources.as_ref().is_none_or(Vec::is_empty),

@@ -69,11 +69,7 @@ impl Tasks {
 
     /// A share's last task may exceed the limit of its bytes, by the size of one task at most.
     fn check_share(&self, client: &str) -> Result<(), TaskError> {
-        let TaskBounds {
-            tasks_per_client: tasks,
-            bytes_per_client: bytes,
-            ..
-        } = self.bounds;
+        let TaskBounds { tasks_per_client: tasks, bytes_per_client: bytes, .. } = self.bounds;
         let (now, table) = (self.records().now(), self.records().table());
         let own = table.group(&share("task", client));
         let (mut has, mut size) = (0, 0_u64);
@@ -119,8 +115,7 @@ impl Tasks {
             let own = table
                 .group(&owner("task", &hashed(who)))
                 .filter(|(_, row)| row.label.until > now && number(row) > after);
-            own.map(|(path, row)| (number(row), Arc::clone(path)))
-                .collect()
+            own.map(|(path, row)| (number(row), Arc::clone(path))).collect()
         };
         tasks.sort_unstable();
         tasks.truncate(max);
@@ -129,10 +124,7 @@ impl Tasks {
             Ok(found.map(|found| self.found(found)))
         };
         let found = stream::iter(tasks).map(read).buffered(ABREAST);
-        found
-            .try_filter_map(async |found| Ok(found))
-            .try_collect()
-            .await
+        found.try_filter_map(async |found| Ok(found)).try_collect().await
     }
 
     async fn replace(
@@ -167,9 +159,7 @@ impl Tasks {
                 result,
                 ..row.label.clone()
             };
-            let put = records
-                .put(&path, &label, inline, Some(row.sequence))
-                .await?;
+            let put = records.put(&path, &label, inline, Some(row.sequence)).await?;
             if put.is_some() {
                 records.forget(&row.label).await;
                 return Ok(true);

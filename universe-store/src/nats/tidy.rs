@@ -26,9 +26,7 @@ pub(super) struct Doomed(Mutex<BTreeMap<u64, (UniverseId, i64, Instant)>>);
 impl Doomed {
     pub(super) fn note(&self, sequence: u64, id: &UniverseId, uni: i64) {
         let mut doomed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        doomed
-            .entry(sequence)
-            .or_insert_with(|| (id.clone(), uni, Instant::now()));
+        doomed.entry(sequence).or_insert_with(|| (id.clone(), uni, Instant::now()));
     }
 
     fn due(&self) -> Option<(u64, UniverseId, i64)> {
@@ -47,10 +45,7 @@ impl Doomed {
 pub(super) async fn run(engine: Arc<Engine>) {
     loop {
         while let Some((sequence, id, uni)) = engine.doomed.due() {
-            if remove(&engine, &id, uni, sequence.saturating_add(1))
-                .await
-                .is_err()
-            {
+            if remove(&engine, &id, uni, sequence.saturating_add(1)).await.is_err() {
                 break;
             }
             engine.doomed.forget(sequence);

@@ -69,10 +69,7 @@ impl NatsUrl {
         let wrong = |problem: &str| NatsError::Url(problem.to_owned());
         match parameter.split_once('=') {
             Some(("replicas", number)) => {
-                let number = number
-                    .parse()
-                    .ok()
-                    .filter(|number| (1..=5).contains(number));
+                let number = number.parse().ok().filter(|number| (1..=5).contains(number));
                 self.replicas = Some(number.ok_or(wrong("replicas is a number from 1 to 5"))?);
                 Ok(())
             }
@@ -88,8 +85,7 @@ fn read_login(login: Option<&str>) -> Result<Login, NatsError> {
     let decoded = |text: &str| {
         let text = percent_decode_str(text).decode_utf8().ok();
         let problem = "user or password is no text";
-        text.map(|text| text.into_owned())
-            .ok_or(NatsError::Url(problem.to_owned()))
+        text.map(|text| text.into_owned()).ok_or(NatsError::Url(problem.to_owned()))
     };
     Ok(match login.split_once(':') {
         Some((user, password)) => Login::User(decoded(user)?, decoded(password)?),

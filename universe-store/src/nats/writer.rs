@@ -167,10 +167,7 @@ impl Engine {
                 Ok(Admission::Proceed(head)) => head,
                 Ok(Admission::Landed) => {
                     self.forget(body.as_ref()).await;
-                    return Ok(Appended {
-                        revision: Revision(known.card.revision),
-                        stored: false,
-                    });
+                    return Ok(Appended { revision: Revision(known.card.revision), stored: false });
                 }
                 Err(conflict) => {
                     self.forget(body.as_ref()).await;
@@ -179,10 +176,7 @@ impl Engine {
             };
             let uni = known.card.uni;
             if append.entries.is_empty() && append.name.is_none() {
-                return Ok(Appended {
-                    revision: head.revision,
-                    stored: true,
-                });
+                return Ok(Appended { revision: head.revision, stored: true });
             }
             if is_marked != Some(uni) {
                 self.mark(uni, append).await?;
@@ -218,10 +212,7 @@ impl Engine {
                         let channels = self.live.channels();
                         channels.appended(uni, append.expected, &append.entries);
                     }
-                    return Ok(Appended {
-                        revision: head.revision,
-                        stored: put.is_new,
-                    });
+                    return Ok(Appended { revision: head.revision, stored: put.is_new });
                 }
                 Err(Refusal::WrongSequence(last)) => news = self.overtaken(id, &known, last).await,
                 Err(Refusal::Failed(failure)) => {
@@ -272,11 +263,7 @@ impl Engine {
         let keyed = keyed.filter(|(_, entry): &(u64, &NewEntry)| entry.keyed);
         let marks = keyed.map(|(revision, entry)| {
             let subject = self.names.key(uni, entry.command_id, Revision(revision));
-            async move {
-                self.link
-                    .put(&subject, HeaderMap::new(), Bytes::new(), None)
-                    .await
-            }
+            async move { self.link.put(&subject, HeaderMap::new(), Bytes::new(), None).await }
         });
         let marked = stream::iter(marks.collect::<Vec<_>>()).buffered(ABREAST);
         match marked.try_for_each(|_| ready(Ok(()))).await {
@@ -310,16 +297,10 @@ impl Engine {
             let mut card = known.card.following(known.sequence);
             card.deleted = true;
             card.name = String::new();
-            match self
-                .put(id, &card, Bytes::new(), known.sequence, None)
-                .await
-            {
+            match self.put(id, &card, Bytes::new(), known.sequence, None).await {
                 Ok(end) => {
                     self.live.channels().deleted(uni);
-                    if tidy::remove(self, id, uni, end.known.sequence)
-                        .await
-                        .is_err()
-                    {
+                    if tidy::remove(self, id, uni, end.known.sequence).await.is_err() {
                         tracing::warn!(%id, "what the universe had is taken away later");
                     }
                     return Ok(());
@@ -355,9 +336,8 @@ impl Engine {
             wait(attempt).await;
             let before = self.link.last(&stream, &subject).await;
             let before = before.map_err(|_| SnapshotError::Unavailable)?;
-            let old: Option<SnapshotCard> = before
-                .as_ref()
-                .and_then(|before| card::read(&before.headers));
+            let old: Option<SnapshotCard> =
+                before.as_ref().and_then(|before| card::read(&before.headers));
             if old.as_ref().is_some_and(|old| old.revision >= revision) {
                 drop_kept(self, uni, kept.as_ref()).await;
                 return Ok(());

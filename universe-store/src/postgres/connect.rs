@@ -31,10 +31,7 @@ impl Connector {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Self, PostgresError> {
         let unreadable = |problem: tokio_postgres::Error| PostgresError::Url(causes(&problem));
         // What else the driver reads could be quoted in its errors, with the password.
-        if !["postgres://", "postgresql://"]
-            .iter()
-            .any(|scheme| url.starts_with(scheme))
-        {
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
             return Err(PostgresError::Url("it has another scheme".to_owned()));
         }
         let mut config: Config = url.parse().map_err(unreadable)?;
@@ -106,10 +103,7 @@ pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
         match message {
             Ok(message) => receive(message),
             Err(problem) => {
-                tracing::warn!(
-                    problem = causes(&problem),
-                    "a connection to the database was lost"
-                );
+                tracing::warn!(problem = causes(&problem), "a connection to the database was lost");
                 return;
             }
         }
@@ -176,12 +170,7 @@ impl Link {
             };
             connector.keep(receive, serve).await;
         });
-        let link = Self {
-            current,
-            drop_it,
-            patience: options.connect_timeout,
-            timeout,
-        };
+        let link = Self { current, drop_it, patience: options.connect_timeout, timeout };
         (link, task)
     }
 

@@ -50,11 +50,8 @@ impl Logs {
         let (link, bytes) = (Arc::new(link), Arc::new(AtomicUsize::new(0)));
         let (looking, counted) = (Arc::clone(&nodes), Arc::clone(&bytes));
         let looking = look(Arc::clone(&link), looking, counted, bounds);
-        let streams = Streams {
-            nodes: Arc::clone(&nodes),
-            link: Arc::clone(&link),
-            lease: options.lease,
-        };
+        let streams =
+            Streams { nodes: Arc::clone(&nodes), link: Arc::clone(&link), lease: options.lease };
         Self {
             nodes,
             link,

@@ -68,13 +68,7 @@ impl Nodes {
         let link = Arc::new(link);
         let lease = Arc::new(Lease::new(options.lease));
         let keeping = keep(Arc::clone(&link), Arc::clone(&lease), id);
-        Self {
-            id,
-            link,
-            watched,
-            lease,
-            tasks: [linking.into(), keeping.into()],
-        }
+        Self { id, link, watched, lease, tasks: [linking.into(), keeping.into()] }
     }
 
     pub(super) fn id(&self) -> Uuid {
@@ -147,9 +141,7 @@ impl nodes::Nodes for Nodes {
 
 impl fmt::Debug for Nodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Nodes")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
+        f.debug_struct("Nodes").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

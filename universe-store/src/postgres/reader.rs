@@ -34,10 +34,7 @@ type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 impl Reader {
     pub(super) fn new(links: Vec<Link>) -> Self {
-        Self {
-            links,
-            turn: AtomicUsize::new(0),
-        }
+        Self { links, turn: AtomicUsize::new(0) }
     }
 
     async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, ReadError> {
@@ -52,14 +49,10 @@ impl Reader {
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, ReadError> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let link = turn
-            .checked_rem(self.links.len())
-            .and_then(|at| self.links.get(at));
+        let link = turn.checked_rem(self.links.len()).and_then(|at| self.links.get(at));
         let link = link.ok_or(ReadError::Unavailable)?;
         let client = link.client().await.ok_or(ReadError::Unavailable)?;
-        let rows = link
-            .within(bytes, client.query_typed(sql, parameters))
-            .await;
+        let rows = link.within(bytes, client.query_typed(sql, parameters)).await;
         rows.ok_or(ReadError::Unavailable)?.map_err(unavailable)
     }
 
@@ -90,11 +83,8 @@ impl Reader {
             "SELECT {RECORD} FROM universe WHERE $1 IS NULL OR (created_at, id) < ($1, $2) \
              ORDER BY created_at DESC, id DESC LIMIT $3"
         );
-        let parameters: Parameters<'_> = &[
-            (&millis, Type::INT8),
-            (&id, Type::TEXT),
-            (&limit, Type::INT8),
-        ];
+        let parameters: Parameters<'_> =
+            &[(&millis, Type::INT8), (&id, Type::TEXT), (&limit, Type::INT8)];
         let rows = self.query(&sql, parameters).await?;
         let records: Result<Option<Vec<Record>>, _> = rows.iter().map(record).collect();
         records.map_err(unavailable)?.ok_or(ReadError::Damaged)
@@ -141,10 +131,7 @@ impl Reader {
             if kept.is_none() {
                 return Ok(None);
             }
-            Ok(Some(Snapshot {
-                revision: revision(&row, 0)?,
-                body: body(&row, 1)?,
-            }))
+            Ok(Some(Snapshot { revision: revision(&row, 0)?, body: body(&row, 1)? }))
         };
         snapshot().map_err(unavailable)
     }
@@ -159,11 +146,7 @@ impl Reader {
                    ORDER BY log.rev DESC NULLS LAST LIMIT 1";
         self.keyed(
             sql,
-            &[
-                (&id.as_str(), Type::TEXT),
-                (&command.0, Type::UUID),
-                (&old(), Type::INT8),
-            ],
+            &[(&id.as_str(), Type::TEXT), (&command.0, Type::UUID), (&old(), Type::INT8)],
         )
         .await
     }
@@ -175,8 +158,7 @@ impl Reader {
         let sql = "SELECT (SELECT min(log.rev) FROM log WHERE log.uni = universe.uni AND keyed AND at >= $2 \
                      AND log.rev > oldest) \
                    FROM universe WHERE id = $1";
-        self.keyed(sql, &[(&id.as_str(), Type::TEXT), (&old(), Type::INT8)])
-            .await
+        self.keyed(sql, &[(&id.as_str(), Type::TEXT), (&old(), Type::INT8)]).await
     }
 
     async fn keyed(
@@ -194,10 +176,7 @@ impl Reader {
         let sql = "SELECT uni, rev FROM universe WHERE uni = ANY($1)";
         let rows = self.query(sql, &[(&unis, Type::INT8_ARRAY)]).await?;
         let head = |row: &Row| Ok((row.try_get(0)?, revision(row, 1)?));
-        rows.iter()
-            .map(head)
-            .collect::<Result<_, _>>()
-            .map_err(unavailable)
+        rows.iter().map(head).collect::<Result<_, _>>().map_err(unavailable)
     }
 
     async fn stretch(&self, uni: i64, after: Revision) -> Result<Chunk, TailError> {
@@ -243,10 +222,7 @@ impl Reader {
             return Err(TailError::Damaged { first, last });
         }
         let is_complete = entries.last().map_or(after, |entry| entry.revision) >= head;
-        Ok(Chunk {
-            entries,
-            is_complete,
-        })
+        Ok(Chunk { entries, is_complete })
     }
 }
 
@@ -276,9 +252,7 @@ impl History for std::sync::Arc<Reader> {
 pub(super) fn head(row: &Row, column: usize) -> Result<Head, tokio_postgres::Error> {
     Ok(Head {
         revision: revision(row, column)?,
-        last_command_id: row
-            .try_get::<_, Option<uuid::Uuid>>(column + 1)?
-            .map(CommandId),
+        last_command_id: row.try_get::<_, Option<uuid::Uuid>>(column + 1)?.map(CommandId),
         updated_at: Timestamp::from_millis(row.try_get(column + 2)?),
     })
 }
@@ -296,16 +270,8 @@ fn record(row: &Row) -> Result<Option<Record>, tokio_postgres::Error> {
     };
     let created_at = Timestamp::from_millis(row.try_get(2)?);
     let name = name.to_owned();
-    let meta = Meta {
-        id,
-        name,
-        created_at,
-    };
-    Ok(Some(Record {
-        meta,
-        head: head(row, 3)?,
-        oldest: revision(row, 6)?,
-    }))
+    let meta = Meta { id, name, created_at };
+    Ok(Some(Record { meta, head: head(row, 3)?, oldest: revision(row, 6)? }))
 }
 
 /// The entry in a row of a stretch; `None` where the log has nothing more.

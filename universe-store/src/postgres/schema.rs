@@ -140,10 +140,7 @@ async fn make(client: &Client) -> Result<(), PostgresError> {
     let wait = format!("SET lock_timeout = '{LOCK_TIME}s'");
     client.batch_execute(&wait).await.map_err(failed)?;
     // Taken before anything is looked at; given back with the connection, whatever happens.
-    client
-        .execute("SELECT pg_advisory_lock($1)", &[&LOCK])
-        .await
-        .map_err(failed)?;
+    client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
     let durable = "SELECT current_setting('synchronous_commit') <> 'off'";
     let durable = client.query_one(durable, &[]).await.map_err(failed)?;
     if !durable.get::<_, bool>(0) {
@@ -152,11 +149,7 @@ async fn make(client: &Client) -> Result<(), PostgresError> {
         );
     }
     let is_there = "SELECT to_regclass('universe_format') IS NOT NULL";
-    let is_there: bool = client
-        .query_one(is_there, &[])
-        .await
-        .map_err(failed)?
-        .get(0);
+    let is_there: bool = client.query_one(is_there, &[]).await.map_err(failed)?.get(0);
     let found: i32 = match is_there {
         true => {
             let format = "SELECT format FROM universe_format";

@@ -33,17 +33,8 @@ pub(super) struct Sessions {
 impl Sessions {
     pub(super) fn start(nodes: Arc<Nodes>, bounds: SessionBounds) -> Self {
         let count = Arc::new(AtomicUsize::new(0));
-        let looking = look(
-            Arc::clone(nodes.link()),
-            Arc::clone(&count),
-            bounds.max_idle,
-        );
-        Self {
-            nodes,
-            bounds,
-            count,
-            _looking: looking.into(),
-        }
+        let looking = look(Arc::clone(nodes.link()), Arc::clone(&count), bounds.max_idle);
+        Self { nodes, bounds, count, _looking: looking.into() }
     }
 
     async fn insert(
@@ -78,8 +69,7 @@ impl Sessions {
         let (made, is_share, replaced): (bool, bool, bool) =
             (get(row, 0)?, get(row, 1)?, get(row, 2)?);
         if made {
-            self.count
-                .fetch_add(usize::from(!replaced), Ordering::Relaxed);
+            self.count.fetch_add(usize::from(!replaced), Ordering::Relaxed);
             return Ok(());
         }
         let max = match is_share {
@@ -156,10 +146,7 @@ impl Sessions {
         let parameters: Parameters<'_> = &[
             (&&key[..], Type::BYTEA),
             (&self.bounds.max_idle.as_secs_f64(), Type::FLOAT8),
-            (
-                &NOTED.min(self.bounds.max_idle / 4).as_secs_f64(),
-                Type::FLOAT8,
-            ),
+            (&NOTED.min(self.bounds.max_idle / 4).as_secs_f64(), Type::FLOAT8),
         ];
         let rows = self.nodes.query(sql, parameters).await?;
         let Some(row) = rows.first() else {
@@ -238,8 +225,6 @@ async fn sweep(client: &Client, max_idle: Duration) -> Result<i64, tokio_postgre
             break;
         }
     }
-    let rows = client
-        .query_typed("SELECT count(*) FROM session", &[])
-        .await?;
+    let rows = client.query_typed("SELECT count(*) FROM session", &[]).await?;
     rows.first().map_or(Ok(0), |row| row.try_get(0))
 }

@@ -46,11 +46,7 @@ pub(super) struct Tasks {
 impl Tasks {
     pub(super) fn start(nodes: Arc<Nodes>, bounds: TaskBounds) -> Self {
         let looking = look(Arc::clone(nodes.link()));
-        Self {
-            nodes,
-            bounds,
-            _looking: looking.into(),
-        }
+        Self { nodes, bounds, _looking: looking.into() }
     }
 
     async fn insert(
@@ -63,11 +59,7 @@ impl Tasks {
     ) -> Result<u64, TaskError> {
         self.bounds.check(body.len())?;
         let size = number(body.len());
-        let TaskBounds {
-            tasks_per_client: tasks,
-            bytes_per_client: bytes,
-            ..
-        } = self.bounds;
+        let TaskBounds { tasks_per_client: tasks, bytes_per_client: bytes, .. } = self.bounds;
         // One more begins a share's last task, and goes over its bytes by one task at most.
         let sql = "WITH own AS (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM \
                      (SELECT bytes FROM task WHERE client = $4 AND expires > now() LIMIT $8) held) \

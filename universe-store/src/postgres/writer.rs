@@ -67,14 +67,7 @@ impl Writer {
     ) -> Result<Appended, AppendError> {
         let share = self.share::<AppendError>(size).await?;
         let (reply, answer) = oneshot::channel();
-        let job = Job {
-            id,
-            append,
-            size,
-            reply,
-            tries: 0,
-            _share: share,
-        };
+        let job = Job { id, append, size, reply, tries: 0, _share: share };
         if self.jobs.send(job).is_err() {
             return Err(AppendError::Unavailable);
         }
@@ -105,9 +98,7 @@ impl Writer {
             (&at, Type::INT8),
         ];
         let _share = self.share::<CreateError>(body.len()).await?;
-        let rows = self
-            .write::<CreateError>(sql, parameters, body.len())
-            .await?;
+        let rows = self.write::<CreateError>(sql, parameters, body.len()).await?;
         match rows.is_empty() {
             true => Err(CreateError::Exists),
             false => Ok(()),
@@ -135,9 +126,7 @@ impl Writer {
                 return row.try_get(0).map_err(|_| DeleteError::Unknown);
             }
             let sql = "SELECT rev, command, updated_at FROM universe WHERE id = $1";
-            let rows = self
-                .write::<DeleteError>(sql, &[(&id.as_str(), Type::TEXT)], 0)
-                .await?;
+            let rows = self.write::<DeleteError>(sql, &[(&id.as_str(), Type::TEXT)], 0).await?;
             let row = rows.first().ok_or(DeleteError::NotFound)?;
             let found: Head = head(row, 0).map_err(|_| DeleteError::Unavailable)?;
             // It has come to the expected one since: once more.
@@ -197,9 +186,7 @@ impl Writer {
         let parameters: Parameters<'_> =
             &[(&id, Type::TEXT), (&rev, Type::INT8), (&body, Type::BYTEA)];
         let _share = self.share::<SnapshotError>(body.len()).await?;
-        let rows = self
-            .write::<SnapshotError>(sql, parameters, body.len())
-            .await?;
+        let rows = self.write::<SnapshotError>(sql, parameters, body.len()).await?;
         let row = rows.first().ok_or(SnapshotError::NotFound)?;
         let head = revision(row, 0).map_err(|_| SnapshotError::Unavailable)?;
         match snapshot.revision > head {
@@ -217,10 +204,7 @@ impl Writer {
     ) -> Result<Vec<Row>, E> {
         let client = self.link.client().await.ok_or(Failure::Unavailable)?;
         for _ in 0..TRIES {
-            let rows = self
-                .link
-                .within(bytes, client.query_typed(sql, parameters))
-                .await;
+            let rows = self.link.within(bytes, client.query_typed(sql, parameters)).await;
             match rows.ok_or(Failure::Unknown)? {
                 Ok(rows) => return Ok(rows),
                 Err(error) if is_conflict(&error) => {}
@@ -258,11 +242,7 @@ async fn append_all(link: Link, live: Arc<Live>, mut queue: mpsc::UnboundedRecei
             waiting.push_back(job);
         }
         let batch = Batch::take(&mut waiting);
-        for job in land(&link, &live, &mut prepared, batch)
-            .await
-            .into_iter()
-            .rev()
-        {
+        for job in land(&link, &live, &mut prepared, batch).await.into_iter().rev() {
             waiting.push_front(job);
         }
     }
@@ -280,9 +260,7 @@ async fn land(
         return Vec::new();
     };
     let bytes = batch.bytes();
-    let written = link
-        .within(bytes, write(&client, prepared, &mut batch))
-        .await;
+    let written = link.within(bytes, write(&client, prepared, &mut batch)).await;
     let failure = match written {
         Some(Ok(())) => return batch.settle(&live.channels()),
         Some(Err(error)) if is_conflict(&error) && batch.may_try_again() => {

@@ -26,9 +26,7 @@ pub fn compact(dir: &Path) -> Result<(Size, Size), OpenError> {
         return Err(unreadable(dir, &format_args!("{DATABASE}: {error}")));
     }
     let Directory { mut ledger, .. } = Directory::open(dir, Durability::Fsync)?;
-    ledger
-        .compact()
-        .map_err(|error| directory::damaged(dir, &error))
+    ledger.compact().map_err(|error| directory::damaged(dir, &error))
 }
 
 /// Copies `file`, a backup, into the directory, which is created if missing. With `replace`, a database that is there
@@ -50,9 +48,7 @@ pub fn restore(dir: &Path, file: &Path, replace: bool) -> Result<Option<PathBuf>
     copy(file, &unready).map_err(failed)?;
     let aside = holds.then(|| move_aside(dir)).transpose().map_err(failed)?;
     fs::rename(&unready, dir.join(DATABASE)).map_err(failed)?;
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(failed)?;
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
     Ok(aside)
 }
 

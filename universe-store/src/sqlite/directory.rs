@@ -114,19 +114,12 @@ impl Directory {
         judge_header(dir, &database)?;
         own(&database).map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))?;
         let ledger = open_database(&database, durability).map_err(|error| damaged(dir, &error))?;
-        Ok(Self {
-            database,
-            lock: Arc::clone(lock),
-            ledger,
-        })
+        Ok(Self { database, lock: Arc::clone(lock), ledger })
     }
 }
 
 pub(super) fn unreadable(dir: &Path, reason: &impl ToString) -> OpenError {
-    OpenError::Unreadable {
-        dir: dir.to_owned(),
-        reason: reason.to_string(),
-    }
+    OpenError::Unreadable { dir: dir.to_owned(), reason: reason.to_string() }
 }
 
 /// Says which command helps where the file is damaged.
@@ -152,18 +145,11 @@ pub(super) fn make(dir: &Path) -> io::Result<()> {
 
 pub(super) fn lock(dir: &Path) -> Result<Lock, OpenError> {
     let mut options = OpenOptions::new();
-    let file = options
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(MODE)
-        .open(dir.join(LOCK));
+    let file = options.write(true).create(true).truncate(false).mode(MODE).open(dir.join(LOCK));
     let file = file.map_err(|error| unreadable(dir, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(Lock(file)),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
-            dir: dir.to_owned(),
-        }),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { dir: dir.to_owned() }),
         Err(TryLockError::Error(error)) => Err(unreadable(dir, &error)),
     }
 }
@@ -197,11 +183,9 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
         });
     }
     match found {
-        Some(found) if found > schema::FORMAT => Err(OpenError::NewerFormat {
-            dir: dir.to_owned(),
-            found,
-            supported: schema::FORMAT,
-        }),
+        Some(found) if found > schema::FORMAT => {
+            Err(OpenError::NewerFormat { dir: dir.to_owned(), found, supported: schema::FORMAT })
+        }
         Some(found) if found > 0 => Ok(()),
         _ => Err(OpenError::Damaged {
             dir: dir.to_owned(),
@@ -213,22 +197,14 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
 /// Makes the file, if it is missing, before SQLite would with a mode of its own.
 fn own(database: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    match options
-        .write(true)
-        .create_new(true)
-        .mode(MODE)
-        .open(database)
-    {
+    match options.write(true).create_new(true).mode(MODE).open(database) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
 }
 
 fn be_i32(bytes: &[u8], at: usize) -> Option<i32> {
-    bytes
-        .get(at..)?
-        .first_chunk()
-        .map(|chunk| i32::from_be_bytes(*chunk))
+    bytes.get(at..)?.first_chunk().map(|chunk| i32::from_be_bytes(*chunk))
 }
 
 fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Ledger> {

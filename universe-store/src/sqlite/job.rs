@@ -49,7 +49,9 @@ pub(super) enum Work {
         reply: Reply<(), TrimError>,
     },
     /// Gives whether the file can shrink.
-    Shrink { reply: Reply<bool, Failure> },
+    Shrink {
+        reply: Reply<bool, Failure>,
+    },
 }
 
 /// The answer to a write: first found, then, once the transaction has ended, given.
@@ -65,42 +67,20 @@ impl Work {
             Self::Create { meta, base, reply } => {
                 reply.answer = Some(ledger.create(meta, base)?);
             }
-            Self::Append {
-                id,
-                append,
-                landed,
-                reply,
-            } => {
+            Self::Append { id, append, landed, reply } => {
                 reply.answer = Some(ledger.append(id, append)?.map(|done| {
-                    let appended = Appended {
-                        revision: done.after,
-                        stored: done.stored,
-                    };
+                    let appended = Appended { revision: done.after, stored: done.stored };
                     *landed = Some(done);
                     appended
                 }));
             }
-            Self::Delete {
-                id,
-                expected,
-                gone,
-                reply,
-            } => {
+            Self::Delete { id, expected, gone, reply } => {
                 reply.answer = Some(ledger.delete(id, *expected)?.map(|uni| *gone = Some(uni)));
             }
-            Self::PutSnapshot {
-                id,
-                snapshot,
-                reply,
-            } => {
+            Self::PutSnapshot { id, snapshot, reply } => {
                 reply.answer = Some(ledger.put_snapshot(id, snapshot)?);
             }
-            Self::Trim {
-                id,
-                last,
-                base,
-                reply,
-            } => {
+            Self::Trim { id, last, base, reply } => {
                 reply.answer = Some(ledger.trim(id, *last, base)?);
             }
             Self::Shrink { reply } => reply.answer = Some(Ok(ledger.shrink())),
@@ -112,12 +92,7 @@ impl Work {
     pub(super) fn settle(self, channels: &mut Channels) {
         match self {
             Self::Create { reply, .. } => reply.give(),
-            Self::Append {
-                append,
-                landed,
-                reply,
-                ..
-            } => {
+            Self::Append { append, landed, reply, .. } => {
                 if let Some(landed) = landed
                     && landed.before != landed.after
                 {

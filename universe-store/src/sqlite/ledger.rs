@@ -125,11 +125,7 @@ impl Ledger {
             "INSERT INTO universe (id, name, created_at) VALUES (?1, ?2, ?3)",
             params![meta.id.as_str(), meta.name, meta.created_at.as_millis()],
         )?;
-        let slot = Slot {
-            uni: self.connection.last_insert_rowid(),
-            seq: 0,
-            head: base.head(),
-        };
+        let slot = Slot { uni: self.connection.last_insert_rowid(), seq: 0, head: base.head() };
         self.run(
             "INSERT INTO head (uni, rev, seq, command, at, oldest) VALUES (?1, ?3, 0, NULL, ?2, ?3)",
             params![
@@ -164,12 +160,7 @@ impl Ledger {
         let head = match head.admit(append) {
             Ok(Admission::Proceed(head)) => head,
             Ok(Admission::Landed) => {
-                return Ok(Ok(Landed {
-                    uni,
-                    before,
-                    after: before,
-                    stored: false,
-                }));
+                return Ok(Ok(Landed { uni, before, after: before, stored: false }));
             }
             Err(error) => return Ok(Err(error)),
         };
@@ -200,9 +191,7 @@ impl Ledger {
                 ],
             )?;
             if is_large {
-                let mut room = self
-                    .connection
-                    .blob_open("main", "log", "body", seq, false)?;
+                let mut room = self.connection.blob_open("main", "log", "body", seq, false)?;
                 room.write_all_at(&entry.body, 0)?;
                 self.filled = true;
             }
@@ -227,18 +216,10 @@ impl Ledger {
             ],
         )?;
         if let Some(name) = &append.name {
-            self.run(
-                "UPDATE universe SET name = ?2 WHERE uni = ?1",
-                params![uni, name],
-            )?;
+            self.run("UPDATE universe SET name = ?2 WHERE uni = ?1", params![uni, name])?;
         }
         self.remember(id, Slot { uni, seq, head });
-        Ok(Ok(Landed {
-            uni,
-            before,
-            after: revision,
-            stored: true,
-        }))
+        Ok(Ok(Landed { uni, before, after: revision, stored: true }))
     }
 
     /// Lets a keyed entry be found, and forgets some that are old.
@@ -252,12 +233,7 @@ impl Ledger {
         self.run(
             "INSERT INTO keyed (uni, command, rev, at) VALUES (?1, ?2, ?3, ?4) \
              ON CONFLICT DO UPDATE SET rev = excluded.rev, at = excluded.at",
-            params![
-                uni,
-                entry.command_id.0.as_bytes(),
-                integer(revision),
-                entry.at.as_millis()
-            ],
+            params![uni, entry.command_id.0.as_bytes(), integer(revision), entry.at.as_millis()],
         )
     }
 
@@ -312,13 +288,7 @@ impl Ledger {
         let rev = integer(base.revision);
         self.run(
             "UPDATE genesis SET body = ?2, rev = ?3, at = ?4, sum = ?5 WHERE uni = ?1",
-            params![
-                uni,
-                &base.body[..],
-                rev,
-                base.at.as_millis(),
-                sum(&[], &base.body)
-            ],
+            params![uni, &base.body[..], rev, base.at.as_millis(), sum(&[], &base.body)],
         )?;
         self.run("UPDATE head SET oldest = ?2 WHERE uni = ?1", [uni, rev])?;
         self.run("DELETE FROM snap WHERE uni = ?1 AND rev <= ?2", [uni, rev])?;
@@ -333,10 +303,7 @@ impl Ledger {
 
     fn doom(&mut self, uni: i64, seq: i64) -> rusqlite::Result<()> {
         self.sweeping = true;
-        self.run(
-            "INSERT OR IGNORE INTO doomed (seq, uni) VALUES (?1, ?2)",
-            [seq, uni],
-        )
+        self.run("INSERT OR IGNORE INTO doomed (seq, uni) VALUES (?1, ?2)", [seq, uni])
     }
 
     pub(super) fn put_snapshot(
@@ -348,9 +315,7 @@ impl Ledger {
             return Ok(Err(SnapshotError::NotFound));
         };
         if snapshot.revision > head.revision {
-            return Ok(Err(SnapshotError::Ahead {
-                head: head.revision,
-            }));
+            return Ok(Err(SnapshotError::Ahead { head: head.revision }));
         }
         if snapshot.revision < self.oldest(uni)? {
             return Ok(Ok(()));
@@ -371,11 +336,7 @@ impl Ledger {
         let find =
             "SELECT uni, seq, rev, command, at FROM universe JOIN head USING (uni) WHERE id = ?1";
         let slot = self.get(find, [id.as_str()], |row| {
-            Ok(Slot {
-                uni: row.get(0)?,
-                seq: row.get(1)?,
-                head: head(row, 2)?,
-            })
+            Ok(Slot { uni: row.get(0)?, seq: row.get(1)?, head: head(row, 2)? })
         });
         let slot = slot.optional()?;
         if let Some(slot) = slot {
@@ -398,9 +359,7 @@ impl Ledger {
     /// Reads again what is remembered besides heads, and forgets the heads.
     fn recall(&mut self) -> rusqlite::Result<()> {
         self.heads.clear();
-        let last: i64 = self.get("SELECT coalesce(max(seq), 0) FROM log", [], |row| {
-            row.get(0)
-        })?;
+        let last: i64 = self.get("SELECT coalesce(max(seq), 0) FROM log", [], |row| row.get(0))?;
         self.next_seq = last + 1;
         self.sweeping = self.get("SELECT EXISTS (SELECT 1 FROM doomed)", [], |row| row.get(0))?;
         Ok(())
@@ -416,10 +375,7 @@ impl Ledger {
     }
 
     fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<()> {
-        self.connection
-            .prepare_cached(sql)?
-            .execute(params)
-            .map(drop)
+        self.connection.prepare_cached(sql)?.execute(params).map(drop)
     }
 }
 

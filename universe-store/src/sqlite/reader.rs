@@ -33,19 +33,13 @@ pub(super) fn locate(
 ) -> rusqlite::Result<Option<(i64, Revision)>> {
     let sql = "SELECT uni, rev FROM universe JOIN head USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| Ok((row.get(0)?, revision(row.get(1)?)));
-    connection
-        .prepare_cached(sql)?
-        .query_row([id.as_str()], found)
-        .optional()
+    connection.prepare_cached(sql)?.query_row([id.as_str()], found).optional()
 }
 
 pub(super) fn record(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Record>> {
     let sql = "SELECT id, name, created_at, rev, command, at, oldest \
                FROM universe JOIN head USING (uni) WHERE id = ?1";
-    connection
-        .prepare_cached(sql)?
-        .query_row([id.as_str()], to_record)
-        .optional()
+    connection.prepare_cached(sql)?.query_row([id.as_str()], to_record).optional()
 }
 
 /// The outer `None` is for no such universe.
@@ -94,10 +88,7 @@ pub(super) fn base(connection: &Connection, id: &UniverseId) -> rusqlite::Result
             body: state(connection, "genesis", row, 2, &[])?,
         })
     };
-    connection
-        .prepare_cached(sql)?
-        .query_row([id.as_str()], found)
-        .optional()
+    connection.prepare_cached(sql)?.query_row([id.as_str()], found).optional()
 }
 
 /// The outer `None` is for no such universe.
@@ -109,10 +100,7 @@ pub(super) fn oldest_keyed(
                FROM universe WHERE id = ?1";
     let old = Timestamp::now().before(KEY_TIME).as_millis();
     let found = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(revision));
-    connection
-        .prepare_cached(sql)?
-        .query_row(params![id.as_str(), old], found)
-        .optional()
+    connection.prepare_cached(sql)?.query_row(params![id.as_str(), old], found).optional()
 }
 
 /// The outer `None` is for no such universe.
@@ -130,10 +118,7 @@ pub(super) fn snapshot(
             body: state(connection, "snap", row, 1, &[])?,
         }))
     };
-    connection
-        .prepare_cached(sql)?
-        .query_row([id.as_str()], found)
-        .optional()
+    connection.prepare_cached(sql)?.query_row([id.as_str()], found).optional()
 }
 
 /// The entries after a revision, up to the next mark, the head or [`CHUNK_BYTES`], but at least one
@@ -272,9 +257,8 @@ fn walk(
     let sql = "SELECT prev, length(body) FROM log WHERE seq = ?1 AND uni = ?2 AND rev = ?3";
     let mut step = view.prepare_cached(sql)?;
     while at > after {
-        let (prev, length) = step.query_row([seq, uni, integer(at)], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
+        let (prev, length) =
+            step.query_row([seq, uni, integer(at)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         seqs.push((at, seq, length));
         seq = prev;
         at = Revision(at.0 - 1);
@@ -293,9 +277,8 @@ fn scan(view: &Connection, uni: i64, after: Revision, end: Revision) -> Vec<(Rev
     };
     let limit = MARK.cast_signed();
     let bounds = [from, uni, integer(after), integer(end), limit];
-    let rows = statement.query_map(bounds, |row| {
-        Ok((revision(row.get(0)?), row.get(1)?, row.get(2)?))
-    });
+    let rows =
+        statement.query_map(bounds, |row| Ok((revision(row.get(0)?), row.get(1)?, row.get(2)?)));
     let mut found: Vec<_> =
         rows.map_or_else(|_| Vec::new(), |rows| rows.map_while(Result::ok).collect());
     found.reverse();
@@ -304,8 +287,7 @@ fn scan(view: &Connection, uni: i64, after: Revision, end: Revision) -> Vec<(Rev
 
 fn mark(view: &Connection, uni: i64, at: Revision) -> rusqlite::Result<i64> {
     let sql = "SELECT seq FROM mark WHERE uni = ?1 AND rev = ?2";
-    view.prepare_cached(sql)?
-        .query_row([uni, integer(at)], |row| row.get(0))
+    view.prepare_cached(sql)?.query_row([uni, integer(at)], |row| row.get(0))
 }
 
 fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
@@ -315,11 +297,7 @@ fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })?;
     let created_at = Timestamp::from_millis(row.get(2)?);
     Ok(Record {
-        meta: Meta {
-            id,
-            name: row.get(1)?,
-            created_at,
-        },
+        meta: Meta { id, name: row.get(1)?, created_at },
         head: head(row, 3)?,
         oldest: revision(row.get(6)?),
     })

@@ -43,11 +43,7 @@ impl Readers {
         Self {
             database,
             permits: Arc::new(Semaphore::new(connections.clamp(1, 64))),
-            pool: Mutex::new(Pool {
-                idle: Vec::new(),
-                busy: 0,
-                lock: Some(lock),
-            }),
+            pool: Mutex::new(Pool { idle: Vec::new(), busy: 0, lock: Some(lock) }),
             returned: Condvar::new(),
         }
     }
@@ -82,9 +78,7 @@ impl Readers {
         let mut pool = self.pool();
         pool.lock = None;
         pool.idle.clear();
-        let waited = self
-            .returned
-            .wait_timeout_while(pool, patience, |pool| pool.busy > 0);
+        let waited = self.returned.wait_timeout_while(pool, patience, |pool| pool.busy > 0);
         if waited.is_ok_and(|(_, waited)| waited.timed_out()) {
             tracing::error!("the store is still being read and is left to end by itself");
         }
@@ -115,10 +109,7 @@ impl History for Arc<Readers> {
             let chunk = self.read(move |it| reader::chunk(it, uni, after)).await;
             let chunk = chunk.map_err(|_| TailError::Unavailable)?;
             match chunk.ok_or(TailError::Deleted)? {
-                Chunk::Entries(entries, is_complete) => Ok(tail::Chunk {
-                    entries,
-                    is_complete,
-                }),
+                Chunk::Entries(entries, is_complete) => Ok(tail::Chunk { entries, is_complete }),
                 Chunk::Trimmed { oldest, head } => Err(TailError::Trimmed { oldest, head }),
                 Chunk::Damaged { first, last } => Err(TailError::Damaged { first, last }),
             }
@@ -139,11 +130,7 @@ impl<'a> Turn<'a> {
         let mut pool = readers.pool();
         let lock = Arc::clone(pool.lock.as_ref().ok_or(ReadError::Unavailable)?);
         pool.busy += 1;
-        Ok(Self {
-            readers,
-            lock,
-            reader: pool.idle.pop(),
-        })
+        Ok(Self { readers, lock, reader: pool.idle.pop() })
     }
 
     fn connection(&mut self) -> rusqlite::Result<&Connection> {

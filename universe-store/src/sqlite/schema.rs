@@ -143,11 +143,7 @@ pub(super) fn migrate(connection: &Connection, from: i32) -> rusqlite::Result<()
     if from >= FORMAT {
         return Ok(());
     }
-    tracing::info!(
-        from,
-        to = FORMAT,
-        "the data directory is brought to a newer format"
-    );
+    tracing::info!(from, to = FORMAT, "the data directory is brought to a newer format");
     connection.execute_batch(&format!(
         "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {FROM_1} PRAGMA user_version = {FORMAT}; COMMIT;"
     ))?;
@@ -167,9 +163,7 @@ pub(super) fn sizes(connection: &Connection) -> rusqlite::Result<Size> {
     let page = number("page_size")?;
     let bytes = |pages: i64| pages.saturating_mul(page).cast_unsigned();
     // There is none before the first write, and none where a server was stopped.
-    let log = connection
-        .path()
-        .and_then(|file| std::fs::metadata(format!("{file}-wal")).ok());
+    let log = connection.path().and_then(|file| std::fs::metadata(format!("{file}-wal")).ok());
     Ok(Size {
         file: bytes(number("page_count")?),
         free: bytes(number("freelist_count")?),

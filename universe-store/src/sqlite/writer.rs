@@ -53,26 +53,15 @@ impl Writer {
         let (queue, jobs) = mpsc::unbounded_channel();
         let (end, ended) = std_mpsc::channel();
         let (life, alive) = watch::channel(());
-        let handle = thread::Builder::new()
-            .name("universe-store".into())
-            .spawn(move || {
-                // Dropped in reverse, also by a panic: connection, lock, then the word that all
-                // ended.
-                let _end = (end, life);
-                let _lock = lock;
-                let _live = CloseAtEnd(Arc::clone(&live));
-                Loop {
-                    ledger,
-                    jobs,
-                    carried: None,
-                }
-                .run(&live);
-            })?;
-        Ok(Self {
-            queue,
-            thread: Mutex::new(Some(Thread { handle, ended })),
-            alive,
-        })
+        let handle = thread::Builder::new().name("universe-store".into()).spawn(move || {
+            // Dropped in reverse, also by a panic: connection, lock, then the word that all
+            // ended.
+            let _end = (end, life);
+            let _lock = lock;
+            let _live = CloseAtEnd(Arc::clone(&live));
+            Loop { ledger, jobs, carried: None }.run(&live);
+        })?;
+        Ok(Self { queue, thread: Mutex::new(Some(Thread { handle, ended })), alive })
     }
 
     /// Where writes go; `None` once closed or once the thread has ended.
@@ -181,12 +170,7 @@ impl Loop {
 
     /// One transaction. Breaks if the database cannot be trusted with another.
     fn transact(&mut self, mut group: Vec<Job>, live: &Live) -> ControlFlow<()> {
-        let Err(Fault {
-            failure,
-            passing,
-            error,
-        }) = self.commit(&mut group)
-        else {
+        let Err(Fault { failure, passing, error }) = self.commit(&mut group) else {
             let tidied = group.is_empty() && !self.ledger.is_untidy();
             let mut channels = live.channels();
             for job in group {
@@ -215,11 +199,8 @@ impl Loop {
     }
 
     fn commit(&mut self, group: &mut [Job]) -> Result<(), Fault> {
-        self.fill(group)
-            .map_err(|error| Fault::new(error, Failure::Unavailable))?;
-        self.ledger
-            .commit()
-            .map_err(|error| Fault::new(error, Failure::Unknown))
+        self.fill(group).map_err(|error| Fault::new(error, Failure::Unavailable))?;
+        self.ledger.commit().map_err(|error| Fault::new(error, Failure::Unknown))
     }
 
     fn fill(&mut self, group: &mut [Job]) -> rusqlite::Result<()> {
@@ -228,11 +209,7 @@ impl Loop {
             job.work.apply(&mut self.ledger)?;
         }
         if self.ledger.is_untidy() {
-            self.ledger.tidy(if group.is_empty() {
-                SWEEP_IDLE
-            } else {
-                SWEEP_BUSY
-            })?;
+            self.ledger.tidy(if group.is_empty() { SWEEP_IDLE } else { SWEEP_BUSY })?;
         }
         Ok(())
     }
@@ -257,10 +234,6 @@ impl Fault {
             }
             _ => (otherwise, false),
         };
-        Self {
-            failure,
-            passing,
-            error,
-        }
+        Self { failure, passing, error }
     }
 }

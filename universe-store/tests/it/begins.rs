@@ -35,10 +35,7 @@ async fn a_log_begins_where_it_is_made_to_begin() {
         for n in 0..600 {
             let new = entry(format!("{n}"));
             expected.push((Revision(BEGIN + n + 1), new.command_id));
-            let appended = subject
-                .log()
-                .append(&sol, after(BEGIN + n, vec![new]))
-                .await;
+            let appended = subject.log().append(&sol, after(BEGIN + n, vec![new])).await;
             assert_eq!(appended, stored(Revision(BEGIN + n + 1)));
         }
         for _ in 0..2 {
@@ -62,16 +59,11 @@ async fn a_log_begins_where_it_is_made_to_begin() {
         let log = subject.log();
         let body = Bytes::from_static(b"old");
         let revision = Revision(BEGIN - 1);
-        log.put_snapshot(&sol, Snapshot { revision, body })
-            .await
-            .unwrap();
+        log.put_snapshot(&sol, Snapshot { revision, body }).await.unwrap();
         assert_eq!(log.snapshot(&sol).await, Ok(None));
         let (revision, last) = expected[299];
         let later = Base { revision, ..base };
-        assert_eq!(
-            log.trim(&sol, expected[0].1, later.clone()).await,
-            Err(TrimError::NotThere)
-        );
+        assert_eq!(log.trim(&sol, expected[0].1, later.clone()).await, Err(TrimError::NotThere));
         assert_eq!(log.trim(&sol, last, later.clone()).await, Ok(()));
         assert_eq!(log.base(&sol).await, Ok(later));
         let mut tail = log.tail(&sol, revision);

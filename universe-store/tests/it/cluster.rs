@@ -50,28 +50,14 @@ impl Cluster {
         let settings: Vec<String> = settings.iter().map(|it| (*it).to_owned()).collect();
         let port = free_port();
         let guard = serve(dir.path(), port, &settings);
-        Self {
-            dir,
-            guard,
-            port,
-            settings,
-        }
+        Self { dir, guard, port, settings }
     }
 
     /// A copy that follows this one. What is acknowledged from now on, both have.
     pub(crate) fn standby(&self) -> Self {
         let dir = directory();
         let copied = as_owner(&installed("pg_basebackup"))
-            .args([
-                "-R",
-                "-X",
-                "stream",
-                "--no-sync",
-                "--checkpoint=fast",
-                "-U",
-                "postgres",
-                "-h",
-            ])
+            .args(["-R", "-X", "stream", "--no-sync", "--checkpoint=fast", "-U", "postgres", "-h"])
             .arg(self.dir.path())
             .args(["-p", &self.port.to_string(), "-D"])
             .arg(dir.path().join("data"))
@@ -101,9 +87,7 @@ impl Cluster {
     /// What a statement gives, as text.
     pub(crate) fn sql(&self, statement: &str) -> String {
         let asked = Command::new(installed("psql"))
-            .args([
-                "-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h",
-            ])
+            .args(["-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h"])
             .arg(self.dir.path())
             .args(["-p", &self.port.to_string()])
             .output()
@@ -152,11 +136,7 @@ impl Cluster {
         let workers = String::from_utf8(workers.stdout).unwrap();
         let all: Vec<&str> = [pid.as_str()].into_iter().chain(workers.lines()).collect();
         // Some may have gone by themselves when their parent did.
-        let _ = Command::new("kill")
-            .arg("-KILL")
-            .args(&all)
-            .stderr(Stdio::null())
-            .status();
+        let _ = Command::new("kill").arg("-KILL").args(&all).stderr(Stdio::null()).status();
         let begun = Instant::now();
         while all.iter().any(|pid| runs(pid)) {
             assert!(begun.elapsed() < PATIENCE, "the server does not die");
@@ -217,12 +197,8 @@ fn serve(dir: &Path, port: u16, settings: &[String]) -> Child {
     for setting in settings {
         guard.args(["-c", setting]);
     }
-    let mut guard = guard
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut guard =
+        guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut said = String::new();
     let mut lines = BufReader::new(guard.stdout.take().unwrap());
     lines.read_line(&mut said).unwrap();
@@ -284,10 +260,8 @@ fn program(name: &str) -> Option<PathBuf> {
             return found;
         }
         // Not by a macro: what those print is shown for tests that fail only.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: all tests on PostgreSQL: it is not installed"
-        );
+        let _ =
+            writeln!(std::io::stderr(), "skipped: all tests on PostgreSQL: it is not installed");
         None
     });
     Some(programs.as_ref()?.join(name))
@@ -296,12 +270,8 @@ fn program(name: &str) -> Option<PathBuf> {
 /// Where the newest version that is installed has its programs: beside each other by version as in Debian, or on the
 /// path.
 fn find() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten();
-    let beside = versions
-        .filter_map(|version| Some(version.ok()?.path().join("bin")))
-        .max();
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let beside = versions.filter_map(|version| Some(version.ok()?.path().join("bin"))).max();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut all = beside.into_iter().chain(std::env::split_paths(&path));
     all.find(|programs| programs.join("initdb").exists())
@@ -351,12 +321,7 @@ fn as_owner(program: &Path) -> Command {
     }
     let mut command = Command::new("setpriv");
     command
-        .args([
-            "--reuid=postgres",
-            "--regid=postgres",
-            "--clear-groups",
-            "--",
-        ])
+        .args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"])
         .arg(program)
         .current_dir("/");
     command

@@ -32,17 +32,11 @@ type Acknowledged = HashMap<UniverseId, HashMap<Revision, CommandId>>;
 #[test]
 fn what_was_acknowledged_survives_kill_9() {
     let dir = TempDir::new().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(dir.path(), Options::default()).unwrap();
         for n in 0..UNIVERSES {
-            store
-                .create(meta(&name(n), 1), Bytes::from_static(b"genesis"))
-                .await
-                .unwrap();
+            store.create(meta(&name(n), 1), Bytes::from_static(b"genesis")).await.unwrap();
         }
     });
     let (mut acknowledged, mut opened) = (Acknowledged::new(), Vec::new());
@@ -54,18 +48,12 @@ fn what_was_acknowledged_survives_kill_9() {
         let store = SqliteStore::open(dir.path(), Options::default()).unwrap();
         opened.push(start.elapsed());
         runtime.block_on(verify(&store, &mut acknowledged, &mut verified));
-        assert!(
-            acknowledged.values().all(HashMap::is_empty),
-            "entries beyond the head"
-        );
+        assert!(acknowledged.values().all(HashMap::is_empty), "entries beyond the head");
     }
     opened.sort();
     let (median, slowest) = (opened[opened.len() / 2], opened[opened.len() - 1]);
     println!("{KILLS} kills, {total} acknowledged; opened in {median:?}, at most {slowest:?}");
-    assert!(
-        median < Duration::from_millis(100),
-        "opening takes {median:?}"
-    );
+    assert!(median < Duration::from_millis(100), "opening takes {median:?}");
 }
 
 /// Lets the victim acknowledge some entries, kills it, and notes all that it acknowledged.
@@ -91,10 +79,7 @@ fn run_and_kill(dir: &Path, acks: u64, acknowledged: &mut Acknowledged) -> u64 {
         };
         let revision = Revision(revision.parse().unwrap());
         let command = CommandId(Uuid::parse_str(command).unwrap());
-        let before = acknowledged
-            .entry(id(who))
-            .or_default()
-            .insert(revision, command);
+        let before = acknowledged.entry(id(who)).or_default().insert(revision, command);
         assert_eq!(before, None, "{who} {revision} was acknowledged twice");
         seen += 1;
         if seen == acks {
@@ -102,10 +87,7 @@ fn run_and_kill(dir: &Path, acks: u64, acknowledged: &mut Acknowledged) -> u64 {
         }
     }
     victim.wait().unwrap();
-    assert!(
-        seen >= acks,
-        "the victim died by itself after {seen} acknowledgements"
-    );
+    assert!(seen >= acks, "the victim died by itself after {seen} acknowledgements");
     seen
 }
 
@@ -139,10 +121,7 @@ async fn victim() {
     let dir = std::env::var_os(DIR).expect("the test that kills this sets the directory");
     let store = Arc::new(SqliteStore::open(Path::new(&dir), Options::default()).unwrap());
     let producers = (0..PRODUCERS).map(|n| produce(Arc::clone(&store), name(n % UNIVERSES)));
-    producers
-        .collect::<futures_util::stream::FuturesUnordered<_>>()
-        .collect::<Vec<()>>()
-        .await;
+    producers.collect::<futures_util::stream::FuturesUnordered<_>>().collect::<Vec<()>>().await;
 }
 
 /// Appends in competition with others.

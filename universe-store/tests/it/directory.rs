@@ -20,12 +20,7 @@ fn open(dir: &Path) -> Result<SqliteStore, OpenError> {
 fn content(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(dir).unwrap().map(Result::unwrap);
     files
-        .map(|file| {
-            (
-                file.file_name().into_string().unwrap(),
-                fs::read(file.path()).unwrap(),
-            )
-        })
+        .map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()))
         .collect()
 }
 
@@ -33,10 +28,7 @@ fn content(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 async fn filled() -> TempDir {
     let OnDisk { dir, store } = OnDisk::new();
     let store = store.unwrap();
-    store
-        .create(meta(&id("sol"), 1), Bytes::from_static(b"genesis"))
-        .await
-        .unwrap();
+    store.create(meta(&id("sol"), 1), Bytes::from_static(b"genesis")).await.unwrap();
     let entries = (0..300).map(|_| entry(vec![b'x'; 300])).collect();
     store.append(&id("sol"), after(0, entries)).await.unwrap();
     dir
@@ -44,20 +36,14 @@ async fn filled() -> TempDir {
 
 /// Changes the database behind the store's back.
 fn tamper(dir: &Path, sql: &str) {
-    Connection::open(dir.join("universes.db"))
-        .unwrap()
-        .execute_batch(sql)
-        .unwrap();
+    Connection::open(dir.join("universes.db")).unwrap().execute_batch(sql).unwrap();
 }
 
 /// The directory is refused with this sentence, and then is what it was, down to the byte.
 fn refused(dir: &Path, sentence: &str) {
     let before = content(dir);
     let refusal = open(dir).expect_err("the directory is opened").to_string();
-    assert_eq!(
-        refusal,
-        format!("the data directory {} {sentence}", dir.display())
-    );
+    assert_eq!(refusal, format!("the data directory {} {sentence}", dir.display()));
     assert!(content(dir) == before, "the directory has changed");
 }
 
@@ -65,29 +51,15 @@ fn refused(dir: &Path, sentence: &str) {
 async fn a_directory_in_use_is_refused_until_it_is_free() {
     let mut subject = OnDisk::new();
     let dir = subject.dir.path().to_owned();
-    subject
-        .log()
-        .create(meta(&id("sol"), 1), Bytes::new())
-        .await
-        .unwrap();
+    subject.log().create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
     let mut forgotten = subject.log().tail(&id("sol"), Revision(0));
     refused(&dir, "is in use by another server");
-    subject
-        .log()
-        .append(&id("sol"), after(0, vec![entry("one")]))
-        .await
-        .unwrap();
+    subject.log().append(&id("sol"), after(0, vec![entry("one")])).await.unwrap();
     assert_eq!(next_entry(&mut forgotten).await.revision, Revision(1));
     subject.store = None;
     let store = open(&dir).expect("no process uses it, though a tail was forgotten");
-    assert_eq!(
-        store.record(&id("sol")).await.unwrap().head.revision,
-        Revision(1)
-    );
-    assert_eq!(
-        next(&mut forgotten).await,
-        Some(Err(TailError::Unavailable))
-    );
+    assert_eq!(store.record(&id("sol")).await.unwrap().head.revision, Revision(1));
+    assert_eq!(next(&mut forgotten).await, Some(Err(TailError::Unavailable)));
 }
 
 /// Others may hold the store still; it is closed for them too, with all that was queued on the disk.
@@ -95,10 +67,7 @@ async fn a_directory_in_use_is_refused_until_it_is_free() {
 async fn a_store_is_closed_whoever_still_holds_it() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path()).unwrap();
-    store
-        .create(meta(&id("sol"), 1), Bytes::new())
-        .await
-        .unwrap();
+    store.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
     let mut queued = Vec::new();
     for n in 0..100 {
         let mut write = store.append(&id("sol"), after(n, vec![entry("x")]));
@@ -110,13 +79,9 @@ async fn a_store_is_closed_whoever_still_holds_it() {
         scope.spawn(|| store.close());
         scope.spawn(|| store.close());
     });
-    tokio::time::timeout(super::HANG, ended)
-        .await
-        .expect("its end is reported");
+    tokio::time::timeout(super::HANG, ended).await.expect("its end is reported");
     let answers = futures_util::future::join_all(queued).await;
-    let landed = (1..)
-        .zip(&answers)
-        .take_while(|(n, answer)| **answer == stored(Revision(*n)));
+    let landed = (1..).zip(&answers).take_while(|(n, answer)| **answer == stored(Revision(*n)));
     let landed = landed.count();
     assert!(landed > 0, "{answers:?}");
     // What had not found its way into the queue is refused, and not left waiting.
@@ -133,10 +98,7 @@ async fn a_store_is_closed_whoever_still_holds_it() {
 #[tokio::test]
 async fn a_newer_format_is_refused() {
     let dir = filled().await;
-    tamper(
-        dir.path(),
-        "PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);",
-    );
+    tamper(dir.path(), "PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);");
     let sentence = "has format 7, but this server knows formats up to 2: \
                     use a newer server or another directory";
     refused(dir.path(), sentence);
@@ -185,10 +147,7 @@ fn a_new_directory_is_its_owners_alone() {
     let parent = TempDir::new().unwrap();
     let dir = parent.path().join("new/data");
     drop(open(&dir).unwrap());
-    assert_eq!(
-        fs::metadata(&dir).unwrap().permissions().mode() & 0o777,
-        0o700
-    );
+    assert_eq!(fs::metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 /// A shared directory's files are the store's owner's alone, from the moment they are there.
@@ -198,10 +157,7 @@ async fn the_files_are_their_owners_alone_in_any_directory() {
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let store = open(dir.path()).unwrap();
-    store
-        .create(meta(&id("sol"), 1), Bytes::new())
-        .await
-        .unwrap();
+    store.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
     let modes: BTreeMap<_, _> = fs::read_dir(dir.path())
         .unwrap()
         .map(Result::unwrap)
@@ -218,18 +174,10 @@ async fn the_files_are_their_owners_alone_in_any_directory() {
 async fn a_writer_that_fails_makes_everything_unavailable_and_nothing_hang() {
     let mut subject = OnDisk::new();
     let (sol, dir) = (id("sol"), subject.dir.path().to_owned());
-    subject
-        .log()
-        .create(meta(&sol, 1), Bytes::new())
-        .await
-        .unwrap();
+    subject.log().create(meta(&sol, 1), Bytes::new()).await.unwrap();
     let mut tail = subject.log().tail(&sol, Revision(0));
     let mut ended = Box::pin(subject.store.as_ref().unwrap().ended());
-    subject
-        .log()
-        .append(&sol, after(0, vec![entry("one")]))
-        .await
-        .unwrap();
+    subject.log().append(&sol, after(0, vec![entry("one")])).await.unwrap();
     assert_eq!(next_entry(&mut tail).await.revision, Revision(1));
     assert_eq!(ended.as_mut().now_or_never(), None, "it goes on");
 
@@ -238,30 +186,18 @@ async fn a_writer_that_fails_makes_everything_unavailable_and_nothing_hang() {
     let failed = log.append(&sol, after(1, vec![entry("two")])).await;
     assert_eq!(failed, Err(AppendError::Unavailable));
     assert_eq!(next(&mut tail).await, Some(Err(TailError::Unavailable)));
-    tokio::time::timeout(super::HANG, ended)
-        .await
-        .expect("its end is reported");
+    tokio::time::timeout(super::HANG, ended).await.expect("its end is reported");
     let failed = log.append(&sol, after(1, vec![entry("two")])).await;
     assert_eq!(failed, Err(AppendError::Unavailable));
     assert_eq!(log.record(&sol).await, Err(ReadError::Unavailable));
-    assert_eq!(
-        log.list(Page {
-            after: None,
-            limit: 9
-        })
-        .await,
-        Err(ReadError::Unavailable)
-    );
+    assert_eq!(log.list(Page { after: None, limit: 9 }).await, Err(ReadError::Unavailable));
     let mut tail = log.tail(&sol, Revision(0));
     assert_eq!(next(&mut tail).await, Some(Err(TailError::Unavailable)));
 
     subject.store = None;
     tamper(&dir, "ALTER TABLE gone RENAME TO log");
     let store = open(&dir).unwrap();
-    store
-        .append(&sol, after(1, vec![entry("two")]))
-        .await
-        .expect("the cause is mended");
+    store.append(&sol, after(1, vec![entry("two")])).await.expect("the cause is mended");
 }
 
 #[tokio::test]
@@ -271,19 +207,11 @@ async fn the_room_of_deleted_universes_is_used_again() {
     let mut sizes = Vec::new();
     for round in 0..12 {
         let name = id("come and gone");
-        subject
-            .log()
-            .create(meta(&name, round), Bytes::new())
-            .await
-            .unwrap();
+        subject.log().create(meta(&name, round), Bytes::new()).await.unwrap();
         let mut batches = 0;
         while batches < 4 {
             let entries = (0..512).map(|_| entry(vec![b'x'; 300])).collect();
-            subject
-                .log()
-                .append(&name, after(batches * 512, entries))
-                .await
-                .unwrap();
+            subject.log().append(&name, after(batches * 512, entries)).await.unwrap();
             batches += 1;
         }
         subject.log().delete(&name, None).await.unwrap();
@@ -291,9 +219,7 @@ async fn the_room_of_deleted_universes_is_used_again() {
         let swept = || {
             let reader = Connection::open(&file).unwrap();
             reader
-                .query_row("SELECT count(*) = 0 FROM log", [], |row| {
-                    row.get::<_, bool>(0)
-                })
+                .query_row("SELECT count(*) = 0 FROM log", [], |row| row.get::<_, bool>(0))
                 .unwrap()
         };
         let start = std::time::Instant::now();
@@ -303,9 +229,7 @@ async fn the_room_of_deleted_universes_is_used_again() {
         }
         let pages = Connection::open(&file).unwrap();
         sizes.push(
-            pages
-                .pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))
-                .unwrap(),
+            pages.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0)).unwrap(),
         );
     }
     assert!(sizes[11] <= sizes[2] + 8, "the file grows: {sizes:?} pages");

@@ -80,12 +80,12 @@ impl Servers {
                 (Self::Postgres(cluster), url)
             }));
             #[cfg(feature = "nats")]
-            all.extend(
-                crate::fleet::Fleet::start(1, &crate::fleet::Settings::default()).map(|fleet| {
+            all.extend(crate::fleet::Fleet::start(1, &crate::fleet::Settings::default()).map(
+                |fleet| {
                     let url = fleet.url();
                     (Self::Nats(fleet), url)
-                }),
-            );
+                },
+            ));
             all
         })
         .await
@@ -132,10 +132,8 @@ pub(crate) async fn age(url: &str, kind: Kind, seconds: u32, owner: Option<&str>
         Kind::Events | Kind::Nodes => panic!("{kind:?} have no age"),
     };
     let whose = owner.map(|owner| format!(" WHERE owner = '{owner}'"));
-    let sql = format!(
-        "UPDATE {column} - make_interval(secs => {seconds}){}",
-        whose.unwrap_or_default()
-    );
+    let sql =
+        format!("UPDATE {column} - make_interval(secs => {seconds}){}", whose.unwrap_or_default());
     ask(url, sql).await;
 }
 
@@ -162,10 +160,7 @@ pub(crate) async fn dump(url: &str, kind: Kind) -> Vec<String> {
 pub(crate) async fn until_there_are(url: &str, kind: Kind, count: usize) {
     let begun = Instant::now();
     while dump(url, kind).await.len() != count {
-        assert!(
-            begun.elapsed() < HANG,
-            "{url}: there are not {count} {kind:?}"
-        );
+        assert!(begun.elapsed() < HANG, "{url}: there are not {count} {kind:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -47,10 +47,8 @@ impl Fleet {
         program()?;
         let dir = TempDir::new().unwrap();
         let ports: Vec<(u16, u16)> = (0..count).map(|_| (free_port(), free_port())).collect();
-        let routes: Vec<_> = ports
-            .iter()
-            .map(|(_, route)| format!("nats://127.0.0.1:{route}"))
-            .collect();
+        let routes: Vec<_> =
+            ports.iter().map(|(_, route)| format!("nats://127.0.0.1:{route}")).collect();
         let mut servers = Vec::new();
         for (n, (port, route)) in ports.iter().enumerate() {
             let data = dir.path().join(format!("data{n}"));
@@ -70,11 +68,7 @@ impl Fleet {
             }
             let config = dir.path().join(format!("n{n}.conf"));
             std::fs::write(&config, text).unwrap();
-            servers.push(Server {
-                port: *port,
-                config,
-                running: None,
-            });
+            servers.push(Server { port: *port, config, running: None });
         }
         let mut fleet = Self { dir, servers };
         for n in 0..count {
@@ -189,10 +183,7 @@ fn program() -> Option<&'static Path> {
         }
         install();
         let found = find();
-        assert!(
-            found.is_some(),
-            "nats-server {VERSION:?} or newer is not installed"
-        );
+        assert!(found.is_some(), "nats-server {VERSION:?} or newer is not installed");
         found
     });
     program.as_deref()
@@ -239,19 +230,12 @@ fn install() {
     }
     // From where this machine has its packages, too.
     let known = Command::new("apt-get")
-        .args([
-            "indextargets",
-            "--format",
-            "$(REPO_URI)",
-            "Origin: Debian",
-            "Created-By: Packages",
-        ])
+        .args(["indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Created-By: Packages"])
         .output()
         .unwrap();
     let known = String::from_utf8(known.stdout).unwrap();
-    let Some(archive) = known
-        .lines()
-        .find(|archive| archive.trim_end_matches('/').ends_with("/debian"))
+    let Some(archive) =
+        known.lines().find(|archive| archive.trim_end_matches('/').ends_with("/debian"))
     else {
         return;
     };
@@ -268,34 +252,21 @@ fn install() {
             ("Acquire::Languages", "none".into()),
             ("APT::Sandbox::User", "root".into()),
         ] {
-            command
-                .arg("-o")
-                .arg(format!("{option}={}", value.display()));
+            command.arg("-o").arg(format!("{option}={}", value.display()));
         }
-        let done = command
-            .arg("-q")
-            .args(arguments)
-            .current_dir(work.path())
-            .status();
+        let done = command.arg("-q").args(arguments).current_dir(work.path()).status();
         assert!(done.unwrap().success(), "apt-get {arguments:?} failed");
     };
     apt(&["update"]);
     apt(&["download", "nats-server"]);
-    let files = std::fs::read_dir(work.path())
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let package = files
-        .into_iter()
-        .find(|file| file.extension().is_some_and(|it| it == "deb"));
+    let files = std::fs::read_dir(work.path()).unwrap().map(|file| file.unwrap().path());
+    let package = files.into_iter().find(|file| file.extension().is_some_and(|it| it == "deb"));
     let unpacked = Command::new("dpkg-deb")
         .arg("-x")
         .arg(package.expect("a package"))
         .arg(at("unpacked"))
         .status();
-    assert!(
-        unpacked.unwrap().success(),
-        "the package cannot be unpacked"
-    );
+    assert!(unpacked.unwrap().success(), "the package cannot be unpacked");
     // Another process may have been quicker.
     let _ = std::fs::rename(at("unpacked"), folder());
 }

@@ -82,32 +82,19 @@ async fn format_1_is_brought_to_the_present_one() {
         assert_eq!(record.oldest, Revision(0));
         assert_eq!(record.head.revision, Revision(600 + round));
         let base = store.base(&id("sol")).await.unwrap();
-        assert_eq!(
-            (base.revision, base.at),
-            (Revision(0), Timestamp::from_millis(17))
-        );
+        assert_eq!((base.revision, base.at), (Revision(0), Timestamp::from_millis(17)));
         assert_eq!(base.body, "genesis");
         let snapshot = store.snapshot(&id("sol")).await.unwrap().unwrap();
-        assert_eq!(
-            (snapshot.revision, &snapshot.body[..]),
-            (Revision(500), &b"snapshot"[..])
-        );
+        assert_eq!((snapshot.revision, &snapshot.body[..]), (Revision(500), &b"snapshot"[..]));
         let mut tail = store.tail(&id("sol"), Revision(0));
         for revision in 1..=600_u64 {
             let entry = next_entry(&mut tail).await;
             assert_eq!(entry.body, revision.to_string());
         }
-        store
-            .append(&id("sol"), after(600 + round, vec![entry("on")]))
-            .await
-            .unwrap();
+        store.append(&id("sol"), after(600 + round, vec![entry("on")])).await.unwrap();
     }
     let database = Connection::open(dir.path().join("universes.db")).unwrap();
-    let number = |sql: &str| {
-        database
-            .query_row(sql, [], |row| row.get::<_, i64>(0))
-            .unwrap()
-    };
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(number("PRAGMA user_version"), 2);
     assert_eq!(number("PRAGMA auto_vacuum"), 2, "it can shrink");
     let start = std::time::Instant::now();

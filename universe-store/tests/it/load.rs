@@ -46,21 +46,12 @@ impl Load {
             let [one, other] = nodes.clone();
             one.create(meta(universe, 1), Bytes::new()).await.unwrap();
             let (id, stopped) = (universe.clone(), stop.subscribe());
-            writers.push(tokio::spawn(
-                async move { write(&*one, &id, &stopped).await },
-            ));
+            writers.push(tokio::spawn(async move { write(&*one, &id, &stopped).await }));
             let (id, (end, ended)) = (universe.clone(), watch::channel(u64::MAX));
             ends.push(end);
             readers.push(tokio::spawn(async move { read(&*other, &id, ended).await }));
         }
-        Self {
-            universes,
-            nodes,
-            stop,
-            writers,
-            readers,
-            ends,
-        }
+        Self { universes, nodes, stop, writers, readers, ends }
     }
 
     /// Stops it: every acknowledged entry is there once, each that was called unknown is there once or not at all, and
@@ -68,12 +59,7 @@ impl Load {
     pub(crate) async fn judge(self) {
         self.stop.send_replace(true);
         let (mut acknowledged, mut open) = (0, 0);
-        let all = self
-            .universes
-            .iter()
-            .zip(self.writers)
-            .zip(self.ends)
-            .zip(self.readers);
+        let all = self.universes.iter().zip(self.writers).zip(self.ends).zip(self.readers);
         for (((universe, writer), end), reader) in all {
             let Written { done, unknown } =
                 tokio::time::timeout(HANG, writer).await.unwrap().unwrap();
@@ -163,8 +149,5 @@ async fn read(
 
 async fn history(node: &dyn UniverseLog, id: &UniverseId, head: Revision) -> Vec<CommandId> {
     let entries = node.tail(id, Revision(0)).take(head.0 as usize);
-    entries
-        .map(|entry| entry.unwrap().command_id)
-        .collect()
-        .await
+    entries.map(|entry| entry.unwrap().command_id).collect().await
 }

@@ -63,21 +63,14 @@ async fn next<T>(stream: &mut BoxStream<'static, T>) -> Option<T> {
 }
 
 fn events(numbers: impl IntoIterator<Item = u64>) -> Option<Tailed> {
-    let event = |number: u64| Event {
-        number,
-        text: Bytes::from(number.to_string()),
-    };
+    let event = |number: u64| Event { number, text: Bytes::from(number.to_string()) };
     Some(Tailed::Events(numbers.into_iter().map(event).collect()))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_reach_every_other_node_that_reads_and_end_with_the_session() {
     for url in urls() {
-        let (a, b, c) = (
-            Node::new(&url).await,
-            Node::new(&url).await,
-            Node::new(&url).await,
-        );
+        let (a, b, c) = (Node::new(&url).await, Node::new(&url).await, Node::new(&url).await);
         a.begin("s", Some("ann")).await;
         a.begin("other", Some("ann")).await;
         let (mut at_a, mut at_c) = (a.logs.inbox("s"), c.logs.inbox("s"));
@@ -91,10 +84,7 @@ async fn letters_reach_every_other_node_that_reads_and_end_with_the_session() {
             }
         }
         b.logs.send("other", b"there").await.unwrap();
-        assert_eq!(
-            next(&mut elsewhere).await,
-            Some(Bytes::from_static(b"there"))
-        );
+        assert_eq!(next(&mut elsewhere).await, Some(Bytes::from_static(b"there")));
         // One for a session that there is not is dropped.
         b.logs.send("none", b"x").await.unwrap();
         b.sessions.remove("s").await.unwrap();
@@ -153,9 +143,7 @@ async fn a_stream_is_read_on_at_another_node_each_event_once() {
         // Written again, as by a node that did not know that it was, and gone on with.
         for number in 3..=30 {
             let texts = [number - 1, number].map(|number: u64| (number, number.to_string()));
-            let texts = texts
-                .each_ref()
-                .map(|(number, text)| (*number, text.as_bytes()));
+            let texts = texts.each_ref().map(|(number, text)| (*number, text.as_bytes()));
             a.write(Fate::Open, 1, &texts).await;
             if number % 7 == 0 {
                 while seen < number {
@@ -192,9 +180,8 @@ async fn large_events_come_a_few_at_a_time_and_end_with_the_session() {
         let (a, b) = (Node::new(&url).await, Node::new(&url).await);
         a.begin("s", None).await;
         let (large, small) = (vec![b'x'; 4 << 20], vec![b'y'; 100 << 10]);
-        let texts: Vec<(u64, &[u8])> = (1..=9)
-            .map(|n| (n, if n == 1 { &large[..] } else { &small[..] }))
-            .collect();
+        let texts: Vec<(u64, &[u8])> =
+            (1..=9).map(|n| (n, if n == 1 { &large[..] } else { &small[..] })).collect();
         a.write(Fate::Open, 1, &texts).await;
         let mut tail = b.tail(0).await;
         for wanted in [1, 3, 3, 2] {

@@ -87,16 +87,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn judge(cases: u32, subject: impl AsyncFn() -> Box<dyn Subject>) {
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&steps(), |steps| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (mut subject, mut model) = (subject().await, Model::default());
             for step in steps {

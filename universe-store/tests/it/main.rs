@@ -113,11 +113,7 @@ fn id(text: &str) -> UniverseId {
 
 fn meta(id: &UniverseId, created_at: i64) -> Meta {
     let created_at = Timestamp::from_millis(created_at);
-    Meta {
-        id: id.clone(),
-        name: format!("name of {id}"),
-        created_at,
-    }
+    Meta { id: id.clone(), name: format!("name of {id}"), created_at }
 }
 
 fn entry(body: impl Into<Bytes>) -> NewEntry {
@@ -131,38 +127,23 @@ fn entry(body: impl Into<Bytes>) -> NewEntry {
 
 /// The answer to a batch that was stored now.
 fn stored(revision: Revision) -> Result<Appended, AppendError> {
-    Ok(Appended {
-        revision,
-        stored: true,
-    })
+    Ok(Appended { revision, stored: true })
 }
 
 /// The answer to a batch that was there before.
 fn before(revision: Revision) -> Result<Appended, AppendError> {
-    Ok(Appended {
-        revision,
-        stored: false,
-    })
+    Ok(Appended { revision, stored: false })
 }
 
 fn after(expected: u64, entries: Vec<NewEntry>) -> Append {
-    Append {
-        expected: Revision(expected),
-        entries,
-        name: None,
-    }
+    Append { expected: Revision(expected), entries, name: None }
 }
 
 /// The next item; panics if the store hangs.
 async fn next(tail: &mut Tail) -> Option<Result<Entry, TailError>> {
-    tokio::time::timeout(HANG, tail.next())
-        .await
-        .expect("the tail hangs")
+    tokio::time::timeout(HANG, tail.next()).await.expect("the tail hangs")
 }
 
 async fn next_entry(tail: &mut Tail) -> Entry {
-    next(tail)
-        .await
-        .expect("the tail has ended")
-        .expect("the tail has failed")
+    next(tail).await.expect("the tail has ended").expect("the tail has failed")
 }

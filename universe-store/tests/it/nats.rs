@@ -45,9 +45,7 @@ async fn large_bodies_are_kept_in_pieces_that_go_with_what_they_are_of() {
         body[size / 2] = b'!';
         Bytes::from(body)
     };
-    one.create(meta(&sol, 1), body(b'g', 5_000_000))
-        .await
-        .unwrap();
+    one.create(meta(&sol, 1), body(b'g', 5_000_000)).await.unwrap();
     assert!(other.base(&sol).await.unwrap().body == body(b'g', 5_000_000));
     let mut commands = Vec::new();
     for n in 0..4 {
@@ -57,10 +55,7 @@ async fn large_bodies_are_kept_in_pieces_that_go_with_what_they_are_of() {
     }
     for (revision, byte) in [(1, b's'), (2, b't')] {
         let body = body(byte, 4_000_000);
-        let snapshot = Snapshot {
-            revision: Revision(revision),
-            body,
-        };
+        let snapshot = Snapshot { revision: Revision(revision), body };
         other.put_snapshot(&sol, snapshot.clone()).await.unwrap();
         assert_eq!(one.snapshot(&sol).await, Ok(Some(snapshot)));
     }
@@ -71,11 +66,8 @@ async fn large_bodies_are_kept_in_pieces_that_go_with_what_they_are_of() {
     // 5 + 4 × 3 + 4 MB, and what is around them; of snapshots the newest alone.
     let size = one.size().await.unwrap().unwrap().file;
     assert!((21_000_000..22_500_000).contains(&size), "{size}");
-    let base = Base {
-        revision: Revision(3),
-        at: Timestamp::from_millis(7),
-        body: body(b'b', 2_000_000),
-    };
+    let base =
+        Base { revision: Revision(3), at: Timestamp::from_millis(7), body: body(b'b', 2_000_000) };
     other.trim(&sol, commands[2], base.clone()).await.unwrap();
     assert_eq!(one.base(&sol).await, Ok(base));
     assert_eq!(one.snapshot(&sol).await, Ok(None));
@@ -249,17 +241,9 @@ async fn keys_are_of_entries_that_are_there() {
     };
     let found = async |node: &NatsStore, key: &str| {
         let command = CommandId::of_key(key).unwrap();
-        node.landed(&sol, command)
-            .await
-            .unwrap()
-            .map(|revision| revision.0)
+        node.landed(&sol, command).await.unwrap().map(|revision| revision.0)
     };
-    one.append(
-        &sol,
-        after(0, vec![entry("x"), keyed("a"), entry("x"), keyed("b")]),
-    )
-    .await
-    .unwrap();
+    one.append(&sol, after(0, vec![entry("x"), keyed("a"), entry("x"), keyed("b")])).await.unwrap();
     // Both want to be the fifth, and know no better: one is noted and not there.
     let rivals = [&one, &other].into_iter().zip(["c", "d"]);
     let rivals = rivals.map(|(node, key)| node.append(&sol, after(4, vec![keyed(key)])));
@@ -268,32 +252,16 @@ async fn keys_are_of_entries_that_are_there() {
         Ok(_) => ("c", "d", &other),
         Err(_) => ("d", "c", &one),
     };
-    assert_eq!(
-        (found(&one, won).await, found(&other, lost).await),
-        (Some(5), None)
-    );
-    loser
-        .append(&sol, after(5, vec![keyed(lost)]))
-        .await
-        .unwrap();
-    assert_eq!(
-        (found(&other, won).await, found(&one, lost).await),
-        (Some(5), Some(6))
-    );
+    assert_eq!((found(&one, won).await, found(&other, lost).await), (Some(5), None));
+    loser.append(&sol, after(5, vec![keyed(lost)])).await.unwrap();
+    assert_eq!((found(&other, won).await, found(&one, lost).await), (Some(5), Some(6)));
     assert_eq!(found(&other, "a").await, Some(2));
     assert_eq!(one.oldest_keyed(&sol).await, Ok(Some(Revision(2))));
     // What was trimmed is not found any more.
-    let base = Base {
-        revision: Revision(2),
-        at: Timestamp::now(),
-        body: Bytes::new(),
-    };
+    let base = Base { revision: Revision(2), at: Timestamp::now(), body: Bytes::new() };
     let last = CommandId::of_key("a").unwrap();
     other.trim(&sol, last, base).await.unwrap();
-    assert_eq!(
-        (found(&one, "a").await, found(&one, "b").await),
-        (None, Some(4))
-    );
+    assert_eq!((found(&one, "a").await, found(&one, "b").await), (None, Some(4)));
     assert_eq!(one.oldest_keyed(&sol).await, Ok(Some(Revision(4))));
 }
 
@@ -316,9 +284,7 @@ async fn any_place_of_a_long_log_is_found() {
         let expected = commands.len() as u64;
         commands.extend(batch.iter().map(|entry| entry.command_id));
         one.append(&sol, after(expected, batch)).await.unwrap();
-        one.append(&noise, after(n, vec![entry("y")]))
-            .await
-            .unwrap();
+        one.append(&noise, after(n, vec![entry("y")])).await.unwrap();
     }
     for from in (0..commands.len()).step_by(3) {
         let mut tail = other.tail(&sol, Revision(from as u64));

@@ -22,10 +22,7 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     pub(crate) async fn on(url: &str) -> Self {
-        Self {
-            nodes: [engines::open(url).await, engines::open(url).await],
-            turn: 0,
-        }
+        Self { nodes: [engines::open(url).await, engines::open(url).await], turn: 0 }
     }
 
     /// Such nodes on a new store of each engine.
@@ -103,9 +100,7 @@ async fn a_reader_on_another_node_learns_of_the_end() {
     for url in urls() {
         let (one, other) = (engines::open(&url).await, engines::open(&url).await);
         one.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
-        one.append(&id("sol"), after(0, vec![entry("x")]))
-            .await
-            .unwrap();
+        one.append(&id("sol"), after(0, vec![entry("x")])).await.unwrap();
         let mut tail = other.tail(&id("sol"), Revision(0));
         next_entry(&mut tail).await;
         one.delete(&id("sol"), None).await.unwrap();

@@ -84,10 +84,7 @@ async fn a_server_that_takes_no_writes_is_read_and_refuses_clearly() {
         }
     };
     assert_eq!(refused, AppendError::Unavailable);
-    assert_eq!(
-        node.record(&sol).await.unwrap().head.revision,
-        Revision(head)
-    );
+    assert_eq!(node.record(&sol).await.unwrap().head.revision, Revision(head));
     cluster.sql("ALTER SYSTEM RESET default_transaction_read_only");
     cluster.sql("SELECT pg_reload_conf()");
     loop {

@@ -51,10 +51,7 @@ pub(super) async fn dump(url: &str, kind: Kind) -> Vec<String> {
     for subject in raw.subjects(kind).await {
         let (label, body) = raw.get(kind, &subject).await;
         if label.is_object() && label["gone"] != true {
-            all.push(format!(
-                "{subject} {label} {}",
-                String::from_utf8_lossy(&body)
-            ));
+            all.push(format!("{subject} {label} {}", String::from_utf8_lossy(&body)));
         }
     }
     all
@@ -62,15 +59,10 @@ pub(super) async fn dump(url: &str, kind: Kind) -> Vec<String> {
 
 impl Raw {
     async fn connect(url: &str) -> Self {
-        let (host, prefix) = url
-            .strip_prefix("nats://")
-            .and_then(|rest| rest.split_once('/'))
-            .unwrap();
+        let (host, prefix) =
+            url.strip_prefix("nats://").and_then(|rest| rest.split_once('/')).unwrap();
         let stream = TcpStream::connect(host).await.unwrap();
-        let mut raw = Self {
-            stream: BufReader::new(stream),
-            prefix: prefix.to_owned(),
-        };
+        let mut raw = Self { stream: BufReader::new(stream), prefix: prefix.to_owned() };
         let greeting = "CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\nSUB inbox.raw 1\r\n";
         raw.stream.write_all(greeting.as_bytes()).await.unwrap();
         raw

@@ -17,9 +17,7 @@ use super::{HANG, Subject, after, before, entry, id, meta, next, next_entry, sto
 
 async fn with_sol(subject: &dyn Subject) -> &dyn UniverseLog {
     let log = subject.log();
-    log.create(meta(&id("sol"), 1), Bytes::from_static(b"genesis"))
-        .await
-        .unwrap();
+    log.create(meta(&id("sol"), 1), Bytes::from_static(b"genesis")).await.unwrap();
     log
 }
 
@@ -30,15 +28,11 @@ async fn of_many_who_expect_the_same_head_one_wins() {
         for round in 0..20 {
             let rivals = (0..16).map(|_| log.append(&id("sol"), after(round, vec![entry("x")])));
             let answers = join_all(rivals).await;
-            let won = answers
-                .iter()
-                .filter(|answer| **answer == stored(Revision(round + 1)))
-                .count();
+            let won =
+                answers.iter().filter(|answer| **answer == stored(Revision(round + 1))).count();
             assert_eq!(won, 1);
             for answer in answers.into_iter().filter_map(Result::err) {
-                let AppendError::Conflict { head } = answer else {
-                    panic!("{answer}")
-                };
+                let AppendError::Conflict { head } = answer else { panic!("{answer}") };
                 assert_eq!(head.revision, Revision(round + 1));
             }
         }
@@ -75,10 +69,7 @@ async fn what_is_acknowledged_is_there_for_whoever_looks_next() {
             // Large, so that an answer given before the commit would come well before it.
             let append = after(revision, vec![entry(vec![b'x'; 200_000])]);
             let acknowledged = log.append(&id("sol"), append).await.unwrap();
-            assert_eq!(
-                log.record(&id("sol")).await.unwrap().head.revision,
-                acknowledged.revision
-            );
+            assert_eq!(log.record(&id("sol")).await.unwrap().head.revision, acknowledged.revision);
         }
     }
 }
@@ -109,9 +100,7 @@ async fn readers_see_every_entry_once_while_it_is_written() {
             }
             assert_eq!(tail.next().now_or_never(), None);
         });
-        tokio::time::timeout(HANG, async { tokio::join!(write, join_all(readers)) })
-            .await
-            .unwrap();
+        tokio::time::timeout(HANG, async { tokio::join!(write, join_all(readers)) }).await.unwrap();
     }
 }
 
@@ -120,14 +109,10 @@ async fn a_reader_that_sleeps_is_cut_over_to_the_log() {
     for subject in subjects().await {
         let log = with_sol(subject.as_ref()).await;
         let mut tail = log.tail(&id("sol"), Revision(0));
-        log.append(&id("sol"), after(0, vec![entry("first")]))
-            .await
-            .unwrap();
+        log.append(&id("sol"), after(0, vec![entry("first")])).await.unwrap();
         assert_eq!(next_entry(&mut tail).await.revision, Revision(1));
         for revision in 1..500 {
-            log.append(&id("sol"), after(revision, vec![entry("more")]))
-                .await
-                .unwrap();
+            log.append(&id("sol"), after(revision, vec![entry("more")])).await.unwrap();
         }
         for revision in 2..=500 {
             assert_eq!(next_entry(&mut tail).await.revision, Revision(revision));
@@ -140,19 +125,13 @@ async fn a_waiting_reader_is_told_of_the_end() {
     for subject in subjects().await {
         let log = with_sol(subject.as_ref()).await;
         let mut tail = log.tail(&id("sol"), Revision(0));
-        log.append(&id("sol"), after(0, vec![entry("only")]))
-            .await
-            .unwrap();
+        log.append(&id("sol"), after(0, vec![entry("only")])).await.unwrap();
         assert_eq!(next_entry(&mut tail).await.revision, Revision(1));
         let (end, deleted) = tokio::join!(next(&mut tail), log.delete(&id("sol"), None));
         assert_eq!(deleted, Ok(()));
         assert_eq!(end, Some(Err(TailError::Deleted)));
         with_sol(subject.as_ref()).await;
-        assert_eq!(
-            next(&mut tail).await,
-            None,
-            "another universe of that id is not its concern"
-        );
+        assert_eq!(next(&mut tail).await, None, "another universe of that id is not its concern");
     }
 }
 
@@ -167,16 +146,11 @@ async fn what_is_too_large_is_refused_and_what_just_fits_is_kept() {
         assert_eq!(refused, Err(AppendError::TooLarge { max }));
         let refused = log.create(meta(&id("huge"), 1), huge.clone()).await;
         assert_eq!(refused, Err(CreateError::TooLarge { max }));
-        let snapshot = Snapshot {
-            revision: Revision(0),
-            body: huge.clone(),
-        };
+        let snapshot = Snapshot { revision: Revision(0), body: huge.clone() };
         let refused = log.put_snapshot(&sol, snapshot).await;
         assert_eq!(refused, Err(SnapshotError::TooLarge { max }));
         let fits = huge.slice(..MAX_WRITE - 64);
-        log.append(&sol, after(0, vec![entry(fits.clone())]))
-            .await
-            .unwrap();
+        log.append(&sol, after(0, vec![entry(fits.clone())])).await.unwrap();
         let mut tail = log.tail(&sol, Revision(0));
         assert!(next_entry(&mut tail).await.body == fits);
     }
@@ -184,27 +158,16 @@ async fn what_is_too_large_is_refused_and_what_just_fits_is_kept() {
 
 #[tokio::test]
 async fn memory_is_bounded() {
-    let log = MemoryStore::new(MemoryLimits {
-        universes: 2,
-        bytes: 10_000,
-    });
+    let log = MemoryStore::new(MemoryLimits { universes: 2, bytes: 10_000 });
     log.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
     let large = entry(vec![b'x'; 9_000]);
-    log.append(&id("sol"), after(0, vec![large.clone()]))
-        .await
-        .unwrap();
-    let full = log
-        .append(&id("sol"), after(1, vec![entry(vec![b'x'; 9_000])]))
-        .await;
+    log.append(&id("sol"), after(0, vec![large.clone()])).await.unwrap();
+    let full = log.append(&id("sol"), after(1, vec![entry(vec![b'x'; 9_000])])).await;
     assert_eq!(full, Err(AppendError::Full));
-    let full = log
-        .create(meta(&id("a"), 1), Bytes::from(vec![b'x'; 9_000]))
-        .await;
+    let full = log.create(meta(&id("a"), 1), Bytes::from(vec![b'x'; 9_000])).await;
     assert_eq!(full, Err(CreateError::Full));
     log.delete(&id("sol"), None).await.unwrap();
-    log.create(meta(&id("a"), 1), Bytes::from(vec![b'x'; 9_000]))
-        .await
-        .unwrap();
+    log.create(meta(&id("a"), 1), Bytes::from(vec![b'x'; 9_000])).await.unwrap();
     log.create(meta(&id("b"), 1), Bytes::new()).await.unwrap();
     let full = log.create(meta(&id("c"), 1), Bytes::new()).await;
     assert_eq!(full, Err(CreateError::Full));
@@ -213,30 +176,16 @@ async fn memory_is_bounded() {
 #[test]
 fn ids_say_what_is_wrong_with_them() {
     assert_eq!(UniverseId::new(""), Err(InvalidId::Length { len: 0 }));
-    assert_eq!(
-        UniverseId::new("x".repeat(201)),
-        Err(InvalidId::Length { len: 201 })
-    );
+    assert_eq!(UniverseId::new("x".repeat(201)), Err(InvalidId::Length { len: 201 }));
     assert_eq!(UniverseId::new("so\nl"), Err(InvalidId::Control { at: 2 }));
-    assert_eq!(
-        UniverseId::new("x".repeat(200)).unwrap().as_str().len(),
-        200
-    );
+    assert_eq!(UniverseId::new("x".repeat(200)).unwrap().as_str().len(), 200);
     let ids: BTreeSet<_> = (0..9).map(|_| UniverseId::random()).collect();
     assert_eq!(ids.len(), 9);
 }
 
 #[test]
 fn positions_that_no_store_gave_are_refused() {
-    for text in [
-        "",
-        "~",
-        "1",
-        "~sol",
-        "x~sol",
-        "1~",
-        "99999999999999999999~sol",
-    ] {
+    for text in ["", "~", "1", "~sol", "x~sol", "1~", "99999999999999999999~sol"] {
         assert!(text.parse::<Position>().is_err(), "{text:?}");
     }
 }
@@ -269,11 +218,7 @@ async fn keyed_entries_are_found_by_their_command_for_a_day() {
             ..entry("x")
         };
         let old = Timestamp::now().before(KEY_TIME + HANG);
-        let entries = vec![
-            keyed("old", old),
-            entry("y"),
-            keyed("new", Timestamp::now()),
-        ];
+        let entries = vec![keyed("old", old), entry("y"), keyed("new", Timestamp::now())];
         let plain = entries[1].command_id;
         log.append(&id("sol"), after(0, entries)).await.unwrap();
         for (command, found) in [

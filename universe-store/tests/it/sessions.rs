@@ -11,10 +11,7 @@ use crate::HANG;
 use crate::engines::{self, Kind, Servers, age, urls};
 
 async fn nodes(url: &str, bounds: SessionBounds) -> [Arc<dyn Sessions>; 2] {
-    [
-        engines::open(url).await.sessions(bounds),
-        engines::open(url).await.sessions(bounds),
-    ]
+    [engines::open(url).await.sessions(bounds), engines::open(url).await.sessions(bounds)]
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,15 +36,9 @@ async fn what_one_node_does_to_a_session_the_other_sees() {
         b.insert("other", None, b"0").await.unwrap();
         b.change("other", &add).await.unwrap();
         b.change("name", &add).await.unwrap();
-        tokio::time::timeout(HANG, at_a.next())
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(HANG, at_a.next()).await.unwrap().unwrap();
         assert_eq!(a.remove("name").await, Ok(true));
-        tokio::time::timeout(HANG, at_b.next())
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(HANG, at_b.next()).await.unwrap().unwrap();
         assert_eq!(b.load("name").await, Ok(None));
         assert_eq!(b.change("name", &add).await, Ok(None));
         assert_eq!(b.remove("name").await, Ok(false));
@@ -80,10 +71,7 @@ async fn there_are_so_many_at_the_most_on_all_nodes_together() {
         let [a, b] = nodes(&url, bounds).await;
         a.insert("1", Some("ann"), b"").await.unwrap();
         b.insert("2", Some("ann"), b"").await.unwrap();
-        let share = SessionError::Full {
-            is_share: true,
-            max: 2,
-        };
+        let share = SessionError::Full { is_share: true, max: 2 };
         assert_eq!(a.insert("3", Some("ann"), b"").await, Err(share));
         // One that is not in use gives its place up.
         age(&url, Kind::Sessions, 600, Some("ann")).await;
@@ -99,10 +87,7 @@ async fn there_are_so_many_at_the_most_on_all_nodes_together() {
             assert!(begun.elapsed() < HANG, "they are not counted");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let full = SessionError::Full {
-            is_share: false,
-            max: 4,
-        };
+        let full = SessionError::Full { is_share: false, max: 4 };
         assert_eq!(c.insert("6", Some("cid"), b"").await, Err(full));
         age(&url, Kind::Sessions, 600, Some("ann")).await;
         c.insert("6", Some("cid"), b"").await.unwrap();
@@ -120,10 +105,7 @@ async fn a_store_that_is_away_is_said_to_be_and_sessions_outlive_that() {
         assert_eq!(a.load("name").await, Err(SessionError::Unavailable));
         let _servers = servers.restart().await;
         // What was notified of meanwhile is not known, so that all are to look.
-        tokio::time::timeout(HANG, hints.next())
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(HANG, hints.next()).await.unwrap().unwrap();
         assert_eq!(b.load("name").await, Ok(Some(b"body".to_vec())));
     }
 }

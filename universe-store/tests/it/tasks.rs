@@ -13,10 +13,7 @@ use crate::engines::{self, Kind, age, dump, until_there_are, urls};
 const HOUR: Duration = Duration::from_secs(3_600);
 
 async fn nodes(url: &str, bounds: TaskBounds) -> [Arc<dyn Tasks>; 2] {
-    [
-        engines::open(url).await.tasks(bounds),
-        engines::open(url).await.tasks(bounds),
-    ]
+    [engines::open(url).await.tasks(bounds), engines::open(url).await.tasks(bounds)]
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -44,10 +41,7 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
         assert_eq!(names, [Some("one"), Some("two")]);
         let [page, rest] = [a.list("ann", 0, 1).await, b.list("ann", first, 10).await];
         let numbers = |listed: Result<Vec<Found>, _>| {
-            listed.unwrap()[..]
-                .iter()
-                .map(|task| task.number)
-                .collect::<Vec<_>>()
+            listed.unwrap()[..].iter().map(|task| task.number).collect::<Vec<_>>()
         };
         assert_eq!((numbers(page), numbers(rest)), (vec![first], vec![second]));
         assert_eq!(b.list("bob", 0, 10).await, Ok(Vec::new()));
@@ -55,23 +49,12 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
         // Of two changes at once one is made.
         let mut hints = a.hints("one");
         let changes = [&a, &b].map(|node| node.replace("one", 0, b"1", None));
-        let changed: Vec<_> = join_all(changes)
-            .await
-            .into_iter()
-            .map(Result::unwrap)
-            .collect();
-        assert_eq!(
-            changed.iter().filter(|done| **done).count(),
-            1,
-            "{changed:?}"
-        );
+        let changed: Vec<_> = join_all(changes).await.into_iter().map(Result::unwrap).collect();
+        assert_eq!(changed.iter().filter(|done| **done).count(), 1, "{changed:?}");
         assert_eq!(a.load("one", ann).await.unwrap().unwrap().version, 1);
         // Each is notified of what the other does.
         assert!(b.replace("one", 1, b"2", Some(b"result")).await.unwrap());
-        tokio::time::timeout(HANG, hints.next())
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(HANG, hints.next()).await.unwrap().unwrap();
         assert_eq!(a.result("one").await, Ok(Some(b"result".to_vec())));
         assert_eq!(a.result("two").await, Ok(None));
         b.remove("one").await.unwrap();
@@ -88,11 +71,7 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
 async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
     for url in urls() {
         let mut bounds = TaskBounds::default();
-        (
-            bounds.tasks_per_client,
-            bounds.bytes_per_client,
-            bounds.record_bytes,
-        ) = (2, 8, 10);
+        (bounds.tasks_per_client, bounds.bytes_per_client, bounds.record_bytes) = (2, 8, 10);
         let [a, b] = nodes(&url, bounds).await;
         let (ann, bob) = (Some("ann"), Some("bob"));
         a.insert("1", ann, ann, HOUR, b"").await.unwrap();
@@ -102,10 +81,7 @@ async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
         a.insert("3", bob, bob, HOUR, &[0; 8]).await.unwrap();
         assert_eq!(b.insert("4", bob, bob, HOUR, b"").await, full);
         let too_large = TaskError::TooLarge { max: 10 };
-        assert_eq!(
-            b.replace("3", 0, &[0; 6], Some(&[0; 5])).await,
-            Err(too_large)
-        );
+        assert_eq!(b.replace("3", 0, &[0; 6], Some(&[0; 5])).await, Err(too_large));
         // What is over counts no more, before it is swept out and after that.
         age(&url, Kind::Tasks, 7_200, None).await;
         assert_eq!(a.load("1", ann).await, Ok(None));

@@ -32,18 +32,10 @@ async fn a_server_is_believed_by_its_certificate_alone() {
                  WHERE application_name = 'universe-server' AND NOT ssl";
     assert_eq!(cluster.sql(plain), "0");
     for authority in [None, Some(other.cert.pem())] {
-        let refused = open(authority.as_deref())
-            .await
-            .expect_err("it is believed");
-        assert!(
-            matches!(refused, PostgresError::Unreachable(_)),
-            "{refused}"
-        );
+        let refused = open(authority.as_deref()).await.expect_err("it is believed");
+        assert!(matches!(refused, PostgresError::Unreachable(_)), "{refused}");
         assert!(refused.to_string().contains("certificate"), "{refused}");
     }
     let refused = open(Some("nothing")).await.expect_err("it is believed");
-    assert!(
-        matches!(refused, PostgresError::Authorities { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, PostgresError::Authorities { .. }), "{refused}");
 }

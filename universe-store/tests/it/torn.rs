@@ -29,14 +29,10 @@ async fn a_torn_write_is_there_wholly_or_not_at_all() {
     let subject = OnDisk::new();
     let log = subject.log();
     let sol = id("sol");
-    log.create(meta(&sol, 1), Bytes::from_static(b"genesis"))
-        .await
-        .unwrap();
+    log.create(meta(&sol, 1), Bytes::from_static(b"genesis")).await.unwrap();
     // A reader of what is there now: while it reads, nothing later leaves the write-ahead log.
     let reader = rusqlite::Connection::open(subject.dir.path().join("universes.db")).unwrap();
-    reader
-        .execute_batch("BEGIN; SELECT count(*) FROM universe;")
-        .unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM universe;").unwrap();
     for batch in 0..20 {
         let entries = (1..=BATCH).map(|n| entry((batch * BATCH + n).to_string()));
         let append = after(batch * BATCH, entries.collect());
@@ -81,15 +77,8 @@ async fn a_torn_write_is_there_wholly_or_not_at_all() {
             bases.push(oldest.0);
         }
     }
-    assert!(
-        heads.is_sorted() && bases.is_sorted(),
-        "{heads:?} {bases:?}"
-    );
-    assert_eq!(
-        heads.last(),
-        Some(&(20 * BATCH)),
-        "all of it, if nothing is cut off"
-    );
+    assert!(heads.is_sorted() && bases.is_sorted(), "{heads:?} {bases:?}");
+    assert_eq!(heads.last(), Some(&(20 * BATCH)), "all of it, if nothing is cut off");
     heads.dedup();
     assert!(heads.len() > 5, "{heads:?}");
     assert!(bases.contains(&0) && bases.contains(&100), "{bases:?}");

@@ -36,11 +36,7 @@ async fn write(store: Arc<MemoryStore>, id: UniverseId) -> Done {
             body: Bytes::from_static(b"{}"),
             keyed: false,
         };
-        let append = Append {
-            expected: head,
-            entries: vec![entry],
-            name: None,
-        };
+        let append = Append { expected: head, entries: vec![entry], name: None };
         turns.begin().await;
         sleep(WAY).await;
         let appended = store.append(&id, append).await;
@@ -70,11 +66,7 @@ async fn written(writers: usize) -> Vec<Done> {
     fastrand::seed(1);
     let store = Arc::new(MemoryStore::default());
     let id = UniverseId::new("sol").unwrap();
-    let meta = Meta {
-        id: id.clone(),
-        name: String::new(),
-        created_at: Timestamp::now(),
-    };
+    let meta = Meta { id: id.clone(), name: String::new(), created_at: Timestamp::now() };
     store.create(meta, Bytes::from_static(b"{}")).await.unwrap();
     join_all((0..writers).map(|_| write(Arc::clone(&store), id.clone()))).await
 }
@@ -89,11 +81,7 @@ async fn each_writer_has_its_share_and_waits_little() {
         assert!(total > 5_000, "{total} of {writers}");
         assert!(conflicts < total / 2, "{conflicts} with {total}");
         for done in done {
-            assert!(
-                done.appended > total / (2 * writers as u32),
-                "{}",
-                done.appended
-            );
+            assert!(done.appended > total / (2 * writers as u32), "{}", done.appended);
             assert!(
                 done.longest < Duration::from_millis(300 * writers as u64),
                 "{:?}",
@@ -108,9 +96,5 @@ async fn a_writer_without_others_hardly_waits() {
     let done = written(1).await;
     // 10,000 without its pauses.
     assert!(done[0].appended > 9_300, "{}", done[0].appended);
-    assert!(
-        done[0].longest < Duration::from_millis(30),
-        "{:?}",
-        done[0].longest
-    );
+    assert!(done[0].longest < Duration::from_millis(30), "{:?}", done[0].longest);
 }

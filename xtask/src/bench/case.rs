@@ -57,38 +57,18 @@ pub(super) struct Case {
 
 /// All cases, in order: each floor comes before the cases that are compared with it.
 pub(super) const CASES: [Case; 8] = [
-    Case::new(
-        "floor, modern bytes",
-        Program::Floor,
-        Era::Modern,
-        Tool::Echo,
-    ),
+    Case::new("floor, modern bytes", Program::Floor, Era::Modern, Tool::Echo),
     Case::new("tools/call, modern", Program::Echo, Era::Modern, Tool::Echo).baseline(1.25, 0.778),
-    Case::new(
-        "get_universe_state, modern",
-        Program::Universe,
-        Era::Modern,
-        Tool::GetUniverseState,
-    ),
+    Case::new("get_universe_state, modern", Program::Universe, Era::Modern, Tool::GetUniverseState),
     Case::new(
         "send_universe_command, modern, durable",
         Program::Universe,
         Era::Modern,
         Tool::SendTick,
     ),
-    Case::new(
-        "floor, legacy bytes",
-        Program::Floor,
-        Era::Legacy,
-        Tool::Echo,
-    ),
+    Case::new("floor, legacy bytes", Program::Floor, Era::Legacy, Tool::Echo),
     Case::new("tools/call, legacy", Program::Echo, Era::Legacy, Tool::Echo).baseline(1.33, 0.835),
-    Case::new(
-        "get_universe_state, legacy",
-        Program::Universe,
-        Era::Legacy,
-        Tool::GetUniverseState,
-    ),
+    Case::new("get_universe_state, legacy", Program::Universe, Era::Legacy, Tool::GetUniverseState),
     Case::new(
         "send_universe_command, legacy, durable",
         Program::Universe,
@@ -103,14 +83,7 @@ const NO_SESSION: &str =
 
 impl Case {
     const fn new(name: &'static str, program: Program, era: Era, tool: Tool) -> Self {
-        Self {
-            name,
-            program,
-            era,
-            tool,
-            baseline: None,
-            plain: None,
-        }
+        Self { name, program, era, tool, baseline: None, plain: None }
     }
 
     const fn baseline(mut self, optimised: f64, plain: f64) -> Self {
@@ -145,11 +118,8 @@ impl Case {
 /// Creates a universe over REST, and returns its id.
 pub(super) fn create_universe(connection: &mut Connection, state: &Value) -> Result<String> {
     let body = json!({ "name": "bench", "state": state });
-    let answer = connection.post(
-        "/universes",
-        "content-type: application/json\r\n",
-        &body.to_string(),
-    )?;
+    let answer =
+        connection.post("/universes", "content-type: application/json\r\n", &body.to_string())?;
     let record: Value = serde_json::from_str(&answer.body)?;
     match record.get("id") {
         Some(Value::String(id)) if answer.status == 201 => Ok(id.clone()),

@@ -45,17 +45,11 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
     if valgrind {
         let counted = those(|it| it.program.folder().is_some());
         let kind = ("Instructions of a small call", "instructions", true);
-        figures.extend(interleaved(&[kind], &counted, 1, |it| {
-            instructions(it, plan.calls)
-        })?);
+        figures.extend(interleaved(&[kind], &counted, 1, |it| instructions(it, plan.calls))?);
     }
     let small = [
         ("Small calls, 16 connections", "calls/s", false),
-        (
-            "Small calls, 16 connections: CPU time of the server",
-            "µs/call",
-            true,
-        ),
+        ("Small calls, 16 connections: CPU time of the server", "µs/call", true),
     ];
     figures.extend(interleaved(&small, &every, rounds, |it| {
         let sample = calls(it, &ToolCall::small(), 16, plan.duration)?;
@@ -63,50 +57,29 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
     })?);
     let small: [Kind; 3] = [
         ("Small calls, 64 connections", "calls/s", false),
-        (
-            "Small calls, 64 connections: CPU time of the server",
-            "µs/call",
-            true,
-        ),
-        (
-            "Small calls, 64 connections: 99 of 100 answers within",
-            "µs",
-            true,
-        ),
+        ("Small calls, 64 connections: CPU time of the server", "µs/call", true),
+        ("Small calls, 64 connections: 99 of 100 answers within", "µs", true),
     ];
     figures.extend(interleaved(&small, &every, rounds, |it| {
         let sample = calls(it, &ToolCall::small(), 64, plan.duration)?;
-        Ok(vec![
-            sample.per_second,
-            sample.cpu_micros,
-            sample.p99_micros,
-        ])
+        Ok(vec![sample.per_second, sample.cpu_micros, sample.p99_micros])
     })?);
     let large = [
         ("Results of 100 KB, 16 connections", "calls/s", false),
-        (
-            "Results of 100 KB, 16 connections: CPU time of the server",
-            "µs/call",
-            true,
-        ),
+        ("Results of 100 KB, 16 connections: CPU time of the server", "µs/call", true),
     ];
     figures.extend(interleaved(&large, &every, rounds, |it| {
         let sample = calls(it, &ToolCall::large(), 16, plan.duration)?;
         Ok(vec![sample.per_second, sample.cpu_micros])
     })?);
-    let sessions = [(
-        "Sessions opened and ended, 16 connections",
-        "sessions/s",
-        false,
-    )];
+    let sessions = [("Sessions opened and ended, 16 connections", "sessions/s", false)];
     let with_sessions = those(|it| it.has_sessions);
     figures.extend(interleaved(&sessions, &with_sessions, rounds, |it| {
         sessions_per_second(it, plan.duration)
     })?);
     let memory = [("Memory of an idle session", "KiB", true)];
-    figures.extend(interleaved(&memory, &with_sessions, 1, |it| {
-        session_memory(it, plan.sessions)
-    })?);
+    figures
+        .extend(interleaved(&memory, &with_sessions, 1, |it| session_memory(it, plan.sessions))?);
     let streams = [
         ("Memory of a session with an open stream", "KiB", true),
         ("Events to many open streams", "events/s", false),
@@ -122,26 +95,14 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
         Ok(vec![events])
     })?);
     let pipes: [Kind; 4] = [
-        (
-            "Calls over stdin and stdout, one after the other",
-            "calls/s",
-            false,
-        ),
+        ("Calls over stdin and stdout, one after the other", "calls/s", false),
         (
             "Calls over stdin and stdout, one after the other: CPU time of the server",
             "µs/call",
             true,
         ),
-        (
-            "Calls over stdin and stdout, 64 under way",
-            "calls/s",
-            false,
-        ),
-        (
-            "Calls over stdin and stdout, 64 under way: CPU time of the server",
-            "µs/call",
-            true,
-        ),
+        ("Calls over stdin and stdout, 64 under way", "calls/s", false),
+        ("Calls over stdin and stdout, 64 under way: CPU time of the server", "µs/call", true),
     ];
     let on_stdio = those(|it| it.has_stdio);
     figures.extend(interleaved(&pipes, &on_stdio, rounds, |it| {
@@ -264,18 +225,11 @@ fn fan_out(contestant: &Contestant, count: usize, events: usize) -> Result<(f64,
         streams.push(stream);
     }
     let kib = (resident_kib(server.id())? - before) / count_of(count);
-    let mut touch = Calls::with_headers(
-        &opening,
-        &ToolCall::touch(),
-        contestant.era,
-        (0, 1),
-        &headers,
-    )?;
+    let mut touch =
+        Calls::with_headers(&opening, &ToolCall::touch(), contestant.era, (0, 1), &headers)?;
     let mut send = |opening: &mut Connection| -> Result<()> {
         touch.make(opening)?;
-        streams
-            .iter_mut()
-            .try_for_each(|stream| stream.wait_for(EVENT))
+        streams.iter_mut().try_for_each(|stream| stream.wait_for(EVENT))
     };
     send(&mut opening)?;
     let begun = Instant::now();
@@ -300,10 +254,7 @@ fn start(contestant: &Contestant) -> Result<Vec<f64>> {
         megabytes = resident_kib(server.id())? / 1024.0;
     }
     took.sort_by(f64::total_cmp);
-    Ok(vec![
-        took.get(STARTS / 2).copied().ok_or("no start")?,
-        megabytes,
-    ])
+    Ok(vec![took.get(STARTS / 2).copied().ok_or("no start")?, megabytes])
 }
 
 /// Megabytes of the program, crates in its tree, and processor seconds of its first build.
@@ -322,8 +273,7 @@ fn footprint(contestant: &Contestant) -> Result<Vec<f64>> {
         "{p}",
         "-p",
     ]);
-    tree.arg(format!("bench-{}", program.name))
-        .arg("--manifest-path");
+    tree.arg(format!("bench-{}", program.name)).arg("--manifest-path");
     let tree = tree.arg(root().join("xtask/bench/Cargo.toml")).output()?;
     let text = String::from_utf8(tree.stdout)?;
     let mut crates: Vec<_> = text
@@ -335,11 +285,7 @@ fn footprint(contestant: &Contestant) -> Result<Vec<f64>> {
     crates.dedup();
     let seconds = fs::read_to_string(contestant::build_note(program.name))?;
     // The program itself does not count.
-    Ok(vec![
-        megabytes,
-        count_of(crates.len().saturating_sub(1)),
-        seconds.trim().parse()?,
-    ])
+    Ok(vec![megabytes, count_of(crates.len().saturating_sub(1)), seconds.trim().parse()?])
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]

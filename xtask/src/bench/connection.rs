@@ -37,11 +37,7 @@ impl Connection {
         let stream = TcpStream::connect(host)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER_DEADLINE))?;
-        Ok(Self {
-            stream,
-            host: host.to_owned(),
-            input: Vec::new(),
-        })
+        Ok(Self { stream, host: host.to_owned(), input: Vec::new() })
     }
 
     /// Sends one request in one write, and reads its answer.
@@ -101,10 +97,7 @@ impl Connection {
     /// When the stream ends first.
     pub(super) fn wait_for(&mut self, text: &str) -> Result<()> {
         loop {
-            let found = self
-                .input
-                .windows(text.len())
-                .position(|it| it == text.as_bytes());
+            let found = self.input.windows(text.len()).position(|it| it == text.as_bytes());
             if let Some(at) = found {
                 self.input.drain(..at + text.len());
                 return Ok(());
@@ -128,8 +121,7 @@ impl Connection {
         match self.stream.read(&mut piece)? {
             0 => Err("the connection ended within an answer".into()),
             read => {
-                self.input
-                    .extend_from_slice(piece.get(..read).unwrap_or_default());
+                self.input.extend_from_slice(piece.get(..read).unwrap_or_default());
                 Ok(())
             }
         }
@@ -138,8 +130,6 @@ impl Connection {
 
 /// The address and port in a URL.
 pub(super) fn host(url: &str) -> Result<&str> {
-    let rest = url
-        .strip_prefix("http://")
-        .and_then(|rest| rest.split('/').next());
+    let rest = url.strip_prefix("http://").and_then(|rest| rest.split('/').next());
     rest.ok_or_else(|| "no address".into())
 }

@@ -69,59 +69,31 @@ enum Feature {
 use Feature::{Sessions, Stdio, Streams};
 
 const fn called(era: Era, has: &'static [Feature]) -> Called {
-    Called {
-        variant: "",
-        era,
-        options: &[],
-        has,
-    }
+    Called { variant: "", era, options: &[], has }
 }
 
 const ALL: &[Feature] = &[Sessions, Streams, Stdio];
 
 /// The programs, with the floor first: all others are compared with it.
 const KINDS: [Kind; 7] = [
-    Kind {
-        name: "floor",
-        calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
-    },
-    Kind {
-        name: "ours",
-        calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
-    },
+    Kind { name: "floor", calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])] },
+    Kind { name: "ours", calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])] },
     // Without the validator, like the other libraries.
-    Kind {
-        name: "ours-http",
-        calls: &[called(Era::Legacy, &[]), called(Era::Modern, &[])],
-    },
+    Kind { name: "ours-http", calls: &[called(Era::Legacy, &[]), called(Era::Modern, &[])] },
     Kind {
         name: "flymcprust",
-        calls: &[
-            called(Era::Legacy, &[Sessions, Stdio]),
-            called(Era::Modern, &[Stdio]),
-        ],
+        calls: &[called(Era::Legacy, &[Sessions, Stdio]), called(Era::Modern, &[Stdio])],
     },
-    Kind {
-        name: "litemcp",
-        calls: &[called(Era::Modern, &[])],
-    },
+    Kind { name: "litemcp", calls: &[called(Era::Modern, &[])] },
     Kind {
         name: "rmcp",
         calls: &[
             called(Era::Legacy, ALL),
-            Called {
-                variant: "stateless JSON",
-                era: Era::Legacy,
-                options: &["--json"],
-                has: &[],
-            },
+            Called { variant: "stateless JSON", era: Era::Legacy, options: &["--json"], has: &[] },
             called(Era::Modern, &[]),
         ],
     },
-    Kind {
-        name: NODE,
-        calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[])],
-    },
+    Kind { name: NODE, calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[])] },
 ];
 
 const NODE: &str = "TypeScript";
@@ -246,11 +218,7 @@ fn rust(name: &'static str) -> Result<Program> {
         let seconds = children_seconds()? - before;
         fs::write(build_note(name), format!("{seconds:.1}\n"))?;
     }
-    Ok(Program {
-        name,
-        path: folder.join("release").join(format!("bench-{name}")),
-        script: None,
-    })
+    Ok(Program { name, path: folder.join("release").join(format!("bench-{name}")), script: None })
 }
 
 fn node() -> Result<Program> {

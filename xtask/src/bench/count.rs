@@ -36,15 +36,10 @@ pub(super) fn per_call(counted: &Counted<'_>, calls: u64) -> Result<Count> {
     fs::create_dir_all(&folder)?;
     let (few, _) = total(counted, WARM_UP, &folder)?;
     let (many, answer_bytes) = total(counted, WARM_UP + calls, &folder)?;
-    let more = many
-        .checked_sub(few)
-        .ok_or("more calls took fewer instructions")?;
+    let more = many.checked_sub(few).ok_or("more calls took fewer instructions")?;
     #[expect(clippy::cast_precision_loss, reason = "both are far below 2^52")]
     let instructions = more as f64 / calls as f64;
-    Ok(Count {
-        instructions,
-        answer_bytes,
-    })
+    Ok(Count { instructions, answer_bytes })
 }
 
 /// All instructions of a server that answers this many calls, from its start to its end. The profile is kept in
@@ -86,12 +81,9 @@ impl Program {
     pub(super) fn arguments(self, data: &Path) -> Vec<OsString> {
         match self {
             Self::Floor | Self::Echo => vec!["127.0.0.1:0".into()],
-            Self::Universe => vec![
-                "--listen".into(),
-                "127.0.0.1:0".into(),
-                "--data-dir".into(),
-                data.into(),
-            ],
+            Self::Universe => {
+                vec!["--listen".into(), "127.0.0.1:0".into(), "--data-dir".into(), data.into()]
+            }
         }
     }
 }

@@ -32,11 +32,7 @@ impl ToolCall {
         let text = "A call of about two hundred bytes: long enough to be a sentence or two, short enough that what \
                     a server does around it shows. ";
         let text = text.repeat(2).chars().take(200).collect::<String>();
-        Self {
-            tool: "echo",
-            arguments: json!({ "text": text }),
-            marker: text,
-        }
+        Self { tool: "echo", arguments: json!({ "text": text }), marker: text }
     }
 
     /// Returns 100 KB of text.
@@ -52,20 +48,12 @@ impl ToolCall {
 
     /// Notifies all clients.
     pub(super) fn touch() -> Self {
-        Self {
-            tool: "touch",
-            arguments: json!({}),
-            marker: "touched".to_owned(),
-        }
+        Self { tool: "touch", arguments: json!({}), marker: "touched".to_owned() }
     }
 
     /// A tool of the universe server, which answers with structured content.
     pub(super) fn universe(tool: &'static str, arguments: Value) -> Self {
-        Self {
-            tool,
-            arguments,
-            marker: "\"structuredContent\"".to_owned(),
-        }
+        Self { tool, arguments, marker: "\"structuredContent\"".to_owned() }
     }
 }
 
@@ -93,18 +81,12 @@ impl Message {
         }
         let text = json!({ "jsonrpc": "2.0", "id": ID, "method": "tools/call", "params": params });
         let text = text.to_string();
-        let (before, after) = text
-            .split_once(&ID.to_string())
-            .ok_or("the call has no id")?;
+        let (before, after) = text.split_once(&ID.to_string()).ok_or("the call has no id")?;
         Ok(Self {
             before: before.to_owned(),
             after: after.to_owned(),
             marker: call.marker.clone(),
-            least: if call.tool == "large" {
-                LINE.len() * LINES
-            } else {
-                0
-            },
+            least: if call.tool == "large" { LINE.len() * LINES } else { 0 },
         })
     }
 
@@ -122,11 +104,7 @@ impl Message {
     pub(super) fn number(body: &[u8]) -> Option<u64> {
         let at = memchr::memmem::find(body, b"\"id\":")? + 5;
         let digits = body.get(at..at + 10)?;
-        std::str::from_utf8(digits)
-            .ok()?
-            .parse::<u64>()
-            .ok()?
-            .checked_sub(ID)
+        std::str::from_utf8(digits).ok()?.parse::<u64>().ok()?.checked_sub(ID)
     }
 
     /// Checks that `body` is a successful answer to the call with this number.
@@ -139,10 +117,7 @@ impl Message {
         let right = has(body, id.as_bytes())
             && body.len() > self.least
             && has(body, self.marker.as_bytes())
-            && !has(
-                body.get(..body.len().min(1_000)).unwrap_or_default(),
-                b"\"isError\":true",
-            );
+            && !has(body.get(..body.len().min(1_000)).unwrap_or_default(), b"\"isError\":true");
         match right {
             true => Ok(()),
             false => {
@@ -212,11 +187,7 @@ impl Calls {
         let answer = connection.exchange(&request)?;
         let body = answer.body.into_bytes();
         let length = body.len();
-        self.check(&Answer {
-            status: answer.status,
-            session: None,
-            body: body.into(),
-        })?;
+        self.check(&Answer { status: answer.status, session: None, body: body.into() })?;
         Ok(length)
     }
 }
@@ -249,11 +220,7 @@ pub(super) struct Sessions {
 
 impl Sessions {
     pub(super) fn new(connection: &Connection) -> Self {
-        Self {
-            host: connection.host().to_owned(),
-            session: String::new(),
-            step: 0,
-        }
+        Self { host: connection.host().to_owned(), session: String::new(), step: 0 }
     }
 }
 
@@ -261,16 +228,8 @@ impl Script for Sessions {
     fn request(&mut self, out: &mut Vec<u8>) {
         match self.step {
             0 => write(out, &head("POST", &self.host, ""), &initialize_text()),
-            1 => write(
-                out,
-                &head("POST", &self.host, &session(&self.session)),
-                INITIALIZED,
-            ),
-            _ => write(
-                out,
-                &head("DELETE", &self.host, &session(&self.session)),
-                "",
-            ),
+            1 => write(out, &head("POST", &self.host, &session(&self.session)), INITIALIZED),
+            _ => write(out, &head("DELETE", &self.host, &session(&self.session)), ""),
         }
     }
 
@@ -282,17 +241,12 @@ impl Script for Sessions {
             _ => &[200, 202, 204, 405],
         };
         if !expected.contains(&answer.status) {
-            return Err(format!(
-                "step {} of a session was answered {}",
-                self.step, answer.status
-            )
-            .into());
+            return Err(
+                format!("step {} of a session was answered {}", self.step, answer.status).into()
+            );
         }
         if self.step == 0 {
-            self.session = answer
-                .session
-                .ok_or("initialize opened no session")?
-                .to_owned();
+            self.session = answer.session.ok_or("initialize opened no session")?.to_owned();
         }
         self.step = (self.step + 1) % 3;
         Ok(self.step == 0)
@@ -317,29 +271,19 @@ pub(super) fn initialize_text() -> String {
 /// Opens a session. Returns the headers for its requests, without a session id if the server has no sessions.
 pub(super) fn initialize(connection: &mut Connection) -> Result<String> {
     let mut request = Vec::new();
-    write(
-        &mut request,
-        &head("POST", connection.host(), ""),
-        &initialize_text(),
-    );
+    write(&mut request, &head("POST", connection.host(), ""), &initialize_text());
     let answer = connection.exchange(&request)?;
     if answer.status != 200 || !answer.body.contains("serverInfo") {
-        return Err(format!(
-            "initialize was answered {}: {:.300}",
-            answer.status, answer.body
-        )
-        .into());
+        return Err(
+            format!("initialize was answered {}: {:.300}", answer.status, answer.body).into()
+        );
     }
     let headers = match &answer.session {
         Some(id) => session(id),
         None => format!("mcp-protocol-version: {LEGACY}\r\n"),
     };
     request.clear();
-    write(
-        &mut request,
-        &head("POST", connection.host(), &headers),
-        INITIALIZED,
-    );
+    write(&mut request, &head("POST", connection.host(), &headers), INITIALIZED);
     match connection.exchange(&request)?.status {
         202 => Ok(headers),
         status => Err(format!("notifications/initialized was answered {status}").into()),

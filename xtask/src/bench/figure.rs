@@ -36,43 +36,29 @@ pub(super) type Kind = (&'static str, &'static str, bool);
 
 impl Figure {
     fn new((name, unit, is_cost): Kind) -> Self {
-        Self {
-            name,
-            unit,
-            is_cost,
-            rows: Vec::new(),
-        }
+        Self { name, unit, is_cost, rows: Vec::new() }
     }
 
     /// The median of the ratios to the floor in the same era, or in the other era if the floor has only that one.
     pub(super) fn ratio(&self, row: &Row) -> Option<f64> {
         let floors = || self.rows.iter().filter(|row| row.server == "floor");
-        let floor = floors()
-            .find(|floor| floor.era == row.era)
-            .or_else(|| floors().next())?;
+        let floor = floors().find(|floor| floor.era == row.era).or_else(|| floors().next())?;
         let ratios = row.values.iter().zip(&floor.values);
         median(
-            ratios
-                .filter(|(_, floor)| **floor > 0.0)
-                .map(|(value, floor)| value / floor)
-                .collect(),
+            ratios.filter(|(_, floor)| **floor > 0.0).map(|(value, floor)| value / floor).collect(),
         )
     }
 
     /// Prints the figure as a table.
     pub(super) fn print(&self) -> Result<()> {
         let better = if self.is_cost { "less" } else { "more" };
-        say(&format!(
-            "\n{}, {} ({better} is better)\n",
-            self.name, self.unit
-        ))?;
+        say(&format!("\n{}, {} ({better} is better)\n", self.name, self.unit))?;
         say("| server | era | median | × floor |")?;
         say("|---|---|---|---|")?;
         for row in &self.rows {
             let median = row.median().map_or_else(|| "–".to_owned(), shown);
-            let ratio = self
-                .ratio(row)
-                .map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+            let ratio =
+                self.ratio(row).map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
             let era = row.era.name();
             say(&format!("| {} | {era} | {median} | {ratio} |", row.server))?;
             if let Some(failure) = &row.failure {
@@ -130,12 +116,8 @@ pub(super) fn interleaved<T: Measured>(
     }
     for _ in 0..rounds {
         for (number, each) in measured.iter().enumerate() {
-            let has_failed = |figure: &Figure| {
-                figure
-                    .rows
-                    .get(number)
-                    .is_none_or(|row| row.failure.is_some())
-            };
+            let has_failed =
+                |figure: &Figure| figure.rows.get(number).is_none_or(|row| row.failure.is_some());
             if figures.iter().any(has_failed) {
                 continue;
             }

@@ -80,9 +80,7 @@ pub(super) fn run<S: Script>(
             return Err(format!("no answer in {} s", QUIET.as_secs()).into());
         }
         for event in &events {
-            let lane = lanes
-                .get_mut(event.token().0)
-                .ok_or("an event of no connection")?;
+            let lane = lanes.get_mut(event.token().0).ok_or("an event of no connection")?;
             while lane.read(&mut piece)? {
                 let Some(done) = lane.take()? else {
                     continue;
@@ -112,15 +110,9 @@ fn start<S: Script>(poll: &Poll, lanes: Vec<(Connection, S)>) -> Result<Vec<Lane
         let stream = connection.into_stream();
         stream.set_nonblocking(true)?;
         let mut stream = TcpStream::from_std(stream);
-        poll.registry()
-            .register(&mut stream, Token(number), Interest::READABLE)?;
-        let mut lane = Lane {
-            stream,
-            script,
-            out: Vec::new(),
-            input: Vec::new(),
-            sent: Instant::now(),
-        };
+        poll.registry().register(&mut stream, Token(number), Interest::READABLE)?;
+        let mut lane =
+            Lane { stream, script, out: Vec::new(), input: Vec::new(), sent: Instant::now() };
         lane.send(Instant::now())?;
         started.push(lane);
     }
@@ -138,10 +130,7 @@ fn sample(
     let seconds = from.elapsed().as_secs_f64();
     let cpu = cpu_micros(server.id())? - cpu;
     micros.sort_unstable();
-    let p99 = micros
-        .get(micros.len() * 99 / 100)
-        .copied()
-        .ok_or("no answer was counted")?;
+    let p99 = micros.get(micros.len() * 99 / 100).copied().ok_or("no answer was counted")?;
     Ok(Sample {
         per_second: count as f64 / seconds,
         cpu_micros: cpu / count as f64,
@@ -163,8 +152,7 @@ impl<S: Script> Lane<S> {
         match self.stream.read(piece) {
             Ok(0) => Err("the server closed a connection under load".into()),
             Ok(read) => {
-                self.input
-                    .extend_from_slice(piece.get(..read).unwrap_or_default());
+                self.input.extend_from_slice(piece.get(..read).unwrap_or_default());
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),

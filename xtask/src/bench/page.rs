@@ -48,24 +48,10 @@ pub(super) fn page(
 }
 
 fn bars(figure: &Figure) -> Markup {
-    let better = if figure.is_cost {
-        "shorter is better"
-    } else {
-        "longer is better"
-    };
-    let most = figure
-        .rows
-        .iter()
-        .filter_map(Row::median)
-        .fold(f64::MIN_POSITIVE, f64::max);
-    let floor = figure
-        .rows
-        .iter()
-        .find(|row| row.server == "floor")
-        .and_then(Row::median);
-    let most = floor
-        .filter(|floor| *floor > 0.0)
-        .map_or(most, |floor| most.min(CUT * floor));
+    let better = if figure.is_cost { "shorter is better" } else { "longer is better" };
+    let most = figure.rows.iter().filter_map(Row::median).fold(f64::MIN_POSITIVE, f64::max);
+    let floor = figure.rows.iter().find(|row| row.server == "floor").and_then(Row::median);
+    let most = floor.filter(|floor| *floor > 0.0).map_or(most, |floor| most.min(CUT * floor));
     let height = ROW * super::compare::count_of(figure.rows.len());
     html! {
         h2 { (figure.name) " · " (figure.unit) " · " (better) }
@@ -118,11 +104,7 @@ mod tests {
             rows: vec![row("floor", 200.0), row("ours", 150.0)],
         };
         let skipped = [("peer".to_owned(), "it does not build".to_owned())];
-        let page = page(
-            &[figure],
-            &[("machine", "two <processors>".to_owned())],
-            &skipped,
-        );
+        let page = page(&[figure], &[("machine", "two <processors>".to_owned())], &skipped);
         for part in [
             "width=\"345.0\"",
             "150 (×0.75)",

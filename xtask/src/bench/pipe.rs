@@ -43,19 +43,11 @@ impl Pipe {
     pub(super) fn open(program: &Program, era: Era) -> Result<Self> {
         let mut command = Command::new(&program.path);
         command.args(program.on_stdio());
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = child.stdin.take().ok_or("no stdin")?;
         let output = child.stdout.take().ok_or("no stdout")?;
-        let mut pipe = Self {
-            child,
-            input,
-            output,
-            read: Vec::new(),
-        };
+        let mut pipe = Self { child, input, output, read: Vec::new() };
         if era == Era::Legacy {
             pipe.write(&format!("{}\n", exchange::initialize_text()))?;
             while pipe.lines(|_| Ok(()))? == 0 {}
@@ -113,18 +105,12 @@ impl Pipe {
         if read == 0 || self.read.len() > MAX_LINE {
             return Err("a server on pipes ended, or a line did not".into());
         }
-        self.read
-            .extend_from_slice(piece.get(..read).unwrap_or_default());
+        self.read.extend_from_slice(piece.get(..read).unwrap_or_default());
         let Some(end) = memchr::memrchr(b'\n', &self.read) else {
             return Ok(0);
         };
         let mut count = 0;
-        for line in self
-            .read
-            .get(..end)
-            .unwrap_or_default()
-            .split(|byte| *byte == b'\n')
-        {
+        for line in self.read.get(..end).unwrap_or_default().split(|byte| *byte == b'\n') {
             each(line)?;
             count += 1;
         }

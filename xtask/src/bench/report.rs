@@ -20,16 +20,12 @@ pub(super) struct Machine {
 impl Machine {
     /// The state of the machine before measuring.
     pub(super) fn now() -> Self {
-        Self {
-            load_before: load(),
-        }
+        Self { load_before: load() }
     }
 
     /// Names and values for the report, after measuring.
     pub(super) fn about(&self, plan: Plan) -> [(&'static str, String); 5] {
-        let Plan {
-            rounds, sessions, ..
-        } = plan;
+        let Plan { rounds, sessions, .. } = plan;
         let duration = plan.duration.as_millis();
         let plan = format!("{rounds} rounds of {duration} ms, {sessions} sessions and streams");
         [
@@ -38,10 +34,7 @@ impl Machine {
                 "load of the machine before and after, its own included (1, 5 and 15 minutes)",
                 format!("{}; {}", self.load_before, load()),
             ),
-            (
-                "commit",
-                output(Command::new("git").args(["rev-parse", "--short", "HEAD"])),
-            ),
+            ("commit", output(Command::new("git").args(["rev-parse", "--short", "HEAD"]))),
             ("compiler", output(Command::new("rustc").arg("--version"))),
             ("plan", plan),
         ]
@@ -59,10 +52,8 @@ pub(super) fn write(
 ) -> Result<()> {
     let folder = target().join("bench");
     fs::create_dir_all(&folder)?;
-    let about_json: serde_json::Map<_, _> = about
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), json!(value)))
-        .collect();
+    let about_json: serde_json::Map<_, _> =
+        about.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
     let all: Vec<_> = figures.iter().map(Figure::to_json).collect();
     let text = serde_json::to_string_pretty(
         &json!({ "about": about_json, "skipped": skipped, "figures": all }),
@@ -70,19 +61,13 @@ pub(super) fn write(
     let (data, page) = (folder.join("results.json"), folder.join("results.html"));
     fs::write(&data, text)?;
     fs::write(&page, page::page(figures, about, skipped))?;
-    say(&format!(
-        "\nwritten to {} and {}",
-        data.display(),
-        page.display()
-    ))
+    say(&format!("\nwritten to {} and {}", data.display(), page.display()))
 }
 
 /// The name and number of processors.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{count} × {}", name.unwrap_or("of unknown name"))
 }
@@ -95,8 +80,5 @@ fn load() -> String {
 /// The output of a command; empty when it fails.
 fn output(command: &mut Command) -> String {
     let finished = process::run(command, Duration::from_secs(20));
-    finished.map_or_else(
-        |_| String::new(),
-        |finished| finished.stdout.trim().to_owned(),
-    )
+    finished.map_or_else(|_| String::new(), |finished| finished.stdout.trim().to_owned())
 }

@@ -96,46 +96,24 @@ pub(super) fn figures(floors: &[Contestant], program: &Path, plan: Plan) -> Resu
         }));
     }
     let kinds = [
-        (
-            "Durable commands by size of the universe, 16 connections",
-            "calls/s",
-            false,
-        ),
-        (
-            "Durable commands by size of the universe: CPU time of the server",
-            "µs/call",
-            true,
-        ),
+        ("Durable commands by size of the universe, 16 connections", "calls/s", false),
+        ("Durable commands by size of the universe: CPU time of the server", "µs/call", true),
     ];
-    figures.extend(interleaved(
-        &kinds,
-        &cases.iter().collect::<Vec<_>>(),
-        plan.rounds,
-        |case| case.measure(program, plan),
-    )?);
+    figures.extend(interleaved(&kinds, &cases.iter().collect::<Vec<_>>(), plan.rounds, |case| {
+        case.measure(program, plan)
+    })?);
     let cases = SIZES.map(|size| Case {
         name: format!("get_universe_state, {size} bodies"),
         era: Era::Modern,
         task: Task::Command("get", size),
     });
     let kinds = [
-        (
-            "The whole state by size of the universe, 1 connection",
-            "calls/s",
-            false,
-        ),
-        (
-            "The whole state by size of the universe: CPU time of the server",
-            "µs/call",
-            true,
-        ),
+        ("The whole state by size of the universe, 1 connection", "calls/s", false),
+        ("The whole state by size of the universe: CPU time of the server", "µs/call", true),
     ];
-    figures.extend(interleaved(
-        &kinds,
-        &cases.iter().collect::<Vec<_>>(),
-        plan.rounds,
-        |case| case.measure(program, plan),
-    )?);
+    figures.extend(interleaved(&kinds, &cases.iter().collect::<Vec<_>>(), plan.rounds, |case| {
+        case.measure(program, plan)
+    })?);
     Ok(figures)
 }
 
@@ -153,20 +131,12 @@ impl Case<'_> {
     /// Calls per second, and the server's CPU time per call.
     fn measure(&self, program: &Path, plan: Plan) -> Result<Vec<f64>> {
         let sample = match self.task {
-            Task::Floor(floor) => load_calls(
-                &floor.start()?,
-                &ToolCall::small(),
-                self.era,
-                16,
-                plan.duration,
-            ),
-            Task::Sol(call) => load_calls(
-                &Universes::start(program)?.server,
-                call,
-                self.era,
-                16,
-                plan.duration,
-            ),
+            Task::Floor(floor) => {
+                load_calls(&floor.start()?, &ToolCall::small(), self.era, 16, plan.duration)
+            }
+            Task::Sol(call) => {
+                load_calls(&Universes::start(program)?.server, call, self.era, 16, plan.duration)
+            }
             Task::Command(command, size) => on_bodies(program, command, size, plan),
         }?;
         Ok(vec![sample.per_second, sample.cpu_micros])
@@ -211,10 +181,8 @@ fn bodies(size: usize) -> Value {
             "orbitalPhase": 90, "bodyType": "planet", "eccentricity": 0.1, "semiMajorAxis": 5.5,
         })
     };
-    let mut stars: Map<_, _> = ids
-        .iter()
-        .map(|id| (id.clone(), body(id, Some("sol"), &[])))
-        .collect();
+    let mut stars: Map<_, _> =
+        ids.iter().map(|id| (id.clone(), body(id, Some("sol"), &[]))).collect();
     stars.insert("sol".to_owned(), body("sol", None, &ids));
     json!({ "stars": stars, "rootIds": ["sol"] })
 }
@@ -242,10 +210,7 @@ impl Universes {
             "--max-universe".into(),
             "64MiB".into(),
         ];
-        Ok(Self {
-            server: contestant::start(program, arguments)?,
-            data,
-        })
+        Ok(Self { server: contestant::start(program, arguments)?, data })
     }
 }
 

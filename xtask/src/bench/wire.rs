@@ -52,11 +52,7 @@ pub(super) fn answer(bytes: &[u8]) -> Result<Option<(Answer<'_>, usize)>> {
     };
     let (status, session) = (head.status, head.session);
     Ok(whole.map(|(body, length)| {
-        let answer = Answer {
-            status,
-            session,
-            body,
-        };
+        let answer = Answer { status, session, body };
         (answer, head.length + length)
     }))
 }
@@ -90,12 +86,7 @@ fn head(bytes: &[u8]) -> Result<Option<Head<'_>>> {
         }
     }
     let status = response.code.ok_or("an answer without a status")?;
-    Ok(Some(Head {
-        status,
-        session,
-        framing,
-        length,
-    }))
+    Ok(Some(Head { status, session, framing, length }))
 }
 
 /// The body in these chunks, and the length of the chunks in bytes. `None` when the last chunk has not arrived.

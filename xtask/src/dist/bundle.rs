@@ -29,12 +29,8 @@ pub(super) fn make(release: &Release<'_>, server: &str) -> Result<[PathBuf; 2]> 
     let bundle = release.to.join(format!("{server}-{platform}.mcpb"));
     let program = fs::read(release.programs.join(server))?;
     write(&bundle, server, &manifest, &program)?;
-    let entry = entry(
-        &manifest,
-        &release.arguments.namespace,
-        &release.url(&bundle),
-        &digest(&bundle)?,
-    )?;
+    let entry =
+        entry(&manifest, &release.arguments.namespace, &release.url(&bundle), &digest(&bundle)?)?;
     let file = release.to.join(format!("{server}.server.json"));
     fs::write(&file, serde_json::to_string_pretty(&entry)?)?;
     Ok([bundle, file])
@@ -74,12 +70,9 @@ fn write(bundle: &Path, server: &str, manifest: &Value, program: &[u8]) -> Resul
 /// The entry of the registry for a bundle.
 fn entry(manifest: &Value, namespace: &str, url: &str, digest: &str) -> Result<Value> {
     let text = |name: &str| manifest.get(name).and_then(Value::as_str);
-    let (Some(name), Some(title), Some(description), Some(version)) = (
-        text("name"),
-        text("display_name"),
-        text("description"),
-        text("version"),
-    ) else {
+    let (Some(name), Some(title), Some(description), Some(version)) =
+        (text("name"), text("display_name"), text("description"), text("version"))
+    else {
         return Err("a manifest needs name, display_name, description and version".into());
     };
     if description.chars().count() > MOST {
@@ -133,15 +126,9 @@ mod tests {
             assert_eq!(manifest["manifest_version"], "0.3");
             assert_eq!(manifest["name"], server);
             assert_eq!(manifest["server"]["type"], "binary");
-            assert_eq!(
-                manifest["server"]["entry_point"],
-                format!("server/{server}")
-            );
+            assert_eq!(manifest["server"]["entry_point"], format!("server/{server}"));
             let started = &manifest["server"]["mcp_config"];
-            assert_eq!(
-                started["command"],
-                format!("${{__dirname}}/server/{server}")
-            );
+            assert_eq!(started["command"], format!("${{__dirname}}/server/{server}"));
             for argument in started["args"].as_array().expect("arguments") {
                 let argument = argument.as_str().expect("a text");
                 if let Some(option) = argument.strip_prefix("${user_config.") {

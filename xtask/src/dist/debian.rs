@@ -7,29 +7,17 @@ use super::Release;
 use crate::tools::Tool;
 use crate::{Result, root};
 
-const CARGO_DEB: Tool = Tool {
-    name: "cargo-deb",
-    version: "3.8.0",
-};
+const CARGO_DEB: Tool = Tool { name: "cargo-deb", version: "3.8.0" };
 
 /// Makes the package from the programs that are already built.
 ///
 /// # Errors
 /// When cargo-deb cannot be installed or fails.
 pub(super) fn make(release: &Release<'_>) -> Result<PathBuf> {
-    let file = release
-        .to
-        .join(format!("universe-server_{}.deb", release.version));
+    let file = release.to.join(format!("universe-server_{}.deb", release.version));
     let mut deb = Command::new(CARGO_DEB.installed()?);
     deb.current_dir(root())
-        .args([
-            "--no-build",
-            "--no-strip",
-            "--locked",
-            "-p",
-            "universe-server",
-            "--profile",
-        ])
+        .args(["--no-build", "--no-strip", "--locked", "-p", "universe-server", "--profile"])
         .arg(&release.arguments.profile)
         .arg("--output")
         .arg(&file);

@@ -60,10 +60,7 @@ mod tests {
 
     #[test]
     fn every_word_is_filled_in() {
-        assert_eq!(
-            filled("a \"@B@\"", &[("@B@", "c")]).expect("filled"),
-            "a \"c\""
-        );
+        assert_eq!(filled("a \"@B@\"", &[("@B@", "c")]).expect("filled"), "a \"c\"");
         assert!(filled("a", &[("@B@", "c")]).is_err());
         assert!(filled("\"@A@\" \"@B@\"", &[("@B@", "c")]).is_err());
     }

@@ -85,18 +85,12 @@ impl Block {
     /// A description of the error in its language or its comments.
     pub(super) fn plan(&self) -> Result<Option<Plan>, String> {
         if OTHER_SHELLS.contains(&self.language.as_str()) {
-            return Err(format!(
-                "a block of commands is marked sh, not {}",
-                self.language
-            ));
+            return Err(format!("a block of commands is marked sh, not {}", self.language));
         }
         if self.language != "sh" {
             return Ok(None);
         }
-        let mut plan = Plan {
-            how: How::Ends(0),
-            given: Vec::new(),
-        };
+        let mut plan = Plan { how: How::Ends(0), given: Vec::new() };
         for note in &self.notes {
             if let Some(reason) = note.strip_prefix("not run:") {
                 if reason.trim().len() < 10 {
@@ -136,14 +130,7 @@ mod tests {
             .iter()
             .map(|block| (block.line, block.language.as_str(), block.text.as_str()))
             .collect();
-        assert_eq!(
-            seen,
-            [
-                (6, "sh", "one\n"),
-                (10, "json", "  {}\n"),
-                (13, "md", "```sh\n")
-            ]
-        );
+        assert_eq!(seen, [(6, "sh", "one\n"), (10, "json", "  {}\n"), (13, "md", "```sh\n")]);
         assert_eq!(found[0].notes, ["serves"]);
         assert!(found[1].notes.is_empty());
     }
@@ -155,16 +142,9 @@ mod tests {
             ("```sh\nx\n```", ends(0)),
             ("<!-- exits with 3 -->\n```sh\nx\n```", ends(3)),
             ("<!-- serves -->\n```sh\nx\n```", How::Serves),
-            (
-                "<!-- not run: needs a database -->\n```sh\nx\n```",
-                How::Skipped,
-            ),
+            ("<!-- not run: needs a database -->\n```sh\nx\n```", How::Skipped),
         ] {
-            assert_eq!(
-                plan(page).expect("good").expect("commands").how,
-                how,
-                "{page}"
-            );
+            assert_eq!(plan(page).expect("good").expect("commands").how, how, "{page}");
         }
         let given = plan("<!-- given: a -->\n<!-- given: b -->\n```sh\nx\n```");
         assert_eq!(given.expect("good").expect("commands").given, ["a", "b"]);

@@ -104,10 +104,7 @@ mod tests {
     fn found(page: &str, text: &str) -> Vec<String> {
         let pages = BTreeMap::from([
             (page.to_owned(), text.to_owned()),
-            (
-                "docs/src/a.md".to_owned(),
-                "# Two words, `code`\n".to_owned(),
-            ),
+            ("docs/src/a.md".to_owned(), "# Two words, `code`\n".to_owned()),
         ]);
         check(&pages, |path| path == "LICENSE" || pages.contains_key(path))
     }

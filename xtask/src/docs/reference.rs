@@ -23,13 +23,8 @@ const SERVERS: [(&str, &[&str]); 4] = [
 ];
 
 /// The programs whose help is shown.
-const PROGRAMS: [&str; 5] = [
-    "universe-server",
-    "spec-server",
-    "chat-server",
-    "starmap-server",
-    "mcp-conformance",
-];
+const PROGRAMS: [&str; 5] =
+    ["universe-server", "spec-server", "chat-server", "starmap-server", "mcp-conformance"];
 
 /// The first lines of every generated page.
 fn heading(title: &str, introduction: &str) -> String {
@@ -62,14 +57,8 @@ pub(super) fn pages() -> Result<BTreeMap<String, String>> {
             add("rest", rest::paths(&api)?);
             add("commands", rest::commands(&api)?);
             // The metrics of commands exist only after the first command.
-            ask::post(
-                &format!("{base}/universes/sol/commands"),
-                "{\"type\":\"tick\",\"dt\":1}",
-            )?;
-            add(
-                "metrics",
-                rest::figures(&ask::get(&format!("{base}/metrics"))?),
-            );
+            ask::post(&format!("{base}/universes/sol/commands"), "{\"type\":\"tick\",\"dt\":1}")?;
+            add("metrics", rest::figures(&ask::get(&format!("{base}/metrics"))?));
         }
         server.stop()?;
     }
@@ -93,10 +82,7 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
 /// A short description of the values that a JSON Schema allows.
 fn kind(schema: &Value) -> String {
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
-        let choices: Vec<String> = choices
-            .iter()
-            .map(|it| format!("`{}`", plain(it)))
-            .collect();
+        let choices: Vec<String> = choices.iter().map(|it| format!("`{}`", plain(it))).collect();
         return choices.join(", ");
     }
     if let Some(only) = schema.get("const") {
@@ -128,9 +114,7 @@ fn kind_of_items(items: &Value) -> String {
 
 /// A value without the quotes of a string.
 fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -145,10 +129,7 @@ mod tests {
             (json!({"type": "string"}), "string"),
             (json!({"type": ["string", "null"]}), "string or null"),
             (json!({"enum": ["a", 1]}), "`a`, `1`"),
-            (
-                json!({"type": "array", "items": {"type": "number"}}),
-                "array of number",
-            ),
+            (json!({"type": "array", "items": {"type": "number"}}), "array of number"),
             (json!({"type": "array"}), "array"),
             (json!({"$ref": "#/components/schemas/State"}), "State"),
             (json!({}), "any"),

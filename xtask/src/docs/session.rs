@@ -124,11 +124,8 @@ pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
     let stand_ins = folder.join("bin");
     fs::create_dir_all(&stand_ins)?;
     let conformance = conformance();
-    for (name, text) in [
-        ("cargo", CARGO),
-        ("my-server", SERVER),
-        ("mcp-conformance", &conformance),
-    ] {
+    for (name, text) in [("cargo", CARGO), ("my-server", SERVER), ("mcp-conformance", &conformance)]
+    {
         executable(&stand_ins.join(name), text)?;
     }
     let file = folder.join("page.sh");
@@ -163,10 +160,7 @@ pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
 fn executable(path: &Path, text: &str) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::write(path, text)?;
-    Ok(fs::set_permissions(
-        path,
-        fs::Permissions::from_mode(0o755),
-    )?)
+    Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
 }
 
 #[cfg(not(unix))]
@@ -180,9 +174,7 @@ fn search_path(stand_ins: &Path) -> Result<std::ffi::OsString> {
     let judged = judged.parent().map(Path::to_path_buf).unwrap_or_default();
     let system = std::env::var_os("PATH").unwrap_or_default();
     let own: [PathBuf; 2] = [stand_ins.to_path_buf(), judged];
-    Ok(std::env::join_paths(
-        own.into_iter().chain(std::env::split_paths(&system)),
-    )?)
+    Ok(std::env::join_paths(own.into_iter().chain(std::env::split_paths(&system)))?)
 }
 
 /// The script with every port on this machine replaced by a free one.
@@ -233,10 +225,8 @@ mod tests {
     fn each_port_becomes_one_that_is_free() {
         let moved =
             elsewhere("a 127.0.0.1:3001/x --port 3002 localhost:3001 127.0.0.1:0").expect("free");
-        let ports: Vec<&str> = moved
-            .split(|c: char| !c.is_ascii_digit())
-            .filter(|word| word.len() > 3)
-            .collect();
+        let ports: Vec<&str> =
+            moved.split(|c: char| !c.is_ascii_digit()).filter(|word| word.len() > 3).collect();
         let [one, two, same] = ports[..] else {
             panic!("three ports in {moved}");
         };

@@ -12,10 +12,7 @@ use crate::programs::cargo;
 use crate::tools::Tool;
 use crate::{Result, root, say, target};
 
-const MDBOOK: Tool = Tool {
-    name: "mdbook",
-    version: "0.5.4",
-};
+const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4" };
 
 /// The path of the library's documentation below the root of the site.
 const API: &str = "api/mcp_proto/index.html";
@@ -28,30 +25,17 @@ pub(super) fn build() -> Result<bool> {
     let mdbook = MDBOOK.installed()?;
     let to = target().join("book");
     let mut book = std::process::Command::new(mdbook);
-    book.arg("build")
-        .arg(root().join("docs"))
-        .arg("--dest-dir")
-        .arg(&to);
+    book.arg("build").arg(root().join("docs")).arg("--dest-dir").arg(&to);
     if !book.status()?.success() {
         return Ok(false);
     }
-    let mut api = cargo(&[
-        "doc",
-        "--locked",
-        "--no-deps",
-        "-p",
-        "mcp-proto",
-        "--features",
-        "oauth",
-    ]);
+    let mut api =
+        cargo(&["doc", "--locked", "--no-deps", "-p", "mcp-proto", "--features", "oauth"]);
     if !api.status()?.success() {
         return Ok(false);
     }
     mirror(&target().join("doc"), &to.join("api"))?;
-    say(&format!(
-        "the site begins at {}",
-        to.join("index.html").display()
-    ))?;
+    say(&format!("the site begins at {}", to.join("index.html").display()))?;
     Ok(true)
 }
 
@@ -80,10 +64,7 @@ fn link(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(link),
         Value::Object(members) => {
-            let path = members
-                .get("path")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let path = members.get("path").and_then(Value::as_str).unwrap_or_default();
             let up = "../".repeat(path.matches('/').count());
             for (name, member) in members.iter_mut() {
                 match member {
@@ -112,9 +93,7 @@ fn linked(text: &str, up: &str) -> String {
 
 /// Pages of the site that are missing from its table of contents, so that nothing links to them.
 pub(super) fn unlisted(pages: &BTreeMap<String, String>) -> Vec<String> {
-    let table = pages
-        .get(&format!("{PAGES}/SUMMARY.md"))
-        .map_or("", String::as_str);
+    let table = pages.get(&format!("{PAGES}/SUMMARY.md")).map_or("", String::as_str);
     pages
         .keys()
         .filter_map(|path| path.strip_prefix(PAGES)?.strip_prefix('/'))
@@ -162,15 +141,9 @@ mod tests {
 
     #[test]
     fn a_page_that_nothing_leads_to_is_found() {
-        let pages = [
-            ("docs/src/SUMMARY.md", "- [A](a.md)"),
-            ("docs/src/a.md", ""),
-            ("docs/src/b.md", ""),
-        ];
+        let pages =
+            [("docs/src/SUMMARY.md", "- [A](a.md)"), ("docs/src/a.md", ""), ("docs/src/b.md", "")];
         let pages = pages.map(|(path, text)| (path.to_owned(), text.to_owned()));
-        assert_eq!(
-            unlisted(&pages.into()),
-            ["docs/src/SUMMARY.md: does not list b.md"]
-        );
+        assert_eq!(unlisted(&pages.into()), ["docs/src/SUMMARY.md: does not list b.md"]);
     }
 }

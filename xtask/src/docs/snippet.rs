@@ -20,42 +20,12 @@ struct Client {
 
 /// The clients, as documented by each.
 const CLIENTS: [Client; 6] = [
-    Client {
-        name: "claude-code",
-        servers: "mcpServers",
-        typed: true,
-        remote: true,
-    },
-    Client {
-        name: "claude-desktop",
-        servers: "mcpServers",
-        typed: false,
-        remote: false,
-    },
-    Client {
-        name: "codex",
-        servers: "mcp_servers",
-        typed: false,
-        remote: true,
-    },
-    Client {
-        name: "cursor",
-        servers: "mcpServers",
-        typed: false,
-        remote: true,
-    },
-    Client {
-        name: "inspector",
-        servers: "mcpServers",
-        typed: true,
-        remote: true,
-    },
-    Client {
-        name: "vscode",
-        servers: "servers",
-        typed: true,
-        remote: true,
-    },
+    Client { name: "claude-code", servers: "mcpServers", typed: true, remote: true },
+    Client { name: "claude-desktop", servers: "mcpServers", typed: false, remote: false },
+    Client { name: "codex", servers: "mcp_servers", typed: false, remote: true },
+    Client { name: "cursor", servers: "mcpServers", typed: false, remote: true },
+    Client { name: "inspector", servers: "mcpServers", typed: true, remote: true },
+    Client { name: "vscode", servers: "servers", typed: true, remote: true },
 ];
 
 /// Members of a server that the client starts, and of one that it reaches by URL.
@@ -81,18 +51,12 @@ fn judge(block: &Block) -> Result<(), String> {
         "toml" => toml::from_str(&block.text).map_err(|error| format!("not TOML: {error}"))?,
         _ => return Ok(()),
     };
-    let named = block
-        .notes
-        .iter()
-        .find_map(|note| note.strip_prefix("client: "));
+    let named = block.notes.iter().find_map(|note| note.strip_prefix("client: "));
     let Some(name) = named else {
         return Ok(());
     };
     let client = CLIENTS.iter().find(|client| client.name == name);
-    fits(
-        client.ok_or_else(|| format!("unknown client {name}"))?,
-        &value,
-    )
+    fits(client.ok_or_else(|| format!("unknown client {name}"))?, &value)
 }
 
 fn fits(client: &Client, value: &Value) -> Result<(), String> {
@@ -112,10 +76,7 @@ fn fits(client: &Client, value: &Value) -> Result<(), String> {
         };
         for member in server.as_object().into_iter().flat_map(|it| it.keys()) {
             if !known.contains(&member.as_str()) {
-                return Err(format!(
-                    "{name} has {member}, which {} does not know",
-                    client.name
-                ));
+                return Err(format!("{name} has {member}, which {} does not know", client.name));
             }
         }
         let said = server.get("type").and_then(Value::as_str);
@@ -153,35 +114,19 @@ mod tests {
         assert!(wrong("vscode", "json", stdio));
         let vscode = r#"{"servers":{"a":{"type":"http","url":"http://a"}}}"#;
         assert!(!wrong("vscode", "json", vscode));
-        assert!(!wrong(
-            "codex",
-            "toml",
-            "[mcp_servers.a]\nurl = \"http://a\""
-        ));
+        assert!(!wrong("codex", "toml", "[mcp_servers.a]\nurl = \"http://a\""));
     }
 
     #[test]
     fn what_a_client_would_refuse_is_found() {
         for (client, text) in [
             ("vscode", r#"{"servers":{"a":{"command":"a"}}}"#),
-            (
-                "cursor",
-                r#"{"mcpServers":{"a":{"type":"http","url":"http://a"}}}"#,
-            ),
+            ("cursor", r#"{"mcpServers":{"a":{"type":"http","url":"http://a"}}}"#),
             ("claude-code", r#"{"mcpServers":{"a":{"url":"http://a"}}}"#),
-            (
-                "claude-desktop",
-                r#"{"mcpServers":{"a":{"url":"http://a"}}}"#,
-            ),
-            (
-                "cursor",
-                r#"{"mcpServers":{"a":{"command":"a","url":"http://a"}}}"#,
-            ),
+            ("claude-desktop", r#"{"mcpServers":{"a":{"url":"http://a"}}}"#),
+            ("cursor", r#"{"mcpServers":{"a":{"command":"a","url":"http://a"}}}"#),
             ("cursor", r#"{"mcpServers":{"a":{"command":"a","cmd":1}}}"#),
-            (
-                "cursor",
-                r#"{"mcpServers":{"a":{"command":"a","args":[1]}}}"#,
-            ),
+            ("cursor", r#"{"mcpServers":{"a":{"command":"a","args":[1]}}}"#),
             ("other", "{}"),
             ("cursor", "{"),
         ] {

@@ -36,13 +36,8 @@ pub(super) struct Client {
 }
 
 const BOTH_ERAS: &[Era] = &[Era::Legacy, Era::Modern];
-const ALL_SCENARIOS: &[Scenario] = &[
-    Scenario::Universe,
-    Scenario::Specs,
-    Scenario::Everything,
-    Scenario::Starmap,
-    Scenario::Chat,
-];
+const ALL_SCENARIOS: &[Scenario] =
+    &[Scenario::Universe, Scenario::Specs, Scenario::Everything, Scenario::Starmap, Scenario::Chat];
 
 const CLIENTS: [Client; 5] = [
     Client {
@@ -96,17 +91,16 @@ pub(super) fn cases() -> impl Iterator<Item = Case> {
                 *transport != Transport::Twins || scenario == Scenario::Universe
             })
             .flat_map(move |transport| {
-                CLIENTS
-                    .iter()
-                    .filter(move |client| client.scenarios.contains(&scenario))
-                    .flat_map(move |client| {
+                CLIENTS.iter().filter(move |client| client.scenarios.contains(&scenario)).flat_map(
+                    move |client| {
                         client.eras.iter().map(move |&era| Case {
                             scenario,
                             client,
                             era,
                             transport,
                         })
-                    })
+                    },
+                )
             })
     })
 }
@@ -145,9 +139,7 @@ impl Transport {
 impl Client {
     /// The name of the script without its extension.
     pub(super) fn name(&self) -> &'static str {
-        self.script
-            .split_once('.')
-            .map_or(self.script, |(stem, _)| stem)
+        self.script.split_once('.').map_or(self.script, |(stem, _)| stem)
     }
 }
 
@@ -176,17 +168,10 @@ mod tests {
         assert_eq!(of(Scenario::Starmap).count(), 10);
         assert_eq!(of(Scenario::Chat).count(), 10);
         assert!(suffixes.contains("sdk-v1-legacy-http"));
-        assert!(
-            !suffixes
-                .iter()
-                .any(|suffix| suffix.starts_with("sdk-v1-modern"))
-        );
+        assert!(!suffixes.iter().any(|suffix| suffix.starts_with("sdk-v1-modern")));
         for client in &CLIENTS {
             assert!(
-                crate::root()
-                    .join("xtask/interop")
-                    .join(client.script)
-                    .is_file(),
+                crate::root().join("xtask/interop").join(client.script).is_file(),
                 "{}",
                 client.script
             );

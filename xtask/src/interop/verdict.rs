@@ -19,11 +19,8 @@ pub(super) enum Verdict {
 impl Verdict {
     /// Reads a script's output. A script that passes without making a check has failed.
     pub(super) fn of(finished: &Finished) -> Self {
-        let report = finished
-            .stdout
-            .lines()
-            .rev()
-            .find_map(|line| serde_json::from_str::<Value>(line).ok());
+        let report =
+            finished.stdout.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
         if !finished.success {
             return Self::Failed(reason(report.as_ref(), &finished.stderr));
         }
@@ -98,9 +95,7 @@ pub(super) fn closing_line(verdicts: &[Verdict]) -> String {
 
 /// The reason that a failed script reports, or else the end of its stderr output.
 fn reason(report: Option<&Value>, stderr: &str) -> String {
-    let told = report
-        .and_then(|report| report.get("error"))
-        .and_then(Value::as_str);
+    let told = report.and_then(|report| report.get("error")).and_then(Value::as_str);
     told.or_else(|| stderr.lines().rfind(|line| !line.trim().is_empty()))
         .unwrap_or("no reason given")
         .trim()
@@ -113,11 +108,7 @@ mod tests {
     use super::*;
 
     fn finished(success: bool, stdout: &str, stderr: &str) -> Finished {
-        Finished {
-            success,
-            stdout: stdout.to_owned(),
-            stderr: stderr.to_owned(),
-        }
+        Finished { success, stdout: stdout.to_owned(), stderr: stderr.to_owned() }
     }
 
     #[test]
@@ -150,10 +141,7 @@ mod tests {
     #[test]
     fn the_closing_line_counts() {
         let failed = || Verdict::Failed(String::new());
-        let passed = |checks| Verdict::Passed {
-            checks,
-            cannot: Vec::new(),
-        };
+        let passed = |checks| Verdict::Passed { checks, cannot: Vec::new() };
         assert_eq!(
             closing_line(&[passed(3), passed(4), failed()]),
             "2 passed with 7 checks, 1 failed"

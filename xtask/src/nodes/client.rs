@@ -36,9 +36,7 @@ pub(super) enum Dialect {
 pub(super) fn write(world: &World, dialect: Dialect, mut random: Rng) {
     let _running = world.enter();
     let mut caller = Caller {
-        clients: world
-            .addresses
-            .map(|to| (to, Client::new(Side::Clients.host(), to))),
+        clients: world.addresses.map(|to| (to, Client::new(Side::Clients.host(), to))),
         dialect,
         session: None,
     };
@@ -62,9 +60,7 @@ pub(super) fn write(world: &World, dialect: Dialect, mut random: Rng) {
             }
             failing.get_or_insert((begun, world.fault()));
             if world.is_over() {
-                world.wrong(format!(
-                    "{dialect:?}: command {number} was never acknowledged"
-                ));
+                world.wrong(format!("{dialect:?}: command {number} was never acknowledged"));
                 return;
             }
             thread::sleep(PAUSE);
@@ -72,13 +68,7 @@ pub(super) fn write(world: &World, dialect: Dialect, mut random: Rng) {
         }
         if let Some((begun, fault)) = failing {
             let commands = begun.elapsed();
-            world.outage(
-                fault,
-                Outage {
-                    commands,
-                    ..Outage::default()
-                },
-            );
+            world.outage(fault, Outage { commands, ..Outage::default() });
         }
         world.acknowledge(dialect, Acknowledged { number, universe });
     }
@@ -149,10 +139,7 @@ impl Caller {
         let answer = self.call(node, &path, &headers, &body)?;
         if self.dialect == Dialect::Legacy && answer.status == 404 {
             self.session = None;
-            return Err(Failure::Wrong(format!(
-                "a session was lost: {}",
-                answer.body
-            )));
+            return Err(Failure::Wrong(format!("a session was lost: {}", answer.body)));
         }
         if answer.status != 200 {
             return Err(Failure::Wrong(shown(&answer)));
@@ -270,18 +257,11 @@ mod tests {
         };
         assert!(matches!(said("STORE_FAILED"), Err(Failure::Expected(_))));
         assert!(matches!(said("UNIVERSE_NOT_FOUND"), Err(Failure::Wrong(_))));
-        assert!(matches!(
-            result_of(&json!({"error": {}})),
-            Err(Failure::Wrong(_))
-        ));
+        assert!(matches!(result_of(&json!({"error": {}})), Err(Failure::Wrong(_))));
         assert!(result_of(&json!({"result": {}})).is_ok());
     }
 
     fn result_of(body: &Value) -> std::result::Result<(), Failure> {
-        result(&Answer {
-            status: 200,
-            session: None,
-            body: body.to_string(),
-        })
+        result(&Answer { status: 200, session: None, body: body.to_string() })
     }
 }

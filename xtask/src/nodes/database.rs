@@ -37,9 +37,8 @@ impl Database {
         };
         database.clear();
         database.programs.init(&database.dir, &database.data(0))?;
-        let mut access = fs::OpenOptions::new()
-            .append(true)
-            .open(database.data(0).join("pg_hba.conf"))?;
+        let mut access =
+            fs::OpenOptions::new().append(true).open(database.data(0).join("pg_hba.conf"))?;
         writeln!(access, "host all all 10.213.2.0/24 trust")?;
         database.serve(0)?;
         database.sql("CREATE DATABASE universes")?;
@@ -64,9 +63,7 @@ impl Database {
         thread::sleep(away);
         self.primary = 1 - old;
         let mut promoted = self.programs.program("pg_ctl");
-        promoted
-            .args(["promote", "-w", "-s", "-D"])
-            .arg(self.data(self.primary));
+        promoted.args(["promote", "-w", "-s", "-D"]).arg(self.data(self.primary));
         succeed(&mut promoted, DEADLINE)?;
         // The new primary has a copy of the old primary's settings, but no standby yet.
         self.sql("ALTER SYSTEM RESET synchronous_standby_names")?;
@@ -92,16 +89,7 @@ impl Database {
         let standby = 1 - self.primary;
         let mut copied = self.programs.program("pg_basebackup");
         copied
-            .args([
-                "-R",
-                "-X",
-                "stream",
-                "--no-sync",
-                "--checkpoint=fast",
-                "-U",
-                "postgres",
-                "-h",
-            ])
+            .args(["-R", "-X", "stream", "--no-sync", "--checkpoint=fast", "-U", "postgres", "-h"])
             .arg(&self.dir)
             .args(["-p", &port(self.primary), "-D"])
             .arg(self.data(standby));
@@ -113,9 +101,7 @@ impl Database {
         self.until("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")?;
         // Data that was acknowledged before the setting took effect must also reach the standby.
         let end = self.sql("SELECT pg_current_wal_lsn()")?;
-        self.until(&format!(
-            "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= '{end}'"
-        ))
+        self.until(&format!("SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= '{end}'"))
     }
 
     /// Waits until a statement returns 1.
@@ -159,9 +145,7 @@ impl Database {
     fn sql(&self, statement: &str) -> Result<String> {
         let mut asked = self.programs.program("psql");
         asked
-            .args([
-                "-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h",
-            ])
+            .args(["-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h"])
             .arg(&self.dir)
             .args(["-p", &port(self.primary)]);
         let answered = process::run(&mut asked, DEADLINE)?;
@@ -199,9 +183,7 @@ fn kill(data: &Path) -> Result<()> {
     let pid = fs::read_to_string(data.join("postmaster.pid"))?;
     let pid = pid.lines().next().unwrap_or_default().to_owned();
     let workers = process::run(Command::new("pgrep").args(["-P", &pid]), DEADLINE)?.stdout;
-    let all: Vec<&str> = std::iter::once(pid.as_str())
-        .chain(workers.lines())
-        .collect();
+    let all: Vec<&str> = std::iter::once(pid.as_str()).chain(workers.lines()).collect();
     // Some may have ended by themselves with their parent.
     let _ = process::run(Command::new("kill").arg("-KILL").args(&all), DEADLINE)?;
     let end = Instant::now() + DEADLINE;

@@ -114,8 +114,7 @@ pub(super) fn can(fault: Fault) -> bool {
     match fault {
         Fault::Slow => {
             let slow = network::slow(0, Side::Database);
-            slow.and_then(|()| network::quick(0, Side::Database))
-                .is_ok()
+            slow.and_then(|()| network::quick(0, Side::Database)).is_ok()
         }
         _ => true,
     }
@@ -147,12 +146,7 @@ impl System {
         let key = Sha256::digest(random.get_seed().to_le_bytes());
         fs::write(&keys, data_encoding::BASE64.encode(&key))?;
         fs::set_permissions(&keys, fs::Permissions::from_mode(0o600))?;
-        let recipe = Recipe {
-            binary: fs::canonicalize(binary)?,
-            store: url,
-            keys,
-            logs,
-        };
+        let recipe = Recipe { binary: fs::canonicalize(binary)?, store: url, keys, logs };
         let servers = (0..NODES).map(|node| Server::start(&recipe, node));
         Ok(Self {
             servers: servers.collect::<Result<_>>()?,

@@ -158,10 +158,9 @@ fn ends(node: usize, side: Side, verb: &str, way: &[&str]) -> Result<()> {
     let inner = Network::within(node);
     let mut inside = Command::new("ip");
     inside.args(inner).arg("tc");
-    for (mut tc, link) in [
-        (Command::new("tc"), side.link(node)),
-        (inside, side.bridge().to_owned()),
-    ] {
+    for (mut tc, link) in
+        [(Command::new("tc"), side.link(node)), (inside, side.bridge().to_owned())]
+    {
         tc.args(["qdisc", verb, "dev", &link, "root"]).args(way);
         process::succeed(&mut tc, DEADLINE)?;
     }

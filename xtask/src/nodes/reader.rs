@@ -47,10 +47,7 @@ pub(super) fn open(
     let last = format!("last-event-id: {after}\r\naccept: text/event-stream\r\n");
     let request = get(at, &format!("/universes/{universe}/events"), &last);
     let body = wire::open_stream(Side::Clients.host(), at, &request, PATIENCE, stay)?;
-    let chunked = Chunked {
-        inner: body,
-        left: 0,
-    };
+    let chunked = Chunked { inner: body, left: 0 };
     Ok(Feed(BufReader::new(chunked)))
 }
 
@@ -90,11 +87,7 @@ pub(super) fn follow(world: &World, universe: usize, mut random: Rng) {
     while !world.is_over() {
         if world.head(universe) == Some(head) {
             let digest = digest.finish();
-            return world.saw(Seen {
-                universe,
-                head,
-                digest,
-            });
+            return world.saw(Seen { universe, head, digest });
         }
         node = (node + random.usize(1..NODES)) % NODES;
         let stay = Duration::from_millis(random.u64(STAY));
@@ -116,22 +109,14 @@ pub(super) fn follow(world: &World, universe: usize, mut random: Rng) {
             head = event.id;
             event.data.hash(&mut digest);
             let feeds = latest.elapsed();
-            world.outage(
-                world.fault(),
-                Outage {
-                    feeds,
-                    ..Outage::default()
-                },
-            );
+            world.outage(world.fault(), Outage { feeds, ..Outage::default() });
             latest = Instant::now();
             if world.head(universe) == Some(head) {
                 break;
             }
         }
     }
-    world.wrong(format!(
-        "a reader of universe {universe} came only to {head}"
-    ));
+    world.wrong(format!("a reader of universe {universe} came only to {head}"));
 }
 
 /// The whole history of a universe from one server: the commands, and what a reader of all events would have seen.
@@ -155,11 +140,7 @@ pub(super) fn history(
         event.data.hash(&mut digest);
         commands.push(serde_json::from_str(&event.data)?);
     }
-    let seen = Seen {
-        universe: universe.0,
-        head,
-        digest: digest.finish(),
-    };
+    let seen = Seen { universe: universe.0, head, digest: digest.finish() };
     Ok((commands, seen))
 }
 
@@ -182,9 +163,7 @@ impl<R: BufRead> Read for Chunked<R> {
                 }
             }
             let size = usize::from_str_radix(line.trim(), 16).ok();
-            self.left = size
-                .filter(|size| *size <= MAX_CHUNK)
-                .ok_or(io::ErrorKind::InvalidData)?;
+            self.left = size.filter(|size| *size <= MAX_CHUNK).ok_or(io::ErrorKind::InvalidData)?;
             if self.left == 0 {
                 return Ok(0);
             }
@@ -212,10 +191,7 @@ mod tests {
                 body.extend(chunk);
                 body.extend(b"\r\n");
             }
-            let chunked = Chunked {
-                inner: body.as_slice(),
-                left: 0,
-            };
+            let chunked = Chunked { inner: body.as_slice(), left: 0 };
             let mut feed = Feed(BufReader::new(chunked));
             for (id, data) in [(7, "{}"), (8, "[]")] {
                 let event = feed.next().expect("an event");

@@ -53,13 +53,7 @@ impl Server {
         let child = Command::new("ip")
             .args(Network::within(node))
             .arg(&recipe.binary)
-            .args([
-                "--listen",
-                &address.to_string(),
-                "--allow-anyone",
-                "--drain-wait",
-                "1s",
-            ])
+            .args(["--listen", &address.to_string(), "--allow-anyone", "--drain-wait", "1s"])
             .args(["--allowed-host", &address.ip().to_string(), "--keys-file"])
             .arg(&recipe.keys)
             .env("UNIVERSE_STORE", &recipe.store)
@@ -126,10 +120,7 @@ impl Server {
     /// When the process does not exist.
     pub(super) fn signal(&self, name: &str) -> Result<()> {
         let pid = self.child.id().to_string();
-        process::succeed(
-            Command::new("kill").args([&format!("-{name}"), &pid]),
-            DEADLINE,
-        )
+        process::succeed(Command::new("kill").args([&format!("-{name}"), &pid]), DEADLINE)
     }
 
     /// Its resident memory, in MiB.

@@ -32,10 +32,8 @@ pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bo
         }
     }
     let counts = there.iter().flat_map(|counts| counts.iter());
-    let doubled: Vec<u64> = counts
-        .filter(|(_, count)| **count > 1)
-        .map(|(number, _)| *number)
-        .collect();
+    let doubled: Vec<u64> =
+        counts.filter(|(_, count)| **count > 1).map(|(number, _)| *number).collect();
     let total: usize = there.iter().map(BTreeMap::len).sum();
     if total != acknowledged.len() {
         wrongs.push(format!(
@@ -47,9 +45,7 @@ pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bo
     say(&format!("the load ran for {seconds:.0} s"))?;
     for (name, count) in DIALECTS.iter().zip(world.answers()) {
         let rate = count as f64 / seconds;
-        say(&format!(
-            "{name:<28} {count:>8} commands, {rate:.1} a second"
-        ))?;
+        say(&format!("{name:<28} {count:>8} commands, {rate:.1} a second"))?;
     }
     let outages = world.outages();
     say(
@@ -67,9 +63,7 @@ pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bo
         ))?;
     }
     for (node, [before, after]) in played.memory.iter().enumerate() {
-        say(&format!(
-            "server {node}: {before} MiB at first, {after} MiB at the end"
-        ))?;
+        say(&format!("server {node}: {before} MiB at first, {after} MiB at the end"))?;
         if *after > before + GROWTH {
             wrongs.push(format!("server {node} has grown by more than {GROWTH} MiB"));
         }
@@ -87,15 +81,11 @@ pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bo
     for wrong in &wrongs {
         say(&format!("WRONG: {wrong}"))?;
     }
-    for (name, numbers) in [
-        ("lost", lost.iter().collect()),
-        ("doubled", doubled.iter().collect::<Vec<_>>()),
-    ] {
+    for (name, numbers) in
+        [("lost", lost.iter().collect()), ("doubled", doubled.iter().collect::<Vec<_>>())]
+    {
         if let Some(first) = numbers.first() {
-            say(&format!(
-                "WRONG: {name}: {} commands, such as {first}",
-                numbers.len()
-            ))?;
+            say(&format!("WRONG: {name}: {} commands, such as {first}", numbers.len()))?;
         }
     }
     Ok(wrongs.is_empty() && lost.is_empty() && doubled.is_empty())
@@ -109,23 +99,17 @@ fn compare(
 ) -> Result<BTreeMap<u64, u32>> {
     let [first, ..] = world.addresses;
     let state = universe(first, id)?;
-    let head = world
-        .head(index)
-        .ok_or("the end of a universe is not known")?;
+    let head = world.head(index).ok_or("the end of a universe is not known")?;
     let (commands, whole) = history(first, (index, id), head, DEADLINE)?;
     for node in 1..NODES {
         let Some(address) = world.addresses.get(node).copied() else {
             continue;
         };
         if universe(address, id)? != state {
-            wrongs.push(format!(
-                "server {node} has another state of universe {index}"
-            ));
+            wrongs.push(format!("server {node} has another state of universe {index}"));
         }
         if history(address, (index, id), head, DEADLINE)?.1 != whole {
-            wrongs.push(format!(
-                "server {node} has another history of universe {index}"
-            ));
+            wrongs.push(format!("server {node} has another history of universe {index}"));
         }
     }
     for seen in world.seen() {

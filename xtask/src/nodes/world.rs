@@ -81,10 +81,7 @@ impl World {
             let request = post(addresses[0], "/universes", "", &made);
             let answer = client.call(&request, DEADLINE)?;
             let made: Value = serde_json::from_str(&answer.body)?;
-            let id = made
-                .get("id")
-                .and_then(Value::as_str)
-                .ok_or("a universe without an id")?;
+            let id = made.get("id").and_then(Value::as_str).ok_or("a universe without an id")?;
             let star = json!({"type": "addStar", "id": "s", "payload": {
                 "name": "n", "mass": 1, "radius": 1, "color": "#FFFFFF", "parentId": null,
                 "orbitalDistance": 0, "orbitalSpeed": 0, "bodyType": "star",

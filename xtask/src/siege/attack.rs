@@ -28,12 +28,7 @@ const BOTH: &[Kind] = &[Kind::Universe, Kind::Everything];
 type Run = fn(&Field) -> Result<()>;
 
 const fn attack(name: &'static str, what: &'static str, on: &'static [Kind], run: Run) -> Attack {
-    Attack {
-        name,
-        what,
-        on,
-        run,
-    }
+    Attack { name, what, on, run }
 }
 
 /// All attacks.
@@ -44,12 +39,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         BOTH,
         connections::idle,
     ),
-    attack(
-        "slow-heads",
-        "sends heads, a byte of each a second",
-        BOTH,
-        connections::slow_heads,
-    ),
+    attack("slow-heads", "sends heads, a byte of each a second", BOTH, connections::slow_heads),
     attack(
         "fat-heads",
         "sends 380 KB of headers on each of 3,000 connections and never ends them",
@@ -62,12 +52,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         BOTH,
         connections::churn,
     ),
-    attack(
-        "slow-bodies",
-        "sends bodies, a byte of each a second",
-        BOTH,
-        bodies::slow,
-    ),
+    attack("slow-bodies", "sends bodies, a byte of each a second", BOTH, bodies::slow),
     attack(
         "unfinished-bodies",
         "sends the largest bodies but for their last byte on 400 connections",
@@ -164,12 +149,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         BOTH,
         answers::unread_one,
     ),
-    attack(
-        "unread-http2-many",
-        "the same on 40 connections",
-        BOTH,
-        answers::unread_many,
-    ),
+    attack("unread-http2-many", "the same on 40 connections", BOTH, answers::unread_many),
     attack(
         "rapid-reset",
         "begins calls over HTTP/2 and takes each back at once",

@@ -77,11 +77,8 @@ impl Field {
     ) -> Option<super::wire::Answer> {
         let request = self.target.http1(message);
         let answer = client.call(&request, super::target::CALL_DEADLINE).ok();
-        self.tally
-            .sent
-            .fetch_add(request.len() as u64, Ordering::Relaxed);
-        self.tally
-            .answer(answer.as_ref().map_or(0, |answer| answer.status));
+        self.tally.sent.fetch_add(request.len() as u64, Ordering::Relaxed);
+        self.tally.answer(answer.as_ref().map_or(0, |answer| answer.status));
         if answer.is_none() {
             // Avoids a busy loop when the server accepts no more requests.
             thread::sleep(Duration::from_millis(10));
@@ -113,10 +110,8 @@ impl Tally {
     fn to_json(&self) -> Value {
         let number = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let answers: serde_json::Map<String, Value> = answers
-            .iter()
-            .map(|(status, count)| (status.to_string(), (*count).into()))
-            .collect();
+        let answers: serde_json::Map<String, Value> =
+            answers.iter().map(|(status, count)| (status.to_string(), (*count).into())).collect();
         json!({
             "opened": number(&self.opened),
             "closed_by_server": number(&self.closed),

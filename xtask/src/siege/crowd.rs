@@ -98,13 +98,7 @@ fn open(field: &Field, plan: &mut Plan<'_>, number: usize) -> Result<Member> {
     let window = (plan.reads != Reads::All).then_some(WINDOW);
     let stream = wire::begin(field.target.from, field.target.address, window)?;
     field.tally.opened.fetch_add(1, Ordering::Relaxed);
-    Ok(Member {
-        stream,
-        payload,
-        sent: 0,
-        looked: Instant::now(),
-        answered: false,
-    })
+    Ok(Member { stream, payload, sent: 0, looked: Instant::now(), answered: false })
 }
 
 /// Sends and reads as much as possible. Returns whether the connection is still open.
@@ -157,10 +151,7 @@ fn read(field: &Field, member: &mut Member, buffer: &mut [u8]) -> bool {
             Ok(count) => {
                 note(field, buffer.get(..count).unwrap_or_default());
                 total += count;
-                field
-                    .tally
-                    .received
-                    .fetch_add(count as u64, Ordering::Relaxed);
+                field.tally.received.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(error) => return waits(error.kind()),
         }

@@ -117,14 +117,7 @@ impl<'f> Http2<'f> {
         self.frame(HEADERS, END_HEADERS, id, &block);
         self.open.insert(id);
         let window = self.initial;
-        self.bodies.insert(
-            id,
-            Body {
-                text: Arc::clone(&message.body),
-                at: 0,
-                window,
-            },
-        );
+        self.bodies.insert(id, Body { text: Arc::clone(&message.body), at: 0, window });
         id
     }
 
@@ -186,9 +179,7 @@ impl<'f> Http2<'f> {
             while self.out.len() + frames.len() * FRAME < WRITTEN_AHEAD {
                 let rest = body.text.as_bytes().get(body.at..).unwrap_or_default();
                 let allowed = usize::try_from(body.window.min(self.window)).unwrap_or(0);
-                let part = rest
-                    .get(..rest.len().min(allowed).min(FRAME))
-                    .unwrap_or_default();
+                let part = rest.get(..rest.len().min(allowed).min(FRAME)).unwrap_or_default();
                 if part.is_empty() && !rest.is_empty() {
                     break;
                 }
@@ -221,10 +212,7 @@ impl<'f> Http2<'f> {
             }
         }
         self.out.drain(..written);
-        self.field
-            .tally
-            .sent
-            .fetch_add(written as u64, Ordering::Relaxed);
+        self.field.tally.sent.fetch_add(written as u64, Ordering::Relaxed);
         Ok(())
     }
 
@@ -242,10 +230,7 @@ impl<'f> Http2<'f> {
                 Err(error) => return Err(error),
             }
         }
-        self.field
-            .tally
-            .received
-            .fetch_add(total as u64, Ordering::Relaxed);
+        self.field.tally.received.fetch_add(total as u64, Ordering::Relaxed);
         let input = std::mem::take(&mut self.input);
         let mut rest = input.as_slice();
         while let Some((frame, after)) = Frame::first(rest) {
@@ -333,12 +318,7 @@ impl<'a> Frame<'a> {
         let length = usize::try_from(u32::from_be_bytes([0, *a, *b, *c])).ok()?;
         let (payload, rest) = rest.split_at_checked(length)?;
         let stream = u32::from_be_bytes(id.try_into().ok()?) & WIDEST;
-        let frame = Self {
-            kind: *kind,
-            flags: *flags,
-            stream,
-            payload,
-        };
+        let frame = Self { kind: *kind, flags: *flags, stream, payload };
         Some((frame, rest))
     }
 }

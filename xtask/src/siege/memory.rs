@@ -11,8 +11,7 @@ pub(crate) struct Process(pub(crate) u32);
 impl Process {
     /// Whether it is running. A process that ended but was not waited for is not.
     pub(crate) fn lives(self) -> bool {
-        self.field("State:")
-            .is_ok_and(|state| !state.starts_with(['Z', 'X']))
+        self.field("State:").is_ok_and(|state| !state.starts_with(['Z', 'X']))
     }
 
     /// Its current resident memory, in MiB.

@@ -59,10 +59,7 @@ impl SiegeProcess {
         let stdout = child.stdout.take().ok_or("no stdout")?;
         let (sender, said) = mpsc::sync_channel(4);
         thread::spawn(move || {
-            for line in BufReader::new(stdout)
-                .lines()
-                .map_while(std::io::Result::ok)
-            {
+            for line in BufReader::new(stdout).lines().map_while(std::io::Result::ok) {
                 if sender.send(line).is_err() {
                     return;
                 }

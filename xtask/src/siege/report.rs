@@ -95,9 +95,7 @@ impl Outcome {
         }
         if self.after > self.before + LEFT {
             let (before, after) = (self.before, self.after);
-            faults.push(format!(
-                "{after} MiB afterwards, {before} before, the limit {LEFT} more"
-            ));
+            faults.push(format!("{after} MiB afterwards, {before} before, the limit {LEFT} more"));
         }
         faults
     }

@@ -47,12 +47,7 @@ impl Built {
             Kind::Everything => fixture::build()?,
             Kind::Universe => universe_server()?,
         };
-        Ok(Self {
-            kind,
-            binary,
-            address_space,
-            seconds,
-        })
+        Ok(Self { kind, binary, address_space, seconds })
     }
 
     /// Runs one attack on a new server, or makes a quiet run.
@@ -104,8 +99,7 @@ impl Built {
         // The folder does not exist for a server that stores nothing.
         let _ = fs::remove_dir_all(&data);
         let parsed = |line: Option<String>| {
-            line.and_then(|line| serde_json::from_str(&line).ok())
-                .unwrap_or(Value::Null)
+            line.and_then(|line| serde_json::from_str(&line).ok()).unwrap_or(Value::Null)
         };
         Ok(Outcome {
             server: self.kind.name(),
@@ -138,9 +132,7 @@ impl Built {
 fn universe_server() -> Result<PathBuf> {
     let shown = Shown::first("universe-server")?;
     let build = ["build", "--quiet", "--locked", "--profile", "dist", "-p"];
-    let built = cargo(&build)
-        .args([shown.program, "--features", SHIPPED])
-        .status()?;
+    let built = cargo(&build).args([shown.program, "--features", SHIPPED]).status()?;
     if !built.success() {
         return Err(format!("{} does not build", shown.program).into());
     }

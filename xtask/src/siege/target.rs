@@ -74,10 +74,8 @@ impl Target {
 
     /// The head up to the length of the body, without the empty line.
     pub(super) fn head(&self, message: &Message) -> String {
-        let mut head = format!(
-            "{} {} HTTP/1.1\r\nhost: {}\r\n",
-            message.method, message.path, self.address
-        );
+        let mut head =
+            format!("{} {} HTTP/1.1\r\nhost: {}\r\n", message.method, message.path, self.address);
         for (name, value) in &message.headers {
             // Writing to a string cannot fail.
             let _ = write!(head, "{name}: {value}\r\n");
@@ -128,10 +126,7 @@ impl Target {
         let answer = self.ask(client, &legacy("", "initialize", &params))?;
         let id = answer.session.ok_or("initialize without a session id")?;
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        self.ask(
-            client,
-            &post(session_headers(&id, LEGACY), ready.to_owned()),
-        )?;
+        self.ask(client, &post(session_headers(&id, LEGACY), ready.to_owned()))?;
         Ok(id)
     }
 
@@ -158,12 +153,7 @@ impl Target {
 
 /// A POST to the MCP endpoint.
 pub(super) fn post(headers: Vec<(&'static str, String)>, body: String) -> Message {
-    Message {
-        method: "POST",
-        path: "/mcp".to_owned(),
-        headers,
-        body: body.into(),
-    }
+    Message { method: "POST", path: "/mcp".to_owned(), headers, body: body.into() }
 }
 
 /// A modern request with `id` as JSON. `params` is empty, or members that end with a comma. The header repeats `name`,
@@ -236,8 +226,5 @@ pub(super) fn session_headers(session: &str, revision: &str) -> Vec<(&'static st
 
 pub(super) fn json_headers() -> Vec<(&'static str, String)> {
     let both = "application/json, text/event-stream";
-    vec![
-        ("content-type", "application/json".to_owned()),
-        ("accept", both.to_owned()),
-    ]
+    vec![("content-type", "application/json".to_owned()), ("accept", both.to_owned())]
 }

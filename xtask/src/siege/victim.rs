@@ -52,10 +52,7 @@ pub(super) fn run(target: Target, time: Duration) -> Result<bool> {
             })
             .collect();
         // A lane that panicked has no figures. It is visibly missing from the report.
-        running
-            .into_iter()
-            .filter_map(|lane| lane.join().ok())
-            .collect::<Vec<_>>()
+        running.into_iter().filter_map(|lane| lane.join().ok()).collect::<Vec<_>>()
     });
     let held = held.check(&own);
     say(&to_json(&measured, &held).to_string())?;
@@ -113,9 +110,7 @@ fn to_json(lanes: &[Measured], held: &Map<String, Value>) -> Value {
 
 /// A percentile of sorted times. `None` for an empty list.
 fn percentile(times: &[u64], percent: usize) -> Option<u64> {
-    times
-        .get(times.len().saturating_sub(1) * percent / 100)
-        .copied()
+    times.get(times.len().saturating_sub(1) * percent / 100).copied()
 }
 
 #[cfg(test)]

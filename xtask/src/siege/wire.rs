@@ -72,11 +72,7 @@ pub(crate) struct Answer {
 
 impl Client {
     pub(crate) fn new(from: Ipv4Addr, to: SocketAddr) -> Self {
-        Self {
-            from,
-            to,
-            open: None,
-        }
+        Self { from, to, open: None }
     }
 
     /// Sends one request and reads its whole answer. An event stream is read to its end.
@@ -174,9 +170,7 @@ struct Head {
 fn head(connection: &mut impl BufRead) -> Result<Head> {
     let mut head = Head::default();
     let status = line(connection)?;
-    let status = status
-        .strip_prefix("HTTP/1.1 ")
-        .and_then(|rest| rest.get(..3));
+    let status = status.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
     head.status = status.ok_or("no status line")?.parse()?;
     head.length = Some(0);
     for _ in 0..MAX_LINES {
@@ -204,11 +198,8 @@ fn answer(connection: &mut impl BufRead) -> Result<(Answer, bool)> {
         Some(length) => exactly(connection, length)?,
         None => chunks(connection)?,
     };
-    let answer = Answer {
-        status: head.status,
-        session: head.session,
-        body: String::from_utf8(body)?,
-    };
+    let answer =
+        Answer { status: head.status, session: head.session, body: String::from_utf8(body)? };
     Ok((answer, !head.closes))
 }
 
@@ -245,9 +236,7 @@ fn line(connection: &mut impl BufRead) -> Result<String> {
         .take(MAX_LINE)
         .read_line(&mut line)
         .map_err(|error| format!("no answer: {}", in_words(&error)))?;
-    let line = line
-        .strip_suffix("\r\n")
-        .ok_or("the connection ended without an answer")?;
+    let line = line.strip_suffix("\r\n").ok_or("the connection ended without an answer")?;
     Ok(line.to_owned())
 }
 

@@ -82,16 +82,8 @@ mod tests {
     fn only_what_was_not_looked_at_is_excused_once_and_with_a_reason() {
         let mut seen = BTreeSet::new();
         for excuse in &EXCUSED {
-            assert!(
-                matches!(excuse.status, Status::Skipped | Status::Info),
-                "{}",
-                excuse.check
-            );
-            assert!(
-                scenarios().any(|scenario| scenario == excuse.scenario),
-                "{}",
-                excuse.check
-            );
+            assert!(matches!(excuse.status, Status::Skipped | Status::Info), "{}", excuse.check);
+            assert!(scenarios().any(|scenario| scenario == excuse.scenario), "{}", excuse.check);
             assert!(excuse.reason.len() > 20, "{}", excuse.check);
             assert!(
                 seen.insert((excuse.scenario, excuse.check, excuse.saying)),

@@ -172,10 +172,7 @@ mod tests {
     #[test]
     fn a_folder_names_its_scenario() {
         assert_eq!(
-            scenario(
-                "server-tools-list-2026-11-22T02-51-07-123Z",
-                SuiteSubject::Server
-            ),
+            scenario("server-tools-list-2026-11-22T02-51-07-123Z", SuiteSubject::Server),
             Some("tools-list")
         );
         assert_eq!(
@@ -195,10 +192,7 @@ mod tests {
         )
         .expect("checks");
         assert_eq!(read[0].status, Status::Warning);
-        assert_eq!(
-            (read[0].description.as_str(), read[0].message.as_str()),
-            ("d", "m")
-        );
+        assert_eq!((read[0].description.as_str(), read[0].message.as_str()), ("d", "m"));
         assert_eq!(read[1].status, Status::Unknown("LOST".to_owned()));
         assert_eq!(read[1].message, "why");
         for broken in ["", "{}", "[1]", r#"[{"id":"a"}]"#, r#"[{"status":"INFO"}]"#] {
@@ -214,17 +208,11 @@ mod tests {
             fs::create_dir_all(&own).expect("folder");
             fs::write(own.join("checks.json"), text).expect("file");
         };
-        write(
-            "server-ping-2026-11-22T02-51-07-123Z",
-            r#"[{"id":"p","status":"SUCCESS"}]"#,
-        );
+        write("server-ping-2026-11-22T02-51-07-123Z", r#"[{"id":"p","status":"SUCCESS"}]"#);
         fs::create_dir_all(folder.join("server-lost-2026-11-22T02-51-07-124Z")).expect("folder");
         let ran = read(&folder, SuiteSubject::Server).expect("results");
         assert_eq!(ran.keys().collect::<Vec<_>>(), ["ping"]);
-        write(
-            "auth/dpop-2026-11-22T02-51-07-123Z",
-            r#"[{"id":"p","status":"SUCCESS"}]"#,
-        );
+        write("auth/dpop-2026-11-22T02-51-07-123Z", r#"[{"id":"p","status":"SUCCESS"}]"#);
         let ran = read(&folder, SuiteSubject::Client).expect("results");
         assert!(ran.contains_key("auth/dpop"));
         write("server-ping-2026-11-22T02-51-08-000Z", "[]");

@@ -152,14 +152,9 @@ pub(super) fn run(
     }
     if !finished.success && verdict.failed == 0 {
         // The suite prints the reason to stderr.
-        let last = finished
-            .stderr
-            .lines()
-            .rfind(|line| !line.trim().is_empty());
+        let last = finished.stderr.lines().rfind(|line| !line.trim().is_empty());
         let last = last.unwrap_or("no reason given").trim();
-        verdict
-            .findings
-            .push(format!("the suite failed without a failed check: {last}"));
+        verdict.findings.push(format!("the suite failed without a failed check: {last}"));
     }
     Ok(Some(verdict))
 }
@@ -180,13 +175,9 @@ fn choose(command: &mut Command, scope: Scope, scenario: Option<&str>) {
         (Scope::Revision(revision), None) => command.args(["--requirements", revision]),
         // The suite does not accept a scenario together with a set of requirements. For a set, it acts as with
         // `--force`.
-        (Scope::Revision(revision), Some(scenario)) => command.args([
-            "--scenario",
-            scenario,
-            "--spec-version",
-            revision,
-            "--force",
-        ]),
+        (Scope::Revision(revision), Some(scenario)) => {
+            command.args(["--scenario", scenario, "--spec-version", revision, "--force"])
+        }
     };
 }
 

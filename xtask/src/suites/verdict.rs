@@ -45,20 +45,13 @@ pub(super) fn judge(
     ran: &BTreeMap<String, Vec<Check>>,
     excused: &[Excuse],
 ) -> Verdict {
-    let mut verdict = Verdict {
-        scenarios: ran.len(),
-        ..Verdict::default()
-    };
+    let mut verdict = Verdict { scenarios: ran.len(), ..Verdict::default() };
     for missing in listed.iter().filter(|name| !ran.contains_key(*name)) {
-        verdict.findings.push(format!(
-            "{missing}: listed by the suite, but left no result"
-        ));
+        verdict.findings.push(format!("{missing}: listed by the suite, but left no result"));
     }
     for (scenario, checks) in ran {
         if !listed.contains(scenario) {
-            verdict
-                .findings
-                .push(format!("{scenario}: not listed by the suite"));
+            verdict.findings.push(format!("{scenario}: not listed by the suite"));
         }
         if checks.iter().all(|check| check.status == Status::Info) {
             verdict.findings.push(format!("{scenario}: ran no check"));
@@ -68,11 +61,8 @@ pub(super) fn judge(
         }
     }
     let stale = excused.iter().filter(|excuse| {
-        ran.get(excuse.scenario).is_some_and(|checks| {
-            !checks
-                .iter()
-                .any(|check| excuse.covers(excuse.scenario, check))
-        })
+        ran.get(excuse.scenario)
+            .is_some_and(|checks| !checks.iter().any(|check| excuse.covers(excuse.scenario, check)))
     });
     verdict.findings.extend(stale.map(|excuse| {
         let (scenario, check) = (excuse.scenario, excuse.check);
@@ -182,25 +172,17 @@ mod tests {
 
     /// Judges scenarios, with exactly those that ran as the list.
     fn judged(ran: &[(&str, Vec<Check>)]) -> Verdict {
-        let ran: BTreeMap<_, _> = ran
-            .iter()
-            .map(|(name, checks)| ((*name).to_owned(), checks.clone()))
-            .collect();
+        let ran: BTreeMap<_, _> =
+            ran.iter().map(|(name, checks)| ((*name).to_owned(), checks.clone())).collect();
         judge(&ran.keys().cloned().collect(), &ran, &EXCUSES)
     }
 
     #[test]
     fn successes_and_what_is_excused_pass_and_are_counted() {
         let verdict = judged(&[
-            (
-                "ping",
-                vec![check("a", Status::Success), check("b", Status::Success)],
-            ),
+            ("ping", vec![check("a", Status::Success), check("b", Status::Success)]),
             ("tasks", vec![check("later", Status::Skipped)]),
-            (
-                "polling",
-                vec![check("trace", Status::Info), check("c", Status::Success)],
-            ),
+            ("polling", vec![check("trace", Status::Info), check("c", Status::Success)]),
         ]);
         assert_eq!(
             verdict.to_string(),
@@ -219,14 +201,9 @@ mod tests {
             (Status::Info, "info"),
             (Status::Unknown("LOST".to_owned()), "LOST"),
         ] {
-            let verdict = judged(&[(
-                "ping",
-                vec![check("a", Status::Success), check("b", status)],
-            )]);
-            assert_eq!(
-                verdict.findings,
-                [format!("ping: {word} b: what it wants: what it got")]
-            );
+            let verdict =
+                judged(&[("ping", vec![check("a", Status::Success), check("b", status)])]);
+            assert_eq!(verdict.findings, [format!("ping: {word} b: what it wants: what it got")]);
         }
     }
 
@@ -236,10 +213,7 @@ mod tests {
         assert_eq!(elsewhere.findings.len(), 1);
         let failed = judged(&[(
             "tasks",
-            vec![
-                check("later", Status::Failure),
-                check("later", Status::Skipped),
-            ],
+            vec![check("later", Status::Failure), check("later", Status::Skipped)],
         )]);
         assert_eq!(failed.findings.len(), 1);
         assert!(failed.findings[0].starts_with("tasks: FAILED later"));
@@ -258,10 +232,7 @@ mod tests {
 
     #[test]
     fn a_scenario_without_a_check_is_a_finding() {
-        assert_eq!(
-            judged(&[("ping", Vec::new())]).findings,
-            ["ping: ran no check"]
-        );
+        assert_eq!(judged(&[("ping", Vec::new())]).findings, ["ping: ran no check"]);
         assert_eq!(
             judged(&[("polling", vec![check("trace", Status::Info)])]).findings,
             ["polling: ran no check"]
@@ -274,10 +245,7 @@ mod tests {
         let verdict = judge(&BTreeSet::from(["old".to_owned()]), &ran, &[]);
         assert_eq!(
             verdict.findings,
-            [
-                "old: listed by the suite, but left no result",
-                "new: not listed by the suite"
-            ]
+            ["old: listed by the suite, but left no result", "new: not listed by the suite"]
         );
     }
 

@@ -12,15 +12,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("mcp-proto", &[]),
     ("universe-core", &[]),
     ("universe-store", &[]),
-    (
-        "universe-server",
-        &[
-            "mcp-proto",
-            "service-host",
-            "universe-core",
-            "universe-store",
-        ],
-    ),
+    ("universe-server", &["mcp-proto", "service-host", "universe-core", "universe-store"]),
     ("mcp-conformance", &["mcp-proto"]),
     ("service-host", &["mcp-proto"]),
     ("spec-server", &["mcp-proto", "service-host"]),
@@ -32,17 +24,7 @@ const CRATES: [(&str, &[&str]); 10] = [
 /// The modules of `mcp-proto` by layer, the lowest first. A module may use only modules of lower layers.
 const LAYERS: [&[&str]; 12] = [
     &["budget"],
-    &[
-        "accept",
-        "apart",
-        "cache",
-        "change",
-        "json",
-        "logging",
-        "scopes",
-        "uri_template",
-        "version",
-    ],
+    &["accept", "apart", "cache", "change", "json", "logging", "scopes", "uri_template", "version"],
     &["content", "jsonrpc", "seal"],
     &["lifecycle", "outbox", "schema"],
     &["call", "input", "skill"],
@@ -60,22 +42,17 @@ const LEGACY: (&str, &[&str]) = ("legacy", &["http", "stdio", "server"]);
 
 /// Dependencies in `cargo metadata --no-deps` that point the wrong way, and crates without a rule.
 pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
-    let members: BTreeSet<&str> = list(metadata, "packages")
-        .map(|package| text(package, "name"))
-        .collect();
+    let members: BTreeSet<&str> =
+        list(metadata, "packages").map(|package| text(package, "name")).collect();
     let mut findings = Vec::new();
     for package in list(metadata, "packages") {
         let name = text(package, "name");
         let Some((_, allowed)) = CRATES.iter().find(|(known, _)| *known == name) else {
-            findings.push(format!(
-                "{name}: a crate without a rule in xtask/src/tidy/arrows.rs"
-            ));
+            findings.push(format!("{name}: a crate without a rule in xtask/src/tidy/arrows.rs"));
             continue;
         };
         let used = list(package, "dependencies").filter(|used| text(used, "kind") != "dev");
-        let used = used
-            .map(|used| text(used, "name"))
-            .filter(|used| members.contains(used));
+        let used = used.map(|used| text(used, "name")).filter(|used| members.contains(used));
         for wrong in used.filter(|used| !allowed.contains(used)) {
             findings.push(format!("{name} may not depend on {wrong}"));
         }
@@ -106,9 +83,7 @@ pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>
             };
             let is_legacy = other == LEGACY.0 && LEGACY.1.contains(&name);
             if other != name && other_layer >= layer && !is_legacy {
-                findings.push(format!(
-                    "mcp-proto/src/{path}.rs: {name} may not know {other}"
-                ));
+                findings.push(format!("mcp-proto/src/{path}.rs: {name} may not know {other}"));
             }
         }
     }
@@ -125,9 +100,7 @@ pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>
 /// The top-level module that a file belongs to, and its layer.
 fn layer_of(module: &Module) -> Option<(&str, usize)> {
     let name = module.first()?;
-    let layer = LAYERS
-        .iter()
-        .position(|names| names.contains(&name.as_str()))?;
+    let layer = LAYERS.iter().position(|names| names.contains(&name.as_str()))?;
     Some((name, layer))
 }
 
@@ -161,10 +134,7 @@ mod tests {
             between_crates(&metadata("universe-core", Value::Null)),
             ["mcp-proto may not depend on universe-core"]
         );
-        assert_eq!(
-            between_crates(&metadata("universe-core", json!("build"))).len(),
-            1
-        );
+        assert_eq!(between_crates(&metadata("universe-core", json!("build"))).len(), 1);
         assert!(between_crates(&metadata("universe-core", json!("dev"))).is_empty());
         assert!(between_crates(&metadata("bytes", Value::Null)).is_empty());
     }
@@ -218,12 +188,7 @@ mod tests {
         for path in ["http/config.rs", "stdio/connection.rs", "server/run.rs"] {
             assert!(library(path, text).is_empty(), "{path}");
         }
-        for path in [
-            "context.rs",
-            "task/entry.rs",
-            "tool/registry.rs",
-            "client.rs",
-        ] {
+        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "client.rs"] {
             assert_eq!(library(path, text).len(), 1, "{path}");
         }
     }

@@ -55,39 +55,30 @@ pub(super) fn check(
     for (number, row) in rows(text) {
         read.rows += 1;
         let [id, rule, tests] = row.as_slice() else {
-            read.findings
-                .push(format!("{PATH}:{number}: a row is | id | rule | tests |"));
+            read.findings.push(format!("{PATH}:{number}: a row is | id | rule | tests |"));
             continue;
         };
         if !wanted.iter().any(|wanted| wanted == id) {
-            read.findings
-                .push(format!("{PATH}:{number}: there is no rule {id:?}"));
+            read.findings.push(format!("{PATH}:{number}: there is no rule {id:?}"));
         }
         if !seen.insert(*id) {
-            read.findings
-                .push(format!("{PATH}:{number}: a second row for {id}"));
+            read.findings.push(format!("{PATH}:{number}: a second row for {id}"));
         }
         if rule.is_empty() {
-            read.findings
-                .push(format!("{PATH}:{number}: {id} does not say its rule"));
+            read.findings.push(format!("{PATH}:{number}: {id} does not say its rule"));
         }
         match *tests {
-            "" => read
-                .findings
-                .push(format!("{PATH}:{number}: {id} has no test")),
+            "" => read.findings.push(format!("{PATH}:{number}: {id} has no test")),
             other if OTHERS.contains(&other) => read.others.push((*id).to_owned()),
             tests => {
-                let wrong = tests
-                    .split(',')
-                    .filter_map(|test| fault(test.trim(), files, scenarios));
-                read.findings
-                    .extend(wrong.map(|fault| format!("{PATH}:{number}: {id}: {fault}")));
+                let wrong =
+                    tests.split(',').filter_map(|test| fault(test.trim(), files, scenarios));
+                read.findings.extend(wrong.map(|fault| format!("{PATH}:{number}: {id}: {fault}")));
             }
         }
     }
     let missing = wanted.iter().filter(|id| !seen.contains(id.as_str()));
-    read.findings
-        .extend(missing.map(|id| format!("{PATH}: no row for {id}")));
+    read.findings.extend(missing.map(|id| format!("{PATH}: no row for {id}")));
     read
 }
 
@@ -113,9 +104,7 @@ fn fault(
         return (!scenarios.contains(scenario))
             .then(|| format!("the suites have no scenario {scenario:?}"));
     }
-    let named = test
-        .strip_prefix('`')
-        .and_then(|test| test.strip_suffix('`'));
+    let named = test.strip_prefix('`').and_then(|test| test.strip_suffix('`'));
     let Some((file, function)) = named.and_then(|test| test.split_once("::")) else {
         return Some(format!(
             "{test:?} is neither `file::function` nor suite: scenario nor one of the words client, proxy"
@@ -138,9 +127,7 @@ fn has_test(text: &str, function: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let named = |line: &str| {
         let line = line.strip_prefix("async ").unwrap_or(line);
-        let rest = line
-            .strip_prefix("fn ")
-            .and_then(|line| line.strip_prefix(function));
+        let rest = line.strip_prefix("fn ").and_then(|line| line.strip_prefix(function));
         rest.is_some_and(|rest| rest.starts_with(['(', '<']))
     };
     lines.iter().enumerate().any(|(at, line)| {
@@ -182,11 +169,8 @@ mod tests {
     }
 
     fn checked(changes: &[(&str, &str)]) -> Checklist {
-        let files = [
-            "mcp-proto/tests/it/room.rs",
-            "mcp-proto/src/a/room.rs",
-            "server/tests/it/room.rs",
-        ];
+        let files =
+            ["mcp-proto/tests/it/room.rs", "mcp-proto/src/a/room.rs", "server/tests/it/room.rs"];
         let files = files.map(|path| (path.to_owned(), SOURCE.to_owned()));
         check(&table(changes), &files.into(), &BTreeSet::from(["ping"]))
     }
@@ -203,10 +187,7 @@ mod tests {
     #[test]
     fn a_whole_table_passes_and_clients_are_told() {
         let read = checked(&[
-            (
-                "B1",
-                "| B1 | a rule | suite: ping, `src/a/room::two`, `room::one` |",
-            ),
+            ("B1", "| B1 | a rule | suite: ping, `src/a/room::two`, `room::one` |"),
             ("H6", "| H6 | a rule | client |"),
             ("H24", "| H24 | a rule | proxy |"),
             ("H3", "| H3 | a rule | `server/room::one` |"),
@@ -219,20 +200,14 @@ mod tests {
     #[test]
     fn each_rule_of_the_table_can_fail() {
         assert_eq!(finding("B2", "| B2 | a rule | |"), "B2 has no test");
-        assert_eq!(
-            finding("B2", "| B2 | | client |"),
-            "B2 does not say its rule"
-        );
+        assert_eq!(finding("B2", "| B2 | | client |"), "B2 does not say its rule");
         assert_eq!(finding("B2", "no row"), "no row for B2");
         assert_eq!(
             finding("B2", "| B2 | a rule | client |\n| B2 | a rule | client |"),
             "a second row for B2"
         );
         assert_eq!(
-            finding(
-                "B21",
-                "| B21 | a rule | client |\n| B22 | a rule | client |"
-            ),
+            finding("B21", "| B21 | a rule | client |\n| B22 | a rule | client |"),
             "there is no rule \"B22\""
         );
         assert_eq!(
@@ -244,20 +219,14 @@ mod tests {
     #[test]
     fn a_test_has_to_exist_and_to_be_one() {
         let tests = |tests: &str| finding("B2", &format!("| B2 | a rule | {tests} |"));
-        assert_eq!(
-            tests("`attic::one`"),
-            "B2: there is no mcp-proto/tests/it/attic.rs"
-        );
+        assert_eq!(tests("`attic::one`"), "B2: there is no mcp-proto/tests/it/attic.rs");
         for function in ["on", "helper", "no_test", "one_more"] {
             assert_eq!(
                 tests(&format!("`room::two`, `room::{function}`")),
                 format!("B2: mcp-proto/tests/it/room.rs has no test {function}")
             );
         }
-        assert_eq!(
-            tests("suite: pong"),
-            "B2: the suites have no scenario \"pong\""
-        );
+        assert_eq!(tests("suite: pong"), "B2: the suites have no scenario \"pong\"");
         for form in ["room::one", "`one`", "client, `room::one`", "by review"] {
             assert!(tests(form).contains("is neither"), "{form}");
         }

@@ -31,9 +31,8 @@ pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Impor
         }
         used
     };
-    let imports = texts
-        .iter()
-        .map(|(module, text)| (module.clone(), used(module, without_tests(text))));
+    let imports =
+        texts.iter().map(|(module, text)| (module.clone(), used(module, without_tests(text))));
     imports.collect()
 }
 
@@ -49,21 +48,16 @@ pub(super) fn circles(imports: &Imports) -> Vec<Vec<&Module>> {
         }
         seen
     };
-    let reached: BTreeMap<&Module, BTreeSet<&Module>> = imports
-        .keys()
-        .map(|module| (module, reach(module)))
-        .collect();
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+        imports.keys().map(|module| (module, reach(module))).collect();
     let mut told = BTreeSet::new();
     let mut circles = Vec::new();
     for (module, seen) in &reached {
         if !seen.contains(*module) || told.contains(module) {
             continue;
         }
-        let back = |other: &&&Module| {
-            reached
-                .get(**other)
-                .is_some_and(|seen| seen.contains(*module))
-        };
+        let back =
+            |other: &&&Module| reached.get(**other).is_some_and(|seen| seen.contains(*module));
         let circle: Vec<&Module> = seen.iter().filter(back).copied().collect();
         told.extend(circle.iter().copied());
         circles.push(circle);
@@ -78,9 +72,7 @@ fn module(path: &str) -> Module {
 
 /// The text without the module of tests at its end.
 fn without_tests(text: &str) -> &str {
-    text.split("#[cfg(test)]\nmod tests {")
-        .next()
-        .unwrap_or(text)
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
 }
 
 /// Every path to an item of this crate, starting at the crate root.
@@ -123,9 +115,7 @@ fn collect(base: &[String], text: &str, found: &mut Vec<Module>) {
         }
         return;
     }
-    let end = text
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     if name.is_empty() {
         return;
@@ -168,10 +158,7 @@ mod tests {
     }
 
     fn used(imports: &Imports, path: &str) -> Vec<String> {
-        imports[&module(path)]
-            .iter()
-            .map(|module| module.join("/"))
-            .collect()
+        imports[&module(path)].iter().map(|module| module.join("/")).collect()
     }
 
     #[test]
@@ -182,10 +169,7 @@ mod tests {
             ("c.rs", ""),
             ("c/d.rs", ""),
             ("c/e.rs", "use super::d::Thing;\nfn f(x: crate::a::X) {}"),
-            (
-                "f.rs",
-                "use crate::{\n    a::{X, Y},\n    b as other,\n    c::{d::Thing, Face},\n};",
-            ),
+            ("f.rs", "use crate::{\n    a::{X, Y},\n    b as other,\n    c::{d::Thing, Face},\n};"),
             ("f/g.rs", "use super::super::b::Y;\nuse super::Own;"),
         ]);
         assert_eq!(used(&imports, "c/e.rs"), ["a", "c/d"]);
@@ -207,11 +191,8 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_once_however_long() {
-        let straight = of(&[
-            ("a.rs", "use crate::b::X;"),
-            ("b.rs", "use crate::c::X;"),
-            ("c.rs", ""),
-        ]);
+        let straight =
+            of(&[("a.rs", "use crate::b::X;"), ("b.rs", "use crate::c::X;"), ("c.rs", "")]);
         assert!(circles(&straight).is_empty());
         let round = of(&[
             ("a.rs", "use crate::b::X;"),

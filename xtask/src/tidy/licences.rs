@@ -36,15 +36,9 @@ fn known(deny: &str) -> Result<Vec<String>, String> {
 /// expression that passes this way also passes the correct way. A `+` after a name allows newer versions and the named
 /// one.
 fn acceptable(expression: &str, known: &[String]) -> bool {
-    let is_known = |name: &str| {
-        known
-            .iter()
-            .any(|it| it == name.trim().trim_end_matches('+'))
-    };
+    let is_known = |name: &str| known.iter().any(|it| it == name.trim().trim_end_matches('+'));
     let alternatives = expression.replace(['(', ')'], " ").replace('/', " OR ");
-    alternatives
-        .split(" AND ")
-        .all(|part| part.split(" OR ").any(is_known))
+    alternatives.split(" AND ").all(|part| part.split(" OR ").any(is_known))
 }
 
 #[cfg(test)]

@@ -12,10 +12,7 @@ const HEADING: &str = "## Code map";
 pub(super) fn folders(metadata: &Value, root: &Path) -> Vec<String> {
     list(metadata, "packages")
         .filter_map(|package| {
-            Path::new(text(package, "manifest_path"))
-                .parent()?
-                .strip_prefix(root)
-                .ok()
+            Path::new(text(package, "manifest_path")).parent()?.strip_prefix(root).ok()
         })
         .map(|folder| folder.to_string_lossy().replace('\\', "/"))
         .collect()
@@ -39,9 +36,7 @@ pub(super) fn check(
     let missing = entries.iter().filter(|path| !exists(path));
     let missing = missing
         .map(|path| format!("ARCHITECTURE.md: the code map names {path}, which does not exist"));
-    let unnamed = crates
-        .iter()
-        .filter(|folder| !entries.contains(&folder.as_str()));
+    let unnamed = crates.iter().filter(|folder| !entries.contains(&folder.as_str()));
     let unnamed = unnamed
         .map(|folder| format!("ARCHITECTURE.md: the code map does not name the crate {folder}"));
     missing.chain(unnamed).collect()
@@ -69,10 +64,7 @@ mod tests {
             ["ARCHITECTURE.md: the code map names one/src/lib.rs, which does not exist"]
         );
         let unnamed = check(TEXT, &["one".into(), "later".into()], |_| true);
-        assert_eq!(
-            unnamed,
-            ["ARCHITECTURE.md: the code map does not name the crate later"]
-        );
+        assert_eq!(unnamed, ["ARCHITECTURE.md: the code map does not name the crate later"]);
         assert_eq!(check("# No map", &["one".into()], |_| true).len(), 1);
     }
 

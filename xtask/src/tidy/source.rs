@@ -76,8 +76,7 @@ fn is_long_comment(line: &str) -> bool {
 }
 
 fn has_word(line: &str, word: &str) -> bool {
-    line.split(|c: char| !c.is_alphanumeric())
-        .any(|part| part == word)
+    line.split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
 }
 
 /// Whether the line contains a path that begins with `start`. Matches inside a longer path or a URL do not count.
@@ -112,11 +111,7 @@ mod tests {
         assert!(check("a.rs", "//! What it is for.\nfn main() {}\n").is_empty());
         assert!(check("a.rs", &format!("//! x\n{}", "\n".repeat(LINES - 1))).is_empty());
         assert!(
-            check(
-                "a.md",
-                "A mastodon, src/home/x, https://host/work/x and ../work/y"
-            )
-            .is_empty()
+            check("a.md", "A mastodon, src/home/x, https://host/work/x and ../work/y").is_empty()
         );
     }
 
@@ -124,24 +119,14 @@ mod tests {
     fn each_rule_can_fail() {
         assert_eq!(check("a.rs", "fn main() {}").len(), 1);
         assert_eq!(check("a.rs", "// what\n//! late").len(), 1);
-        assert_eq!(
-            check("a.rs", &format!("//! x\n{}", "\n".repeat(LINES))).len(),
-            1
-        );
+        assert_eq!(check("a.rs", &format!("//! x\n{}", "\n".repeat(LINES))).len(), 1);
         assert_eq!(size("core", BYTES), None);
         assert!(size("core", BYTES + 1).is_some());
         for word in UNFINISHED {
-            assert_eq!(
-                check("a.md", &format!("fine\n{word}: later")),
-                [format!("a.md:2: {word}")]
-            );
+            assert_eq!(check("a.md", &format!("fine\n{word}: later")), [format!("a.md:2: {word}")]);
         }
         for start in MACHINE_PATHS {
-            assert_eq!(
-                check("a.toml", &format!("x = \"{start}x\"")).len(),
-                1,
-                "{start}"
-            );
+            assert_eq!(check("a.toml", &format!("x = \"{start}x\"")).len(), 1, "{start}");
         }
     }
 

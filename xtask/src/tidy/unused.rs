@@ -109,10 +109,7 @@ impl Kind {
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Normal => ("dependencies", "the sources of its library and programs"),
-            Self::Dev => (
-                "dev-dependencies",
-                "its sources, tests, examples and benches",
-            ),
+            Self::Dev => ("dev-dependencies", "its sources, tests, examples and benches"),
             Self::Build => ("build-dependencies", "its build script"),
         }
     }

@@ -13,11 +13,8 @@ use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Authorization in the form of RFC 9728 began with 2025-06-18.
-const SCOPE: Scope = Scope {
-    first: Revision::V2025_06_18,
-    transport: Transport::Http,
-    ..EVERYWHERE
-};
+const SCOPE: Scope =
+    Scope { first: Revision::V2025_06_18, transport: Transport::Http, ..EVERYWHERE };
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -44,9 +41,7 @@ pub(super) const RULES: &[Rule] = &[
 async fn refused(bench: &mut Bench) -> Exchange {
     let message = bench.message(known(bench), json!({}));
     let raw = bench.framed(&message);
-    bench
-        .raw(raw.with("authorization", "Bearer no-such-token"))
-        .await
+    bench.raw(raw.with("authorization", "Bearer no-such-token")).await
 }
 
 fn is_open() -> Verdict {
@@ -98,11 +93,7 @@ async fn metadata(bench: &mut Bench) -> Verdict {
             Ok(uri) if is_elsewhere(&uri, &bench.endpoint) => {
                 return Verdict::Unclear(format!("{url} is on another server"));
             }
-            Ok(uri) => uri
-                .path_and_query()
-                .map(|it| it.as_str().to_owned())
-                .into_iter()
-                .collect(),
+            Ok(uri) => uri.path_and_query().map(|it| it.as_str().to_owned()).into_iter().collect(),
             Err(_) => {
                 return finding(format!("resource_metadata is {url:?}, no URL"), &exchange);
             }
@@ -114,13 +105,8 @@ async fn metadata(bench: &mut Bench) -> Verdict {
         raw.path = Some(path);
         last = bench.raw(raw).await;
         let document: Option<Value> = serde_json::from_str(&last.received).ok();
-        let servers = document
-            .as_ref()
-            .and_then(|it| it.get("authorization_servers"));
-        if servers
-            .and_then(Value::as_array)
-            .is_some_and(|it| !it.is_empty())
-        {
+        let servers = document.as_ref().and_then(|it| it.get("authorization_servers"));
+        if servers.and_then(Value::as_array).is_some_and(|it| !it.is_empty()) {
             return Verdict::Holds;
         }
         if is_unclear(&last) {
@@ -128,10 +114,7 @@ async fn metadata(bench: &mut Bench) -> Verdict {
         }
     }
     unclear.unwrap_or_else(|| {
-        finding(
-            "there is no metadata that names an authorization server",
-            &last,
-        )
+        finding("there is no metadata that names an authorization server", &last)
     })
 }
 
@@ -143,9 +126,7 @@ fn well_known(endpoint: &Endpoint) -> Vec<String> {
     };
     let (path, _) = url.split_once('?').unwrap_or((&url, ""));
     let suffixes = [url.as_str(), path, path.trim_end_matches('/'), ""];
-    let mut paths = suffixes
-        .map(|suffix| format!("{WELL_KNOWN}{suffix}"))
-        .to_vec();
+    let mut paths = suffixes.map(|suffix| format!("{WELL_KNOWN}{suffix}")).to_vec();
     paths.dedup();
     paths
 }

@@ -117,9 +117,7 @@ async fn id_echo(bench: &mut Bench) -> Verdict {
             return finding(format!("the id {id} got {}", exchange.outcome()), &exchange);
         };
         if response.get("id") != Some(&id) {
-            let got = response
-                .get("id")
-                .map_or("no id".to_owned(), Value::to_string);
+            let got = response.get("id").map_or("no id".to_owned(), Value::to_string);
             return finding(format!("the id {id} came back as {got}"), &exchange);
         }
     }
@@ -145,11 +143,7 @@ async fn frame(bench: &mut Bench) -> Verdict {
 
 async fn unknown_method(bench: &mut Bench) -> Verdict {
     let exchange = bench.ask("no/such/method", json!({})).await;
-    holds_if(
-        exchange.code() == Some(-32601),
-        exchange.outcome(),
-        &exchange,
-    )
+    holds_if(exchange.code() == Some(-32601), exchange.outcome(), &exchange)
 }
 
 /// Sends a body unchanged, in a separate session, since it may do harm.
@@ -157,10 +151,7 @@ async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange)
     let mut fresh = bench.fresh().await;
     let params = fresh.with_meta(json!({}));
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
-    let raw = Raw {
-        body: body.into(),
-        ..fresh.framed(&message)
-    };
+    let raw = Raw { body: body.into(), ..fresh.framed(&message) };
     let patience = match bench.endpoint.is_http() {
         true => bench.patience,
         // Such a line needs no answer.
@@ -238,11 +229,7 @@ async fn deep_nesting(bench: &mut Bench) -> Verdict {
 }
 
 async fn invalid_utf8(bench: &mut Bench) -> Verdict {
-    let body = [
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"".as_slice(),
-        b"\xff\xfe\"}",
-    ]
-    .concat();
+    let body = [b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"".as_slice(), b"\xff\xfe\"}"].concat();
     survives(bench, body).await
 }
 

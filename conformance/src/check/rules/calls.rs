@@ -23,10 +23,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2025-06-18, Tools, Output schema",
         title: "A tool with an outputSchema gives structuredContent that fits it",
         fix: "give structuredContent with every result that is not an error, as the schema says",
-        scope: Scope {
-            first: Revision::V2025_06_18,
-            ..EVERYWHERE
-        },
+        scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
         probe: |bench| structured(bench).boxed(),
     },
     Rule {
@@ -70,16 +67,12 @@ pub(super) fn callable(bench: &Bench) -> impl Iterator<Item = &Value> {
 }
 
 pub(super) fn needs_nothing(tool: &Value) -> bool {
-    let required = tool
-        .pointer("/inputSchema/required")
-        .and_then(Value::as_array);
+    let required = tool.pointer("/inputSchema/required").and_then(Value::as_array);
     required.is_none_or(Vec::is_empty)
 }
 
 pub(super) fn nothing_to_call(what: &str) -> Verdict {
-    Verdict::Inapplicable(format!(
-        "no tool that is read-only or named by --call {what}"
-    ))
+    Verdict::Inapplicable(format!("no tool that is read-only or named by --call {what}"))
 }
 
 async fn arguments(bench: &mut Bench) -> Verdict {
@@ -101,10 +94,7 @@ async fn arguments(bench: &mut Bench) -> Verdict {
     let exchange = bench.ask("tools/call", given).await;
     let is_error = exchange.result().and_then(|it| it.get("isError")) == Some(&json!(true));
     let by_code = exchange.code() == Some(-32602) && bench.revision < Revision::V2025_11_25;
-    let seen = format!(
-        "{tool} with an object as {property}: {}",
-        exchange.outcome()
-    );
+    let seen = format!("{tool} with an object as {property}: {}", exchange.outcome());
     holds_if(is_error || by_code, seen, &exchange)
 }
 
@@ -148,9 +138,7 @@ fn misfit(value: &Value, schema: &Value, path: &str, depth: usize) -> Option<Str
     };
     if !fits {
         let kind = kind.unwrap_or_default();
-        return Some(format!(
-            "/structuredContent{path} is not of the type {kind}"
-        ));
+        return Some(format!("/structuredContent{path} is not of the type {kind}"));
     }
     if depth > 20 {
         return None;
@@ -164,12 +152,7 @@ fn misfit(value: &Value, schema: &Value, path: &str, depth: usize) -> Option<Str
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     let inner = properties.into_iter().flatten().find_map(|(name, schema)| {
-        misfit(
-            value.get(name)?,
-            schema,
-            &format!("{path}/{name}"),
-            depth + 1,
-        )
+        misfit(value.get(name)?, schema, &format!("{path}/{name}"), depth + 1)
     });
     inner.or_else(|| {
         let items = schema.get("items")?;

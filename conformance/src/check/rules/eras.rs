@@ -19,10 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2026-07-28, stdio, Backward compatibility",
         title: "After server/discover, which a newer client asks first, initialize is answered as if nothing had come",
         fix: "answer what you do not know with an error, before initialize too, and go on: a newer client asks server/discover in the same process and then begins the handshake",
-        scope: Scope {
-            transport: Transport::Stdio,
-            ..LEGACY
-        },
+        scope: Scope { transport: Transport::Stdio, ..LEGACY },
         probe: |bench| fallback(bench).boxed(),
     },
     Rule {
@@ -37,11 +34,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 async fn fallback(bench: &mut Bench) -> Verdict {
-    let newer = Bench::new(
-        bench.endpoint.clone(),
-        Revision::V2026_07_28,
-        bench.patience,
-    );
+    let newer = Bench::new(bench.endpoint.clone(), Revision::V2026_07_28, bench.patience);
     let params = newer.with_meta(json!({}));
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
     let probe =
@@ -49,9 +42,7 @@ async fn fallback(bench: &mut Bench) -> Verdict {
     let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
     // It may stay silent.
     let patience = PROBE.min(bench.patience);
-    let answer = fresh
-        .raw_within(Raw::post(probe.to_string()), patience)
-        .await;
+    let answer = fresh.raw_within(Raw::post(probe.to_string()), patience).await;
     if answer.result().is_some() {
         fresh.end().await;
         return Verdict::Inapplicable("the server answers server/discover".to_owned());
@@ -67,11 +58,7 @@ async fn names_versions(bench: &mut Bench) -> Verdict {
     if bench.spoken.iter().any(|it| !it.is_modern()) {
         return Verdict::Inapplicable("the server has a handshake".to_owned());
     }
-    let mut older = Bench::new(
-        bench.endpoint.clone(),
-        Revision::V2025_11_25,
-        bench.patience,
-    );
+    let mut older = Bench::new(bench.endpoint.clone(), Revision::V2025_11_25, bench.patience);
     older.open().await;
     let refusal = older.greeting.clone();
     older.end().await;

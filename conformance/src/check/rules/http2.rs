@@ -33,11 +33,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
     let Some(target) = target.over_http2() else {
         return Verdict::Inapplicable("the server is in this process".to_owned());
     };
-    let mut other = Bench::new(
-        Endpoint::Http(target),
-        bench.revision,
-        SPEAKS.min(bench.patience),
-    );
+    let mut other = Bench::new(Endpoint::Http(target), bench.revision, SPEAKS.min(bench.patience));
     other.join(bench.session().map(str::to_owned));
     // An answer of any kind shows that it is supported.
     let first = other.ask(known(bench), json!({})).await;

@@ -32,10 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2026-07-28, Subscriptions, Graceful closure",
         title: "A program that is asked to end (SIGTERM) answers its subscriptions first",
         fix: "when you shut down, send each subscription its result, with resultType and _meta.subscriptionId, before stdout is closed",
-        scope: Scope {
-            transport: Transport::Stdio,
-            ..MODERN
-        },
+        scope: Scope { transport: Transport::Stdio, ..MODERN },
         probe: |bench| graceful_end(bench).boxed(),
     },
 ];

@@ -79,10 +79,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2025-11-25, Tools, Tool names",
         title: "The name of a tool has 1 to 128 of the characters A–Z a–z 0–9 _ - .",
         fix: "name tools with letters, digits, underscores, hyphens and dots",
-        scope: Scope {
-            first: Revision::V2025_11_25,
-            ..EVERYWHERE
-        },
+        scope: Scope { first: Revision::V2025_11_25, ..EVERYWHERE },
         probe: |bench| name_characters(bench).boxed(),
     },
     Rule {
@@ -110,9 +107,7 @@ async fn declared(bench: &mut Bench) -> Verdict {
         // Templates have no capability of their own.
         let is_free =
             |page: &Exchange| *method == "resources/templates/list" && page.code() == Some(-32601);
-        let refused = pages
-            .iter()
-            .find(|page| page.result().is_none() && !is_free(page));
+        let refused = pages.iter().find(|page| page.result().is_none() && !is_free(page));
         if let Some(page) = refused {
             return finding(format!("{method}: {}", page.outcome()), page);
         }
@@ -123,9 +118,7 @@ async fn declared(bench: &mut Bench) -> Verdict {
 async fn unknown_cursor(bench: &mut Bench) -> Verdict {
     let methods: Vec<_> = bench.lists.iter().map(|(method, ..)| *method).collect();
     for method in methods {
-        let exchange = bench
-            .ask(method, json!({"cursor": "no cursor of this server"}))
-            .await;
+        let exchange = bench.ask(method, json!({"cursor": "no cursor of this server"})).await;
         // A server may have methods that it does not serve though their family is declared.
         if !matches!(exchange.code(), Some(-32602 | -32601)) {
             return finding(format!("{method}: {}", exchange.outcome()), &exchange);
@@ -147,10 +140,7 @@ async fn end(bench: &mut Bench) -> Verdict {
             }
         }
         if seen.len() >= 100 {
-            return finding(
-                format!("{method} has more than 100 pages"),
-                &bench.page(method),
-            );
+            return finding(format!("{method} has more than 100 pages"), &bench.page(method));
         }
     }
     Verdict::Holds
@@ -185,10 +175,7 @@ async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
 /// A finding for the first tool that `wrong` reports a problem with.
 pub(super) fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
     for tool in bench.items("tools/list") {
-        let name = tool
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or("a tool without a name");
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or("a tool without a name");
         if let Some(problem) = wrong(tool) {
             return finding(format!("{name}: {problem}"), &bench.page("tools/list"));
         }
@@ -216,10 +203,7 @@ async fn description(bench: &mut Bench) -> Verdict {
 async fn local_references(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
         let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
-        let reference = schemas
-            .into_iter()
-            .flatten()
-            .find_map(|schema| foreign(schema, 0))?;
+        let reference = schemas.into_iter().flatten().find_map(|schema| foreign(schema, 0))?;
         Some(format!("it refers to {reference:?}"))
     })
 }

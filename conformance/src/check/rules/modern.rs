@@ -103,13 +103,8 @@ async fn server_info(bench: &mut Bench) -> Verdict {
         let Some(result) = exchange.result() else {
             continue;
         };
-        let info = result
-            .get("_meta")
-            .and_then(|it| it.get("io.modelcontextprotocol/serverInfo"));
-        if !info
-            .and_then(|it| it.get("name"))
-            .is_some_and(Value::is_string)
-        {
+        let info = result.get("_meta").and_then(|it| it.get("io.modelcontextprotocol/serverInfo"));
+        if !info.and_then(|it| it.get("name")).is_some_and(Value::is_string) {
             return finding("a result does not name the server", &exchange);
         }
     }
@@ -129,10 +124,7 @@ async fn discover(bench: &mut Bench) -> Verdict {
 /// The request for what the server is, without one key of `_meta`.
 async fn without(bench: &mut Bench, key: &str) -> Exchange {
     let mut message = bench.message("server/discover", json!({}));
-    if let Some(meta) = message
-        .pointer_mut("/params/_meta")
-        .and_then(Value::as_object_mut)
-    {
+    if let Some(meta) = message.pointer_mut("/params/_meta").and_then(Value::as_object_mut) {
         meta.remove(&format!("io.modelcontextprotocol/{key}"));
     }
     bench.send(&message).await
@@ -172,9 +164,7 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
     };
     let exchange = bench.raw(raw).await;
     let data = exchange.response().and_then(|it| it.pointer("/error/data"));
-    let supported = data
-        .and_then(|it| it.get("supported"))
-        .and_then(Value::as_array);
+    let supported = data.and_then(|it| it.get("supported")).and_then(Value::as_array);
     let requested = data.and_then(|it| it.get("requested"));
     let status = exchange.status.is_none_or(|status| status == 400);
     match exchange.code() {

@@ -64,10 +64,9 @@ fn named(bench: &Bench, name: &str) -> Option<(&'static str, Value)> {
     Some(match () {
         () if bench.offers("tools") => ("tools/call", json!({"name": name, "arguments": {}})),
         () if bench.offers("prompts") => ("prompts/get", json!({ "name": name })),
-        () if bench.offers("resources") => (
-            "resources/read",
-            json!({"uri": format!("no-such-scheme://{name}")}),
-        ),
+        () if bench.offers("resources") => {
+            ("resources/read", json!({"uri": format!("no-such-scheme://{name}")}))
+        }
         () => return None,
     })
 }

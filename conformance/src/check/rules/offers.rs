@@ -78,11 +78,7 @@ async fn unknown_tool(bench: &mut Bench) -> Verdict {
 }
 
 async fn read(bench: &mut Bench) -> Verdict {
-    let uri = bench
-        .items("resources/list")
-        .first()
-        .and_then(|it| it.get("uri"))
-        .cloned();
+    let uri = bench.items("resources/list").first().and_then(|it| it.get("uri")).cloned();
     let Some(uri) = uri else {
         return Verdict::Inapplicable("no resource is listed".to_owned());
     };
@@ -101,15 +97,9 @@ async fn unknown_resource(bench: &mut Bench) -> Verdict {
     }
     let params = json!({"uri": "no-such-scheme://no/such/resource"});
     let exchange = bench.ask("resources/read", params).await;
-    let wanted = if bench.revision.is_modern() {
-        -32602
-    } else {
-        -32002
-    };
+    let wanted = if bench.revision.is_modern() { -32602 } else { -32002 };
     // Before 2026-07-28 the code was an example; what harms clients is a result.
-    let good = exchange
-        .code()
-        .is_some_and(|code| code == wanted || !bench.revision.is_modern());
+    let good = exchange.code().is_some_and(|code| code == wanted || !bench.revision.is_modern());
     holds_if(good, exchange.outcome(), &exchange)
 }
 
@@ -117,12 +107,7 @@ async fn unknown_prompt(bench: &mut Bench) -> Verdict {
     if !bench.offers("prompts") {
         return without("prompts");
     }
-    let exchange = bench
-        .ask(
-            "prompts/get",
-            json!({"name": "no_such_prompt_of_this_server"}),
-        )
-        .await;
+    let exchange = bench.ask("prompts/get", json!({"name": "no_such_prompt_of_this_server"})).await;
     invalid_params(&exchange)
 }
 
@@ -130,26 +115,19 @@ async fn log_level(bench: &mut Bench) -> Verdict {
     if !bench.offers("logging") {
         return without("logging");
     }
-    let exchange = bench
-        .ask("logging/setLevel", json!({"level": "loud"}))
-        .await;
+    let exchange = bench.ask("logging/setLevel", json!({"level": "loud"})).await;
     invalid_params(&exchange)
 }
 
 async fn undeclared(bench: &mut Bench) -> Verdict {
-    for (capability, method) in [
-        ("tools", "tools/list"),
-        ("resources", "resources/list"),
-        ("prompts", "prompts/list"),
-    ] {
+    for (capability, method) in
+        [("tools", "tools/list"), ("resources", "resources/list"), ("prompts", "prompts/list")]
+    {
         if bench.offers(capability) {
             continue;
         }
         let exchange = bench.ask(method, json!({})).await;
-        let items = exchange
-            .result()
-            .and_then(|it| it.get(capability))
-            .and_then(Value::as_array);
+        let items = exchange.result().and_then(|it| it.get(capability)).and_then(Value::as_array);
         // An empty list offers nothing.
         if items.is_some_and(|items| !items.is_empty()) {
             return finding(

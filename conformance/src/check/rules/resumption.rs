@@ -65,8 +65,7 @@ fn event_ids_of(exchange: &Exchange) -> Vec<String> {
     }
     let lines = exchange.received.lines();
     let ids = lines.filter_map(|line| line.strip_prefix("id:"));
-    ids.map(|id| id.trim_start_matches(' ').to_owned())
-        .collect()
+    ids.map(|id| id.trim_start_matches(' ').to_owned()).collect()
 }
 
 fn without_ids() -> Verdict {
@@ -79,10 +78,7 @@ async fn event_ids(bench: &mut Bench) -> Verdict {
         return without_ids();
     }
     match two.iter().find(|id| one.contains(id)) {
-        Some(id) => finding(
-            format!("the event id {id:?} came on two streams"),
-            &exchange,
-        ),
+        Some(id) => finding(format!("the event id {id:?} came on two streams"), &exchange),
         None => Verdict::Holds,
     }
 }

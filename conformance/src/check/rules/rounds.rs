@@ -145,9 +145,7 @@ async fn first(bench: &mut Bench) -> Result<Round, Verdict> {
             return Ok(round);
         }
     }
-    Err(Verdict::Inapplicable(
-        "no tool that may be called asks the client".to_owned(),
-    ))
+    Err(Verdict::Inapplicable("no tool that may be called asks the client".to_owned()))
 }
 
 async fn missing_answers(bench: &mut Bench) -> Verdict {
@@ -245,10 +243,7 @@ async fn state_of_another_tool(bench: &mut Bench) -> Verdict {
     let [(one, _), (_, of_another), ..] = states.as_slice() else {
         return Verdict::Inapplicable("one tool alone gives a state".to_owned());
     };
-    let exchange = one
-        .with(of_another.clone())
-        .again(bench, one.answers())
-        .await;
+    let exchange = one.with(of_another.clone()).again(bench, one.answers()).await;
     was_completed(&one.tool, &exchange)
 }
 
@@ -276,9 +271,7 @@ async fn state_twice(bench: &mut Bench) -> Verdict {
     };
     for (round, _) in states {
         let tools = bench.items("tools/list");
-        let tool = tools
-            .iter()
-            .find(|it| it.get("name") == Some(&json!(round.tool)));
+        let tool = tools.iter().find(|it| it.get("name") == Some(&json!(round.tool)));
         let hint = |name: &str| {
             let hint = tool.and_then(|it| it.get("annotations")?.get(name)?.as_bool());
             hint == Some(true)

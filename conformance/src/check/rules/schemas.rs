@@ -84,9 +84,7 @@ async fn property_names(bench: &mut Bench) -> Verdict {
         let bad = properties
             .keys()
             .find(|name| !(1..=LONGEST).contains(&name.len()) || !name.chars().all(is_good))?;
-        Some(format!(
-            "its property {bad:?} has other characters, or is empty or too long"
-        ))
+        Some(format!("its property {bad:?} has other characters, or is empty or too long"))
     })
 }
 

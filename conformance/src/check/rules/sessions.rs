@@ -78,10 +78,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "Streamable HTTP, Protocol version header",
         title: "A version in MCP-Protocol-Version that the server does not support is answered with 400",
         fix: "answer 400 where the header names a version that you do not support",
-        scope: Scope {
-            first: Revision::V2025_06_18,
-            ..LEGACY_HTTP
-        },
+        scope: Scope { first: Revision::V2025_06_18, ..LEGACY_HTTP },
         probe: |bench| version_header(bench).boxed(),
     },
 ];
@@ -136,15 +133,8 @@ async fn characters(bench: &mut Bench) -> Verdict {
     let Some(session) = exchange.headers.get("mcp-session-id") else {
         return no_sessions();
     };
-    let good = session
-        .as_bytes()
-        .iter()
-        .all(|byte| (0x21..=0x7e).contains(byte));
-    holds_if(
-        good && !session.is_empty(),
-        format!("the id is {session:?}"),
-        &exchange,
-    )
+    let good = session.as_bytes().iter().all(|byte| (0x21..=0x7e).contains(byte));
+    holds_if(good && !session.is_empty(), format!("the id is {session:?}"), &exchange)
 }
 
 async fn own(bench: &mut Bench) -> Verdict {
@@ -204,9 +194,7 @@ async fn ended(bench: &mut Bench) -> Verdict {
 
 async fn version_header(bench: &mut Bench) -> Verdict {
     let message = bench.message("ping", json!({}));
-    let raw = bench
-        .framed(&message)
-        .with("mcp-protocol-version", "1999-01-01");
+    let raw = bench.framed(&message).with("mcp-protocol-version", "1999-01-01");
     let exchange = bench.raw(raw).await;
     holds_if(exchange.status == Some(400), exchange.outcome(), &exchange)
 }

@@ -17,10 +17,7 @@ const MAX_TRIED: usize = 20;
 /// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
 const SHORT: usize = 12;
 
-const TASKS: Scope = Scope {
-    first: Revision::V2025_11_25,
-    ..EVERYWHERE
-};
+const TASKS: Scope = Scope { first: Revision::V2025_11_25, ..EVERYWHERE };
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -56,10 +53,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2025-11-25, Tasks, Security considerations",
         title: "Without an owner that is known, no other client finds a task in its list",
         fix: "bind tasks to who made them, or do not declare tasks.list",
-        scope: Scope {
-            last: Revision::V2025_11_25,
-            ..TASKS
-        },
+        scope: Scope { last: Revision::V2025_11_25, ..TASKS },
         probe: |bench| listed(bench).boxed(),
     },
     Rule {
@@ -83,10 +77,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn has_tasks(bench: &Bench) -> bool {
-    let capabilities = bench
-        .greeting
-        .result()
-        .and_then(|it| it.get("capabilities"));
+    let capabilities = bench.greeting.result().and_then(|it| it.get("capabilities"));
     let declared = match bench.revision.is_modern() {
         true => capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION)),
         false => capabilities.and_then(|it| it.get("tasks")),
@@ -133,9 +124,7 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
     }
     let modern = bench.revision.is_modern();
     let may_be = |tool: &&Value| {
-        let support = tool
-            .pointer("/execution/taskSupport")
-            .and_then(Value::as_str);
+        let support = tool.pointer("/execution/taskSupport").and_then(Value::as_str);
         needs_nothing(tool) && (modern || matches!(support, Some("optional" | "required")))
     };
     let names = callable(bench).filter(may_be);
@@ -180,16 +169,10 @@ async fn guessable(bench: &mut Bench) -> Verdict {
         Err(verdict) => return verdict,
     };
     cancel(bench, &[&one, &two]).await;
-    let counted = |id: &str| {
-        id.trim_end_matches(|it: char| it.is_ascii_digit())
-            .to_owned()
-    };
+    let counted = |id: &str| id.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
     let is_counted = counted(&one) == counted(&two);
     match one.len().min(two.len()) < SHORT || is_counted {
-        true => finding(
-            format!("two tasks in a row are {one:?} and {two:?}"),
-            &exchange,
-        ),
+        true => finding(format!("two tasks in a row are {one:?} and {two:?}"), &exchange),
         false => Verdict::Holds,
     }
 }
@@ -212,10 +195,7 @@ async fn of_another_caller(bench: &mut Bench) -> Verdict {
 
 async fn listed(bench: &mut Bench) -> Verdict {
     let greeting = bench.greeting.result();
-    if greeting
-        .and_then(|it| it.pointer("/capabilities/tasks/list"))
-        .is_none()
-    {
+    if greeting.and_then(|it| it.pointer("/capabilities/tasks/list")).is_none() {
         return Verdict::Inapplicable("the server does not declare tasks.list".to_owned());
     }
     if bench.endpoint.shows_a_token() || !bench.endpoint.is_http() {

@@ -43,10 +43,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2025-06-18, Streamable HTTP, Sending messages",
         title: "A batch, which clients may not send, is refused as a whole",
         fix: "answer an array with status 400 and error −32600",
-        scope: Scope {
-            first: Revision::V2025_06_18,
-            ..HTTP
-        },
+        scope: Scope { first: Revision::V2025_06_18, ..HTTP },
         probe: |bench| batch(bench).boxed(),
     },
     Rule {
@@ -55,10 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         section: "2025-03-26, Base protocol, Batching",
         title: "A batch is answered, each request of it by one response",
         fix: "take arrays in sessions of 2025-03-26",
-        scope: Scope {
-            last: Revision::V2025_03_26,
-            ..LEGACY_HTTP
-        },
+        scope: Scope { last: Revision::V2025_03_26, ..LEGACY_HTTP },
         probe: |bench| batch_taken(bench).boxed(),
     },
     Rule {
@@ -112,12 +106,7 @@ async fn content_type(bench: &mut Bench) -> Verdict {
     let raw = ask(bench);
     let exchange = bench.raw(raw).await;
     let kind = exchange.header("content-type").unwrap_or_default();
-    let kind = kind
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let good = kind == "application/json" || kind == "text/event-stream";
     holds_if(good, format!("Content-Type is {kind:?}"), &exchange)
 }
@@ -140,9 +129,8 @@ async fn get(bench: &mut Bench) -> Verdict {
     raw = raw.with("mcp-protocol-version", bench.revision.as_str());
     // An open stream does not end: its head is enough.
     let exchange = bench.head(raw).await;
-    let streams = exchange
-        .header("content-type")
-        .is_some_and(|kind| kind.starts_with("text/event-stream"));
+    let streams =
+        exchange.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
     match exchange.status {
         Some(405) => Verdict::Holds,
         Some(200) if streams => Verdict::Holds,
@@ -153,30 +141,17 @@ async fn get(bench: &mut Bench) -> Verdict {
 }
 
 fn two(bench: &mut Bench) -> Raw {
-    let messages = [
-        bench.message("ping", json!({})),
-        bench.message("ping", json!({})),
-    ];
+    let messages = [bench.message("ping", json!({})), bench.message("ping", json!({}))];
     let [first, _] = &messages;
     let raw = bench.framed(first);
-    Raw {
-        body: serde_json::Value::from(messages.to_vec())
-            .to_string()
-            .into(),
-        ..raw
-    }
+    Raw { body: serde_json::Value::from(messages.to_vec()).to_string().into(), ..raw }
 }
 
 async fn batch(bench: &mut Bench) -> Verdict {
     let raw = two(bench);
     let exchange = bench.raw(raw).await;
-    let answered = exchange
-        .messages
-        .iter()
-        .any(|message| message.get("result").is_some());
-    let refused = exchange
-        .status
-        .is_some_and(|status| (400..500).contains(&status));
+    let answered = exchange.messages.iter().any(|message| message.get("result").is_some());
+    let refused = exchange.status.is_some_and(|status| (400..500).contains(&status));
     // The status is not fixed by the text.
     let refused = refused || exchange.code() == Some(-32600);
     holds_if(refused && !answered, exchange.outcome(), &exchange)
@@ -185,36 +160,23 @@ async fn batch(bench: &mut Bench) -> Verdict {
 async fn batch_taken(bench: &mut Bench) -> Verdict {
     let raw = two(bench);
     let exchange = bench.raw(raw).await;
-    let answers = exchange
-        .messages
-        .iter()
-        .filter(|message| message.get("result").is_some())
-        .count();
+    let answers =
+        exchange.messages.iter().filter(|message| message.get("result").is_some()).count();
     // Of an event stream only the first response is waited for.
     let all = answers == 2
         || answers == 1
-            && exchange
-                .header("content-type")
-                .is_some_and(|it| it.starts_with("text/event"));
-    holds_if(
-        all,
-        format!("{answers} of 2 requests were answered"),
-        &exchange,
-    )
+            && exchange.header("content-type").is_some_and(|it| it.starts_with("text/event"));
+    holds_if(all, format!("{answers} of 2 requests were answered"), &exchange)
 }
 
 /// Whether the server is reached by a loopback name: others may be open to every page on purpose.
 fn is_loopback(bench: &Bench) -> bool {
     let endpoint = bench.endpoint.to_string();
-    ["//127.", "//localhost", "//[::1]"]
-        .iter()
-        .any(|name| endpoint.contains(name))
+    ["//127.", "//localhost", "//[::1]"].iter().any(|name| endpoint.contains(name))
 }
 
 fn is_refused(exchange: &Exchange) -> Verdict {
-    let refused = exchange
-        .status
-        .is_some_and(|status| (400..500).contains(&status));
+    let refused = exchange.status.is_some_and(|status| (400..500).contains(&status));
     holds_if(refused, exchange.outcome(), exchange)
 }
 
@@ -242,10 +204,7 @@ async fn media_type(bench: &mut Bench) -> Verdict {
 }
 
 async fn parse_status(bench: &mut Bench) -> Verdict {
-    let raw = Raw {
-        body: "{\"jsonrpc\"".into(),
-        ..ask(bench)
-    };
+    let raw = Raw { body: "{\"jsonrpc\"".into(), ..ask(bench) };
     let exchange = bench.raw(raw).await;
     is_refused(&exchange)
 }

@@ -18,58 +18,21 @@ const VALUES: [(&str, &[&str]); 13] = [
             "application/x-www-form-urlencoded",
         ],
     ),
-    (
-        "accept",
-        &[
-            "*/*",
-            "text/html",
-            "application/json",
-            "",
-            "text/event-stream;q=0",
-        ],
-    ),
+    ("accept", &["*/*", "text/html", "application/json", "", "text/event-stream;q=0"]),
     (
         "mcp-protocol-version",
-        &[
-            "2024-11-05",
-            "2025-11-25",
-            "2026-07-28",
-            "2099-01-01",
-            "",
-            "latest",
-        ],
+        &["2024-11-05", "2025-11-25", "2026-07-28", "2099-01-01", "", "latest"],
     ),
     (
         "mcp-session-id",
-        &[
-            "no-such-session",
-            "",
-            "a b",
-            "\u{e9}",
-            "00000000-0000-0000-0000-000000000000",
-        ],
+        &["no-such-session", "", "a b", "\u{e9}", "00000000-0000-0000-0000-000000000000"],
     ),
     ("mcp-method", &["tools/list", "TOOLS/LIST", "", "no/such"]),
-    (
-        "mcp-name",
-        &[
-            "other",
-            "",
-            "=?base64?Zm9v?=",
-            "=?base64?!?=",
-            "=?base64??=",
-        ],
-    ),
-    (
-        "last-event-id",
-        &["0", "no-such-event", "", "-1", "1_99999999"],
-    ),
+    ("mcp-name", &["other", "", "=?base64?Zm9v?=", "=?base64?!?=", "=?base64??="]),
+    ("last-event-id", &["0", "no-such-event", "", "-1", "1_99999999"]),
     ("origin", &["https://evil.example", "null", "", "http://["]),
     ("host", &["evil.example", "", "127.0.0.1:1"]),
-    (
-        "content-encoding",
-        &["gzip", "br", "identity, gzip", "none"],
-    ),
+    ("content-encoding", &["gzip", "br", "identity, gzip", "none"]),
     ("expect", &["100-continue", "something"]),
     ("traceparent", &["00-0-0-00", "", "zz"]),
     ("authorization", &["Bearer", "Bearer ", "Basic !!!", ""]),
@@ -113,12 +76,8 @@ pub(super) fn change(rng: &mut Rng, raw: &mut Raw, bench: &Bench) -> &'static st
         4 => {
             // What the other era would send.
             match bench.revision.is_modern() {
-                true => raw
-                    .headers
-                    .push(("mcp-session-id".to_owned(), "a".to_owned())),
-                false => raw
-                    .headers
-                    .push(("mcp-method".to_owned(), "ping".to_owned())),
+                true => raw.headers.push(("mcp-session-id".to_owned(), "a".to_owned())),
+                false => raw.headers.push(("mcp-method".to_owned(), "ping".to_owned())),
             }
             "a header of the other era"
         }

@@ -8,17 +8,8 @@ use super::pick;
 const DEEPEST: usize = 50_000;
 
 /// What may stand in place of a number.
-const NUMBERS: [&str; 9] = [
-    "1e400",
-    "-0",
-    "0123",
-    "NaN",
-    "1E+2",
-    "+1",
-    ".5",
-    "0x10",
-    "123456789012345678901234567890",
-];
+const NUMBERS: [&str; 9] =
+    ["1e400", "-0", "0123", "NaN", "1E+2", "+1", ".5", "0x10", "123456789012345678901234567890"];
 /// What may stand after a message, or before it.
 const AROUND: [&str; 7] = ["{}", ",", "]", "null", "\u{0}", "// comment", "\u{feff}"];
 
@@ -37,10 +28,7 @@ pub(super) fn change(rng: &mut Rng, body: &[u8]) -> (Vec<u8>, &'static str) {
         }
         3 => {
             let before = pick(rng, &AROUND).copied().unwrap_or_default();
-            (
-                ([before.as_bytes(), &bytes]).concat(),
-                "something before it",
-            )
+            (([before.as_bytes(), &bytes]).concat(), "something before it")
         }
         4 => {
             if let Some(byte) = bytes.get_mut(middle) {
@@ -80,14 +68,7 @@ pub(super) fn change(rng: &mut Rng, body: &[u8]) -> (Vec<u8>, &'static str) {
             (units.collect(), "UTF-16")
         }
         10 => {
-            let escapes = [
-                "\\ud800",
-                "\\u0000",
-                "\\x41",
-                "\\",
-                "\\ud83d\\ude00",
-                "\u{1}",
-            ];
+            let escapes = ["\\ud800", "\\u0000", "\\x41", "\\", "\\ud83d\\ude00", "\u{1}"];
             let escape = pick(rng, &escapes).copied().unwrap_or_default();
             (within_text(rng, &bytes, escape), "an escape")
         }
@@ -97,10 +78,7 @@ pub(super) fn change(rng: &mut Rng, body: &[u8]) -> (Vec<u8>, &'static str) {
                 true => "id",
                 false => "number",
             };
-            (
-                within(&bytes, &format!("\"{name}\":{number},")),
-                "a number of another form",
-            )
+            (within(&bytes, &format!("\"{name}\":{number},")), "a number of another form")
         }
         _ => {
             let digits = format!("\"long\":{},", "9".repeat(rng.usize(400..20_000)));
@@ -121,9 +99,8 @@ fn within(bytes: &[u8], members: &str) -> Vec<u8> {
 /// With something more at the beginning of one of its texts.
 fn within_text(rng: &mut Rng, bytes: &[u8], what: &str) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let quotes: Vec<usize> = (0..bytes.len())
-        .filter(|index| bytes.get(*index) == Some(&b'"'))
-        .collect();
+    let quotes: Vec<usize> =
+        (0..bytes.len()).filter(|index| bytes.get(*index) == Some(&b'"')).collect();
     if let Some(quote) = pick(rng, &quotes).copied() {
         bytes.splice(quote + 1..=quote, what.bytes());
     }

@@ -19,11 +19,7 @@ impl Scribe<'_> {
                 let params = params.as_ref()?;
                 let text = |name: &str| params.get(name).cloned();
                 let version = text("protocolVersion");
-                Some(opened(
-                    version.as_ref(),
-                    text("capabilities"),
-                    text("clientInfo"),
-                ))
+                Some(opened(version.as_ref(), text("capabilities"), text("clientInfo")))
             }
             _ => None,
         })
@@ -80,10 +76,7 @@ impl Scribe<'_> {
         });
         let mut scripted = Vec::new();
         for (id, question) in questions {
-            let method = question
-                .get("method")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let method = question.get("method").and_then(Value::as_str).unwrap_or_default();
             let answer = items.iter().find_map(|item| match item {
                 Item::Replied { id: to, answer } if to == id => Some(answer),
                 _ => None,
@@ -99,9 +92,7 @@ impl Scribe<'_> {
             };
             scripted.push(ScriptedAnswer {
                 method: method.to_owned(),
-                params: question
-                    .get("params")
-                    .map(|params| self.writer.uncaptured(&place, params)),
+                params: question.get("params").map(|params| self.writer.uncaptured(&place, params)),
                 result,
                 error,
                 optional: None,
@@ -129,16 +120,10 @@ fn opened(
     capabilities: Option<Value>,
     info: Option<Value>,
 ) -> (Open, String) {
-    let text = |name: &str| {
-        info.as_ref()
-            .and_then(|info| info.get(name))
-            .and_then(Value::as_str)
-    };
-    let client = [
-        text("name").unwrap_or("a client without a name"),
-        text("version").unwrap_or_default(),
-    ]
-    .join(" ");
+    let text = |name: &str| info.as_ref().and_then(|info| info.get(name)).and_then(Value::as_str);
+    let client =
+        [text("name").unwrap_or("a client without a name"), text("version").unwrap_or_default()]
+            .join(" ");
     let open = Open {
         open: "main".to_owned(),
         version: version.and_then(Value::as_str).map(str::to_owned),
@@ -152,25 +137,15 @@ fn opened(
 /// The client of a session as a part of a file's name.
 pub(crate) fn client_of(session: &Session) -> String {
     let info = session.items.iter().find_map(|item| match item {
-        Item::Asked {
-            params: Some(params),
-            ..
-        } => params.get("clientInfo").or_else(|| {
-            params
-                .get("_meta")?
-                .get("io.modelcontextprotocol/clientInfo")
-        }),
+        Item::Asked { params: Some(params), .. } => params
+            .get("clientInfo")
+            .or_else(|| params.get("_meta")?.get("io.modelcontextprotocol/clientInfo")),
         _ => None,
     });
-    let name = info
-        .and_then(|info| info.get("name"))
-        .and_then(Value::as_str)
-        .unwrap_or("client");
-    let safe = name
-        .chars()
-        .map(|letter| match letter.is_ascii_alphanumeric() {
-            true => letter.to_ascii_lowercase(),
-            false => '-',
-        });
+    let name = info.and_then(|info| info.get("name")).and_then(Value::as_str).unwrap_or("client");
+    let safe = name.chars().map(|letter| match letter.is_ascii_alphanumeric() {
+        true => letter.to_ascii_lowercase(),
+        false => '-',
+    });
     safe.take(40).collect()
 }

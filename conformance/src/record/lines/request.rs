@@ -22,27 +22,24 @@ impl Scribe<'_> {
             .iter()
             .skip(index)
             .filter_map(|item| match item {
-                Item::Said {
-                    to: Some(to),
-                    message,
-                } if *to == serial && message.get("id").is_none() => Some(message),
+                Item::Said { to: Some(to), message }
+                    if *to == serial && message.get("id").is_none() =>
+                {
+                    Some(message)
+                }
                 _ => None,
             })
             .collect();
         let (params, masked) = self.params(params);
         match self.expect(serial, &said) {
             Some(expect) => {
-                let message = Message {
-                    method: Some(method.to_owned()),
-                    params,
-                    ..Message::default()
-                };
+                let message =
+                    Message { method: Some(method.to_owned()), params, ..Message::default() };
                 self.mcp(message, Some(expect), masked);
             }
-            None => self.left_out.push(format!(
-                "line after {}: {method}, which got no answer",
-                self.lines.len()
-            )),
+            None => self
+                .left_out
+                .push(format!("line after {}: {method}, which got no answer", self.lines.len())),
         }
     }
 
@@ -90,9 +87,7 @@ impl Scribe<'_> {
     /// Whether the answer to a request has the status of an HTTP error.
     pub(super) fn is_refused(&self, serial: u64) -> bool {
         let answered = self.answers.get(&serial);
-        answered
-            .and_then(|answered| answered.status)
-            .is_some_and(|status| status >= 400)
+        answered.and_then(|answered| answered.status).is_some_and(|status| status >= 400)
     }
 
     /// A request that HTTP refuses, with just the headers it came with: they may be the reason.
@@ -104,12 +99,7 @@ impl Scribe<'_> {
         params: Option<&Value>,
         sent: &Headers,
     ) {
-        let Some(Answered {
-            answer,
-            status,
-            named,
-        }) = self.answers.get(&serial).copied()
-        else {
+        let Some(Answered { answer, status, named }) = self.answers.get(&serial).copied() else {
             return;
         };
         let mut headers: BTreeMap<String, String> = sent.iter().cloned().collect();
@@ -157,9 +147,7 @@ impl Scribe<'_> {
             named.map(|(_, value)| value.clone())
         };
         let own = self.session.items.iter().find_map(|item| match item {
-            Item::Asked {
-                headers, method, ..
-            } if method != "initialize" => of(headers),
+            Item::Asked { headers, method, .. } if method != "initialize" => of(headers),
             _ => None,
         });
         of(headers) == own

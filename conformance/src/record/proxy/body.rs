@@ -43,39 +43,34 @@ enum ReadBody {
 pub(super) fn watched(headers: &HeaderMap, body: Body, watch: Watch) -> Body {
     let seen = if is_event_stream(headers) {
         if watch.method == Method::GET && watch.status == 200 {
-            watch
-                .recorder
-                .with(&watch.key, watch.era, true, |session| session.listened());
+            watch.recorder.with(&watch.key, watch.era, true, |session| session.listened());
         }
         ReadBody::Events(Decoder::default())
     } else {
         ReadBody::Whole(Vec::new())
     };
-    let frames = stream::unfold(
-        (body, watch, Some(seen)),
-        |(mut body, watch, seen)| async move {
-            let mut seen = seen?;
-            let frame = match body.frame().await {
-                Some(Ok(frame)) => frame,
-                Some(Err(error)) => return Some((Err(error), (body, watch, None))),
-                None => {
-                    watch.end(seen);
-                    return None;
-                }
-            };
-            if let Some(bytes) = frame.data_ref() {
-                seen = watch.see(seen, bytes);
-            }
-            // The connection does not ask again for a body whose length it knows.
-            let left = if body.is_end_stream() {
+    let frames = stream::unfold((body, watch, Some(seen)), |(mut body, watch, seen)| async move {
+        let mut seen = seen?;
+        let frame = match body.frame().await {
+            Some(Ok(frame)) => frame,
+            Some(Err(error)) => return Some((Err(error), (body, watch, None))),
+            None => {
                 watch.end(seen);
-                None
-            } else {
-                Some(seen)
-            };
-            Some((Ok(frame), (body, watch, left)))
-        },
-    );
+                return None;
+            }
+        };
+        if let Some(bytes) = frame.data_ref() {
+            seen = watch.see(seen, bytes);
+        }
+        // The connection does not ask again for a body whose length it knows.
+        let left = if body.is_end_stream() {
+            watch.end(seen);
+            None
+        } else {
+            Some(seen)
+        };
+        Some((Ok(frame), (body, watch, left)))
+    });
     StreamBody::new(frames).boxed_unsync()
 }
 
@@ -116,9 +111,8 @@ impl Watch {
             _ => {
                 let (method, sent) = (self.method.as_str(), self.sent.clone());
                 let status = self.status;
-                self.recorder.with(&self.key, self.era, true, |session| {
-                    session.plain(method, status, sent)
-                });
+                self.recorder
+                    .with(&self.key, self.era, true, |session| session.plain(method, status, sent));
             }
         }
     }
@@ -132,8 +126,7 @@ impl Watch {
 
     fn message(&self, message: Value) {
         let (carrier, status) = (self.carrier, Some(self.status));
-        self.recorder.with(&self.key, self.era, true, |session| {
-            session.server(message, carrier, status)
-        });
+        self.recorder
+            .with(&self.key, self.era, true, |session| session.server(message, carrier, status));
     }
 }

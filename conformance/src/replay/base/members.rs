@@ -24,15 +24,10 @@ const INITIALIZE: &[(&str, Is)] = &[
     ("serverInfo", Members(&[("name", Text), ("version", Text)])),
 ];
 const DISCOVER: &[(&str, Is)] = &[("supportedVersions", Array), ("capabilities", Object)];
-const TOOLS: &[(&str, Is)] = &[(
-    "tools",
-    Items(&[("name", Text), ("inputSchema", ObjectSchema)]),
-)];
+const TOOLS: &[(&str, Is)] = &[("tools", Items(&[("name", Text), ("inputSchema", ObjectSchema)]))];
 const RESOURCES: &[(&str, Is)] = &[("resources", Items(&[("name", Text), ("uri", Text)]))];
-const TEMPLATES: &[(&str, Is)] = &[(
-    "resourceTemplates",
-    Items(&[("name", Text), ("uriTemplate", Text)]),
-)];
+const TEMPLATES: &[(&str, Is)] =
+    &[("resourceTemplates", Items(&[("name", Text), ("uriTemplate", Text)]))];
 const PROMPTS: &[(&str, Is)] = &[("prompts", Items(&[("name", Text)]))];
 const CALL: &[(&str, Is)] = &[("content", Items(&[("type", Text)]))];
 const READ: &[(&str, Is)] = &[("contents", Items(&[("uri", Text)]))];
@@ -41,9 +36,7 @@ const COMPLETION: &[(&str, Is)] = &[("completion", Members(&[("values", Array)])
 
 /// What is missing in the result of a method, if something is.
 pub(super) fn missing(method: &str, result: &Value) -> Option<String> {
-    let is_complete = result
-        .get("resultType")
-        .is_none_or(|kind| kind == "complete");
+    let is_complete = result.get("resultType").is_none_or(|kind| kind == "complete");
     // What became a task has its result elsewhere.
     if !is_complete || method == "tools/call" && result.get("task").is_some() {
         return None;

@@ -33,12 +33,7 @@ impl Sent {
 
     /// A request of this method with this id.
     pub(crate) fn request(method: &str, id: u64, modern: bool) -> Self {
-        Self {
-            method: method.to_owned(),
-            id: Some(id.into()),
-            silent: false,
-            modern,
-        }
+        Self { method: method.to_owned(), id: Some(id.into()), silent: false, modern }
     }
 
     /// Something that servers may read in several ways: of its answer only the form is known.

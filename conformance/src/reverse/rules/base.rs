@@ -102,11 +102,7 @@ fn request_id(runs: &Runs) -> Verdict {
     let mut any = false;
     for (_, seen) in runs.all() {
         let mut used = HashSet::new();
-        for request in seen
-            .requests
-            .iter()
-            .filter(|request| request.rpc().is_some())
-        {
+        for request in seen.requests.iter().filter(|request| request.rpc().is_some()) {
             let Some(id) = request.id() else { continue };
             any = true;
             if !(id.is_string() || id.is_i64() || id.is_u64()) {

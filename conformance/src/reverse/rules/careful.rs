@@ -52,15 +52,10 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Endless],
         judge: |runs| {
             listed(runs, Scene::Endless, |seen| {
-                match seen
-                    .requests
-                    .iter()
-                    .find(|request| request.taken >= ENDLESS)
-                {
-                    Some(request) => finding(
-                        format!("{} MiB of one event were taken", ENDLESS >> 20),
-                        request,
-                    ),
+                match seen.requests.iter().find(|request| request.taken >= ENDLESS) {
+                    Some(request) => {
+                        finding(format!("{} MiB of one event were taken", ENDLESS >> 20), request)
+                    }
                     None => ended(seen),
                 }
             })

@@ -27,13 +27,7 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "initialize has protocolVersion, capabilities and clientInfo with name and version",
         fix: "send all three, with the types of the schema",
         scenes: &[Scene::Legacy],
-        judge: |runs| {
-            each(
-                of(runs, Scene::Legacy, "initialize"),
-                NO_HANDSHAKE,
-                initialize_params,
-            )
-        },
+        judge: |runs| each(of(runs, Scene::Legacy, "initialize"), NO_HANDSHAKE, initialize_params),
     },
     ClientRule {
         id: "client.initialized",
@@ -93,15 +87,8 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Legacy],
         judge: |runs| {
             judged(runs, Scene::Legacy, |seen| {
-                let ended = seen
-                    .requests
-                    .iter()
-                    .any(|request| request.method == Method::DELETE);
-                if ended {
-                    Verdict::Holds
-                } else {
-                    missing("the client left without a DELETE")
-                }
+                let ended = seen.requests.iter().any(|request| request.method == Method::DELETE);
+                if ended { Verdict::Holds } else { missing("the client left without a DELETE") }
             })
         },
     },
@@ -114,10 +101,7 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Unspoken],
         judge: |runs| {
             judged(runs, Scene::Unspoken, |seen| {
-                match seen
-                    .calls("tools/list")
-                    .find(|request| !request.is_modern())
-                {
+                match seen.calls("tools/list").find(|request| !request.is_modern()) {
                     Some(request) => finding("it went on after 1999-01-01", request),
                     None => Verdict::Holds,
                 }
@@ -141,11 +125,9 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "begin with server/discover or with initialize, and fall back to the other where the answer says so",
         scenes: &[Scene::Legacy],
         judge: |runs| {
-            judged_all(runs, Scene::Legacy, |seen| {
-                match seen.calls("initialize").next() {
-                    Some(_) => Verdict::Holds,
-                    None => missing("it never sent initialize"),
-                }
+            judged_all(runs, Scene::Legacy, |seen| match seen.calls("initialize").next() {
+                Some(_) => Verdict::Holds,
+                None => missing("it never sent initialize"),
             })
         },
     },
@@ -162,10 +144,7 @@ pub(super) fn judged(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Ver
 }
 
 fn judged_all(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
-    runs.of(scene).map_or_else(
-        || Verdict::Unclear("its scene was not played".to_owned()),
-        judge,
-    )
+    runs.of(scene).map_or_else(|| Verdict::Unclear("its scene was not played".to_owned()), judge)
 }
 
 fn of<'r>(
@@ -173,9 +152,7 @@ fn of<'r>(
     scene: Scene,
     method: &'r str,
 ) -> impl Iterator<Item = &'r ReceivedRequest> {
-    runs.of(scene)
-        .into_iter()
-        .flat_map(move |seen| seen.calls(method))
+    runs.of(scene).into_iter().flat_map(move |seen| seen.calls(method))
 }
 
 /// The requests after the handshake.
@@ -203,9 +180,7 @@ fn initialize_first(runs: &Runs) -> Verdict {
 }
 
 fn initialize_params(request: &ReceivedRequest) -> Option<String> {
-    let version = request
-        .param("protocolVersion")
-        .is_some_and(Value::is_string);
+    let version = request.param("protocolVersion").is_some_and(Value::is_string);
     let capabilities = request.param("capabilities").is_some_and(Value::is_object);
     let text = |name| {
         let member = request.param("clientInfo").and_then(|info| info.get(name));
@@ -214,10 +189,7 @@ fn initialize_params(request: &ReceivedRequest) -> Option<String> {
     let wrong = [
         (version, "protocolVersion is not a string"),
         (capabilities, "capabilities are not an object"),
-        (
-            text("name") && text("version"),
-            "clientInfo has no name or no version",
-        ),
+        (text("name") && text("version"), "clientInfo has no name or no version"),
     ];
     let wrong = wrong.into_iter().find(|(holds, _)| !holds);
     wrong.map(|(_, what)| what.to_owned())
@@ -225,13 +197,8 @@ fn initialize_params(request: &ReceivedRequest) -> Option<String> {
 
 fn initialized(runs: &Runs) -> Verdict {
     judged(runs, Scene::Legacy, |seen| {
-        let after = seen
-            .requests
-            .iter()
-            .skip_while(|request| request.rpc() != Some("initialize"));
-        let mut posts = after
-            .skip(1)
-            .filter(|request| request.method == Method::POST);
+        let after = seen.requests.iter().skip_while(|request| request.rpc() != Some("initialize"));
+        let mut posts = after.skip(1).filter(|request| request.method == Method::POST);
         match posts.find(|request| request.rpc() != Some("ping")) {
             Some(request) if request.rpc() == Some("notifications/initialized") => Verdict::Holds,
             Some(request) => finding("this came before notifications/initialized", request),
@@ -242,9 +209,7 @@ fn initialized(runs: &Runs) -> Verdict {
 
 fn cursor(runs: &Runs) -> Verdict {
     judged(runs, Scene::Legacy, |seen| {
-        let mut pages = seen
-            .calls("tools/list")
-            .filter(|request| !request.is_modern());
+        let mut pages = seen.calls("tools/list").filter(|request| !request.is_modern());
         if pages.next().is_none() {
             return Verdict::Inapplicable("the client listed no tools".to_owned());
         }
@@ -260,10 +225,7 @@ fn cursor(runs: &Runs) -> Verdict {
 
 fn session_lost(runs: &Runs) -> Verdict {
     judged(runs, Scene::Forgets, |seen| {
-        let after = seen
-            .requests
-            .iter()
-            .skip_while(|request| request.status != 404);
+        let after = seen.requests.iter().skip_while(|request| request.status != 404);
         let mut after = after.skip(1);
         let Some(lost) = seen.requests.iter().find(|request| request.status == 404) else {
             return Verdict::Inapplicable("the client called no tool".to_owned());

@@ -22,9 +22,7 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| {
             each(requests(runs), SPEAKS_NOT, |request| {
                 let version = request.meta(META_VERSION).and_then(Value::as_str);
-                let capabilities = request
-                    .meta(META_CAPABILITIES)
-                    .is_some_and(Value::is_object);
+                let capabilities = request.meta(META_CAPABILITIES).is_some_and(Value::is_object);
                 match (version, capabilities) {
                     (Some(MODERN), true) => None,
                     (Some(MODERN), false) => Some("_meta has no clientCapabilities".to_owned()),
@@ -87,22 +85,14 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Modern],
         judge: |runs| {
             let region = |request: &ReceivedRequest| {
-                request
-                    .param("arguments")?
-                    .get("region")?
-                    .as_str()
-                    .map(str::to_owned)
+                request.param("arguments")?.get("region")?.as_str().map(str::to_owned)
             };
             let with = calls(runs).filter(|request| region(request).is_some());
-            each(
-                with,
-                "the client called the tool without the parameter region",
-                |request| {
-                    let given = request.header("mcp-param-region");
-                    (given != region(request).as_deref())
-                        .then(|| format!("Mcp-Param-Region is {given:?}"))
-                },
-            )
+            each(with, "the client called the tool without the parameter region", |request| {
+                let given = request.header("mcp-param-region");
+                (given != region(request).as_deref())
+                    .then(|| format!("Mcp-Param-Region is {given:?}"))
+            })
         },
     },
     ClientRule {
@@ -143,10 +133,7 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "forget them when the request has its result",
         scenes: &[Scene::Asks],
         judge: |runs| {
-            let asks = runs
-                .of(Scene::Asks)
-                .into_iter()
-                .flat_map(|seen| &seen.requests);
+            let asks = runs.of(Scene::Asks).into_iter().flat_map(|seen| &seen.requests);
             let others =
                 asks.filter(|request| request.rpc().is_some_and(|method| method != "tools/call"));
             each(others, SPEAKS_NOT, |request| {
@@ -189,26 +176,21 @@ fn requests(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
 /// The calls of tools of 2026-07-28.
 fn calls(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     let seen = runs.of(Scene::Modern).into_iter();
-    seen.flat_map(|seen| seen.calls("tools/call"))
-        .filter(|request| request.is_modern())
+    seen.flat_map(|seen| seen.calls("tools/call")).filter(|request| request.is_modern())
 }
 
 fn rounds(runs: &Runs) -> Verdict {
     let Some(seen) = runs.of(Scene::Asks) else {
         return Verdict::Unclear("its scene was not played".to_owned());
     };
-    let mut calls = seen
-        .calls("tools/call")
-        .filter(|request| request.is_modern());
+    let mut calls = seen.calls("tools/call").filter(|request| request.is_modern());
     let Some(first) = calls.next() else {
         return Verdict::Inapplicable(CALLS_NOT.to_owned());
     };
     let tool = first.param("name");
     let again = calls
         .find(|request| request.param("name") == tool && request.param("requestState").is_some());
-    let can = first
-        .meta(META_CAPABILITIES)
-        .is_some_and(|can| can.get("elicitation").is_some());
+    let can = first.meta(META_CAPABILITIES).is_some_and(|can| can.get("elicitation").is_some());
     let Some(again) = again else {
         // Without a question it is the client's choice.
         return match can {
@@ -216,18 +198,15 @@ fn rounds(runs: &Runs) -> Verdict {
             false => Verdict::Inapplicable("the client cannot be asked".to_owned()),
         };
     };
-    let answered = again
-        .param("inputResponses")
-        .and_then(|answers| answers.get(QUESTION));
+    let answered = again.param("inputResponses").and_then(|answers| answers.get(QUESTION));
     match () {
         () if again.id() == first.id() => finding("it has the id of the first call", again),
         () if again.param("requestState") != Some(&Value::from(STATE)) => {
             finding(format!("the state was {STATE:?}"), again)
         }
-        () if can && answered.is_none() => finding(
-            format!("inputResponses have nothing under {QUESTION:?}"),
-            again,
-        ),
+        () if can && answered.is_none() => {
+            finding(format!("inputResponses have nothing under {QUESTION:?}"), again)
+        }
         () if again.param("arguments") != first.param("arguments") => {
             finding("the arguments are others", again)
         }

@@ -29,9 +29,7 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "answer {\"jsonrpc\":\"2.0\",\"id\":…,\"result\":{}} by a POST while the call waits",
         scenes: &[Scene::Streams],
         judge: |runs| {
-            asked(runs, &Value::from("srv-1"), |answer| {
-                answer.get("result") == Some(&json!({}))
-            })
+            asked(runs, &Value::from("srv-1"), |answer| answer.get("result") == Some(&json!({})))
         },
     },
     ClientRule {
@@ -86,16 +84,8 @@ fn event_stream(runs: &Runs) -> Verdict {
         if calls.is_some_and(|seen| seen.calls("tools/call").next().is_none()) {
             return Verdict::Inapplicable("the client calls no tools".to_owned());
         }
-        match seen
-            .requests
-            .iter()
-            .rev()
-            .find(|request| request.id().is_some())
-        {
-            Some(request) => finding(
-                "it did not come to calling the tool of this answer",
-                request,
-            ),
+        match seen.requests.iter().rev().find(|request| request.id().is_some()) {
+            Some(request) => finding("it did not come to calling the tool of this answer", request),
             None => missing("it received nothing"),
         }
     })
@@ -121,17 +111,12 @@ fn resume(runs: &Runs) -> Verdict {
         let Some(call) = seen.calls("tools/call").next() else {
             return Verdict::Inapplicable("the client called no tool".to_owned());
         };
-        let mut gets = seen
-            .requests
-            .iter()
-            .filter(|request| request.header("last-event-id").is_some());
+        let mut gets =
+            seen.requests.iter().filter(|request| request.header("last-event-id").is_some());
         match gets.next() {
             Some(request) if request.header("last-event-id") == Some(EVENT) => Verdict::Holds,
             Some(request) => finding(format!("the last event had the id {EVENT:?}"), request),
-            None => finding(
-                "nothing with Last-Event-ID came after the stream broke off",
-                call,
-            ),
+            None => finding("nothing with Last-Event-ID came after the stream broke off", call),
         }
     })
 }

@@ -35,13 +35,7 @@ fn in_session(state: &State, request: &ReceivedRequest) -> bool {
 
 fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
     if request.message.is_none() {
-        return Reply::error(
-            request,
-            StatusCode::BAD_REQUEST,
-            -32700,
-            "not JSON",
-            Value::Null,
-        );
+        return Reply::error(request, StatusCode::BAD_REQUEST, -32700, "not JSON", Value::Null);
     }
     if request.rpc() == Some("initialize") {
         state.sessions += 1;
@@ -69,13 +63,7 @@ fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
                 "Session not found",
                 Value::Null,
             ),
-            None => Reply::error(
-                request,
-                StatusCode::BAD_REQUEST,
-                -32000,
-                message,
-                Value::Null,
-            ),
+            None => Reply::error(request, StatusCode::BAD_REQUEST, -32000, message, Value::Null),
         };
     }
     if request.id().is_none() || request.is_response() {
@@ -97,13 +85,7 @@ fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
         Some("ping") => respond(scene, request, &json!({})),
         Some("tools/list") => list(scene, request),
         Some("tools/call") => call(scene, state, request),
-        _ => Reply::error(
-            request,
-            StatusCode::OK,
-            -32601,
-            "Method not found",
-            Value::Null,
-        ),
+        _ => Reply::error(request, StatusCode::OK, -32601, "Method not found", Value::Null),
     }
 }
 
@@ -112,13 +94,7 @@ fn list(scene: Scene, request: &ReceivedRequest) -> Reply {
         None => json!({ "tools": [plain_tool("first")], "nextCursor": CURSOR }),
         Some(cursor) if cursor == CURSOR => json!({ "tools": [plain_tool(TOOL)] }),
         Some(_) => {
-            return Reply::error(
-                request,
-                StatusCode::OK,
-                -32602,
-                "Unknown cursor",
-                Value::Null,
-            );
+            return Reply::error(request, StatusCode::OK, -32602, "Unknown cursor", Value::Null);
         }
     };
     let whole = json!({ "tools": [plain_tool(TOOL)] });
@@ -132,10 +108,7 @@ fn list(scene: Scene, request: &ReceivedRequest) -> Reply {
                 StreamPart::message(&answer(request, &whole)),
             ])
         }
-        Scene::Endless => Reply {
-            content: Content::Endless,
-            ..Reply::events(Vec::new())
-        },
+        Scene::Endless => Reply { content: Content::Endless, ..Reply::events(Vec::new()) },
         Scene::Garbage => Reply {
             content: Content::Raw(
                 b"{\"jsonrpc\":\"2.0\",\"result\":{\"tools\":[\"\xff\xfe".to_vec(),
@@ -163,9 +136,7 @@ fn call(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
         }
         Scene::Breaks if state.owed.is_none() => {
             state.owed = Some(answer(request, &called()));
-            Reply::events(vec![StreamPart::of(format!(
-                "id: {EVENT}\nretry: 20\ndata:\n\n"
-            ))])
+            Reply::events(vec![StreamPart::of(format!("id: {EVENT}\nretry: 20\ndata:\n\n"))])
         }
         _ => respond(scene, request, &called()),
     }

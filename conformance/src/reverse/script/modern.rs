@@ -40,21 +40,14 @@ pub(super) fn reply(scene: Scene, request: &ReceivedRequest) -> Reply {
             request,
             json!({ "supportedVersions": [MODERN], "capabilities": { "tools": {} }, "ttlMs": 0, "cacheScope": "private" }),
         ),
-        Some("tools/list") => complete(
-            request,
-            json!({ "tools": tools(), "ttlMs": 0, "cacheScope": "private" }),
-        ),
+        Some("tools/list") => {
+            complete(request, json!({ "tools": tools(), "ttlMs": 0, "cacheScope": "private" }))
+        }
         Some("tools/call") if scene == Scene::Asks && request.param("requestState").is_none() => {
             asks(request)
         }
         Some("tools/call") => complete(request, called()),
-        _ => Reply::error(
-            request,
-            StatusCode::NOT_FOUND,
-            -32601,
-            "Method not found",
-            Value::Null,
-        ),
+        _ => Reply::error(request, StatusCode::NOT_FOUND, -32601, "Method not found", Value::Null),
     }
 }
 
@@ -69,19 +62,14 @@ fn tools() -> Value {
             TOOL,
             &json!({ "text": text, "region": { "type": "string", "x-mcp-header": "Region" } })
         ),
-        tool(
-            UNUSABLE,
-            &json!({ "text": { "type": "string", "x-mcp-header": "no token" } })
-        ),
+        tool(UNUSABLE, &json!({ "text": { "type": "string", "x-mcp-header": "no token" } })),
     ])
 }
 
 /// A result that needs input: a form where the client can show one, and the state alone otherwise.
 fn asks(request: &ReceivedRequest) -> Reply {
     let mut result = json!({ "resultType": "input_required", "requestState": STATE });
-    let can = request
-        .meta(META_CAPABILITIES)
-        .and_then(|it| it.get("elicitation"));
+    let can = request.meta(META_CAPABILITIES).and_then(|it| it.get("elicitation"));
     if let (Some(_), Some(members)) = (can, result.as_object_mut()) {
         let form = json!({
             "mode": "form",
@@ -98,10 +86,7 @@ fn complete(request: &ReceivedRequest, mut result: Value) -> Reply {
     if let Some(members) = result.as_object_mut() {
         members.insert("resultType".to_owned(), json!("complete"));
         let server = json!({ "name": "client-check", "version": "1.0.0" });
-        members.insert(
-            "_meta".to_owned(),
-            json!({ "io.modelcontextprotocol/serverInfo": server }),
-        );
+        members.insert("_meta".to_owned(), json!({ "io.modelcontextprotocol/serverInfo": server }));
     }
     Reply::result(request, &result)
 }

@@ -12,10 +12,7 @@ use crate::mutation::{Answer, Fault, SentRequest, broken, instead};
 
 fn refused(asked: &SentRequest, status: u16, code: i64) -> Answer {
     let error = json!({"code": code, "message": "no: this is of 2026-07-28"});
-    Answer::new(
-        status,
-        json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error}),
-    )
+    Answer::new(status, json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error}))
 }
 
 /// Requests that do not name their version in a header are taken for ones of 2025-03-26, which need a session.

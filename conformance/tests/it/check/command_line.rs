@@ -49,22 +49,10 @@ async fn what_cannot_be_used_ends_with_code_2() {
         (&["check"][..], "--url URL or --command COMMAND"),
         (&["check", "--url", "ftp://x"], "its scheme is not"),
         (&["check", "--command", "sh '"], "its quotes do not match"),
-        (
-            &["check", "--url", "http://x", "--revision", "2025-11-26"],
-            "they are 2024-11-05, ",
-        ),
-        (
-            &["check", "--url", "http://x", "--only", "base.pong"],
-            "the nearest is base.ping",
-        ),
-        (
-            &["check", "--url", "http://x", "--skip", "sesion."],
-            "no rule begins with \"sesion.\"",
-        ),
-        (
-            &["check", "--explain", "base.id-ecko"],
-            "the nearest is base.id-echo",
-        ),
+        (&["check", "--url", "http://x", "--revision", "2025-11-26"], "they are 2024-11-05, "),
+        (&["check", "--url", "http://x", "--only", "base.pong"], "the nearest is base.ping"),
+        (&["check", "--url", "http://x", "--skip", "sesion."], "no rule begins with \"sesion.\""),
+        (&["check", "--explain", "base.id-ecko"], "the nearest is base.id-echo"),
     ] {
         let (code, _, err) = run(arguments).await;
         assert_eq!(code, 2, "{arguments:?}: {err}");
@@ -93,9 +81,7 @@ async fn judged(url: &str, arguments: &[&str]) -> (i32, Vec<(String, String)>, V
     let report = report["targets"][0].take();
     let text = |rule: &Value, member: &str| rule[member].as_str().unwrap().to_owned();
     let rules = report["cases"].as_array().unwrap().iter();
-    let judged = rules
-        .map(|rule| (text(rule, "name"), text(rule, "revision")))
-        .collect();
+    let judged = rules.map(|rule| (text(rule, "name"), text(rule, "revision"))).collect();
     (code, judged, report)
 }
 
@@ -103,11 +89,8 @@ async fn judged(url: &str, arguments: &[&str]) -> (i32, Vec<(String, String)>, V
 async fn rules_and_revisions_are_chosen() {
     let url = good();
     let pair = |rule: &str, revision: &str| (rule.to_owned(), revision.to_owned());
-    let (code, some, _) = judged(
-        &url,
-        &["--only", "base.ping", "--only", "modern.no-session"],
-    )
-    .await;
+    let (code, some, _) =
+        judged(&url, &["--only", "base.ping", "--only", "modern.no-session"]).await;
     let expected = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
     let expected = expected.map(|revision| pair("base.ping", revision));
     assert_eq!(code, 0);
@@ -116,8 +99,7 @@ async fn rules_and_revisions_are_chosen() {
 
     let (_, some, _) = judged(&url, &["--skip", "base.", "--revision", "2025-06-18"]).await;
     assert!(
-        some.iter()
-            .all(|(rule, revision)| !rule.starts_with("base.") && revision == "2025-06-18")
+        some.iter().all(|(rule, revision)| !rule.starts_with("base.") && revision == "2025-06-18")
     );
     assert!(some.len() > 30, "{some:?}");
 }
@@ -129,14 +111,8 @@ async fn the_json_report_has_the_verdict_and_the_exchange() {
     assert_eq!(code, 1);
     assert_eq!(report["revisions"].as_array().unwrap().len(), 5);
     let rule = &report["cases"][0];
-    assert_eq!(
-        (&rule["verdict"], &rule["level"]),
-        (&"finding".into(), &"MUST".into())
-    );
-    assert!(
-        rule["exchange"].as_str().unwrap().contains("\"pong\":true"),
-        "{rule}"
-    );
+    assert_eq!((&rule["verdict"], &rule["level"]), (&"finding".into(), &"MUST".into()));
+    assert!(rule["exchange"].as_str().unwrap().contains("\"pong\":true"), "{rule}");
     let (code, _, report) = judged(&good(), &only).await;
     assert_eq!((code, &report["cases"][0]["verdict"]), (0, &"holds".into()));
 }
@@ -145,11 +121,7 @@ async fn the_json_report_has_the_verdict_and_the_exchange() {
 fn rules_are_listed_and_explained_without_a_server() {
     let run = |arguments: &[&str]| {
         let program = env!("CARGO_BIN_EXE_mcp-conformance");
-        let output = Command::new(program)
-            .arg("check")
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = Command::new(program).arg("check").args(arguments).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };

@@ -39,14 +39,12 @@ pub(crate) fn correct() -> Target {
                 Ok(ResourceContents::text(&uri.uri, json!(1).to_string()))
             },
         )
-        .prompt(
-            Prompt::new("greet", "Greets."),
-            async |(), NoArguments {}, _| Ok(GetPromptResult::text("Hello.")),
-        )
-        .prompt(
-            Prompt::new("part", "Says goodbye."),
-            async |(), NoArguments {}, _| Ok(GetPromptResult::text("Bye.")),
-        )
+        .prompt(Prompt::new("greet", "Greets."), async |(), NoArguments {}, _| {
+            Ok(GetPromptResult::text("Hello."))
+        })
+        .prompt(Prompt::new("part", "Says goodbye."), async |(), NoArguments {}, _| {
+            Ok(GetPromptResult::text("Bye."))
+        })
         .build()
         .unwrap();
     Target::service(StreamableHttpService::new(server))

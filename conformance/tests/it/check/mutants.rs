@@ -29,19 +29,11 @@ pub(crate) struct Mutant {
 }
 
 fn legacy(rule: &'static str, fault: Fault) -> Mutant {
-    Mutant {
-        rule,
-        revision: LEGACY,
-        fault,
-    }
+    Mutant { rule, revision: LEGACY, fault }
 }
 
 fn modern(rule: &'static str, fault: Fault) -> Mutant {
-    Mutant {
-        rule,
-        revision: MODERN,
-        fault,
-    }
+    Mutant { rule, revision: MODERN, fault }
 }
 
 pub(crate) fn table() -> Vec<Mutant> {
@@ -155,24 +147,16 @@ fn base() -> Vec<Mutant> {
         ),
         legacy(
             "base.notification",
-            instead_result(
-                |asked| asked.is_rpc("notifications/no-such-notification"),
-                json!({}),
-            ),
+            instead_result(|asked| asked.is_rpc("notifications/no-such-notification"), json!({})),
         ),
         modern(
             "base.unknown-members",
             instead_error(|asked| asked.body.get("alsoUnknown").is_some(), 400, -32600),
         ),
-        legacy(
-            "base.ping",
-            result("ping", |result| result["pong"] = true.into()),
-        ),
+        legacy("base.ping", result("ping", |result| result["pong"] = true.into())),
         legacy(
             "robust.deep-nesting",
-            status(500, |asked| {
-                unreadable(asked).is_some_and(|length| length > 20_000)
-            }),
+            status(500, |asked| unreadable(asked).is_some_and(|length| length > 20_000)),
         ),
         legacy(
             "robust.invalid-utf8",
@@ -182,29 +166,16 @@ fn base() -> Vec<Mutant> {
         ),
         legacy(
             "robust.huge-id",
-            status(500, |asked| {
-                asked.body["id"]
-                    .as_str()
-                    .is_some_and(|id| id.len() > 50_000)
-            }),
+            status(500, |asked| asked.body["id"].as_str().is_some_and(|id| id.len() > 50_000)),
         ),
     ]
 }
 
 fn sessions() -> Vec<Mutant> {
     vec![
-        legacy(
-            "handshake.speaks",
-            instead(|_| Some(Answer::new(404, Value::Null))),
-        ),
-        modern(
-            "handshake.speaks",
-            instead(|_| Some(Answer::new(401, Value::Null))),
-        ),
-        legacy(
-            "handshake.speaks",
-            instead(|_| Some(Answer::new(500, Value::Null))),
-        ),
+        legacy("handshake.speaks", instead(|_| Some(Answer::new(404, Value::Null)))),
+        modern("handshake.speaks", instead(|_| Some(Answer::new(401, Value::Null)))),
+        legacy("handshake.speaks", instead(|_| Some(Answer::new(500, Value::Null)))),
         legacy(
             "handshake.unknown-version",
             answer(|asked, answer| {
@@ -249,18 +220,11 @@ fn sessions() -> Vec<Mutant> {
                 |answer| answer.status = 404,
             ),
         ),
-        legacy(
-            "session.ended",
-            status(200, |asked| asked.method == Method::DELETE),
-        ),
+        legacy("session.ended", status(200, |asked| asked.method == Method::DELETE)),
         legacy(
             "http.version-header",
             ask(|asked| {
-                if asked
-                    .headers
-                    .get("mcp-protocol-version")
-                    .is_some_and(|it| it == "1999-01-01")
-                {
+                if asked.headers.get("mcp-protocol-version").is_some_and(|it| it == "1999-01-01") {
                     set(asked, "mcp-protocol-version", LEGACY.as_str());
                 }
             }),
@@ -279,10 +243,7 @@ fn one_session() -> Fault {
     })
     .and(answer(move |_, answer| {
         if let Some(session) = answer.headers.get_mut("mcp-session-id") {
-            session
-                .to_str()
-                .unwrap()
-                .clone_into(&mut last.lock().unwrap());
+            session.to_str().unwrap().clone_into(&mut last.lock().unwrap());
             *session = "same".parse().unwrap();
         }
     }))
@@ -296,9 +257,7 @@ fn transport() -> Vec<Mutant> {
             answer_to(
                 |asked| asked.is_rpc("ping"),
                 |answer| {
-                    answer
-                        .headers
-                        .insert("content-type", "text/plain".parse().unwrap());
+                    answer.headers.insert("content-type", "text/plain".parse().unwrap());
                 },
             ),
         ),
@@ -309,18 +268,12 @@ fn transport() -> Vec<Mutant> {
                 |answer| answer.status = 200,
             ),
         ),
-        modern(
-            "http.accepted",
-            status(500, |asked| asked.is_rpc("notifications/cancelled")),
-        ),
+        modern("http.accepted", status(500, |asked| asked.is_rpc("notifications/cancelled"))),
         legacy(
             "http.get",
             instead(|asked| (asked.method == Method::GET).then(|| Answer::new(200, json!({})))),
         ),
-        legacy(
-            "http.batch",
-            instead_result(|asked| asked.body.is_array(), json!({})),
-        ),
+        legacy("http.batch", instead_result(|asked| asked.body.is_array(), json!({}))),
         Mutant {
             rule: "http.batch-2025-03-26",
             revision: BATCHES,
@@ -355,29 +308,18 @@ fn transport() -> Vec<Mutant> {
 fn statements() -> Vec<Mutant> {
     const META: &str = "io.modelcontextprotocol/";
     let meta = |asked: &SentRequest, key: &str| {
-        asked.body["params"]["_meta"]
-            .get(format!("{META}{key}"))
-            .cloned()
+        asked.body["params"]["_meta"].get(format!("{META}{key}")).cloned()
     };
     vec![
-        modern(
-            "messages.schema",
-            result("tools/list", |result| without(result, "resultType")),
-        ),
-        modern(
-            "modern.server-info",
-            result("tools/list", |result| without(result, "_meta")),
-        ),
+        modern("messages.schema", result("tools/list", |result| without(result, "resultType"))),
+        modern("modern.server-info", result("tools/list", |result| without(result, "_meta"))),
         modern(
             "modern.discover",
             result("server/discover", |result| {
                 result["supportedVersions"] = json!([LEGACY.as_str()]);
             }),
         ),
-        modern(
-            "messages.schema",
-            result("tools/list", |result| without(result, "ttlMs")),
-        ),
+        modern("messages.schema", result("tools/list", |result| without(result, "ttlMs"))),
         modern(
             "messages.schema",
             result("prompts/list", |result| {
@@ -426,19 +368,14 @@ fn statements() -> Vec<Mutant> {
         ),
         modern(
             "modern.unknown-method-status",
-            answer_to(
-                |asked| asked.is_rpc("no/such/method"),
-                |answer| answer.status = 200,
-            ),
+            answer_to(|asked| asked.is_rpc("no/such/method"), |answer| answer.status = 200),
         ),
         modern(
             "modern.no-session",
             answer_to(
                 |asked| asked.is_rpc("server/discover"),
                 |answer| {
-                    answer
-                        .headers
-                        .insert("mcp-session-id", "s-1".parse().unwrap());
+                    answer.headers.insert("mcp-session-id", "s-1".parse().unwrap());
                 },
             ),
         ),

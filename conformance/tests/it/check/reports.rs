@@ -9,21 +9,13 @@ use serde_json::{Value, json};
 use super::command_line::{bad, good};
 use crate::command_line::run;
 
-const ONLY: [&str; 6] = [
-    "--only",
-    "base.ping",
-    "--only",
-    "base.id-echo",
-    "--revision",
-    "2025-11-25",
-];
+const ONLY: [&str; 6] =
+    ["--only", "base.ping", "--only", "base.id-echo", "--revision", "2025-11-25"];
 
 /// The report on a server that breaks one rule of two, and on one that keeps both.
 async fn report(format: &str) -> String {
     let (bad, good) = (bad("base.ping"), good());
-    let servers = [
-        "--url", &bad, "--url", &good, "--name", "ba<d", "--name", "good",
-    ];
+    let servers = ["--url", &bad, "--url", &good, "--name", "ba<d", "--name", "good"];
     let arguments = [&["check", "--format", format], &servers[..], &ONLY].concat();
     let (code, out, err) = run(&arguments).await;
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
@@ -64,10 +56,7 @@ async fn junit_has_a_suite_for_each_target_and_a_failure_for_each_finding() {
         "failures=0",
         "classname=good 2025-11-25",
     ] {
-        assert!(
-            attributes.iter().any(|it| it == attribute),
-            "{attribute}\n{xml}"
-        );
+        assert!(attributes.iter().any(|it| it == attribute), "{attribute}\n{xml}");
     }
     assert!(xml.contains("change: answer ping with"), "{xml}");
 }
@@ -77,10 +66,7 @@ async fn sarif_is_what_its_schema_says_and_names_the_rule() {
     let log: Value = serde_json::from_str(&report("sarif").await).unwrap();
     let schema: Value = serde_json::from_str(include_str!("../../data/sarif-2.1.0.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let problems: Vec<_> = validator
-        .iter_errors(&log)
-        .map(|it| it.to_string())
-        .collect();
+    let problems: Vec<_> = validator.iter_errors(&log).map(|it| it.to_string()).collect();
     assert!(problems.is_empty(), "{problems:?}");
     let mut wrong = log.clone();
     wrong["runs"][0]["results"][0]["level"] = "MUST".into();
@@ -94,10 +80,7 @@ async fn sarif_is_what_its_schema_says_and_names_the_rule() {
     assert_eq!(result["level"], "error");
     let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
     assert_eq!(rules[index]["id"], "base.ping");
-    assert_eq!(
-        result["locations"][0]["logicalLocations"][0]["name"],
-        "ba<d"
-    );
+    assert_eq!(result["locations"][0]["logicalLocations"][0]["name"], "ba<d");
 }
 
 #[tokio::test]
@@ -131,10 +114,7 @@ async fn the_markdown_page_is_a_matrix_with_each_finding_below() {
         assert!(page.lines().any(|it| it == line), "{line}\n{page}");
     }
     assert!(!page.contains("## 2."), "{page}");
-    assert!(
-        page.contains("- **MUST `base.ping`** (2025-11-25): "),
-        "{page}"
-    );
+    assert!(page.contains("- **MUST `base.ping`** (2025-11-25): "), "{page}");
 }
 
 #[tokio::test]
@@ -145,10 +125,7 @@ async fn results_are_put_together_from_files() {
         let file = path(name);
         let output = ["--name", name, "--format", "json", "--output", &file];
         let (_, out, _) = run(&[&["check", "--url", &url], &output[..], &ONLY].concat()).await;
-        assert!(
-            out.contains(&format!("{name}: speaks ")),
-            "the text goes on: {out}"
-        );
+        assert!(out.contains(&format!("{name}: speaks ")), "the text goes on: {out}");
     }
     let (bad, good) = (path("bad"), path("good"));
     let (code, out, _) = run(&["report", "--format", "markdown", &bad, &good]).await;
@@ -175,18 +152,12 @@ async fn a_baseline_keeps_what_is_known_and_fails_where_it_is_out_of_date() {
     let written: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let known = &written["known"];
     assert_eq!(known.as_array().unwrap().len(), 1);
-    assert_eq!(
-        (&known[0]["name"], &known[0]["target"]),
-        (&json!("base.ping"), &Value::Null)
-    );
+    assert_eq!((&known[0]["name"], &known[0]["target"]), (&json!("base.ping"), &Value::Null));
 
     let (code, out, _) = check(&bad("base.ping"), "--baseline").await;
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("known base.ping (2025-11-25): "), "{out}");
-    assert!(
-        out.contains("0 MUST, 0 SHOULD, 0 practice, 1 known, 0 known that hold"),
-        "{out}"
-    );
+    assert!(out.contains("0 MUST, 0 SHOULD, 0 practice, 1 known, 0 known that hold"), "{out}");
 
     // Another failure is not covered, and one that is gone has to go.
     let (code, out, _) = check(&bad("base.id-echo"), "--baseline").await;
@@ -220,8 +191,5 @@ async fn a_target_that_is_not_there_does_not_hide_the_others() {
     let names = ["--name", "one"];
     let (code, _, err) = run(&[&arguments[..], &names].concat()).await;
     assert_eq!(code, 2);
-    assert!(
-        err.contains("--name is given 1 times for 2 targets"),
-        "{err}"
-    );
+    assert!(err.contains("--name is given 1 times for 2 targets"), "{err}");
 }

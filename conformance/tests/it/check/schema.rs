@@ -49,9 +49,7 @@ async fn a_misfit_names_its_place_its_definition_and_its_revision() {
 #[tokio::test]
 async fn of_alternatives_the_one_that_was_meant_is_explained() {
     let contents = |change: fn(&mut Value)| {
-        result("resources/read", move |result| {
-            change(&mut result["contents"][0])
-        })
+        result("resources/read", move |result| change(&mut result["contents"][0]))
     };
     let unnamed = contents(|it| {
         it.as_object_mut().unwrap().remove("uri");

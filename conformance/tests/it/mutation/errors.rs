@@ -64,33 +64,21 @@ pub(crate) fn table() -> Vec<Mutation> {
         of(
             "REQ-MCP-14",
             [
-                both(
-                    "a missing universe is a success",
-                    "get_universe_state: isError",
-                )
-                .by(|| errors("get_universe_state", unmarked)),
+                both("a missing universe is a success", "get_universe_state: isError")
+                    .by(|| errors("get_universe_state", unmarked)),
                 both(
                     "a missing universe is an error of the protocol",
                     "get_universe_state: isError",
                 )
                 .by(|| thrown("get_universe_state")),
-                both(
-                    "the message does not say what is wrong",
-                    "get_universe_state: isError",
-                )
-                .by(|| restated("get_universe_state", "message", "error with u-missing")),
+                both("the message does not say what is wrong", "get_universe_state: isError")
+                    .by(|| restated("get_universe_state", "message", "error with u-missing")),
                 both("the code is another", "send_universe_command: the same")
                     .by(|| restated("send_universe_command", "code", "INTERNAL")),
-                both(
-                    "commands to a missing universe succeed",
-                    "send_universe_command: the same",
-                )
-                .by(|| errors("send_universe_command", unmarked)),
-                both(
-                    "a missing universe has a listing",
-                    "list_universe_commands: the same",
-                )
-                .by(|| errors("list_universe_commands", unmarked)),
+                both("commands to a missing universe succeed", "send_universe_command: the same")
+                    .by(|| errors("send_universe_command", unmarked)),
+                both("a missing universe has a listing", "list_universe_commands: the same")
+                    .by(|| errors("list_universe_commands", unmarked)),
                 both("a command creates its universe", "did not create it").by(|| {
                     instead(|asked| {
                         asked
@@ -130,16 +118,14 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| unmarked_if(|command| command["type"] == "noSuchCommand")),
                 both("a broken command changes the state", "none of them changed")
                     .by(|| persisted(|state| state["time"] = json!(null))),
-                both(
-                    "a broken command stops commands",
-                    "the server remains operational",
-                )
-                .by(|| {
-                    dies_after(
-                        |asked| command(asked)["type"] == "noSuchCommand",
-                        |asked| command(asked)["type"] == "tick",
-                    )
-                }),
+                both("a broken command stops commands", "the server remains operational").by(
+                    || {
+                        dies_after(
+                            |asked| command(asked)["type"] == "noSuchCommand",
+                            |asked| command(asked)["type"] == "tick",
+                        )
+                    },
+                ),
                 both("a broken command stops the server", "for every tool").by(|| {
                     dies_after(
                         |asked| command(asked)["type"] == "noSuchCommand",
@@ -151,21 +137,15 @@ pub(crate) fn table() -> Vec<Mutation> {
         of(
             "REQ-MCP-16",
             [
-                both(
-                    "get_universe_state names no universe",
-                    "get_universe_state names u-42",
-                )
-                .by(|| restated("get_universe_state", "message", "universe not found")),
+                both("get_universe_state names no universe", "get_universe_state names u-42")
+                    .by(|| restated("get_universe_state", "message", "universe not found")),
                 both(
                     "list_universe_commands names no universe",
                     "list_universe_commands names u-42",
                 )
                 .by(|| restated("list_universe_commands", "message", "universe not found")),
-                both(
-                    "send_universe_command names no universe",
-                    "send_universe_command names u-42",
-                )
-                .by(|| restated("send_universe_command", "message", "universe not found")),
+                both("send_universe_command names no universe", "send_universe_command names u-42")
+                    .by(|| restated("send_universe_command", "message", "universe not found")),
                 both("a refusal names no universe", "of a refusal names").by(|| {
                     errors("send_universe_command", |result| {
                         if !text(result).contains("u-42") {
@@ -184,15 +164,9 @@ pub(crate) fn table() -> Vec<Mutation> {
         ),
         of(
             "REQ-MCP-15-reducer",
-            [
-                both("the failure tells internals", "becomes isError").by(|| {
-                    restated(
-                        "send_universe_command",
-                        "message",
-                        "panicked at src/reduce.rs:7",
-                    )
-                }),
-            ],
+            [both("the failure tells internals", "becomes isError").by(|| {
+                restated("send_universe_command", "message", "panicked at src/reduce.rs:7")
+            })],
         ),
     ]
     .concat()
@@ -212,11 +186,8 @@ fn failures(transcript: &'static str) -> Vec<Mutation> {
                 .by(|| restated("send_universe_command", "message", "")),
             both("a failed command is persisted", "changes nothing")
                 .by(|| persisted(|state| state["time"] = 667.into())),
-            both(
-                "the failure stops commands",
-                "operational for the next command",
-            )
-            .by(|| dies_after(fails, |asked| command(asked)["dt"] == 2)),
+            both("the failure stops commands", "operational for the next command")
+                .by(|| dies_after(fails, |asked| command(asked)["dt"] == 2)),
             both("a failed command is broadcast", "was not broadcast").by(|| {
                 frame(|_, frame| match &frame {
                     Frame::Event(event) if event.data.contains("\"dt\":2") => {
@@ -227,11 +198,8 @@ fn failures(transcript: &'static str) -> Vec<Mutation> {
             }),
             both("the failure stops reading", "for the other tools")
                 .by(|| dies_after(fails, |asked| asked.is_call("get_universe_state"))),
-            both(
-                "the failure stops the list of tools",
-                "for the list of tools",
-            )
-            .by(|| dies_after(fails, |asked| asked.is_rpc("tools/list"))),
+            both("the failure stops the list of tools", "for the list of tools")
+                .by(|| dies_after(fails, |asked| asked.is_rpc("tools/list"))),
             both("the second failure is a success", "again and again").by(|| {
                 let failed = AtomicBool::new(false);
                 answer(move |asked, answer| {
@@ -240,11 +208,7 @@ fn failures(transcript: &'static str) -> Vec<Mutation> {
                     }
                 })
             }),
-            both(
-                "the server dies of several failures",
-                "new clients are served",
-            )
-            .by(|| {
+            both("the server dies of several failures", "new clients are served").by(|| {
                 let gets = std::sync::atomic::AtomicUsize::new(0);
                 instead(move |asked| {
                     let get = asked.is_call("get_universe_state");
@@ -262,9 +226,7 @@ fn text(result: &Value) -> &str {
 
 /// Every tick that ought to succeed is marked as an error.
 fn errors_of_ticks() -> Fault {
-    super::tool("send_universe_command", |result| {
-        result["isError"] = true.into()
-    })
+    super::tool("send_universe_command", |result| result["isError"] = true.into())
 }
 
 fn unmarked_if(fits: fn(&Value) -> bool) -> Fault {

@@ -14,35 +14,22 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| tool(GET, |result| result["content"] = json!([]))),
                 both("content is missing", "success of list_universe_commands")
                     .by(|| tool(LIST, |result| remove(result, "content"))),
-                both("content is an object", "success of send_universe_command").by(|| {
-                    tool(SEND, |result| {
-                        result["content"] = result["content"][0].take()
-                    })
-                }),
+                both("content is an object", "success of send_universe_command")
+                    .by(|| tool(SEND, |result| result["content"] = result["content"][0].take())),
                 both("a text is empty", "success of send_universe_command")
                     .by(|| texts(SEND, |_| String::new())),
                 both("an entry is no text", "success of get_universe_state")
                     .by(|| tool(GET, |result| result["content"][0]["type"] = "json".into())),
-                both(
-                    "one of two entries is no text",
-                    "success of get_universe_state",
-                )
-                .by(|| {
+                both("one of two entries is no text", "success of get_universe_state").by(|| {
                     tool(GET, |result| {
                         let image = json!({"type": "image", "data": "", "mimeType": "image/png"});
                         result["content"].as_array_mut().unwrap().push(image);
                     })
                 }),
-                both(
-                    "errors of get_universe_state have no content",
-                    "error of get_universe_state",
-                )
-                .by(|| from_nth(GET, 2, |result| result["content"] = json!([]))),
-                both(
-                    "errors of list_universe_commands are not marked",
-                    "error of list_universe",
-                )
-                .by(|| from_nth(LIST, 2, unmarked)),
+                both("errors of get_universe_state have no content", "error of get_universe_state")
+                    .by(|| from_nth(GET, 2, |result| result["content"] = json!([]))),
+                both("errors of list_universe_commands are not marked", "error of list_universe")
+                    .by(|| from_nth(LIST, 2, unmarked)),
                 both(
                     "errors of send_universe_command have no text",
                     "error of send_universe_command",
@@ -59,16 +46,10 @@ pub(crate) fn table() -> Vec<Mutation> {
             [
                 both("a state is marked as an error", "after get_universe_state")
                     .by(|| tool(GET, |result| result["isError"] = true.into())),
-                both(
-                    "a listing is marked as an error",
-                    "after list_universe_commands",
-                )
-                .by(|| tool(LIST, |result| result["isError"] = true.into())),
-                both(
-                    "a command's result is marked as an error",
-                    "after send_universe_command",
-                )
-                .by(|| tool(SEND, |result| result["isError"] = true.into())),
+                both("a listing is marked as an error", "after list_universe_commands")
+                    .by(|| tool(LIST, |result| result["isError"] = true.into())),
+                both("a command's result is marked as an error", "after send_universe_command")
+                    .by(|| tool(SEND, |result| result["isError"] = true.into())),
                 both("isError is null", "after get_universe_state")
                     .by(|| tool(GET, |result| result["isError"] = Value::Null)),
             ],
@@ -86,32 +67,19 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| texts(GET, |text| text.replace("42.5", "42"))),
                 both("a result is a sentence", "send_universe_command parses")
                     .by(|| texts(SEND, |_| "The universe has ticked.".to_owned())),
-                both(
-                    "structuredContent is missing",
-                    "structuredContent says the same",
-                )
-                .by(|| tool(GET, |result| remove(result, "structuredContent"))),
+                both("structuredContent is missing", "structuredContent says the same")
+                    .by(|| tool(GET, |result| remove(result, "structuredContent"))),
             ],
         ),
         of(
             "REQ-MCP-13",
             [
-                both(
-                    "a category is spelt otherwise",
-                    "all ten categories are named",
-                )
-                .by(|| {
-                    texts(LIST, |text| {
-                        text.replace("Star hierarchy", "Star Hierarchy")
-                    })
-                }),
+                both("a category is spelt otherwise", "all ten categories are named")
+                    .by(|| texts(LIST, |text| text.replace("Star hierarchy", "Star Hierarchy"))),
                 both("a category is missing", "all ten categories are named")
                     .by(|| texts(LIST, |text| text.replace("Simulation", "simulation"))),
-                both(
-                    "the categories have no commands",
-                    "with their 25 command types",
-                )
-                .by(|| texts(LIST, |text| text.replace("\"addStar\"", "\"\""))),
+                both("the categories have no commands", "with their 25 command types")
+                    .by(|| texts(LIST, |text| text.replace("\"addStar\"", "\"\""))),
             ],
         ),
     ]

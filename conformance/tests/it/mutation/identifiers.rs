@@ -18,11 +18,7 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| second(409, |asked| asked.is_rpc("initialize"))),
                 legacy("all sessions have one identifier", "distinct identifiers")
                     .by(one_session_for_all),
-                legacy(
-                    "the third session is the second",
-                    "an identifier of its own",
-                )
-                .by(|| {
+                legacy("the third session is the second", "an identifier of its own").by(|| {
                     let given = Mutex::new(Vec::new());
                     answer(move |asked, answer| {
                         if asked.is_rpc("initialize") {
@@ -46,23 +42,18 @@ pub(crate) fn table() -> Vec<Mutation> {
                         }
                     })
                 }),
-                legacy(
-                    "only one session is active at a time",
-                    "active at the same time",
-                )
-                .by(|| {
-                    let active = Mutex::new(None);
-                    instead(move |asked| {
-                        let session = asked.session()?.to_owned();
-                        let first = active
-                            .lock()
-                            .unwrap()
-                            .get_or_insert(session.clone())
-                            .clone();
-                        (asked.is_rpc("tools/list") && session != first)
-                            .then(|| Answer::new(404, Value::Null))
-                    })
-                }),
+                legacy("only one session is active at a time", "active at the same time").by(
+                    || {
+                        let active = Mutex::new(None);
+                        instead(move |asked| {
+                            let session = asked.session()?.to_owned();
+                            let first =
+                                active.lock().unwrap().get_or_insert(session.clone()).clone();
+                            (asked.is_rpc("tools/list") && session != first)
+                                .then(|| Answer::new(404, Value::Null))
+                        })
+                    },
+                ),
                 legacy("a session is not known", "a session of its own")
                     .by(|| status(404, |asked| asked.is_rpc("ping"))),
                 legacy("a session cannot be ended", "ending one").by(pings_answered),
@@ -96,44 +87,32 @@ pub(crate) fn table() -> Vec<Mutation> {
         of(
             "REQ-MCP-21",
             [
-                legacy(
-                    "initialize opens no session",
-                    "without a session identifier",
-                )
-                .by(|| header_from(1, None)),
+                legacy("initialize opens no session", "without a session identifier")
+                    .by(|| header_from(1, None)),
                 legacy("initialize needs a session", "without a session identifier").by(|| {
-                    status(400, |asked| {
-                        asked.is_rpc("initialize") && asked.session().is_none()
-                    })
+                    status(400, |asked| asked.is_rpc("initialize") && asked.session().is_none())
                 }),
                 legacy("the session is not kept", "the session works")
                     .by(|| status(404, |asked| asked.is_rpc("tools/list"))),
                 legacy("there is one session for all", "each time a new one")
                     .by(one_session_for_all),
-                legacy(
-                    "an unknown identifier is refused",
-                    "an identifier that is not valid",
-                )
-                .by(|| {
-                    status(404, |asked| {
-                        asked.is_rpc("initialize") && asked.session() == Some("session-unknown")
-                    })
-                }),
-                legacy(
-                    "an unknown identifier is adopted",
-                    "an identifier that is not valid",
-                )
-                .by(|| header_from(3, Some("session-unknown"))),
-                legacy(
-                    "a live session refuses initialize",
-                    "so does one of a live session",
-                )
-                .by(|| {
-                    status(400, |asked| {
-                        asked.is_rpc("initialize")
-                            && asked.session().is_some_and(|id| id != "session-unknown")
-                    })
-                }),
+                legacy("an unknown identifier is refused", "an identifier that is not valid").by(
+                    || {
+                        status(404, |asked| {
+                            asked.is_rpc("initialize") && asked.session() == Some("session-unknown")
+                        })
+                    },
+                ),
+                legacy("an unknown identifier is adopted", "an identifier that is not valid")
+                    .by(|| header_from(3, Some("session-unknown"))),
+                legacy("a live session refuses initialize", "so does one of a live session").by(
+                    || {
+                        status(400, |asked| {
+                            asked.is_rpc("initialize")
+                                && asked.session().is_some_and(|id| id != "session-unknown")
+                        })
+                    },
+                ),
                 legacy("a live session is replaced", "which goes on")
                     .by(|| second(404, |asked| asked.is_rpc("ping"))),
                 legacy("any request opens a session", "nothing but initialize").by(|| {
@@ -151,10 +130,7 @@ pub(crate) fn table() -> Vec<Mutation> {
 fn pings_answered() -> Fault {
     instead(|asked| {
         asked.is_rpc("ping").then(|| {
-            Answer::new(
-                200,
-                json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": {}}),
-            )
+            Answer::new(200, json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": {}}))
         })
     })
 }

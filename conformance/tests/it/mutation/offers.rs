@@ -34,9 +34,7 @@ fn read_json(end: &'static str, change: fn(&mut Value)) -> Fault {
 fn error(end: &'static str, change: fn(&mut Answer)) -> Fault {
     answer(move |asked, answer| {
         let params = &asked.body["params"];
-        let named = params["uri"]
-            .as_str()
-            .or(params["arguments"]["universe"].as_str());
+        let named = params["uri"].as_str().or(params["arguments"]["universe"].as_str());
         let fits = named.is_some_and(|named| named.ends_with(end));
         if fits && answer.body.get("error").is_some() {
             change(answer);
@@ -77,10 +75,7 @@ fn also_after(other: fn(&SentRequest) -> bool) -> Fault {
         }
         let params = json!({"uri": "universe://u/stars/a"});
         let message = json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params});
-        Overheard::Says(Frame::Event(SseEvent {
-            data: message.to_string(),
-            ..SseEvent::default()
-        }))
+        Overheard::Says(Frame::Event(SseEvent { data: message.to_string(), ..SseEvent::default() }))
     })
 }
 
@@ -111,11 +106,8 @@ fn resources() -> Vec<Mutation> {
                     drop(result["resourceTemplates"].as_array_mut().unwrap().pop())
                 })
             }),
-            both(
-                "the list of universes is not listed",
-                "begins with the list",
-            )
-            .by(|| result("resources/list", |result| result["resources"] = json!([]))),
+            both("the list of universes is not listed", "begins with the list")
+                .by(|| result("resources/list", |result| result["resources"] = json!([]))),
             both("the list lacks names", "the list of universes tells each").by(|| {
                 read_json("universe://", |list| {
                     list["universes"]
@@ -138,22 +130,14 @@ fn resources() -> Vec<Mutation> {
             }),
             both("another body is read", "a body is read by its id")
                 .by(|| read_json("/stars/a", |body| body["id"] = "b".into())),
-            both("the outline is JSON", "the outline shows").by(|| {
-                read("/tree", |contents| {
-                    contents["mimeType"] = "application/json".into()
-                })
-            }),
+            both("the outline is JSON", "the outline shows")
+                .by(|| read("/tree", |contents| contents["mimeType"] = "application/json".into())),
             both("the outline is empty", "the outline shows")
                 .by(|| read("/tree", |contents| contents["text"] = "".into())),
-            both("the history lacks the events", "the history tells").by(|| {
-                read_json("after=0", |history| {
-                    history["entries"][0]["events"] = json!([])
-                })
-            }),
+            both("the history lacks the events", "the history tells")
+                .by(|| read_json("after=0", |history| history["entries"][0]["events"] = json!([]))),
             both("an unknown body has another code", "what is not there").by(|| {
-                error("/stars/nowhere", |answer| {
-                    answer.body["error"]["code"] = (-32603).into()
-                })
+                error("/stars/nowhere", |answer| answer.body["error"]["code"] = (-32603).into())
             }),
             both("an unknown body is not named", "what is not there").by(|| {
                 error("/stars/nowhere", |answer| {
@@ -161,9 +145,7 @@ fn resources() -> Vec<Mutation> {
                 })
             }),
             both("it is not said where to look", "says where to look").by(|| {
-                error("REQ-none/tree", |answer| {
-                    answer.body["error"]["message"] = "REQ-none".into()
-                })
+                error("REQ-none/tree", |answer| answer.body["error"]["message"] = "REQ-none".into())
             }),
             both("no universe is found", "ids of universes are completed")
                 .by(|| completed("id", |values| *values = json!([]))),
@@ -178,19 +160,12 @@ fn subscriptions() -> Vec<Mutation> {
         "subscriptions",
         [
             legacy("anything can be subscribed to", "what does not exist").by(|| {
-                error(
-                    "REQ-none",
-                    |answer| {
-                        answer.body =
-                            json!({"jsonrpc": "2.0", "id": answer.body["id"], "result": {}})
-                    },
-                )
-            }),
-            legacy("subscribing answers more", "a body can be subscribed to").by(|| {
-                result("resources/subscribe", |result| {
-                    result["subscribed"] = true.into()
+                error("REQ-none", |answer| {
+                    answer.body = json!({"jsonrpc": "2.0", "id": answer.body["id"], "result": {}})
                 })
             }),
+            legacy("subscribing answers more", "a body can be subscribed to")
+                .by(|| result("resources/subscribe", |result| result["subscribed"] = true.into())),
             modern("anything is agreed to", "what exists is agreed to").by(|| {
                 frame(|_, frame| match frame {
                     Frame::Event(mut event) => {
@@ -221,10 +196,7 @@ fn prompts() -> Vec<Mutation> {
         [
             both("there is a third prompt", "there are two prompts").by(|| {
                 result("prompts/list", |result| {
-                    result["prompts"]
-                        .as_array_mut()
-                        .unwrap()
-                        .push(json!({"name": "x"}))
+                    result["prompts"].as_array_mut().unwrap().push(json!({"name": "x"}))
                 })
             }),
             both("the argument is optional", "there are two prompts").by(|| {
@@ -243,19 +215,10 @@ fn prompts() -> Vec<Mutation> {
                 })
             }),
             both("the outline is left out", "embeds the outline").by(|| {
-                prompt("explain_universe", |messages| {
-                    drop(messages.as_array_mut().unwrap().pop())
-                })
+                prompt("explain_universe", |messages| drop(messages.as_array_mut().unwrap().pop()))
             }),
-            both(
-                "an unknown universe is not named",
-                "a universe that is not there",
-            )
-            .by(|| {
-                error("REQ-none", |answer| {
-                    answer.body["error"]["message"] = "no".into()
-                })
-            }),
+            both("an unknown universe is not named", "a universe that is not there")
+                .by(|| error("REQ-none", |answer| answer.body["error"]["message"] = "no".into())),
             both("nothing is completed", "argument is completed")
                 .by(|| completed("universe", |values| *values = json!([]))),
         ],

@@ -60,30 +60,14 @@ pub(crate) fn table() -> Vec<Mutation> {
         of(
             "REQ-MCP-06",
             [
-                both(
-                    "the state is of another universe",
-                    "of the universe asked for",
-                )
-                .by(|| said(GET, |state| state["time"] = 0.into())),
-                both(
-                    "a member of the state is missing",
-                    "of the universe asked for",
-                )
-                .by(|| said(GET, |state| remove(state, "belts"))),
-                both(
-                    "the record is told instead of the state",
-                    "of the universe asked for",
-                )
-                .by(|| {
-                    said(GET, |state| {
-                        *state = json!({"id": "u", "state": state.take()})
-                    })
-                }),
-                both(
-                    "structuredContent differs from the text",
-                    "of the universe asked for",
-                )
-                .by(|| tool(GET, |result| result["structuredContent"]["time"] = 1.into())),
+                both("the state is of another universe", "of the universe asked for")
+                    .by(|| said(GET, |state| state["time"] = 0.into())),
+                both("a member of the state is missing", "of the universe asked for")
+                    .by(|| said(GET, |state| remove(state, "belts"))),
+                both("the record is told instead of the state", "of the universe asked for")
+                    .by(|| said(GET, |state| *state = json!({"id": "u", "state": state.take()}))),
+                both("structuredContent differs from the text", "of the universe asked for")
+                    .by(|| tool(GET, |result| result["structuredContent"]["time"] = 1.into())),
                 both("all universes are told alike", "of no other").by(|| {
                     from_nth(GET, 2, |result| {
                         super::restate(result, |state| state["time"] = 42.5.into())
@@ -105,11 +89,7 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| texts(LIST, |text| text.replace("\"Nebulae\"", "\"Clouds\""))),
                 both("a command is missing", "all ten categories")
                     .by(|| texts(LIST, |text| text.replace("\"removeRing\"", "\"ring\""))),
-                both(
-                    "a command stands in the wrong category",
-                    "all ten categories",
-                )
-                .by(|| {
+                both("a command stands in the wrong category", "all ten categories").by(|| {
                     texts(LIST, |text| {
                         let swapped = text
                             .replace("\"tick\"", "\"?\"")
@@ -117,21 +97,16 @@ pub(crate) fn table() -> Vec<Mutation> {
                         swapped.replace("\"?\"", "\"replaceSnapshot\"")
                     })
                 }),
-                both(
-                    "the listing depends on the universe",
-                    "a universe with another state",
-                )
-                .by(|| from_nth(LIST, 2, |result| result["content"][0]["text"] = "{}".into())),
-                both(
-                    "the listing changes with the state",
-                    "after the state has changed",
-                )
-                .by(|| {
-                    from_nth(LIST, 3, |result| {
-                        let text = result["content"][0]["text"].as_str().unwrap();
-                        result["content"][0]["text"] = format!("{text} ").into();
-                    })
-                }),
+                both("the listing depends on the universe", "a universe with another state")
+                    .by(|| from_nth(LIST, 2, |result| result["content"][0]["text"] = "{}".into())),
+                both("the listing changes with the state", "after the state has changed").by(
+                    || {
+                        from_nth(LIST, 3, |result| {
+                            let text = result["content"][0]["text"].as_str().unwrap();
+                            result["content"][0]["text"] = format!("{text} ").into();
+                        })
+                    },
+                ),
             ],
         ),
     ]

@@ -47,27 +47,15 @@ impl Flaw {
 
 /// A server of both eras that is `broken` so, which the step `found_at` must find out.
 pub(crate) fn both(broken: &'static str, found_at: &'static str) -> Flaw {
-    Flaw {
-        eras: &Era::ALL,
-        broken,
-        found_at,
-    }
+    Flaw { eras: &Era::ALL, broken, found_at }
 }
 
 /// The same for the legacy era alone.
 pub(crate) fn legacy(broken: &'static str, found_at: &'static str) -> Flaw {
-    Flaw {
-        eras: &[Era::Legacy],
-        broken,
-        found_at,
-    }
+    Flaw { eras: &[Era::Legacy], broken, found_at }
 }
 
 /// The same for the modern era alone.
 pub(crate) fn modern(broken: &'static str, found_at: &'static str) -> Flaw {
-    Flaw {
-        eras: &[Era::Modern],
-        broken,
-        found_at,
-    }
+    Flaw { eras: &[Era::Modern], broken, found_at }
 }

@@ -49,9 +49,7 @@ pub(super) fn stream(fits: fn(&SentRequest) -> bool) -> Fault {
     instead(move |asked| {
         fits(asked).then(|| {
             let mut answer = Answer::new(200, Value::Null);
-            answer
-                .headers
-                .insert("content-type", "text/event-stream".parse().unwrap());
+            answer.headers.insert("content-type", "text/event-stream".parse().unwrap());
             answer
         })
     })
@@ -63,9 +61,7 @@ pub(super) fn in_first_session(fits: fn(&SentRequest) -> bool) -> Fault {
     let seen = known.clone();
     answer(move |asked, answer| {
         if asked.is_rpc("initialize") {
-            seen.lock()
-                .unwrap()
-                .get_or_insert(answer.headers[SESSION].clone());
+            seen.lock().unwrap().get_or_insert(answer.headers[SESSION].clone());
         }
     })
     .and(ask(move |asked| {
@@ -79,10 +75,7 @@ pub(super) fn in_first_session(fits: fn(&SentRequest) -> bool) -> Fault {
 
 /// `tools/list` is answered 200 in any session.
 pub(super) fn listed_always() -> Fault {
-    answer_to(
-        |asked| asked.is_rpc("tools/list"),
-        |answer| answer.status = 200,
-    )
+    answer_to(|asked| asked.is_rpc("tools/list"), |answer| answer.status = 200)
 }
 
 pub(super) fn is_delete(asked: &SentRequest) -> bool {
@@ -127,48 +120,31 @@ pub(crate) fn table() -> Vec<Mutation> {
                 legacy("DELETE does nothing", "its stream ends").by(|| status(204, is_delete)),
                 legacy("DELETE leaves the stream open", "its stream ends")
                     .by(|| Fault::default().endless()),
-                legacy(
-                    "GET opens a stream of a dead session",
-                    "GET receives an error",
-                )
-                .by(second_get),
+                legacy("GET opens a stream of a dead session", "GET receives an error")
+                    .by(second_get),
                 legacy("DELETE succeeds twice", "DELETE receives an error")
                     .by(|| second(204, is_delete)),
                 legacy("POST works in a dead session", "POST receives an error").by(listed_always),
-                legacy(
-                    "a dead session's identifier is given again",
-                    "with another identifier",
-                )
-                .by(one_session_for_all),
+                legacy("a dead session's identifier is given again", "with another identifier")
+                    .by(one_session_for_all),
             ],
         ),
         of(
             "REQ-MCP-23",
             [
-                legacy(
-                    "GET with an unknown session opens a stream",
-                    "GET with an unknown",
-                )
-                .by(|| stream(|asked| is_get(asked) && is_unknown(asked))),
+                legacy("GET with an unknown session opens a stream", "GET with an unknown")
+                    .by(|| stream(|asked| is_get(asked) && is_unknown(asked))),
                 legacy("the refusal of GET is not JSON-RPC", "GET with an unknown")
                     .by(|| no_rpc(404, |asked| is_get(asked) && is_unknown(asked))),
                 legacy("GET with an unknown session fails", "GET with an unknown")
                     .by(|| status(500, |asked| is_get(asked) && is_unknown(asked))),
-                legacy(
-                    "DELETE of an unknown session succeeds",
-                    "DELETE with an unknown",
-                )
-                .by(|| status(204, |asked| is_delete(asked) && is_unknown(asked))),
-                legacy(
-                    "POST with an unknown session is answered 400",
-                    "POST with an unknown",
-                )
-                .by(|| no_rpc(400, |asked| asked.is_rpc("tools/list") && is_unknown(asked))),
-                legacy(
-                    "unknown sessions are opened by POST",
-                    "POST with an unknown",
-                )
-                .by(|| in_first_session(|asked| asked.is_rpc("tools/list") && is_unknown(asked))),
+                legacy("DELETE of an unknown session succeeds", "DELETE with an unknown")
+                    .by(|| status(204, |asked| is_delete(asked) && is_unknown(asked))),
+                legacy("POST with an unknown session is answered 400", "POST with an unknown")
+                    .by(|| no_rpc(400, |asked| asked.is_rpc("tools/list") && is_unknown(asked))),
+                legacy("unknown sessions are opened by POST", "POST with an unknown").by(|| {
+                    in_first_session(|asked| asked.is_rpc("tools/list") && is_unknown(asked))
+                }),
                 legacy("GET needs no session", "GET without a session")
                     .by(|| stream(|asked| is_get(asked) && asked.session().is_none())),
                 legacy("DELETE needs no session", "DELETE without a session")

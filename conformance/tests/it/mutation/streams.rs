@@ -22,9 +22,7 @@ fn rest(method: &'static str, path: &'static str, change: fn(&mut Answer)) -> Fa
 /// `method path` is not served.
 fn gone(method: &'static str, path: &'static str) -> Fault {
     instead(move |asked| {
-        asked
-            .is(method, path)
-            .then(|| Answer::new(404, json!({"error": "no such path"})))
+        asked.is(method, path).then(|| Answer::new(404, json!({"error": "no such path"})))
     })
 }
 
@@ -54,22 +52,15 @@ fn neighbours() -> Vec<Mutation> {
         [
             modern("the subscription is not acknowledged", "acknowledged").by(|| lost(|_, _| true)),
             both("/health is gone", "GET /health").by(|| gone("GET", "/health")),
-            both("/health says something else", "GET /health").by(|| {
-                rest("GET", "/health", |answer| {
-                    answer.body = json!({"status": "UP"})
-                })
-            }),
+            both("/health says something else", "GET /health")
+                .by(|| rest("GET", "/health", |answer| answer.body = json!({"status": "UP"}))),
             both("creating answers 200", "POST /universes")
                 .by(|| rest("POST", "/universes", |answer| answer.status = 200)),
             both("names are not trimmed", "POST /universes").by(|| {
-                rest("POST", "/universes", |answer| {
-                    answer.body["name"] = "  REQ-MCP-24  ".into()
-                })
+                rest("POST", "/universes", |answer| answer.body["name"] = "  REQ-MCP-24  ".into())
             }),
             both("the list is wrapped", "GET /universes").by(|| {
-                rest("GET", "/universes", |answer| {
-                    answer.body = json!({"items": answer.body})
-                })
+                rest("GET", "/universes", |answer| answer.body = json!({"items": answer.body}))
             }),
             both("the list lacks the universe", "GET /universes")
                 .by(|| rest("GET", "/universes", |answer| answer.body = json!([]))),
@@ -96,11 +87,8 @@ fn neighbours() -> Vec<Mutation> {
                     |answer| answer.status = 200,
                 )
             }),
-            both("unknown universes fail", "a command to an unknown").by(|| {
-                rest("POST", "/universes/u-missing/commands", |answer| {
-                    answer.status = 500
-                })
-            }),
+            both("unknown universes fail", "a command to an unknown")
+                .by(|| rest("POST", "/universes/u-missing/commands", |answer| answer.status = 500)),
             both("unknown universes are not named", "reading an unknown").by(|| {
                 rest("GET", "/universes/u-missing", |answer| {
                     answer.body = json!({"error": "not found"})
@@ -123,14 +111,8 @@ fn neighbours() -> Vec<Mutation> {
                     |answer| answer.status = 200,
                 )
             }),
-            both(
-                "the MCP stream ends with the universe",
-                "the MCP stream stayed open",
-            )
-            .by(|| {
-                ends_after(SentRequest::is_listen, |other| {
-                    other.is("DELETE", "/universes/*")
-                })
+            both("the MCP stream ends with the universe", "the MCP stream stayed open").by(|| {
+                ends_after(SentRequest::is_listen, |other| other.is("DELETE", "/universes/*"))
             }),
         ],
     )
@@ -153,56 +135,43 @@ fn streams() -> Vec<Mutation> {
             both("commands appear on the MCP stream", nowhere_else)
                 .by(|| says_after(SentRequest::is_listen, |other| other.commanded().is_some())),
             both("MCP calls appear on the MCP stream", nowhere_else).by(|| {
-                says_after(SentRequest::is_listen, |other| {
-                    other.is_call("send_universe_command")
-                })
+                says_after(SentRequest::is_listen, |other| other.is_call("send_universe_command"))
             }),
             both("a command ends the MCP stream", nowhere_else)
                 .by(|| ends_after(SentRequest::is_listen, |other| other.commanded().is_some())),
-            both(
-                "commands by MCP go to the MCP stream only",
-                "a command by MCP is seen",
-            )
-            .by(|| {
-                let first = Mutex::new(true);
-                lost(move |_, event| {
-                    event.data.contains("tick") && std::mem::take(&mut *first.lock().unwrap())
-                })
-            }),
+            both("commands by MCP go to the MCP stream only", "a command by MCP is seen").by(
+                || {
+                    let first = Mutex::new(true);
+                    lost(move |_, event| {
+                        event.data.contains("tick") && std::mem::take(&mut *first.lock().unwrap())
+                    })
+                },
+            ),
             both("commands by REST are lost", "a command by REST is seen")
                 .by(|| lost(|_, event| event.data.contains("\"dt\":2"))),
-            both(
-                "a stream says other universes' commands",
-                "its own universe's commands",
-            )
-            .by(|| {
-                overhear(|own, other| match other.commanded() {
-                    Some(id)
-                        if own.is_events() && other.body["dt"] == 8 && !own.path.contains(id) =>
-                    {
-                        Overheard::Says(command_event(&json!({"type": "tick", "dt": 8})))
-                    }
-                    _ => Overheard::Nothing,
-                })
-                .and(lost(|_, event| event.data.contains("\"dt\":4")))
-            }),
+            both("a stream says other universes' commands", "its own universe's commands").by(
+                || {
+                    overhear(|own, other| match other.commanded() {
+                        Some(id)
+                            if own.is_events()
+                                && other.body["dt"] == 8
+                                && !own.path.contains(id) =>
+                        {
+                            Overheard::Says(command_event(&json!({"type": "tick", "dt": 8})))
+                        }
+                        _ => Overheard::Nothing,
+                    })
+                    .and(lost(|_, event| event.data.contains("\"dt\":4")))
+                },
+            ),
             legacy("the MCP stream was given up", "still attached").by(second_get),
-            both(
-                "the MCP stream ends with a stream of commands",
-                "leaves the MCP stream open",
-            )
-            .by(|| {
-                ends_after(SentRequest::is_listen, |other| {
-                    other.is("DELETE", "/universes/*")
-                })
-            }),
+            both("the MCP stream ends with a stream of commands", "leaves the MCP stream open").by(
+                || ends_after(SentRequest::is_listen, |other| other.is("DELETE", "/universes/*")),
+            ),
             both("a stream outlives its universe", "ends with its universe")
                 .by(|| Fault::default().endless()),
-            legacy(
-                "the MCP stream outlives its session",
-                "ends with its session",
-            )
-            .by(|| status(204, is_delete)),
+            legacy("the MCP stream outlives its session", "ends with its session")
+                .by(|| status(204, is_delete)),
             legacy(
                 "the end of a session ends the streams of commands",
                 "leaves the stream of commands",

@@ -17,10 +17,7 @@ fn listed(name: &'static str, change: fn(&mut Value)) -> Fault {
 
 /// Takes a name out of a schema's `required`.
 fn not_required(schema: &mut Value, member: &str) {
-    schema["required"]
-        .as_array_mut()
-        .unwrap()
-        .retain(|name| name != member);
+    schema["required"].as_array_mut().unwrap().retain(|name| name != member);
 }
 
 /// Wrong arguments of a tool are let through.
@@ -38,9 +35,7 @@ pub(crate) fn table() -> Vec<Mutation> {
             "REQ-MCP-01",
             [
                 both("a tool is missing", exactly).by(|| {
-                    result(LIST, |result| {
-                        drop(result["tools"].as_array_mut().unwrap().pop())
-                    })
+                    result(LIST, |result| drop(result["tools"].as_array_mut().unwrap().pop()))
                 }),
                 both("there is a fourth tool", exactly).by(|| {
                     result(LIST, |result| {
@@ -49,11 +44,8 @@ pub(crate) fn table() -> Vec<Mutation> {
                         result["tools"].as_array_mut().unwrap().push(fourth);
                     })
                 }),
-                both("a tool is there twice", exactly).by(|| {
-                    result(LIST, |result| {
-                        result["tools"][1] = result["tools"][0].clone()
-                    })
-                }),
+                both("a tool is there twice", exactly)
+                    .by(|| result(LIST, |result| result["tools"][1] = result["tools"][0].clone())),
                 both("there is a second page", exactly)
                     .by(|| result(LIST, |result| result["nextCursor"] = "2".into())),
             ],
@@ -73,30 +65,19 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| listed(COMMANDS, |tool| tool["inputSchema"] = "object".into())),
                 both("there are no tools", "every tool has")
                     .by(|| result(LIST, |result| result["tools"] = json!([]))),
-                both(
-                    "get_universe_state takes anything",
-                    "get_universe_state refuses",
-                )
-                .by(|| unchecked(GET)),
-                both(
-                    "list_universe_commands takes anything",
-                    "list_universe_commands refuses",
-                )
-                .by(|| unchecked(COMMANDS)),
-                both(
-                    "send_universe_command takes anything",
-                    "send_universe_command refuses",
-                )
-                .by(|| unchecked(SEND)),
+                both("get_universe_state takes anything", "get_universe_state refuses")
+                    .by(|| unchecked(GET)),
+                both("list_universe_commands takes anything", "list_universe_commands refuses")
+                    .by(|| unchecked(COMMANDS)),
+                both("send_universe_command takes anything", "send_universe_command refuses")
+                    .by(|| unchecked(SEND)),
             ],
         ),
         of(
             "REQ-MCP-03",
             [
                 both("universeId is optional", "listed as a required string").by(|| {
-                    listed(GET, |tool| {
-                        not_required(&mut tool["inputSchema"], "universeId")
-                    })
+                    listed(GET, |tool| not_required(&mut tool["inputSchema"], "universeId"))
                 }),
                 both("universeId is a number", "listed as a required string").by(|| {
                     listed(GET, |tool| {
@@ -111,9 +92,7 @@ pub(crate) fn table() -> Vec<Mutation> {
             "REQ-MCP-04",
             [
                 both("universeId is optional", "listed as a required string").by(|| {
-                    listed(COMMANDS, |tool| {
-                        not_required(&mut tool["inputSchema"], "universeId")
-                    })
+                    listed(COMMANDS, |tool| not_required(&mut tool["inputSchema"], "universeId"))
                 }),
                 both("universeId is called id", "listed as a required string").by(|| {
                     listed(COMMANDS, |tool| {
@@ -130,15 +109,10 @@ pub(crate) fn table() -> Vec<Mutation> {
             "REQ-MCP-05",
             [
                 both("universeId is optional", "listed as required").by(|| {
-                    listed(SEND, |tool| {
-                        not_required(&mut tool["inputSchema"], "universeId")
-                    })
+                    listed(SEND, |tool| not_required(&mut tool["inputSchema"], "universeId"))
                 }),
-                both("command is optional", "listed as required").by(|| {
-                    listed(SEND, |tool| {
-                        not_required(&mut tool["inputSchema"], "command")
-                    })
-                }),
+                both("command is optional", "listed as required")
+                    .by(|| listed(SEND, |tool| not_required(&mut tool["inputSchema"], "command"))),
                 both("command is a string", "listed as required").by(|| {
                     listed(SEND, |tool| {
                         tool["inputSchema"]["properties"]["command"]["type"] = "string".into()
@@ -150,11 +124,7 @@ pub(crate) fn table() -> Vec<Mutation> {
                         not_required(schema, "type");
                     })
                 }),
-                both(
-                    "the type of a command is not described",
-                    "listed as required",
-                )
-                .by(|| {
+                both("the type of a command is not described", "listed as required").by(|| {
                     listed(SEND, |tool| {
                         let schema = &mut tool["inputSchema"]["properties"]["command"];
                         remove(&mut schema["properties"], "type");
@@ -175,16 +145,10 @@ pub(crate) fn table() -> Vec<Mutation> {
                 }),
                 both("the type may be a number", "a type that is not a string")
                     .by(|| accepted(|arguments| arguments["command"]["type"].is_number())),
-                both(
-                    "the command may be a string",
-                    "a command that is not an object",
-                )
-                .by(|| accepted(|arguments| arguments["command"].is_string())),
-                both(
-                    "refused calls change the universe",
-                    "none of the refused calls",
-                )
-                .by(|| persisted(|state| state["time"] = 1.into())),
+                both("the command may be a string", "a command that is not an object")
+                    .by(|| accepted(|arguments| arguments["command"].is_string())),
+                both("refused calls change the universe", "none of the refused calls")
+                    .by(|| persisted(|state| state["time"] = 1.into())),
             ],
         ),
     ]

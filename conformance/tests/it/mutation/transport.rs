@@ -18,18 +18,16 @@ pub(crate) fn table() -> Vec<Mutation> {
                     .by(|| header_from(1, None)),
                 legacy("initialize is not served here", "POST /mcp with initialize")
                     .by(|| status(404, |asked| asked.is_rpc("initialize"))),
-                legacy(
-                    "initialize is answered with an error",
-                    "POST /mcp with initialize",
-                )
-                .by(|| {
-                    answer(|asked, answer| {
-                        if asked.is_rpc("initialize") {
-                            let error = json!({"code": -32603, "message": "failed"});
-                            answer.body = json!({"jsonrpc": "2.0", "id": 1, "error": error});
-                        }
-                    })
-                }),
+                legacy("initialize is answered with an error", "POST /mcp with initialize").by(
+                    || {
+                        answer(|asked, answer| {
+                            if asked.is_rpc("initialize") {
+                                let error = json!({"code": -32603, "message": "failed"});
+                                answer.body = json!({"jsonrpc": "2.0", "id": 1, "error": error});
+                            }
+                        })
+                    },
+                ),
                 legacy("the answer has another id", "POST /mcp with initialize").by(|| {
                     answer_to(
                         |asked| asked.is_rpc("initialize"),
@@ -54,20 +52,12 @@ pub(crate) fn table() -> Vec<Mutation> {
             [
                 both("calls are accepted but not answered", "POST:")
                     .by(|| status(202, |asked| asked.is_rpc("tools/call"))),
-                both(
-                    "the listening stream is refused",
-                    "server-to-client notifications",
-                )
-                .by(|| status(405, SentRequest::is_listen)),
-                legacy(
-                    "the listening stream is JSON",
-                    "server-to-client notifications",
-                )
-                .by(|| status(200, SentRequest::is_listen)),
+                both("the listening stream is refused", "server-to-client notifications")
+                    .by(|| status(405, SentRequest::is_listen)),
+                legacy("the listening stream is JSON", "server-to-client notifications")
+                    .by(|| status(200, SentRequest::is_listen)),
                 both("the listening stream ends at once", "stays open").by(|| {
-                    ends_after(SentRequest::is_listen, |other| {
-                        other.is_call("get_universe_state")
-                    })
+                    ends_after(SentRequest::is_listen, |other| other.is_call("get_universe_state"))
                 }),
                 modern("the subscription is not acknowledged", "acknowledged")
                     .by(|| super::lost(|_, _| true)),

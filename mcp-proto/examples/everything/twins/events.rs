@@ -57,10 +57,7 @@ pub(crate) struct Process {
 
 impl Logs {
     pub(crate) fn process(&self, number: usize) -> Process {
-        Process {
-            logs: self.clone(),
-            number,
-        }
+        Process { logs: self.clone(), number }
     }
 
     pub(crate) fn kill(&self, number: usize) {
@@ -182,15 +179,9 @@ impl EventStore for Process {
                     stream.ended = write.fate == StreamFate::Ended;
                     stream.about = write.about.clone();
                     for event in &write.events {
-                        let next = stream
-                            .events
-                            .last_key_value()
-                            .map_or(1, |(last, _)| last + 1);
+                        let next = stream.events.last_key_value().map_or(1, |(last, _)| last + 1);
                         assert!(event.number <= next, "{} after {next}", event.number);
-                        stream
-                            .events
-                            .entry(event.number)
-                            .or_insert(event.text.clone());
+                        stream.events.entry(event.number).or_insert(event.text.clone());
                     }
                     stream.events.retain(|number, _| *number >= write.first);
                 }

@@ -104,13 +104,7 @@ impl TaskStore for Node {
         self.with(|_, tasks| {
             let number = tasks.keys().last().map_or(1, |last| last + 1);
             let expires = Instant::now() + task.ttl;
-            let kept = Kept {
-                task,
-                result: None,
-                version: 0,
-                expires,
-                node: self.node,
-            };
+            let kept = Kept { task, result: None, version: 0, expires, node: self.node };
             tasks.insert(number, kept);
             number
         })

@@ -142,10 +142,7 @@ async fn serve(stream: TcpStream, redirect: &str, state: &str) -> Option<String>
             && Url::parse(&text).is_ok_and(|it| self::state(&it).as_deref() == Some(state))
             && answer.set(text).is_ok();
         let page = if is_answer {
-            page(
-                StatusCode::OK,
-                "You may close this page and go back to the program.",
-            )
+            page(StatusCode::OK, "You may close this page and go back to the program.")
         } else {
             page(StatusCode::NOT_FOUND, "There is nothing here.")
         };
@@ -166,9 +163,7 @@ async fn serve(stream: TcpStream, redirect: &str, state: &str) -> Option<String>
 
 fn state(url: &Url) -> Option<String> {
     let mut pairs = url.query_pairs();
-    pairs
-        .find(|(name, _)| name == "state")
-        .map(|(_, value)| value.into_owned())
+    pairs.find(|(name, _)| name == "state").map(|(_, value)| value.into_owned())
 }
 
 fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {

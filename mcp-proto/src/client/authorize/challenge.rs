@@ -65,10 +65,7 @@ impl Challenge {
     pub(super) fn reason(&self) -> String {
         let said = self.description.as_ref().or(self.error.as_ref());
         let shown = |text: &String| -> String {
-            text.chars()
-                .filter(|it| !it.is_control())
-                .take(300)
-                .collect()
+            text.chars().filter(|it| !it.is_control()).take(300).collect()
         };
         said.map_or_else(String::new, |text| format!(": {}", shown(text)))
     }
@@ -88,7 +85,5 @@ impl Challenge {
 
 /// The nonce that a response carries (RFC 9449 §8), of at most 256 bytes.
 pub(super) fn nonce(headers: &HeaderMap) -> Option<&HeaderValue> {
-    headers
-        .get("dpop-nonce")
-        .filter(|it| (1..=256).contains(&it.len()))
+    headers.get("dpop-nonce").filter(|it| (1..=256).contains(&it.len()))
 }

@@ -45,9 +45,7 @@ impl Request {
         let endpoint = server.authorization_endpoint.as_deref();
         let endpoint = web.url(endpoint.ok_or_else(|| OAuthError::fetched(issuer, missing))?)?;
         let redirect = RedirectUrl::new(redirect.to_owned()).map_err(|_| {
-            OAuthError::Setup(format!(
-                "{redirect:?}, where answers are to go, is not a URL"
-            ))
+            OAuthError::Setup(format!("{redirect:?}, where answers are to go, is not a URL"))
         })?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = BasicClient::new(ClientId::new(client.to_owned()))
@@ -59,12 +57,7 @@ impl Request {
             .set_redirect_uri(Cow::Borrowed(&redirect))
             .add_extra_param("resource", resource)
             .url();
-        Ok(Self {
-            url,
-            verifier,
-            redirect,
-            state,
-        })
+        Ok(Self { url, verifier, redirect, state })
     }
 
     /// The code in the answer, which is the URL that the browser was redirected to. `server` received the request.
@@ -79,9 +72,7 @@ impl Request {
             || answer.scheme() != redirect.scheme()
             || answer.path() != redirect.path()
         {
-            return Err(wrong(
-                "it came to another place than it was asked to come to",
-            ));
+            return Err(wrong("it came to another place than it was asked to come to"));
         }
         let mut given: BTreeMap<Cow<'_, str>, Cow<'_, str>> = BTreeMap::new();
         for (name, value) in answer.query_pairs() {
@@ -112,11 +103,7 @@ impl Request {
         }
         if let Some(code) = text("error") {
             let endpoint = server.authorization_endpoint.as_deref().unwrap_or_default();
-            return Err(OAuthError::refused(
-                endpoint,
-                code,
-                text("error_description"),
-            ));
+            return Err(OAuthError::refused(endpoint, code, text("error_description")));
         }
         let code = text("code").filter(|it| !it.is_empty());
         let code = code.ok_or_else(|| wrong("it has no code and no error"))?;

@@ -30,10 +30,7 @@ pub(super) struct Discovery {
 impl Discovery {
     /// Where its tokens are kept.
     pub(super) fn key(&self) -> StoreKey {
-        StoreKey {
-            issuer: self.server.issuer.clone(),
-            resource: Some(self.resource.clone()),
-        }
+        StoreKey { issuer: self.server.issuer.clone(), resource: Some(self.resource.clone()) }
     }
 }
 

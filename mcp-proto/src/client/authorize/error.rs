@@ -43,10 +43,7 @@ pub enum OAuthError {
 
 impl OAuthError {
     pub(super) fn fetched(url: &(impl ToString + ?Sized), problem: impl Into<String>) -> Self {
-        Self::Fetched {
-            url: url.to_string(),
-            problem: problem.into(),
-        }
+        Self::Fetched { url: url.to_string(), problem: problem.into() }
     }
 
     /// A refusal in the server's words, cut to what RFC 6749 §5.2 allows in them and to 300 characters.
@@ -55,12 +52,8 @@ impl OAuthError {
         code: &str,
         description: Option<&str>,
     ) -> Self {
-        let shown = |text: &str| {
-            text.chars()
-                .filter(|c| (' '..='~').contains(c))
-                .take(300)
-                .collect()
-        };
+        let shown =
+            |text: &str| text.chars().filter(|c| (' '..='~').contains(c)).take(300).collect();
         Self::Refused {
             url: url.to_string(),
             code: shown(code),

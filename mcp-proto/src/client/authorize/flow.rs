@@ -58,10 +58,7 @@ impl OAuth {
 
     /// Forgets the registration at the issuer of this key.
     async fn unregister(&self, key: &StoreKey) -> Result<(), OAuthError> {
-        let of_client = StoreKey {
-            resource: None,
-            ..key.clone()
-        };
+        let of_client = StoreKey { resource: None, ..key.clone() };
         self.save::<Registration>(&of_client, None).await
     }
 
@@ -79,14 +76,7 @@ impl OAuth {
             let needs_proofs = self.needs_proofs(&found);
             let (server, resource) = (found.server.clone(), found.resource.clone());
             let client = client.clone();
-            Arc::new(Session::new(
-                server,
-                client,
-                resource,
-                tokens,
-                needs_proofs,
-                origin,
-            ))
+            Arc::new(Session::new(server, client, resource, tokens, needs_proofs, origin))
         };
         // Those that are bound to no key stay so when they are refreshed.
         let does = |it: &&Tokens| {
@@ -158,13 +148,7 @@ impl OAuth {
                 let answer = answer.map_err(OAuthError::Browser)?;
                 let code = request.code(&answer, server)?;
                 let (verifier, redirect) = (request.verifier, &request.redirect);
-                asking
-                    .ask(token::Grant::Code {
-                        code,
-                        verifier,
-                        redirect,
-                    })
-                    .await?
+                asking.ask(token::Grant::Code { code, verifier, redirect }).await?
             }
             Grant::ClientCredentials => asking.ask(token::Grant::ClientCredentials).await?,
             Grant::Workload(assertions) => {
@@ -239,10 +223,7 @@ impl OAuth {
         {
             return Ok(RegisteredClient::new(url));
         }
-        let key = StoreKey {
-            issuer: issuer.clone(),
-            resource: None,
-        };
+        let key = StoreKey { issuer: issuer.clone(), resource: None };
         let redirect = browser.redirect_uri();
         let kept: Option<Registration> = self.load(&key).await?;
         let registration = match kept.filter(|it| it.is_good_for(&redirect)) {

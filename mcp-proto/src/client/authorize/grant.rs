@@ -68,12 +68,7 @@ impl IdentityProvider {
         client: RegisteredClient,
         id_tokens: Arc<dyn Assertions>,
     ) -> Self {
-        Self {
-            issuer: issuer.into(),
-            token_endpoint: None,
-            client,
-            id_tokens,
-        }
+        Self { issuer: issuer.into(), token_endpoint: None, client, id_tokens }
     }
 
     /// Sets the provider's token endpoint. By default it is taken from the provider's metadata (RFC 8414).

@@ -57,10 +57,7 @@ impl RegisteredClient {
     /// A public client with this id.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            proof: Proof::None,
-        }
+        Self { id: id.into(), proof: Proof::None }
     }
 
     /// Adds a secret. It is sent in the way that the authorization server accepts (`client_secret_basic` or
@@ -87,17 +84,11 @@ impl Registration {
     }
 
     pub(super) fn client(self) -> RegisteredClient {
-        let proof = match (
-            self.client_secret,
-            self.token_endpoint_auth_method.as_deref(),
-        ) {
+        let proof = match (self.client_secret, self.token_endpoint_auth_method.as_deref()) {
             (Some(secret), method) if method != Some("none") => Proof::Secret(secret),
             _ => Proof::None,
         };
-        RegisteredClient {
-            id: self.client_id,
-            proof,
-        }
+        RegisteredClient { id: self.client_id, proof }
     }
 }
 
@@ -120,10 +111,7 @@ pub(super) async fn register(
     });
     let methods = server.token_endpoint_auth_methods_supported.as_ref();
     let known = ["none", "client_secret_basic", "client_secret_post"];
-    let method = known
-        .into_iter()
-        .find(|it| lists(methods, it))
-        .unwrap_or("none");
+    let method = known.into_iter().find(|it| lists(methods, it)).unwrap_or("none");
     let wanted = json!({
         "client_name": name,
         "redirect_uris": [redirect],
@@ -139,23 +127,13 @@ pub(super) async fn register(
         let text = |name| said.get(name).and_then(Value::as_str);
         let status = format!("HTTP {}", response.status().as_u16());
         let code = text("error").unwrap_or(&status);
-        return Err(OAuthError::refused(
-            &endpoint,
-            code,
-            text("error_description"),
-        ));
+        return Err(OAuthError::refused(&endpoint, code, text("error_description")));
     }
     let registered: Result<Registration, _> = serde_json::from_slice(response.body());
     let registered = registered.map_err(|problem| {
-        OAuthError::fetched(
-            &endpoint,
-            format!("the registration cannot be read: {problem}"),
-        )
+        OAuthError::fetched(&endpoint, format!("the registration cannot be read: {problem}"))
     })?;
-    Ok(Registration {
-        redirect: redirect.to_owned(),
-        ..registered
-    })
+    Ok(Registration { redirect: redirect.to_owned(), ..registered })
 }
 
 impl Way {

@@ -44,12 +44,8 @@ impl SigningKey {
     pub fn from_pem(text: &str) -> Result<Self, OAuthError> {
         let wrong =
             || setup("the key must be a PEM text that begins with -----BEGIN PRIVATE KEY-----");
-        let (_, rest) = text
-            .split_once("-----BEGIN PRIVATE KEY-----")
-            .ok_or_else(wrong)?;
-        let (body, _) = rest
-            .split_once("-----END PRIVATE KEY-----")
-            .ok_or_else(wrong)?;
+        let (_, rest) = text.split_once("-----BEGIN PRIVATE KEY-----").ok_or_else(wrong)?;
+        let (body, _) = rest.split_once("-----END PRIVATE KEY-----").ok_or_else(wrong)?;
         let body: String = body.split_ascii_whitespace().collect();
         let pkcs8 = BASE64.decode(body.as_bytes()).map_err(|_| wrong())?;
         Self::from_pkcs8(&pkcs8)
@@ -60,10 +56,7 @@ impl SigningKey {
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let pair = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8, &SystemRandom::new());
         let pair = pair.map_err(|_| setup("the key must be one of the curve P-256, for ES256"))?;
-        Ok(Self(Arc::new(Inner {
-            pair,
-            pkcs8: pkcs8.to_vec(),
-        })))
+        Ok(Self(Arc::new(Inner { pair, pkcs8: pkcs8.to_vec() })))
     }
 
     pub(super) fn pkcs8(&self) -> &[u8] {
@@ -98,16 +91,11 @@ impl SigningKey {
         }
         // The public key is one byte and two coordinates of 32 bytes (SEC 1 §2.3.3).
         let public = self.0.pair.public_key().as_ref();
-        let coordinates = public
-            .split_first()
-            .and_then(|(_, rest)| rest.split_at_checked(32));
+        let coordinates = public.split_first().and_then(|(_, rest)| rest.split_at_checked(32));
         let (x, y) = coordinates.unwrap_or_default();
         let (x, y) = (BASE64URL_NOPAD.encode(x), BASE64URL_NOPAD.encode(y));
         let jwk = json!({ "kty": "EC", "crv": "P-256", "x": x, "y": y });
-        self.sign(
-            &json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": jwk }),
-            &claims,
-        )
+        self.sign(&json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": jwk }), &claims)
     }
 
     fn sign(&self, header: &Value, claims: &Value) -> Result<String, OAuthError> {
@@ -115,10 +103,7 @@ impl SigningKey {
         let text = format!("{}.{}", part(header), part(claims));
         let signature = self.0.pair.sign(&SystemRandom::new(), text.as_bytes());
         let signature = signature.map_err(|_| setup("the system gives no random numbers"))?;
-        Ok(format!(
-            "{text}.{}",
-            BASE64URL_NOPAD.encode(signature.as_ref())
-        ))
+        Ok(format!("{text}.{}", BASE64URL_NOPAD.encode(signature.as_ref())))
     }
 }
 

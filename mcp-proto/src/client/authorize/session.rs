@@ -82,10 +82,7 @@ impl Session {
     }
 
     pub(super) fn key(&self) -> StoreKey {
-        StoreKey {
-            issuer: self.server.issuer.clone(),
-            resource: Some(self.resource.clone()),
-        }
+        StoreKey { issuer: self.server.issuer.clone(), resource: Some(self.resource.clone()) }
     }
 
     /// Whether another token could satisfy the server that refused this one.

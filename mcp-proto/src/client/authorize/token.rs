@@ -197,11 +197,7 @@ impl TokenRequest<'_> {
             }
             _ => {}
         }
-        let mut sending = Sending {
-            web: self.web,
-            key: self.key,
-            grant: None,
-        };
+        let mut sending = Sending { web: self.web, key: self.key, grant: None };
         match &grant {
             Grant::Assertion(assertion) => {
                 sending.grant = Some(JWT_BEARER);
@@ -220,15 +216,10 @@ impl TokenRequest<'_> {
         }
         let scopes = self.scopes.iter().map(|it| Scope::new(it.to_owned()));
         let answer = match grant {
-            Grant::Code {
-                code,
-                verifier,
-                redirect,
-            } => {
+            Grant::Code { code, verifier, redirect } => {
                 let code = client.exchange_code(AuthorizationCode::new(code));
-                let code = code
-                    .set_pkce_verifier(verifier)
-                    .set_redirect_uri(Cow::Borrowed(redirect));
+                let code =
+                    code.set_pkce_verifier(verifier).set_redirect_uri(Cow::Borrowed(redirect));
                 let code = extra
                     .into_iter()
                     .fold(code, |it, (name, value)| it.add_extra_param(name, value));
@@ -265,8 +256,7 @@ impl TokenRequest<'_> {
     fn url(&self) -> Result<oauth2::url::Url, OAuthError> {
         let endpoint = self.server.token_endpoint.as_deref();
         let missing = "the metadata must name a token endpoint (token_endpoint)";
-        self.web
-            .url(endpoint.ok_or_else(|| OAuthError::fetched(&self.server.issuer, missing))?)
+        self.web.url(endpoint.ok_or_else(|| OAuthError::fetched(&self.server.issuer, missing))?)
     }
 
     fn broken(&self, problem: &str) -> OAuthError {
@@ -278,8 +268,7 @@ impl TokenRequest<'_> {
 impl Tokens {
     /// Whether the access token has not expired.
     pub(super) fn is_fresh(&self) -> bool {
-        self.expires
-            .is_none_or(|at| seconds() + MARGIN.as_secs() < at)
+        self.expires.is_none_or(|at| seconds() + MARGIN.as_secs() < at)
     }
 
     pub(super) fn granted(&self) -> Scopes {
@@ -368,11 +357,7 @@ impl Sending<'_> {
                 _ => return Ok(response.map(Into::into)),
             }
         }
-        Err(OAuthError::refused(
-            &url,
-            USE_NONCE,
-            Some("the server asks for nonce after nonce"),
-        ))
+        Err(OAuthError::refused(&url, USE_NONCE, Some("the server asks for nonce after nonce")))
     }
 }
 

@@ -39,10 +39,7 @@ pub(super) enum AddressSpace {
 
 impl Web {
     pub(super) fn new(pool: Pool, endpoint: &Url) -> Self {
-        Self {
-            pool,
-            address_space: AddressSpace::of(endpoint),
-        }
+        Self { pool, address_space: AddressSpace::of(endpoint) }
     }
 
     /// The URL, if it may be fetched from or opened: one of https, or one of http on this machine if the MCP server is
@@ -112,10 +109,7 @@ impl Web {
     ) -> Result<Response<Bytes>, OAuthError> {
         let uri = url.as_str().parse();
         *request.uri_mut() = uri.map_err(|_| OAuthError::fetched(&url, "this is not a URL"))?;
-        let fetched = self
-            .pool
-            .fetch(request, MAX_DOCUMENT_BYTES, FETCH_TIMEOUT)
-            .await;
+        let fetched = self.pool.fetch(request, MAX_DOCUMENT_BYTES, FETCH_TIMEOUT).await;
         fetched.map_err(|problem| OAuthError::fetched(&url, problem.to_string()))
     }
 }
@@ -150,15 +144,8 @@ impl AddressSpace {
 }
 
 fn is_json(response: &Response<Bytes>) -> bool {
-    let media = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|it| it.to_str().ok());
-    let media = media
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default();
+    let media = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let media = media.unwrap_or_default().split(';').next().unwrap_or_default();
     let media = media.trim().to_ascii_lowercase();
     media == "application/json" || media.ends_with("+json")
 }

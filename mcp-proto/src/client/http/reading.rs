@@ -62,19 +62,12 @@ impl HttpLink {
         let mut body = Some(response.into_body());
         loop {
             if let Some(body) = body.take() {
-                match self
-                    .read(body, &mut position, &mut answering, own, speaking)
-                    .await?
-                {
+                match self.read(body, &mut position, &mut answering, own, speaking).await? {
                     End::Answer(response) => return Ok(*response),
                     End::Over => {}
                 }
             }
-            let Some(id) = position
-                .id
-                .clone()
-                .filter(|_| speaking.era() == Era::Legacy)
-            else {
+            let Some(id) = position.id.clone().filter(|_| speaking.era() == Era::Legacy) else {
                 break;
             };
             position.silent += 1;
@@ -129,9 +122,8 @@ impl HttpLink {
             let Some(data) = frame.data_ref() else {
                 continue;
             };
-            let events = reader
-                .push(data)
-                .map_err(|error| ClientError::Protocol(error.to_string()))?;
+            let events =
+                reader.push(data).map_err(|error| ClientError::Protocol(error.to_string()))?;
             for event in events {
                 position.silent = 0;
                 position.id = event.id.or(position.id.take());

@@ -87,10 +87,7 @@ impl HttpLink {
         };
         headers.insert(ACCEPT, HeaderValue::from_static(accepted));
         if let Some(version) = speaking.version {
-            headers.insert(
-                "mcp-protocol-version",
-                HeaderValue::from_static(version.as_str()),
-            );
+            headers.insert("mcp-protocol-version", HeaderValue::from_static(version.as_str()));
         }
         if let Some(session) = &speaking.session {
             headers.insert("mcp-session-id", session.clone());

@@ -159,14 +159,10 @@ async fn attempt(
     }
     *known = speaking.session.as_ref().map(|_| speaking.generation);
     let _ = opened.take().map(|opened| opened.send(()));
-    let mut answering = Answering::new(link.answers.clone(), |response| {
-        Box::pin(link.respond(response, speaking))
-    });
+    let mut answering =
+        Answering::new(link.answers.clone(), |response| Box::pin(link.respond(response, speaking)));
     let body = response.into_body();
-    match link
-        .read(body, position, &mut answering, None, speaking)
-        .await
-    {
+    match link.read(body, position, &mut answering, None, speaking).await {
         Ok(End::Over) => Attempt::Over,
         Ok(End::Answer(_)) => {
             tracing::warn!(

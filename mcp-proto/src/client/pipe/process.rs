@@ -36,10 +36,7 @@ impl Process {
         command: &mut Command,
         stderr: Stderr,
     ) -> Result<(Self, ChildStdin, ChildStdout), ClientError> {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A server is often a script that starts the server.
         #[cfg(unix)]
         command.process_group(0);
@@ -53,9 +50,8 @@ impl Process {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(ClientError::Closed);
         };
-        let captured = (stderr == Stderr::Captured)
-            .then(|| child.stderr.take().map(Captured::new))
-            .flatten();
+        let captured =
+            (stderr == Stderr::Captured).then(|| child.stderr.take().map(Captured::new)).flatten();
         Ok((Self { child, captured }, stdin, stdout))
     }
 
@@ -69,10 +65,7 @@ impl Process {
         if ended.is_err() {
             self.signal(Signal::Kill);
             let killed = self.child.kill().await;
-            tracing::warn!(
-                ?killed,
-                "a server did not end with its input and was killed"
-            );
+            tracing::warn!(?killed, "a server did not end with its input and was killed");
         }
         Err(ClientError::Timeout(limit))
     }

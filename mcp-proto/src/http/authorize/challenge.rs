@@ -139,7 +139,5 @@ fn of_scheme(scheme: &str, refusal: &Refusal, algorithms: Option<&str>) -> Strin
 /// A text for a quoted string: RFC 6750 §3 does not allow quotes, backslashes or other characters.
 fn quoted(text: &str) -> String {
     let is_good = |c: char| (' '..='~').contains(&c) && c != '"' && c != '\\';
-    text.chars()
-        .map(|c| if is_good(c) { c } else { '\'' })
-        .collect()
+    text.chars().map(|c| if is_good(c) { c } else { '\'' }).collect()
 }

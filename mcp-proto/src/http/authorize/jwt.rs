@@ -144,9 +144,7 @@ impl JwtTokens {
             .map_err(|problem| self.explain(&problem))?
             .claims;
         if claims.sub.is_empty() || claims.sub.len() > MAX_SUBJECT_BYTES {
-            return Err(invalid(
-                "its subject (sub) is empty or longer than 255 bytes",
-            ));
+            return Err(invalid("its subject (sub) is empty or longer than 255 bytes"));
         }
         let principal = format!("{iss} {}", claims.sub);
         match (self.thumbprint(claims.cnf.as_ref(), scheme)?, &self.dpop) {
@@ -156,10 +154,7 @@ impl JwtTokens {
             (Some(_), None) => return Err(invalid(UNCHECKED)),
             (None, _) => {}
         }
-        Ok(Caller {
-            principal: Principal(principal),
-            scopes: claims.scopes(),
-        })
+        Ok(Caller { principal: Principal(principal), scopes: claims.scopes() })
     }
 
     /// The thumbprint of the key that a token is bound to, if that and the scheme agree.

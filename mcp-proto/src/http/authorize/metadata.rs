@@ -32,15 +32,10 @@ impl ProtectedResource {
     #[must_use]
     pub fn new(url: &str, servers: Vec<String>) -> Option<Self> {
         let uri: http::Uri = url.parse().ok()?;
-        let scheme = uri
-            .scheme_str()
-            .filter(|it| matches!(*it, "http" | "https"))?;
+        let scheme = uri.scheme_str().filter(|it| matches!(*it, "http" | "https"))?;
         let is_good = uri.query().is_none() && !url.contains('#') && !servers.is_empty();
         is_good.then(|| Self {
-            origin: format!(
-                "{scheme}://{}",
-                uri.authority().map_or("", |it| it.as_str())
-            ),
+            origin: format!("{scheme}://{}", uri.authority().map_or("", |it| it.as_str())),
             path: uri.path().trim_end_matches('/').to_owned(),
             servers,
             scopes: Scopes::default(),
@@ -78,9 +73,7 @@ impl ProtectedResource {
     /// next.
     #[must_use]
     pub fn is_at(&self, path: &str) -> bool {
-        let rest = path
-            .strip_prefix(WELL_KNOWN)
-            .map(|rest| rest.trim_end_matches('/'));
+        let rest = path.strip_prefix(WELL_KNOWN).map(|rest| rest.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest == self.path)
     }
 

@@ -81,10 +81,7 @@ fn hash(token: &str) -> [u8; 32] {
 fn read(text: &str) -> Result<Known, InvalidTokens> {
     let mut known = Known::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |problem: &str| InvalidTokens {
-            line: number,
-            problem: problem.to_owned(),
-        };
+        let wrong = |problem: &str| InvalidTokens { line: number, problem: problem.to_owned() };
         let mut words = line.split_ascii_whitespace();
         let Some(first) = words.next().filter(|word| !word.starts_with('#')) else {
             continue;
@@ -100,18 +97,10 @@ fn read(text: &str) -> Result<Known, InvalidTokens> {
         let name = name.ok_or_else(|| wrong("behind the hash goes the name of the caller"))?;
         let named: Vec<_> = words.collect();
         let scopes = Scopes::of(named.iter().copied());
-        if !named
-            .iter()
-            .all(|name| scopes.iter().any(|kept| kept == *name))
-        {
-            return Err(wrong(
-                "a scope has no quotes, backslashes or letters beyond ASCII",
-            ));
+        if !named.iter().all(|name| scopes.iter().any(|kept| kept == *name)) {
+            return Err(wrong("a scope has no quotes, backslashes or letters beyond ASCII"));
         }
-        let caller = Caller {
-            principal: Principal(name.to_owned()),
-            scopes,
-        };
+        let caller = Caller { principal: Principal(name.to_owned()), scopes };
         if known.insert(hash, caller).is_some() {
             return Err(wrong("this token is there already"));
         }

@@ -24,10 +24,7 @@ pub(crate) struct Accepts {
 }
 
 impl Accepts {
-    const BOTH: Self = Self {
-        json: true,
-        events: true,
-    };
+    const BOTH: Self = Self { json: true, events: true };
 }
 
 /// Both of them, as a client writes them.
@@ -164,16 +161,9 @@ fn judge_origins(headers: &HeaderMap, config: &HttpConfig) -> Result<(), Rejecti
 
 /// The media types that all `Accept` headers allow; both if the headers are empty.
 fn accepts(headers: &HeaderMap) -> Accepts {
-    let mut found = Accepts {
-        json: false,
-        events: false,
-    };
+    let mut found = Accepts { json: false, events: false };
     let mut any = false;
-    for value in headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-    {
+    for value in headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()) {
         for range in value.split(',') {
             let mut parts = range.split(';');
             let media = parts.next().unwrap_or_default().trim();
@@ -201,9 +191,7 @@ fn is_zero_weight(parameter: &str) -> bool {
         return false;
     };
     let is_zero = rest.is_empty()
-        || rest
-            .strip_prefix('.')
-            .is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
+        || rest.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
     name.trim().eq_ignore_ascii_case("q") && is_zero
 }
 

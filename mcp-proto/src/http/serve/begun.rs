@@ -43,13 +43,8 @@ impl Begun {
     /// # Errors
     /// Errors of the stream. The end of the stream is not an error here, because HTTP detects it again.
     pub(super) async fn read(stream: Stream) -> io::Result<(Version, Self)> {
-        let mut begun = Self {
-            stream,
-            first: [0; PREFACE.len()],
-            filled: 0,
-            given: 0,
-            head: Arc::default(),
-        };
+        let mut begun =
+            Self { stream, first: [0; PREFACE.len()], filled: 0, given: 0, head: Arc::default() };
         let version = poll_fn(|context| begun.poll_version(context)).await?;
         Ok((version, begun))
     }

@@ -210,9 +210,8 @@ where
         }));
         let mut begun_before = 0;
         // The time before its first byte counts.
-        let mut quiet = (1..CHECKS)
-            .take_while(|checks| every * *checks <= since.elapsed())
-            .count() as u32;
+        let mut quiet =
+            (1..CHECKS).take_while(|checks| every * *checks <= since.elapsed()).count() as u32;
         let body = loop {
             let mut left = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
                 Poll::Ready(ended) => Poll::Ready(ended.map(|()| None)),

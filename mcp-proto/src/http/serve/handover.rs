@@ -56,10 +56,7 @@ impl<B> Handover<B> {
     /// For the connection with this head.
     pub(super) fn new(head: Arc<Head>) -> Arc<Self> {
         debug_assert_eq!(head.0.load(Ordering::Relaxed), NONE, "it is new");
-        Arc::new(Self {
-            head,
-            body: Mutex::default(),
-        })
+        Arc::new(Self { head, body: Mutex::default() })
     }
 
     /// The body for hyper, which announces in the head that the connection ends with this response.
@@ -77,10 +74,7 @@ impl<B> Handover<B> {
         if self.head.0.load(Ordering::Relaxed) != WRITTEN {
             return None;
         }
-        self.body
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

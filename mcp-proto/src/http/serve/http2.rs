@@ -47,10 +47,8 @@ where
     if version != Version::HTTP_2 {
         return Err((stream, service));
     }
-    let mut builder = http2::Builder::new(Streams {
-        lane: lane.clone(),
-        write_timeout: config.write_timeout,
-    });
+    let mut builder =
+        http2::Builder::new(Streams { lane: lane.clone(), write_timeout: config.write_timeout });
     builder
         .timer(TokioTimer::new())
         .keep_alive_interval(config.header_timeout)

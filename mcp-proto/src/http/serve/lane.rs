@@ -69,26 +69,14 @@ struct TaskRef {
 impl Lane {
     /// A lane of which at most `at_once` tasks are polled at once.
     pub(super) fn new(at_once: usize) -> Self {
-        Self(Arc::new(Shared {
-            at_once,
-            queue: Mutex::default(),
-        }))
+        Self(Arc::new(Shared { at_once, queue: Mutex::default() }))
     }
 
     /// A place for a task.
     pub(super) fn seat(&self) -> LaneSeat {
-        let key = self.queue().tasks.insert(Task {
-            phase: Phase::Idle,
-            waker: None,
-        });
-        let task = Arc::new(TaskRef {
-            lane: self.clone(),
-            key,
-        });
-        LaneSeat {
-            waker: Waker::from(Arc::clone(&task)),
-            task,
-        }
+        let key = self.queue().tasks.insert(Task { phase: Phase::Idle, waker: None });
+        let task = Arc::new(TaskRef { lane: self.clone(), key });
+        LaneSeat { waker: Waker::from(Arc::clone(&task)), task }
     }
 
     /// Grants what may be polled. Wakes outside of the lock: that may run anything.
@@ -146,11 +134,7 @@ impl LaneSeat {
     fn begin(&self, waker: &Waker) -> bool {
         let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
-        let Queue {
-            tasks,
-            running,
-            waiting,
-        } = &mut *queue;
+        let Queue { tasks, running, waiting } = &mut *queue;
         let Some(task) = tasks.get_mut(*key) else {
             return true;
         };
@@ -177,11 +161,7 @@ impl LaneSeat {
     fn end(&self) {
         let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
-        let Queue {
-            tasks,
-            running,
-            waiting,
-        } = &mut *queue;
+        let Queue { tasks, running, waiting } = &mut *queue;
         if let Some(task) = tasks.get_mut(*key) {
             if task.phase == Phase::Woken {
                 if waiting.is_empty()
@@ -294,9 +274,8 @@ mod tests {
         tasks.spawn(task(quiet.seat(), "quiet", Arc::clone(&polls), 20));
         all(tasks).await;
         let polls = polls.lock().unwrap();
-        let at: Vec<usize> = (0..polls.len())
-            .filter(|&at| polls.get(at) == Some(&"quiet"))
-            .collect();
+        let at: Vec<usize> =
+            (0..polls.len()).filter(|&at| polls.get(at) == Some(&"quiet")).collect();
         assert_eq!((polls.len(), at.len()), (5_020, 20));
         let gaps = at.windows(2).map(|pair| pair[1] - pair[0]);
         assert!(gaps.max() <= Some(3), "{at:?}");

@@ -27,12 +27,7 @@ pub struct Socket {
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, timeout: Duration) -> Self {
-        Self {
-            stream,
-            timeout,
-            timer: None,
-            in_a_row: 0,
-        }
+        Self { stream, timeout, timer: None, in_a_row: 0 }
     }
 
     fn in_time(
@@ -45,15 +40,11 @@ impl Socket {
             return written;
         }
         let timeout = self.timeout;
-        let timer = self
-            .timer
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-        timer.as_mut().poll(context).map(|()| {
-            Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                "the peer does not read",
-            ))
-        })
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        timer
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read")))
     }
 }
 

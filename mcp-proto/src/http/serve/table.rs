@@ -95,12 +95,10 @@ impl Table {
             ClientName::Unknown => usize::MAX,
             _ => self.at_once,
         };
-        let own = open
-            .entry(client.clone())
-            .or_insert_with(|| ClientConnections {
-                connections: Vec::new(),
-                lane: Lane::new(at_once),
-            });
+        let own = open.entry(client.clone()).or_insert_with(|| ClientConnections {
+            connections: Vec::new(),
+            lane: Lane::new(at_once),
+        });
         let connection = Arc::new(Connection {
             peer: Peer::new(address),
             lane: own.lane.clone(),
@@ -112,10 +110,7 @@ impl Table {
         });
         own.connections.push(Arc::clone(&connection));
         drop(open);
-        Some(Admitted {
-            table: Arc::clone(self),
-            connection,
-        })
+        Some(Admitted { table: Arc::clone(self), connection })
     }
 
     /// Ends a connection without a request, of the client with the most connections. Returns whether one was found.
@@ -184,8 +179,7 @@ impl Drop for Admitted {
         let mut open = self.table.open();
         let client = &self.connection.client;
         if let Some(own) = open.get_mut(client) {
-            own.connections
-                .retain(|other| !Arc::ptr_eq(other, &self.connection));
+            own.connections.retain(|other| !Arc::ptr_eq(other, &self.connection));
             if own.connections.is_empty() {
                 open.remove(client);
             }
@@ -211,10 +205,7 @@ mod tests {
 
     #[test]
     fn a_client_over_its_share_gives_way_to_itself() {
-        let bound = Bound {
-            total: 10,
-            share: 2,
-        };
+        let bound = Bound { total: 10, share: 2 };
         let table = Table::new(bound, Proxies::default(), 2);
         let first = table.admit(address(2)).unwrap();
         let second = table.admit(address(2)).unwrap();
@@ -232,20 +223,14 @@ mod tests {
 
     #[test]
     fn where_all_places_are_taken_the_client_that_has_most_gives_way() {
-        let bound = Bound {
-            total: 10,
-            share: 9,
-        };
+        let bound = Bound { total: 10, share: 9 };
         let table = Table::new(bound, Proxies::default(), 2);
         let many: Vec<_> = (0..9).map(|_| table.admit(address(2)).unwrap()).collect();
         let _one = table.admit(address(3)).unwrap();
         let newcomer = table.admit(address(1));
         assert!(newcomer.is_some());
         let open = table.open();
-        assert_eq!(
-            open[&ClientName::of_address(address(2))].connections.len(),
-            8
-        );
+        assert_eq!(open[&ClientName::of_address(address(2))].connections.len(), 8);
         drop(open);
         drop((many, newcomer));
         assert_eq!(table.open().len(), 1);

@@ -32,21 +32,13 @@ struct Stream {
 impl<B> Tracked<B> {
     /// A body in HTTP/1.
     pub(super) fn whole(body: B, running: RunningRequest) -> Self {
-        Self {
-            body,
-            stream: None,
-            _running: running,
-        }
+        Self { body, stream: None, _running: running }
     }
 
     /// A body in HTTP/2, of the answer to a client.
     pub(super) fn in_chunks(body: B, running: RunningRequest, peer: Peer) -> Self {
         let rest = Bytes::new();
-        Self {
-            body,
-            stream: Some(Stream { peer, rest }),
-            _running: running,
-        }
+        Self { body, stream: Some(Stream { peer, rest }), _running: running }
     }
 }
 
@@ -108,18 +100,12 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        let has_rest = self
-            .stream
-            .as_ref()
-            .is_some_and(|stream| !stream.rest.is_empty());
+        let has_rest = self.stream.as_ref().is_some_and(|stream| !stream.rest.is_empty());
         !has_rest && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let rest = self
-            .stream
-            .as_ref()
-            .map_or(0, |stream| stream.rest.len() as u64);
+        let rest = self.stream.as_ref().map_or(0, |stream| stream.rest.len() as u64);
         let hint = self.body.size_hint();
         let mut whole = SizeHint::new();
         whole.set_lower(hint.lower() + rest);

@@ -111,9 +111,7 @@ impl Legacy {
         }
         // Checked again: if the session was ended before its calls were entered, they were not found. A batch that is
         // refused here has not begun any call.
-        self.load(head, &session.id)
-            .await
-            .map_err(|rejection| (rejection, None))?;
+        self.load(head, &session.id).await.map_err(|rejection| (rejection, None))?;
         let mut calls = Calls::default();
         for (called, entered) in taken.entered.drain(..) {
             let extensions = caller.clone();
@@ -157,12 +155,7 @@ impl Legacy {
         taken: BatchParts,
         turn: LongTurn,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let BatchParts {
-            mut answers,
-            any,
-            ids,
-            ..
-        } = taken;
+        let BatchParts { mut answers, any, ids, .. } = taken;
         let stream = |calls: Calls, answers: Vec<RpcResponse>, last: Option<Step>| {
             let done = answers.into_iter().map(Step::Answer).chain(last);
             calls.stream(done, self.resumable(session, client.clone(), ids))

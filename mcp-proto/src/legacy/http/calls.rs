@@ -91,14 +91,7 @@ impl Calls {
         resumable: Resumable,
     ) -> Result<HttpResponse<ResponseBody>, Rejection> {
         self.0.iter_mut().for_each(Exchange::own);
-        let Resumable {
-            streams,
-            session,
-            client,
-            detached,
-            primes,
-            requests,
-        } = resumable;
+        let Resumable { streams, session, client, detached, primes, requests } = resumable;
         let stream = streams.open(&session, &client, requests);
         let reader = stream.read()?;
         let mut driving = Driving {
@@ -200,12 +193,7 @@ impl Driving {
             }
         }
         // The calls have ended. Their events remain to be read.
-        let Self {
-            stream,
-            answered,
-            driver,
-            ..
-        } = self;
+        let Self { stream, answered, driver, .. } = self;
         drop(driver);
         if answered {
             stream.linger().await;

@@ -48,10 +48,7 @@ pub struct LegacyConfig {
 impl LegacyConfig {
     /// The amounts that are counted for each client.
     pub(crate) fn bounds(&self) -> [(Kind, Bound); 2] {
-        [
-            (Kind::DetachedCalls, self.detached_calls),
-            (Kind::KeptBytes, self.kept_bytes),
-        ]
+        [(Kind::DetachedCalls, self.detached_calls), (Kind::KeptBytes, self.kept_bytes)]
     }
 }
 

@@ -50,10 +50,7 @@ impl StreamName {
 
     fn new(kind: Kind, key: u64) -> Self {
         let digit = |at| char::from_digit((key >> (60 - 4 * at)) as u32 & 15, 16);
-        Self {
-            kind,
-            key: std::array::from_fn(|at| digit(at).map_or(b'0', |digit| digit as u8)),
-        }
+        Self { kind, key: std::array::from_fn(|at| digit(at).map_or(b'0', |digit| digit as u8)) }
     }
 
     pub(super) fn is_standalone(self) -> bool {
@@ -117,11 +114,7 @@ impl FromStr for EventId {
             number: number.parse().map_err(|_| NoEventId)?,
         };
         // The parsing above accepts signs, leading zeros and capitals, which are never written.
-        if id.to_string() == text {
-            Ok(id)
-        } else {
-            Err(NoEventId)
-        }
+        if id.to_string() == text { Ok(id) } else { Err(NoEventId) }
     }
 }
 

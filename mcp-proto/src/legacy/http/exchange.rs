@@ -66,11 +66,7 @@ pub(super) enum First {
 
 impl Exchange {
     pub(super) fn new(call: exchange::Exchange, hold: SessionCall) -> Self {
-        Self {
-            call: Some(call),
-            hold: Some(hold),
-            ended: false,
-        }
+        Self { call: Some(call), hold: Some(hold), ended: false }
     }
 
     /// Waits until the form of the answer is known.
@@ -226,10 +222,9 @@ impl Drop for Exchange {
         let Some(detached) = hold.detached.take().filter(|_| call.is_running()) else {
             return;
         };
-        let (Some(permit), Ok(runtime)) = (
-            detached.permit(&hold.guard, &call.client()),
-            tokio::runtime::Handle::try_current(),
-        ) else {
+        let (Some(permit), Ok(runtime)) =
+            (detached.permit(&hold.guard, &call.client()), tokio::runtime::Handle::try_current())
+        else {
             tracing::debug!(
                 "a call whose client went away was cancelled: it has no place to run on"
             );

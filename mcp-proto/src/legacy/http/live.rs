@@ -85,9 +85,7 @@ impl Live {
         let (cancel, cancelled) = (Cancel(Arc::clone(&signal)), Cancelled(signal));
         let mut table = self.table();
         let key = table.key();
-        let Table {
-            sessions, spare, ..
-        } = &mut *table;
+        let Table { sessions, spare, .. } = &mut *table;
         let live = sessions.entry(session.clone());
         let running = match &live {
             Entry::Occupied(live) => live.get().calls.len(),
@@ -100,10 +98,7 @@ impl Live {
             Entry::Occupied(live) => &mut live.into_mut().calls,
             Entry::Vacant(free) => {
                 let calls = std::mem::take(spare);
-                let live = LiveSession {
-                    calls,
-                    ..LiveSession::default()
-                };
+                let live = LiveSession { calls, ..LiveSession::default() };
                 &mut free.insert(live).calls
             }
         };
@@ -115,14 +110,7 @@ impl Live {
         };
         calls.push((key, running));
         drop(table);
-        Ok((
-            CallGuard(Guard {
-                live: Arc::clone(self),
-                session: session.clone(),
-                key,
-            }),
-            cancelled,
-        ))
+        Ok((CallGuard(Guard { live: Arc::clone(self), session: session.clone(), key }), cancelled))
     }
 
     /// Whether a session has calls and no inbox is read for them.
@@ -151,9 +139,7 @@ impl Live {
         let ended = |(_, running): &mut (u64, RunningCall)| running.request == *request;
         let ended: Vec<_> = live.calls.extract_if(.., ended).collect();
         let any = !ended.is_empty();
-        ended
-            .into_iter()
-            .for_each(|(_, call)| live.forget_asked(call));
+        ended.into_iter().for_each(|(_, call)| live.forget_asked(call));
         any
     }
 
@@ -164,9 +150,7 @@ impl Live {
     pub(super) fn answer(&self, session: &SessionId, response: Response) -> Result<(), Response> {
         let mut table = self.table();
         let asked = table.sessions.get_mut(session).map(|live| &mut live.asked);
-        let waiting = asked
-            .zip(response.id.as_ref())
-            .and_then(|(asked, id)| asked.remove(id));
+        let waiting = asked.zip(response.id.as_ref()).and_then(|(asked, id)| asked.remove(id));
         drop(table);
         match waiting {
             Some(answer) => answer.send(response),
@@ -281,9 +265,7 @@ impl CallGuard {
 impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut table = self.0.live.table();
-        let Table {
-            sessions, spare, ..
-        } = &mut *table;
+        let Table { sessions, spare, .. } = &mut *table;
         if let Entry::Occupied(mut live) = sessions.entry(self.0.session.clone()) {
             live.get_mut().end_call(self.0.key);
             if live.get().calls.is_empty() {
@@ -307,12 +289,10 @@ mod tests {
     fn what_is_refused_leaves_nothing_behind() {
         let live = Arc::<Live>::default();
         let session = SessionId::random();
-        live.begin_call(&session, &RequestId::Number(1), 0)
-            .unwrap_err();
+        live.begin_call(&session, &RequestId::Number(1), 0).unwrap_err();
         assert!(live.table().sessions.is_empty());
         let call = live.begin_call(&session, &RequestId::Number(1), 1).unwrap();
-        live.begin_call(&session, &RequestId::Number(2), 1)
-            .unwrap_err();
+        live.begin_call(&session, &RequestId::Number(2), 1).unwrap_err();
         drop(call);
         assert!(live.table().sessions.is_empty());
     }
@@ -325,10 +305,7 @@ mod tests {
     fn what_a_call_has_asked_ends_with_it() {
         let live = Arc::<Live>::default();
         let session = SessionId::random();
-        let begin = |id| {
-            live.begin_call(&session, &RequestId::Number(id), 9)
-                .unwrap()
-        };
+        let begin = |id| live.begin_call(&session, &RequestId::Number(id), 9).unwrap();
         let (one, two) = (begin(1), begin(2));
         let ask = |guard: &CallGuard, id: &str| {
             let (answer, answered) = oneshot::channel();
@@ -338,8 +315,7 @@ mod tests {
         let (mut first, mut second) = (ask(&one.0, "a"), ask(&one.0, "b"));
         let mut other = ask(&two.0, "c");
         // An answer in another session answers nothing.
-        live.answer(&SessionId::random(), response("a"))
-            .unwrap_err();
+        live.answer(&SessionId::random(), response("a")).unwrap_err();
         live.answer(&session, response("a")).unwrap();
         live.answer(&session, response("a")).unwrap_err();
         first.try_recv().unwrap();

@@ -92,13 +92,10 @@ impl Legacy {
             session,
             last,
         };
-        Ok(open_stream(ResponseBody::events(stream::unfold(
-            remote,
-            |mut remote| async move {
-                let event = remote.next().await?;
-                Some((event, remote))
-            },
-        ))))
+        Ok(open_stream(ResponseBody::events(stream::unfold(remote, |mut remote| async move {
+            let event = remote.next().await?;
+            Some((event, remote))
+        }))))
     }
 }
 
@@ -165,9 +162,7 @@ impl Remote {
     /// Answers instead of the process that ended, for every reader.
     async fn answer_for(&mut self, about: &[u8]) {
         let requests: Vec<Value> = serde_json::from_slice(about).unwrap_or_default();
-        let requests = requests
-            .iter()
-            .filter_map(|id| RequestId::from_value(id).ok());
+        let requests = requests.iter().filter_map(|id| RequestId::from_value(id).ok());
         let mut write = StreamWrite::forgotten(&self.session.id, self.last.stream.to_string());
         (write.fate, write.first) = (StreamFate::Ended, 1);
         write.about = Bytes::from_static(b"[]");
@@ -177,10 +172,7 @@ impl Remote {
             let answer = RpcResponse::error(Some(request), error);
             let text = Bytes::from(events::answer_with_id(self.last, &answer));
             self.ready.push_back(text.clone());
-            write.events.push(StreamEvent {
-                number: self.last.number,
-                text,
-            });
+            write.events.push(StreamEvent { number: self.last.number, text });
         }
         if let Err(problem) = within(self.timeout, self.shared.write(&[write])).await {
             tracing::warn!(%problem, "the end of a stream of another server was not noted");

@@ -15,10 +15,7 @@ pub(super) struct Signal {
 impl Signal {
     /// A signal that is given already.
     pub(super) fn given() -> Self {
-        Self {
-            given: AtomicBool::new(true),
-            waiting: AtomicWaker::new(),
-        }
+        Self { given: AtomicBool::new(true), waiting: AtomicWaker::new() }
     }
 
     pub(super) fn give(&self) {

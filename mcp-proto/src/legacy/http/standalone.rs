@@ -143,9 +143,7 @@ impl Listening {
     /// Begins with the session's existing subscriptions.
     async fn take_over(&mut self, session: &Session, has_missed: bool) {
         if !session.subscriptions.is_empty() {
-            self.followed
-                .follow(session, session.subscriptions.iter())
-                .await;
+            self.followed.follow(session, session.subscriptions.iter()).await;
         }
         if has_missed {
             self.listener.queue_all();
@@ -267,8 +265,7 @@ impl Listening {
     }
 
     fn say(&self, change: &SharedNotification) {
-        self.stream
-            .push(|id| events::text_with_id(id, &change.text()));
+        self.stream.push(|id| events::text_with_id(id, &change.text()));
     }
 }
 

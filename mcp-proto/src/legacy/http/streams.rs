@@ -123,11 +123,7 @@ impl Streams {
     }
 
     fn opened(self: &Arc<Self>, session: &SessionId, stream: Arc<Stream>) -> Opened {
-        Opened {
-            streams: Arc::clone(self),
-            session: session.clone(),
-            stream,
-        }
+        Opened { streams: Arc::clone(self), session: session.clone(), stream }
     }
 
     /// A stream of that session, if it is kept.
@@ -299,9 +295,7 @@ impl Opened {
 
     /// Removes it from the streams that are kept.
     pub(super) fn unkeep(&self) {
-        self.streams
-            .table()
-            .unkeep(&self.session, self.stream.name());
+        self.streams.table().unkeep(&self.session, self.stream.name());
     }
 
     /// No more events will follow: keeps the stream for clients that reconnect, for the time configured.
@@ -328,10 +322,7 @@ impl Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         self.stream.end();
-        let removed = self
-            .streams
-            .table()
-            .remove(&self.session, self.stream.name());
+        let removed = self.streams.table().remove(&self.session, self.stream.name());
         drop(removed);
         if let Some(mirror) = self.mirror() {
             mirror.forget(&self.session, &self.stream);

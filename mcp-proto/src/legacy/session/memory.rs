@@ -84,10 +84,7 @@ impl MemorySessions {
     /// An empty store with these bounds.
     #[must_use]
     pub fn new(config: MemorySessionsConfig) -> Self {
-        Self {
-            config,
-            table: Mutex::default(),
-        }
+        Self { config, table: Mutex::default() }
     }
 
     /// How many sessions are kept, including expired ones that were not yet removed.
@@ -137,10 +134,7 @@ impl Table {
         if let Some(client) = client.filter(|_| own >= share) {
             return match self.evict_of(client, config.in_use, now) {
                 true => Ok(()),
-                false => Err(SessionStoreError::Full {
-                    is_share: true,
-                    max: share,
-                }),
+                false => Err(SessionStoreError::Full { is_share: true, max: share }),
             };
         }
         let max = config.max_sessions.max(1);
@@ -152,10 +146,7 @@ impl Table {
         };
         while self.sessions.len() >= limit {
             if !self.evict(max, config.in_use, now) {
-                return Err(SessionStoreError::Full {
-                    is_share: false,
-                    max,
-                });
+                return Err(SessionStoreError::Full { is_share: false, max });
             }
         }
         Ok(())
@@ -227,12 +218,8 @@ impl Table {
             *entry.or_default() += 1;
         }
         self.unused.insert((now, OrderedId(session.id.clone())));
-        let entry = SessionEntry {
-            session: Arc::new(session),
-            used: None,
-            filed: now,
-            filed_used: false,
-        };
+        let entry =
+            SessionEntry { session: Arc::new(session), used: None, filed: now, filed_used: false };
         self.sessions.insert(entry.session.id.clone(), entry);
     }
 
@@ -272,11 +259,7 @@ impl Table {
     }
 
     fn list(&mut self, used: bool) -> &mut Filed {
-        if used {
-            &mut self.used
-        } else {
-            &mut self.unused
-        }
+        if used { &mut self.used } else { &mut self.unused }
     }
 }
 

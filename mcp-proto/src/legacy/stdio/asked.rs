@@ -20,11 +20,7 @@ pub(super) struct PendingQuestions {
 
 impl PendingQuestions {
     pub(super) fn new() -> Self {
-        Self {
-            waiting: HashMap::new(),
-            sweep_at: FEW,
-            ended: false,
-        }
+        Self { waiting: HashMap::new(), sweep_at: FEW, ended: false }
     }
 
     /// Registers a request whose answer is awaited. False if no answer can come any more.

@@ -23,10 +23,7 @@ impl Batches {
     pub(super) fn open(&mut self) -> u64 {
         self.next_key += 1;
         // Counts as a call until the batch is read to its end.
-        let batch = Batch {
-            running: 1,
-            answers: Vec::new(),
-        };
+        let batch = Batch { running: 1, answers: Vec::new() };
         self.open.insert(self.next_key, batch);
         self.next_key
     }

@@ -12,10 +12,7 @@ pub(super) enum Choice {
     /// It has the form of the alternative of this index, whose findings explain it.
     Meant(usize),
     /// This member (or the instance itself, if empty) is invalid. The message says what would be valid.
-    Wrong {
-        member: Option<String>,
-        message: String,
-    },
+    Wrong { member: Option<String>, message: String },
 }
 
 /// How an instance relates to alternatives in one of the forms of an enumeration; `None` for other alternatives.
@@ -105,9 +102,7 @@ fn form(schema: &Value) -> Option<String> {
         return Some(format!("one of {}", list(&values)));
     }
     let kind = schema.get("type")?.as_str()?;
-    let required: Vec<_> = required_of(schema)
-        .map(|name| format!("{name:?}"))
-        .collect();
+    let required: Vec<_> = required_of(schema).map(|name| format!("{name:?}")).collect();
     Some(match kind {
         "object" if !required.is_empty() => format!("an object with {}", required.join(" and ")),
         "array" | "object" | "integer" => format!("an {kind}"),
@@ -165,17 +160,11 @@ fn not_one_of(member: Option<&str>, given: &Value, values: &[&Value]) -> Choice 
 }
 
 fn wrong(member: Option<&str>, message: String) -> Choice {
-    Choice::Wrong {
-        member: member.map(str::to_owned),
-        message,
-    }
+    Choice::Wrong { member: member.map(str::to_owned), message }
 }
 
 fn list(values: &[&Value]) -> String {
-    let shown = values
-        .iter()
-        .take(MAX_OPTIONS)
-        .map(|value| value.to_string());
+    let shown = values.iter().take(MAX_OPTIONS).map(|value| value.to_string());
     let shown: Vec<_> = shown.collect();
     shown.join(", ")
 }

@@ -26,9 +26,7 @@ pub(super) fn of(schema: &Value) -> Result<Draft, SchemaError> {
 
 fn named(dialect: &Value) -> Result<Draft, SchemaError> {
     let uri = dialect.as_str().unwrap_or_default().trim_end_matches('#');
-    let uri = uri
-        .strip_prefix("https://")
-        .or_else(|| uri.strip_prefix("http://"));
+    let uri = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"));
     match uri {
         Some("json-schema.org/draft/2020-12/schema") => Ok(Draft::Draft202012),
         Some("json-schema.org/draft-07/schema") => Ok(Draft::Draft7),

@@ -48,9 +48,7 @@ pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Fi
     let says_nothing = |path: &str| {
         let inside = format!("{path}/");
         let mut behind = named.range(inside.clone()..);
-        behind
-            .next()
-            .is_some_and(|named| named.starts_with(&inside))
+        behind.next().is_some_and(|named| named.starts_with(&inside))
     };
     findings.retain(|(finding, vague)| !vague || !says_nothing(&finding.path));
     findings.truncate(MAX_FINDINGS);
@@ -97,10 +95,7 @@ pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Find
             error.instance_path().as_str(),
             &format!("{why}: {}", short(message(error))),
         ),
-        None => Finding::new(
-            "",
-            &format!("{why}: some value in it is not what the schema says"),
-        ),
+        None => Finding::new("", &format!("{why}: some value in it is not what the schema says")),
     }
 }
 
@@ -212,10 +207,8 @@ fn is_null_for_optional(schema: &Value, error: &ValidationError<'_>) -> bool {
         return false;
     };
     let name = unescaped(name);
-    let required = schema
-        .pointer(owner)
-        .and_then(|owner| owner.get("required"))
-        .and_then(Value::as_array);
+    let required =
+        schema.pointer(owner).and_then(|owner| owner.get("required")).and_then(Value::as_array);
     !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(&name)))
 }
 

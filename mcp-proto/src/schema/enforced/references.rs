@@ -86,12 +86,10 @@ pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     }
     let again = expand(schema, &anchors)?;
     // The targets of other references are not known here: each may lead back.
-    Ok(
-        match references.iter().all(|reference| is_here(reference)) {
-            true => again,
-            false => again.max(references.len()).max(2),
-        },
-    )
+    Ok(match references.iter().all(|reference| is_here(reference)) {
+        true => again,
+        false => again.max(references.len()).max(2),
+    })
 }
 
 /// Whether such a schema checks an instance few times in total, if it checks each part `again` times as often as the
@@ -170,11 +168,7 @@ fn frame<'s>(node: &'s Value, root: &'s Value, anchors: &Anchors<'s>) -> Frame<'
     Frame {
         node,
         parts: below.chain(references).collect(),
-        extent: Extent {
-            size: 1,
-            depth: 1,
-            back: 0,
-        },
+        extent: Extent { size: 1, depth: 1, back: 0 },
         in_property: false,
         back_by_property: 0,
     }
@@ -207,10 +201,7 @@ impl Frame<'_> {
     }
 
     fn extent(&self) -> Extent {
-        Extent {
-            back: self.extent.back.saturating_add(self.back_by_property),
-            ..self.extent
-        }
+        Extent { back: self.extent.back.saturating_add(self.back_by_property), ..self.extent }
     }
 }
 
@@ -222,9 +213,7 @@ fn too_deep() -> SchemaError {
 
 /// The target of a reference within the document: the root, or by a JSON pointer (RFC 6901 §6) or an anchor.
 fn target<'s>(root: &'s Value, anchors: &Anchors<'s>, reference: &str) -> Option<&'s Value> {
-    let fragment = percent_decode_str(reference.strip_prefix('#')?)
-        .decode_utf8()
-        .ok()?;
+    let fragment = percent_decode_str(reference.strip_prefix('#')?).decode_utf8().ok()?;
     if fragment.is_empty() || fragment.starts_with('/') {
         root.pointer(&fragment)
     } else {

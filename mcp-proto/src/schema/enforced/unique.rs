@@ -18,9 +18,7 @@ pub(super) struct UniqueItems {
 
 impl UniqueItems {
     pub(super) fn new(wanted: &Value) -> Self {
-        Self {
-            wanted: *wanted == Value::Bool(true),
-        }
+        Self { wanted: *wanted == Value::Bool(true) }
     }
 }
 

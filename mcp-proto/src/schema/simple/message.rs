@@ -52,11 +52,7 @@ pub(super) fn finding(path: &str, wrong: Wrong<'_>, instance: &Value) -> Finding
             format!("Additional properties are not allowed ({listed} {were} unexpected)")
         }
     };
-    Finding {
-        member,
-        value: finding::quotable(instance),
-        ..Finding::new(path, &message)
-    }
+    Finding { member, value: finding::quotable(instance), ..Finding::new(path, &message) }
 }
 
 fn of(count: u64, what: &str) -> String {

@@ -10,9 +10,7 @@ pub(super) fn compare(one: &Number, other: &Number) -> Ordering {
         (Some(one), Some(other)) if one != i128::MAX && one != i128::MIN => one.cmp(&other),
         // Two floats, or one of them has a fraction, so that it is smaller than 2^53, where each integer is an `f64`,
         // or it is beyond all integers of JSON.
-        _ => float(one)
-            .partial_cmp(&float(other))
-            .unwrap_or(Ordering::Equal),
+        _ => float(one).partial_cmp(&float(other)).unwrap_or(Ordering::Equal),
     }
 }
 

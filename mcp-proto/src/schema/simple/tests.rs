@@ -132,16 +132,8 @@ fn judge(schema: &Value, instance: &Value) -> (bool, bool) {
         assert_eq!(simple.check(instance).is_ok(), said.is_ok());
         return (said.is_ok(), said.is_ok());
     }
-    assert_eq!(
-        sorted(simple.check(instance)),
-        said,
-        "{instance} by {schema}"
-    );
-    assert_eq!(
-        fits(schema, instance),
-        said.is_ok(),
-        "{instance} by {schema}"
-    );
+    assert_eq!(sorted(simple.check(instance)), said, "{instance} by {schema}");
+    assert_eq!(fits(schema, instance), said.is_ok(), "{instance} by {schema}");
     let mut accepted = false;
     for nulls in [Nulls::Keep, Nulls::TakeOut] {
         let said = whole.accept(schema, instance.clone(), nulls);
@@ -206,14 +198,8 @@ fn the_part_of_a_schema_says_nothing_that_the_whole_does_not() {
         ("patternProperties", json!({ "^[a-c]$": {} })),
         ("prefixItems", json!([{}, {}])),
         ("items", json!([{}, {}])),
-        (
-            "anyOf",
-            json!([{ "type": "string" }, { "required": ["c"] }]),
-        ),
-        (
-            "properties",
-            json!({ "a": true, "c": { "$ref": "#/properties/a" } }),
-        ),
+        ("anyOf", json!([{ "type": "string" }, { "required": ["c"] }])),
+        ("properties", json!({ "a": true, "c": { "$ref": "#/properties/a" } })),
     ]);
     let instances = instances();
     let (mut parts, mut found) = (0, 0);
@@ -231,10 +217,7 @@ fn the_part_of_a_schema_says_nothing_that_the_whole_does_not() {
             for instance in &instances {
                 if !fits(&part, instance) {
                     found += 1;
-                    assert!(
-                        whole.check(&schema, instance).is_err(),
-                        "{instance} by {schema}"
-                    );
+                    assert!(whole.check(&schema, instance).is_err(), "{instance} by {schema}");
                 }
             }
         }
@@ -248,17 +231,11 @@ fn no_more_is_found_than_is_reported() {
     let found = findings(&schema, &json!(vec![1; 1_000_000]), false);
     assert_eq!(found.len(), MAX_FINDINGS);
     let schema = json!({ "additionalProperties": false });
-    let many: Map<String, Value> = (0..1_000_000)
-        .map(|n| (format!("member-{n}"), Value::Null))
-        .collect();
+    let many: Map<String, Value> =
+        (0..1_000_000).map(|n| (format!("member-{n}"), Value::Null)).collect();
     let [one] = findings(&schema, &many.into(), false).try_into().unwrap();
-    let Finding {
-        message, member, ..
-    } = one;
-    assert!(
-        message.len() < 1_100 && message.contains("'member-1', '"),
-        "{message}"
-    );
+    let Finding { message, member, .. } = one;
+    assert!(message.len() < 1_100 && message.contains("'member-1', '"), "{message}");
     assert_eq!(member.as_deref(), Some("member-0"));
 }
 

@@ -30,10 +30,7 @@ fn the_order_of_members_does_not_matter() {
         let members = members.iter().map(|(name, value)| (name, value));
         push_members(&mut hash, &mut open, members);
         let names: Vec<_> = open.iter().rev().map(|(name, _)| *name).collect();
-        names
-            .into_iter()
-            .map(|name| name.map(str::to_owned))
-            .collect::<Vec<_>>()
+        names.into_iter().map(|name| name.map(str::to_owned)).collect::<Vec<_>>()
     };
     let given: Vec<_> = named.iter().collect();
     let reversed: Vec<_> = named.iter().rev().collect();

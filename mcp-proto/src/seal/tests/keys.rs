@@ -13,11 +13,7 @@ fn what_a_replaced_key_sealed_opens_until_the_key_falls_out_of_the_ring() {
     }
     // Only the current key seals.
     let new = clone.seal(&[], b"new").unwrap();
-    assert!(
-        Keys::new([100 + Keys::MAX as u8 - 1; 32])
-            .open(&[], &new)
-            .is_some()
-    );
+    assert!(Keys::new([100 + Keys::MAX as u8 - 1; 32]).open(&[], &new).is_some());
     assert_eq!(Keys::new(KEY).open(&[], &new), None);
 
     keys.rotate([200; 32]);
@@ -36,11 +32,7 @@ fn a_key_that_is_made_current_again_pushes_none_out() {
     }
     assert!(keys.open(&[], &text).is_some());
     keys.rotate(KEY);
-    assert!(
-        Keys::new(KEY)
-            .open(&[], &keys.seal(&[], b"").unwrap())
-            .is_some()
-    );
+    assert!(Keys::new(KEY).open(&[], &keys.seal(&[], b"").unwrap()).is_some());
 }
 
 #[test]
@@ -51,10 +43,7 @@ fn previous_keys_open_and_do_not_seal() {
     assert!(keys.open(&[], &text).is_some());
     assert_eq!(old.open(&[], &keys.seal(&[], b"").unwrap()), None);
     // The fourth previous key replaces the third.
-    let full = keys
-        .with_previous([2; 32])
-        .with_previous([3; 32])
-        .with_previous([4; 32]);
+    let full = keys.with_previous([2; 32]).with_previous([3; 32]).with_previous([4; 32]);
     for (key, opens) in [(1, true), (2, true), (3, false), (4, true)] {
         let text = Keys::new([key; 32]).seal(&[], b"").unwrap();
         assert_eq!(full.open(&[], &text).is_some(), opens, "{key}");
@@ -68,8 +57,5 @@ fn random_keys_differ_and_no_key_is_shown() {
     let shown = format!("{:?} {:#?}", Keys::new(KEY), Keys::new(KEY));
     let id = data_encoding::HEXLOWER.encode(&Keys::new(KEY).ring().current().id());
     assert!(shown.contains(&id), "{shown}");
-    assert!(
-        !shown.contains("7, 7") && !shown.contains("0707"),
-        "{shown}"
-    );
+    assert!(!shown.contains("7, 7") && !shown.contains("0707"), "{shown}");
 }

@@ -12,10 +12,7 @@ struct Step {
 }
 
 fn step() -> Step {
-    Step {
-        asked: vec!["name".to_owned(), "age".to_owned()],
-        round: 2,
-    }
+    Step { asked: vec!["name".to_owned(), "age".to_owned()], round: 2 }
 }
 
 fn open_state(keys: &Keys, binding: &StateBinding<'_>, text: &str) -> Result<Step, TicketError> {
@@ -30,58 +27,27 @@ fn a_state_is_good_for_its_request_and_caller_alone() {
     let mut arguments = ARGUMENTS;
     arguments[31] ^= 1;
     let others = [
-        StateBinding {
-            principal: None,
-            ..BINDING
-        },
-        StateBinding {
-            principal: Some(""),
-            ..BINDING
-        },
-        StateBinding {
-            principal: Some("bob"),
-            ..BINDING
-        },
-        StateBinding {
-            method: "prompts/get",
-            ..BINDING
-        },
-        StateBinding {
-            method: "",
-            ..BINDING
-        },
-        StateBinding {
-            arguments,
-            ..BINDING
-        },
+        StateBinding { principal: None, ..BINDING },
+        StateBinding { principal: Some(""), ..BINDING },
+        StateBinding { principal: Some("bob"), ..BINDING },
+        StateBinding { method: "prompts/get", ..BINDING },
+        StateBinding { method: "", ..BINDING },
+        StateBinding { arguments, ..BINDING },
     ];
     for other in others {
         let error = open_state(&keys, &other, &text).unwrap_err();
         assert_eq!(error, TicketError::Unreadable, "{other:?}");
     }
-    for forged in [
-        "",
-        "x",
-        "requestState",
-        &cursor(&keys, "tools/call", Some("ada"), "x").unwrap(),
-    ] {
+    for forged in ["", "x", "requestState", &cursor(&keys, "tools/call", Some("ada"), "x").unwrap()]
+    {
         let error = open_state(&keys, &BINDING, forged).unwrap_err();
         assert_eq!(error, TicketError::Unreadable, "{forged}");
     }
-    let nobody = StateBinding {
-        principal: None,
-        ..BINDING
-    };
+    let nobody = StateBinding { principal: None, ..BINDING };
     let text = nobody.seal(&keys, &step(), 1000).unwrap();
     assert_eq!(open_state(&keys, &nobody, &text), Ok(step()));
-    let unnamed = StateBinding {
-        principal: Some(""),
-        ..BINDING
-    };
-    assert_eq!(
-        open_state(&keys, &unnamed, &text),
-        Err(TicketError::Unreadable)
-    );
+    let unnamed = StateBinding { principal: Some(""), ..BINDING };
+    assert_eq!(open_state(&keys, &unnamed, &text), Err(TicketError::Unreadable));
 }
 
 #[test]
@@ -89,11 +55,7 @@ fn a_state_is_for_the_arguments_in_whatever_order() {
     let keys = Keys::new(KEY);
     let except = ["_meta", "inputResponses", "requestState"];
     let binding = |params: &str| StateBinding {
-        arguments: digest(
-            "tools/call",
-            &serde_json::from_str(params).unwrap(),
-            &except,
-        ),
+        arguments: digest("tools/call", &serde_json::from_str(params).unwrap(), &except),
         ..BINDING
     };
     let first = binding(r#"{"name": "pay", "arguments": {"to": "bob", "sum": 10}}"#);
@@ -102,10 +64,7 @@ fn a_state_is_for_the_arguments_in_whatever_order() {
         "arguments": {"sum": 10, "to": "bob"}, "name": "pay"}"#;
     assert_eq!(open_state(&keys, &binding(again), &text), Ok(step()));
     let more = again.replace("10", "11");
-    assert_eq!(
-        open_state(&keys, &binding(&more), &text),
-        Err(TicketError::Unreadable)
-    );
+    assert_eq!(open_state(&keys, &binding(&more), &text), Err(TicketError::Unreadable));
 }
 
 #[test]
@@ -113,17 +72,12 @@ fn a_state_expires_and_says_so_to_its_owner_alone() {
     let keys = Keys::new(KEY);
     let text = BINDING.seal(&keys, &step(), 1000).unwrap();
     let open = |binding: &StateBinding<'_>, now| {
-        binding
-            .open::<Step>(&keys, &text, now)
-            .map(|ticket| ticket.expires)
+        binding.open::<Step>(&keys, &text, now).map(|ticket| ticket.expires)
     };
     assert_eq!(open(&BINDING, 999), Ok(1000));
     assert_eq!(open(&BINDING, 1000), Err(TicketError::Expired));
     assert_eq!(open(&BINDING, u64::MAX), Err(TicketError::Expired));
-    let other = StateBinding {
-        principal: None,
-        ..BINDING
-    };
+    let other = StateBinding { principal: None, ..BINDING };
     assert_eq!(open(&other, 1000), Err(TicketError::Unreadable));
     assert!(unix_now() > 1_700_000_000 && unix_now() < u64::MAX);
 }
@@ -132,10 +86,7 @@ fn a_state_expires_and_says_so_to_its_owner_alone() {
 fn content_of_another_shape_or_that_is_no_json_is_an_error() {
     let keys = Keys::new(KEY);
     let text = BINDING.seal(&keys, &json!({ "asked": 1 }), 1000).unwrap();
-    assert_eq!(
-        open_state(&keys, &BINDING, &text),
-        Err(TicketError::Unreadable)
-    );
+    assert_eq!(open_state(&keys, &BINDING, &text), Err(TicketError::Unreadable));
     let no_json = std::collections::BTreeMap::from([(vec![1], 1)]);
     let error = BINDING.seal(&keys, &no_json, 1000).unwrap_err();
     assert!(matches!(error, SealError::Content(_)), "{error}");
@@ -165,25 +116,15 @@ fn a_ticket_is_used_once_until_it_expires() {
 fn when_full_nothing_is_pushed_out_before_its_time() {
     let keys = Keys::new(KEY);
     let used = UsedOnce::new(2);
-    let (one, two, three) = (
-        ticket(&keys, 1000),
-        ticket(&keys, 2000),
-        ticket(&keys, 3000),
-    );
+    let (one, two, three) = (ticket(&keys, 1000), ticket(&keys, 2000), ticket(&keys, 3000));
     assert_eq!(used.accept(&two, None, 10), Ok(()));
     assert_eq!(used.accept(&one, None, 10), Ok(()));
     assert_eq!(used.accept(&three, None, 999), Err(TicketError::Full));
     assert_eq!(used.accept(&one, None, 999), Err(TicketError::Used));
     assert_eq!(used.accept(&three, None, 1000), Ok(()));
     assert_eq!(used.accept(&two, None, 1000), Err(TicketError::Used));
-    assert_eq!(
-        used.accept(&ticket(&keys, 4000), None, 1000),
-        Err(TicketError::Full)
-    );
-    assert_eq!(
-        UsedOnce::new(0).accept(&three, None, 10),
-        Err(TicketError::Full)
-    );
+    assert_eq!(used.accept(&ticket(&keys, 4000), None, 1000), Err(TicketError::Full));
+    assert_eq!(UsedOnce::new(0).accept(&three, None, 10), Err(TicketError::Full));
 }
 
 #[test]
@@ -203,10 +144,7 @@ fn one_caller_fills_its_share_and_no_more() {
     assert_eq!(used.accept(&ticket(2000), None, 10), Err(TicketError::Full));
     // One of hers has expired.
     assert_eq!(used.accept(&third, Some("ann"), 1000), Ok(()));
-    assert_eq!(
-        used.accept(&ticket(2000), Some("ann"), 1000),
-        Err(TicketError::Full)
-    );
+    assert_eq!(used.accept(&ticket(2000), Some("ann"), 1000), Err(TicketError::Full));
 }
 
 proptest! {

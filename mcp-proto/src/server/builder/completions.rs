@@ -33,11 +33,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
     {
-        self.complete(
-            Reference::Template(uri_template.into()),
-            variable.into(),
-            handler,
-        )
+        self.complete(Reference::Template(uri_template.into()), variable.into(), handler)
     }
 
     fn complete<F, R>(mut self, reference: Reference, argument: String, handler: F) -> Self

@@ -72,9 +72,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
         let (id, method) = (id.into(), method.into());
-        let added = self
-            .methods
-            .add(method.clone(), self.state.clone(), handler);
+        let added = self.methods.add(method.clone(), self.state.clone(), handler);
         self.declared(id, &method, added)
     }
 
@@ -96,9 +94,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, P, Context) + Send + Sync + 'static,
     {
         let (id, method) = (id.into(), method.into());
-        let added = self
-            .methods
-            .add_notification(method.clone(), self.state.clone(), handler);
+        let added = self.methods.add_notification(method.clone(), self.state.clone(), handler);
         self.declared(id, &method, added)
     }
 

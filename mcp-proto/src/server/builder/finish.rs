@@ -61,9 +61,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             initialized: Default::default(),
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
-            tasks: self
-                .tasks
-                .map(|config| Arc::new(Tasks::new(config, self.task_store))),
+            tasks: self.tasks.map(|config| Arc::new(Tasks::new(config, self.task_store))),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
             writers: Arc::new(Semaphore::new(processors())),
             page_size: self.page_size,
@@ -92,10 +90,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 
     fn capabilities(&self) -> ServerCapabilities {
         let list = |is_empty: bool, list_changed, subscribe| {
-            (!is_empty || list_changed || subscribe).then_some(ListCapability {
-                list_changed,
-                subscribe,
-            })
+            (!is_empty || list_changed || subscribe)
+                .then_some(ListCapability { list_changed, subscribe })
         };
         let offered = &self.offered;
         ServerCapabilities {

@@ -15,10 +15,9 @@ impl<S> ServerBuilder<S> {
         let offered = &mut self.offered;
         offered.needs.derive_by(read, write);
         offered.derive_needs(&Offered::default());
-        for guarded in [
-            Guarded::Resources(String::new()),
-            Guarded::Method("completion/complete".to_owned()),
-        ] {
+        for guarded in
+            [Guarded::Resources(String::new()), Guarded::Method("completion/complete".to_owned())]
+        {
             offered.needs.derive(guarded, true);
         }
         self

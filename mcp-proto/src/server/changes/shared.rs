@@ -42,14 +42,8 @@ impl SharedNotification {
     }
 
     fn new(method: &str, params: Map<String, Value>) -> Self {
-        let notification = Notification {
-            method: method.to_owned(),
-            params,
-        };
-        Self(Arc::new(Inner {
-            notification,
-            text: OnceLock::new(),
-        }))
+        let notification = Notification { method: method.to_owned(), params };
+        Self(Arc::new(Inner { notification, text: OnceLock::new() }))
     }
 
     pub(crate) fn notification(&self) -> &Notification {
@@ -74,17 +68,12 @@ impl SharedNotification {
 
 impl Sent {
     pub(super) fn new(change: Change) -> Self {
-        Self {
-            change,
-            first: OnceLock::new(),
-        }
+        Self { change, first: OnceLock::new() }
     }
 
     /// The notification that a list has changed.
     pub(super) fn list_changed(&self, method: &str) -> SharedNotification {
-        let first = self
-            .first
-            .get_or_init(|| SharedNotification::list_changed(method));
+        let first = self.first.get_or_init(|| SharedNotification::list_changed(method));
         first.clone()
     }
 

@@ -57,10 +57,7 @@ impl Offered {
     /// Checks the keys of `_meta`: clients may drop items with an invalid key.
     fn check_meta(&self) -> Result<(), BuildError> {
         let unfit = |meta: &Option<Map<String, Value>>| {
-            let key = meta
-                .iter()
-                .flat_map(Map::keys)
-                .find(|key| !is_meta_key(key))?;
+            let key = meta.iter().flat_map(Map::keys).find(|key| !is_meta_key(key))?;
             Some(format!(
                 "{key:?} is not a key for _meta: an optional prefix such as \"com.example/\", then letters and digits \
                  with \"-\", \"_\" and \".\" between"
@@ -105,8 +102,7 @@ impl Offered {
                 }
                 let values = argument.values.clone();
                 let reference = Reference::Prompt(prompt.name.clone());
-                self.completions
-                    .add_if_absent(reference, &argument.name, values);
+                self.completions.add_if_absent(reference, &argument.name, values);
             }
         }
     }

@@ -41,11 +41,7 @@ impl Server {
                     None => entry,
                 };
                 let state = entry.state();
-                let task = TaskView {
-                    entry: &entry,
-                    state: &state,
-                    detailed: true,
-                };
+                let task = TaskView { entry: &entry, state: &state, detailed: true };
                 return self.complete(&task, None, None, Era::Modern);
             }
         }
@@ -68,9 +64,7 @@ impl Server {
         for Open { key, question, .. } in &open {
             // An answer that does not fit its question leaves the question open.
             if let Some(answer) = responses.get(key) {
-                question
-                    .read(answer)
-                    .map_err(|problem| context.bad_answer(key, &problem))?;
+                question.read(answer).map_err(|problem| context.bad_answer(key, &problem))?;
             }
         }
         let is_open = |key: &String| open.iter().any(|open| open.key == *key);
@@ -99,9 +93,7 @@ impl Server {
                 "params.notifications.taskIds must be an array of at most {MAX_SUBSCRIPTIONS} strings"
             ))
         };
-        let ids = wanted
-            .as_array()
-            .filter(|ids| ids.len() <= MAX_SUBSCRIPTIONS);
+        let ids = wanted.as_array().filter(|ids| ids.len() <= MAX_SUBSCRIPTIONS);
         let ids = ids.ok_or_else(unfit)?.iter().map(Value::as_str);
         let ids: Vec<&str> = ids.collect::<Option<_>>().ok_or_else(unfit)?;
         let mut found: Vec<Arc<Entry>> = Vec::new();

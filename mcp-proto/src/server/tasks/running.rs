@@ -46,13 +46,7 @@ impl Server {
             tracing::error!("a task was started outside of tokio");
             return Err(ErrorObject::internal());
         };
-        let Start {
-            entry,
-            registration,
-            offered,
-            params,
-            context,
-        } = start;
+        let Start { entry, registration, offered, params, context } = start;
         let (outbox, said) = match context.era() {
             Era::Modern => (Outbox::closed(), None),
             Era::Legacy => {
@@ -62,10 +56,7 @@ impl Server {
         };
         let context = context.into_task(Arc::clone(&entry), outbox);
         tasks.count(true);
-        let running = RunningTask {
-            server: Arc::downgrade(&self.0),
-            entry: Arc::clone(&entry),
-        };
+        let running = RunningTask { server: Arc::downgrade(&self.0), entry: Arc::clone(&entry) };
         // Boxed once, since every future around it would add its size again.
         let calls = Box::pin(in_rounds(offered, Arc::clone(&entry), params, context));
         let calls = Abortable::new(passing_on(calls, said, entry), registration);
@@ -122,9 +113,7 @@ impl Server {
                 false => keeper.discard().await,
             }
         });
-        reported
-            .await
-            .unwrap_or_else(|_| Err(ErrorObject::internal()))
+        reported.await.unwrap_or_else(|_| Err(ErrorObject::internal()))
     }
 
     /// Ends a task with the outcome of its call.

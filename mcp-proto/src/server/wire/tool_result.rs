@@ -107,11 +107,9 @@ fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorOb
             out.push(',');
         }
         match block {
-            ContentBlock::Text(TextContent {
-                text,
-                annotations: None,
-                meta: None,
-            }) => push_text(out, text),
+            ContentBlock::Text(TextContent { text, annotations: None, meta: None }) => {
+                push_text(out, text)
+            }
             other => push_value(out, other)?,
         }
     }

@@ -56,12 +56,7 @@ impl Entry {
                 return false;
             }
             let streams = mem::take(&mut state.streams);
-            *state = State {
-                streams,
-                next_stream: state.next_stream,
-                ending: None,
-                ..kept
-            };
+            *state = State { streams, next_stream: state.next_stream, ending: None, ..kept };
             true
         });
         if is_over {
@@ -89,9 +84,8 @@ impl Entry {
             Stage::InputRequired(open) => open,
             _ => &[],
         };
-        let closed = open
-            .iter()
-            .filter(|open| still_open.iter().all(|still| still.key != open.key));
+        let closed =
+            open.iter().filter(|open| still_open.iter().all(|still| still.key != open.key));
         let answered =
             closed.filter_map(|open| Some((open.key.clone(), answers.get(&open.asked)?.clone())));
         Ok(answered.collect())

@@ -103,9 +103,5 @@ pub(super) fn read(record: TaskRecord, owner: &Owner) -> Option<LoadedTask> {
         state: watch::Sender::new(state),
         abort: AbortHandle::new_pair().0,
     };
-    Some(LoadedTask {
-        entry,
-        version: record.version,
-        kept: body.kept,
-    })
+    Some(LoadedTask { entry, version: record.version, kept: body.kept })
 }

@@ -34,14 +34,9 @@ impl Table {
     }
 
     pub(super) fn insert(&mut self, entry: &Arc<Entry>, place: Held, bytes: Held) {
-        let filed = Filed {
-            entry: Arc::clone(entry),
-            bytes,
-            _place: place,
-        };
+        let filed = Filed { entry: Arc::clone(entry), bytes, _place: place };
         self.tasks.insert(Arc::clone(&entry.id), filed);
-        self.ends
-            .insert((entry.expires, entry.number), Arc::clone(entry));
+        self.ends.insert((entry.expires, entry.number), Arc::clone(entry));
         if entry.owner != Owner::Anyone {
             let owned = self.owned.entry(entry.owner.clone()).or_default();
             owned.insert(entry.number, Arc::clone(entry));

@@ -45,10 +45,7 @@ fn completed(bytes: usize) -> Stage {
 fn what_is_kept_is_counted_until_it_is_out() {
     let config = TasksConfig {
         max_task_bytes: 60,
-        bytes: Bound {
-            total: 100,
-            share: 100,
-        },
+        bytes: Bound { total: 100, share: 100 },
         ..TasksConfig::default()
     };
     let tasks = Tasks::new(config, None);

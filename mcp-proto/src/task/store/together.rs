@@ -52,9 +52,7 @@ impl Tasks {
             let listed = listed.into_iter().map(|entry| (entry.number, entry));
             return Ok((listed.collect(), more));
         };
-        let mut listed = shared
-            .list(owner, era, after, max.saturating_add(1))
-            .await?;
+        let mut listed = shared.list(owner, era, after, max.saturating_add(1)).await?;
         let more = listed.len() > max;
         listed.truncate(max);
         // For tasks that run here, the local state is newer.
@@ -89,9 +87,8 @@ impl Tasks {
             entry.give_up(round, problem);
             return Ok(());
         };
-        let given_up = shared.change(entry, |found| {
-            Ok(found.entry.give_up(round, problem.clone()))
-        });
+        let given_up =
+            shared.change(entry, |found| Ok(found.entry.give_up(round, problem.clone())));
         given_up.await.map(drop)
     }
 

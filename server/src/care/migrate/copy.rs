@@ -96,10 +96,7 @@ impl Copying {
     async fn bring(&mut self, record: &Record) -> Result<(), CareError> {
         let id = &record.meta.id;
         let mut there = found(self.to.record(id).await)?;
-        if there
-            .as_ref()
-            .is_some_and(|there| there.meta.created_at != record.meta.created_at)
-        {
+        if there.as_ref().is_some_and(|there| there.meta.created_at != record.meta.created_at) {
             // It was deleted and created again during the migration.
             self.delete(id).await?;
             there = None;
@@ -107,12 +104,7 @@ impl Copying {
         let is_same = there
             .as_ref()
             .is_some_and(|there| there.head == record.head && there.meta == record.meta);
-        if is_same
-            && self
-                .verified
-                .get(id)
-                .is_some_and(|it| it.is_at(record.head.revision))
-        {
+        if is_same && self.verified.get(id).is_some_and(|it| it.is_at(record.head.revision)) {
             return Ok(());
         }
         let mut at = match there {
@@ -132,8 +124,7 @@ impl Copying {
         }
         if found(self.to.record(id).await)?.is_some_and(|there| there.meta.name != record.meta.name)
         {
-            self.append(id, at, Vec::new(), Some(record.meta.name.clone()))
-                .await?;
+            self.append(id, at, Vec::new(), Some(record.meta.name.clone())).await?;
         }
         let before = self.verified.get(id);
         if let Some(verified) = verify(&self.from, &self.to, record, before).await? {
@@ -159,9 +150,7 @@ impl Copying {
                 Err(error) => return Err(failed(format_args!("universe {id}: {error}"))),
             }
         }
-        Err(failed(format_args!(
-            "universe {id}: the target is unavailable"
-        )))
+        Err(failed(format_args!("universe {id}: the target is unavailable")))
     }
 
     /// Appends entries unchanged, and returns the revision that they lead to.
@@ -173,21 +162,16 @@ impl Copying {
         name: Option<String>,
     ) -> Result<Revision, CareError> {
         let keyed = self.from.keyed(id, &entries).await?;
-        let new = entries
-            .into_iter()
-            .zip(keyed)
-            .map(|(entry, keyed)| NewEntry {
-                command_id: entry.command_id,
-                at: entry.at,
-                body: entry.body,
-                keyed,
-            });
+        let new = entries.into_iter().zip(keyed).map(|(entry, keyed)| NewEntry {
+            command_id: entry.command_id,
+            at: entry.at,
+            body: entry.body,
+            keyed,
+        });
         let (mut batch, mut bytes) = (Vec::new(), 0_usize);
         for entry in new {
             if bytes > 0 && bytes.saturating_add(entry.body.len()) > BATCH_BYTES {
-                expected = self
-                    .send(id, expected, std::mem::take(&mut batch), None)
-                    .await?;
+                expected = self.send(id, expected, std::mem::take(&mut batch), None).await?;
                 bytes = 0;
             }
             bytes = bytes.saturating_add(entry.body.len());
@@ -204,11 +188,7 @@ impl Copying {
         name: Option<String>,
     ) -> Result<Revision, CareError> {
         for _ in 0..TRIES {
-            let append = Append {
-                expected,
-                entries: entries.clone(),
-                name: name.clone(),
-            };
+            let append = Append { expected, entries: entries.clone(), name: name.clone() };
             match self.to.append(id, append).await {
                 Ok(appended) => return Ok(appended.revision),
                 // Repeating a write has no further effect.
@@ -223,9 +203,7 @@ impl Copying {
                 Err(error) => return Err(failed(format_args!("universe {id}: {error}"))),
             }
         }
-        Err(failed(format_args!(
-            "universe {id}: the target is unavailable"
-        )))
+        Err(failed(format_args!("universe {id}: the target is unavailable")))
     }
 
     /// Deletes a copy whose source was deleted.

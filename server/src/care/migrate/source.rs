@@ -21,10 +21,7 @@ const SOME: usize = 256;
 /// The store that is copied.
 pub(super) enum Source {
     /// An open store. If it is a data directory, no other process can write into it.
-    Open {
-        log: Arc<dyn UniverseLog>,
-        is_directory: bool,
-    },
+    Open { log: Arc<dyn UniverseLog>, is_directory: bool },
     /// A data directory whose lock a server has.
     Used(PathBuf),
 }
@@ -57,10 +54,7 @@ impl Source {
             Err(error) => Err(error.into()),
         });
         let opened = opened.await?;
-        Ok(opened.map(|store| Self::Open {
-            log: Arc::new(store),
-            is_directory: true,
-        }))
+        Ok(opened.map(|store| Self::Open { log: Arc::new(store), is_directory: true }))
     }
 
     /// Takes the lock of the directory if it is free. Returns whether no other process can write into it any more.
@@ -75,23 +69,11 @@ impl Source {
 
     /// Whether other processes may write into it.
     pub(super) fn may_change(&self) -> bool {
-        !matches!(
-            self,
-            Self::Open {
-                is_directory: true,
-                ..
-            }
-        )
+        !matches!(self, Self::Open { is_directory: true, .. })
     }
 
     pub(super) fn is_directory(&self) -> bool {
-        !matches!(
-            self,
-            Self::Open {
-                is_directory: false,
-                ..
-            }
-        )
+        !matches!(self, Self::Open { is_directory: false, .. })
     }
 
     pub(super) async fn list(&self, page: Page) -> Result<Vec<Record>, CareError> {
@@ -165,16 +147,12 @@ impl Source {
         match self {
             Self::Open { log, .. } => keyed(&**log, id, entries).await,
             Self::Used(dir) => {
-                let asked: Vec<(CommandId, Revision)> = entries
-                    .iter()
-                    .map(|it| (it.command_id, it.revision))
-                    .collect();
+                let asked: Vec<(CommandId, Revision)> =
+                    entries.iter().map(|it| (it.command_id, it.revision)).collect();
                 let id = id.clone();
                 let find = move |view: &View<'_>| {
                     let is_found = |(command, revision)| {
-                        Ok(view
-                            .landed(&id, command)?
-                            .is_some_and(|found| found >= revision))
+                        Ok(view.landed(&id, command)?.is_some_and(|found| found >= revision))
                     };
                     asked.into_iter().map(is_found).collect()
                 };

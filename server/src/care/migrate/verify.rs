@@ -65,33 +65,21 @@ pub(super) async fn verify(
         return Err(differs("first revision"));
     }
     let first = before.map_or(here.revision, |before| before.from);
-    let mut at = before
-        .map_or(here.revision, |before| before.to)
-        .max(here.revision);
+    let mut at = before.map_or(here.revision, |before| before.to).max(here.revision);
     while at < end {
         let ours = from.entries(id, at, end).await?;
         if ours.is_empty() {
             return Ok(None);
         }
         let theirs = source::entries(&**to, id, at, ours.len().min(SOME)).await?;
-        let differing = ours
-            .iter()
-            .zip(&theirs)
-            .find(|(ours, theirs)| ours != theirs);
+        let differing = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
         if let Some((ours, _)) = differing {
             return Err(differs(&format!("revision {}", ours.revision)));
         }
         let both = ours.get(..theirs.len()).unwrap_or_default();
-        let (wanted, kept) = (
-            from.keyed(id, both).await?,
-            source::keyed(&**to, id, both).await?,
-        );
+        let (wanted, kept) = (from.keyed(id, both).await?, source::keyed(&**to, id, both).await?);
         // A key that has just expired is in neither store.
-        if wanted
-            .iter()
-            .zip(&kept)
-            .any(|(wanted, kept)| *wanted && !kept)
-        {
+        if wanted.iter().zip(&kept).any(|(wanted, kept)| *wanted && !kept) {
             return Err(differs("idempotency keys"));
         }
         let Some(last) = both.last() else {
@@ -103,10 +91,7 @@ pub(super) async fn verify(
         return Err(differs("state"));
     }
     keep_snapshot(from, &**to, id).await?;
-    Ok(Some(Verified {
-        from: first,
-        to: end,
-    }))
+    Ok(Some(Verified { from: first, to: end }))
 }
 
 /// Copies the snapshot. It only saves time, so a snapshot that does not fit is skipped.

@@ -26,11 +26,7 @@ pub(super) async fn append(
     let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
     let mut may_have_landed = false;
     for _attempt in 1..ATTEMPTS {
-        let append = Append {
-            expected,
-            entries: batch.entries.clone(),
-            name: batch.name.clone(),
-        };
+        let append = Append { expected, entries: batch.entries.clone(), name: batch.name.clone() };
         let appended = match store.append(id, append).await {
             Ok(appended) if appended.stored => Ok(()),
             // The store recognizes a batch that has landed by its last command. If that command has a client's key,

@@ -11,22 +11,10 @@ type Reply<T> = oneshot::Sender<Result<T, ServiceError>>;
 
 /// A job for the writer.
 pub(in crate::commands) enum Job {
-    Read {
-        reply: Reply<Universe>,
-    },
-    Process {
-        request: Arc<Request>,
-        reply: Reply<Done>,
-    },
-    Replace {
-        replacement: Box<Replacement>,
-        expected: Option<Revision>,
-        reply: Reply<Universe>,
-    },
-    Delete {
-        expected: Option<Revision>,
-        reply: Reply<()>,
-    },
+    Read { reply: Reply<Universe> },
+    Process { request: Arc<Request>, reply: Reply<Done> },
+    Replace { replacement: Box<Replacement>, expected: Option<Revision>, reply: Reply<Universe> },
+    Delete { expected: Option<Revision>, reply: Reply<()> },
 }
 
 /// The result of a processed request.

@@ -99,16 +99,7 @@ async fn keep(
     let body = offload::run(expected <= offload::INLINE_BYTES, write).await;
     let body = body.ok()?.ok()?;
     let bytes = body.len();
-    match store
-        .put_snapshot(
-            &id,
-            Snapshot {
-                revision,
-                body: Bytes::from(body),
-            },
-        )
-        .await
-    {
+    match store.put_snapshot(&id, Snapshot { revision, body: Bytes::from(body) }).await {
         Ok(()) => Some(bytes),
         Err(error) => {
             tracing::warn!(universe = %id, %error, "a snapshot was not kept; loading will take longer");

@@ -69,9 +69,7 @@ fn write(write: &StreamWrite) -> Write<'_> {
         },
         about: &write.about,
         first: write.first,
-        events: events
-            .map(|event| (event.number, &event.text[..]))
-            .collect(),
+        events: events.map(|event| (event.number, &event.text[..])).collect(),
     }
 }
 

@@ -70,10 +70,7 @@ fn sent_as_text(command: &Value) -> Option<String> {
         true => {
             "is an object written as JSON text: send the object itself, without quotes".to_owned()
         }
-        false => format!(
-            "must be an object with a `type`, such as {}",
-            example(text.trim())
-        ),
+        false => format!("must be an object with a `type`, such as {}", example(text.trim())),
     })
 }
 

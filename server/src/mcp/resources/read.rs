@@ -44,10 +44,7 @@ pub(in crate::mcp) async fn list(
     context: Context,
 ) -> Result<ResourceContents, RequestError> {
     let service = scopes::within(&service, &context);
-    let page = Page {
-        after: None,
-        limit: MAX_LISTED + 1,
-    };
+    let page = Page { after: None, limit: MAX_LISTED + 1 };
     let mut records = listed(&service, page).await?;
     let more = records.len() > MAX_LISTED;
     records.truncate(MAX_LISTED);
@@ -111,9 +108,7 @@ pub(in crate::mcp) async fn entity(
 ) -> Result<ResourceContents, RequestError> {
     let universe = named(&service, &uri, &context).await?;
     let meta = revision_of(&universe);
-    let id = uri
-        .get(address::entity_variable(family))
-        .unwrap_or_default();
+    let id = uri.get(address::entity_variable(family)).unwrap_or_default();
     let Some(entity) = universe.state.entity(family, id) else {
         let shown: String = id.chars().take(200).collect();
         return Err(RequestError::not_found(format!(
@@ -148,9 +143,7 @@ pub(in crate::mcp) async fn outline(
     if omitted > 0 {
         text.push_str(&format!("… and {omitted} more\n"));
     }
-    Ok(ResourceContents::text(uri, text)
-        .with_mime_type(TEXT)
-        .with_meta(meta))
+    Ok(ResourceContents::text(uri, text).with_mime_type(TEXT).with_meta(meta))
 }
 
 async fn named(
@@ -163,9 +156,7 @@ async fn named(
 }
 
 fn contents(uri: String, json: String, meta: Map<String, Value>) -> ResourceContents {
-    ResourceContents::text(uri, json)
-        .with_mime_type(JSON)
-        .with_meta(meta)
+    ResourceContents::text(uri, json).with_mime_type(JSON).with_meta(meta)
 }
 
 fn revision_of(universe: &Universe) -> Map<String, Value> {

@@ -97,11 +97,7 @@ fn rows(universe: &Universe, given: Arguments) -> Result<CallToolResult, ToolErr
         arguments::invalid(id, "INVALID_ARGUMENTS", &problem)
     })?;
     let rows: Vec<_> = part.found.iter().map(EntityRow::of).collect();
-    CallToolResult::structured(&EntityRows {
-        found: part.total,
-        entities: rows,
-        next: part.next,
-    })
+    CallToolResult::structured(&EntityRows { found: part.total, entities: rows, next: part.next })
 }
 
 impl<'s> EntityRow<'s> {

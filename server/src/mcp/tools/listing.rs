@@ -88,10 +88,7 @@ fn entry(category: &Category, command: impl Fn(&CommandSpec) -> Value) -> Value 
 }
 
 fn unknown(wanted: &str) -> ToolError {
-    let names: Vec<_> = catalog::categories()
-        .iter()
-        .map(|category| category.name)
-        .collect();
+    let names: Vec<_> = catalog::categories().iter().map(|category| category.name).collect();
     let shown: String = wanted.chars().take(80).collect();
     ToolError::new(
         "UNKNOWN_CATEGORY",

@@ -164,11 +164,8 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
         names.filter_map(|name| Family::find(name)).collect()
     });
     // A family that was requested by name is present even if it is empty.
-    let mut families: BTreeMap<_, BTreeMap<_, _>> = asked
-        .iter()
-        .flatten()
-        .map(|family| (family.name(), BTreeMap::new()))
-        .collect();
+    let mut families: BTreeMap<_, BTreeMap<_, _>> =
+        asked.iter().flatten().map(|family| (family.name(), BTreeMap::new())).collect();
     let limit = match given.cursor {
         Some(_) => Some(given.limit.unwrap_or(DEFAULT_LIMIT)),
         None => given.limit,
@@ -215,9 +212,7 @@ fn unknown_members(state: &State, members: &[String]) -> Vec<String> {
     let mut warnings = Vec::new();
     for member in members {
         let is_used = || {
-            let all = Family::ALL
-                .into_iter()
-                .flat_map(|family| state.entities(family));
+            let all = Family::ALL.into_iter().flat_map(|family| state.entities(family));
             let mut all = all.map(|(_, entity)| entity);
             all.any(|entity| entity.has(member))
         };

@@ -105,12 +105,9 @@ pub(super) fn create_tool() -> Tool {
         "generate": generate_schema(),
         "idempotencyKey": { "type": "string" },
     });
-    Tool::new(
-        "create_universe",
-        "Make a universe, empty by default, and get its id.",
-    )
-    .with_annotations(hints(false, false))
-    .with_input_schema(arguments_schema(&properties, &["name"]))
+    Tool::new("create_universe", "Make a universe, empty by default, and get its id.")
+        .with_annotations(hints(false, false))
+        .with_input_schema(arguments_schema(&properties, &["name"]))
 }
 
 fn generate_schema() -> Value {
@@ -150,12 +147,9 @@ pub(super) fn undo_tool() -> Tool {
     let properties = json!({
         "universeId": universe_schema(), "revision": { "type": "integer" },
     });
-    Tool::new(
-        "undo_universe",
-        "Set the state back to that of a revision, as a new change.",
-    )
-    .with_annotations(hints(false, true))
-    .with_input_schema(arguments_schema(&properties, &["universeId", "revision"]))
+    Tool::new("undo_universe", "Set the state back to that of a revision, as a new change.")
+        .with_annotations(hints(false, true))
+        .with_input_schema(arguments_schema(&properties, &["universeId", "revision"]))
 }
 
 pub(super) fn history_tool() -> Tool {
@@ -186,10 +180,7 @@ pub(super) async fn list(
     let limit = given.limit.and_then(|limit| usize::try_from(limit).ok());
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     // One more than requested shows whether there is a next page.
-    let page = store::Page {
-        after,
-        limit: limit + 1,
-    };
+    let page = store::Page { after, limit: limit + 1 };
     let records = service.list(page).await;
     let mut records = records.map_err(|error| ToolError::new(error.code(), error.to_string()))?;
     let more = records.len() > limit;
@@ -228,14 +219,9 @@ pub(super) async fn create(
         given.generate.is_some(),
     ];
     if sources.into_iter().filter(|given| *given).count() > 1 {
-        return Err(invalid(
-            "give one of `from`, `state`, `fork` and `generate`",
-        ));
+        return Err(invalid("give one of `from`, `state`, `fork` and `generate`"));
     }
-    let present = given
-        .fork
-        .as_ref()
-        .is_some_and(|fork| fork.revision.is_none());
+    let present = given.fork.as_ref().is_some_and(|fork| fork.revision.is_none());
     if present && given.idempotency_key.is_some() {
         // A retry must copy the same state as the first try.
         return Err(invalid("fork needs a revision under an idempotencyKey"));
@@ -312,10 +298,7 @@ pub(super) async fn rename(
     let name = given.name.unwrap_or_default();
     let name = Replacement::check_name(&name)
         .map_err(|problem| arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", &problem))?;
-    let replacement = Replacement {
-        name: Some(name),
-        state: None,
-    };
+    let replacement = Replacement { name: Some(name), state: None };
     let universe = service.replace(&id, replacement, None).await;
     let universe = answered(&service, &id, universe).await?;
     CallToolResult::structured(&UniverseMade::of(&universe))
@@ -357,15 +340,10 @@ pub(super) async fn history(
     let page = match history::page(&service, &id, given.after, given.limit).await {
         Ok(page) => page,
         Err(PageError::Asked(problem)) => {
-            return Err(arguments::invalid(
-                Some(id.as_str()),
-                "INVALID_ARGUMENTS",
-                &problem,
-            ));
+            return Err(arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", &problem));
         }
         Err(PageError::Service(error)) => answered(&service, &id, Err(error)).await?,
     };
     let text = page.write(&id, |next| next);
-    text.map(CallToolResult::from_json)
-        .ok_or_else(ToolError::internal)
+    text.map(CallToolResult::from_json).ok_or_else(ToolError::internal)
 }

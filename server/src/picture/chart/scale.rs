@@ -14,9 +14,8 @@ pub(in crate::picture) struct Scale {
 impl Scale {
     /// The scale at which all these distances fit around a body of this radius.
     pub(super) fn fitting(extents: &[(f64, f64)], reach: f64, radius: f64) -> Option<Self> {
-        let finite = extents
-            .iter()
-            .filter(|(near, far)| near.is_finite() && far.is_finite() && *far > 0.0);
+        let finite =
+            extents.iter().filter(|(near, far)| near.is_finite() && far.is_finite() && *far > 0.0);
         let (mut least, mut greatest) = (f64::INFINITY, 0.0_f64);
         for &(near, far) in finite {
             // An orbit through the center must not shrink everything else.
@@ -31,12 +30,7 @@ impl Scale {
         // Few distances, or distances that are close together, do not need the whole space.
         let spread = (greatest / least).ln();
         let inner = free + (outer - free) * (0.55 / (1.0 + spread)).min(0.5);
-        Some(Self {
-            least,
-            greatest,
-            inner,
-            outer,
-        })
+        Some(Self { least, greatest, inner, outer })
     }
 
     /// The distance from the center, in pixels.

@@ -88,22 +88,11 @@ impl Painter<'_> {
             let begin = x - Size::Label.width(&text) / 2.0;
             let color = self.theme.letters();
             let at = [begin, y + cell.reach - 10.0];
-            self.labels.write(Text {
-                at,
-                text,
-                size: Size::Label,
-                color,
-            });
+            self.labels.write(Text { at, text, size: Size::Label, color });
         } else if alone && self.words {
             self.name(&cell.root, at, radius, 0.0);
         }
-        let root = Centre {
-            id: cell.root.id.clone(),
-            at,
-            reach: reach - 4.0,
-            radius,
-            depth: 0,
-        };
+        let root = Centre { id: cell.root.id.clone(), at, reach: reach - 4.0, radius, depth: 0 };
         let mut waiting = VecDeque::from([root]);
         while let Some(centre) = waiting.pop_front() {
             waiting.extend(self.around(&centre));
@@ -122,10 +111,7 @@ impl Painter<'_> {
         let measured = count <= MAX_MEASURED;
         // Lines closer together than this would look like a gray disk.
         let drawn = count <= MAX_ORBITS && count as f64 * 2.2 <= centre.reach;
-        let bodies = ids
-            .into_iter()
-            .filter_map(|id| self.state.star(id))
-            .map(Body::of);
+        let bodies = ids.into_iter().filter_map(|id| self.state.star(id)).map(Body::of);
         let points = ((centre.reach * 0.6) as u32).clamp(24, 120);
         let around: Vec<_> = bodies
             .map(|body| Around::of(body, self.time, if measured { points } else { 0 }))
@@ -162,24 +148,10 @@ impl Painter<'_> {
         let (near, far) = (scale.pixels(it.nearest), scale.pixels(it.farthest));
         if far - near < 0.7 {
             let radius = f64::midpoint(near, far);
-            self.shapes.push(Shape::Circle {
-                at: centre.at,
-                radius,
-                width,
-                paint,
-            });
+            self.shapes.push(Shape::Circle { at: centre.at, radius, width, paint });
         } else if !it.path.is_empty() {
-            let points = it
-                .path
-                .iter()
-                .map(|&point| scale.place(centre.at, point))
-                .collect();
-            self.shapes.push(Shape::Line {
-                points,
-                closed: true,
-                width,
-                paint,
-            });
+            let points = it.path.iter().map(|&point| scale.place(centre.at, point)).collect();
+            self.shapes.push(Shape::Line { points, closed: true, width, paint });
         }
     }
 
@@ -188,9 +160,8 @@ impl Painter<'_> {
         let largest = around.iter().map(|it| it.body.radius).fold(0.0, f64::max);
         // The neighbors between which a body has space for its satellites.
         let majors = around.iter().filter(|it| it.body.is_major());
-        let mut ways: Vec<_> = majors
-            .map(|it| scale.pixels(f64::midpoint(it.nearest, it.farthest)))
-            .collect();
+        let mut ways: Vec<_> =
+            majors.map(|it| scale.pixels(f64::midpoint(it.nearest, it.farthest))).collect();
         ways.sort_by(f64::total_cmp);
         let most = (centre.reach * 0.03).clamp(0.8, 9.0);
         let mut next = Vec::new();
@@ -202,11 +173,7 @@ impl Painter<'_> {
                 crowd.entry(it.body.color).or_default().push(at);
                 continue;
             }
-            let share = if largest > 0.0 {
-                (it.body.radius / largest).powf(0.4)
-            } else {
-                0.5
-            };
+            let share = if largest > 0.0 { (it.body.radius / largest).powf(0.4) } else { 0.5 };
             let way = scale.pixels(f64::midpoint(it.nearest, it.farthest));
             let room = scale.room(&ways, way).min(centre.reach * 0.16);
             let radius = match it.body.kind {
@@ -217,11 +184,7 @@ impl Painter<'_> {
             self.body(&it.body, at, radius);
             if self.words && centre.reach >= NAMED_ROOM && !it.body.is_trojan {
                 let minor = if it.body.is_major() { 0.0 } else { 2.0 };
-                let marker = if it.body.kind == Kind::Marker {
-                    1.0
-                } else {
-                    0.0
-                };
+                let marker = if it.body.kind == Kind::Marker { 1.0 } else { 0.0 };
                 self.name(
                     &it.body,
                     at,
@@ -233,21 +196,11 @@ impl Painter<'_> {
             }
             if it.body.has_children && room >= LEAST_ROOM {
                 let (id, depth) = (it.body.id, centre.depth + 1);
-                next.push(Centre {
-                    id,
-                    at,
-                    reach: room,
-                    radius,
-                    depth,
-                });
+                next.push(Centre { id, at, reach: room, radius, depth });
             }
         }
         for (color, points) in crowd {
-            self.shapes.push(Shape::Dots {
-                points,
-                radius: 0.9,
-                paint: color.at(0.85),
-            });
+            self.shapes.push(Shape::Dots { points, radius: 0.9, paint: color.at(0.85) });
         }
         next
     }
@@ -269,12 +222,6 @@ impl Around {
                 path.push(point);
             }
         }
-        Self {
-            body,
-            place,
-            path,
-            nearest,
-            farthest,
-        }
+        Self { body, place, path, nearest, farthest }
     }
 }

@@ -123,11 +123,7 @@ pub(super) fn schemas() -> Value {
 fn name_of(kind: &str) -> String {
     let mut letters = kind.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first
-        .into_iter()
-        .chain(letters)
-        .chain("Command".chars())
-        .collect()
+    first.into_iter().chain(letters).chain("Command".chars()).collect()
 }
 
 /// A whole state, as in the command that replaces one. An absent family is empty.

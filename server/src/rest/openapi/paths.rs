@@ -50,10 +50,7 @@ impl Operation {
     /// Adds a required body.
     fn sending(self, name: &str) -> Self {
         let content = json!({ "application/json": { "schema": schema(name) } });
-        self.with(
-            "requestBody",
-            json!({ "required": true, "content": content }),
-        )
+        self.with("requestBody", json!({ "required": true, "content": content }))
     }
 
     fn answering(mut self, status: &str, response: Value) -> Self {
@@ -81,10 +78,8 @@ impl Operation {
 }
 
 fn response(description: &str, content: &Value, headers: &[&str]) -> Value {
-    let headers: Map<_, _> = headers
-        .iter()
-        .map(|name| ((*name).to_owned(), part("headers", name)))
-        .collect();
+    let headers: Map<_, _> =
+        headers.iter().map(|name| ((*name).to_owned(), part("headers", name))).collect();
     json!({ "description": description, "content": content, "headers": headers })
 }
 
@@ -102,11 +97,7 @@ fn count(name: &str, default: u64, most: u64, of: &str) -> Value {
 }
 
 fn cursor() -> Value {
-    query(
-        "cursor",
-        &json!({ "type": "string" }),
-        "The one of the Link header of the page before.",
-    )
+    query("cursor", &json!({ "type": "string" }), "The one of the Link header of the page before.")
 }
 
 fn number(name: &str, description: &str) -> Value {
@@ -134,35 +125,27 @@ fn described() -> Value {
 fn list() -> Value {
     let view = json!({ "enum": ["full", "summary"], "default": "full" });
     let body = json!({ "type": "array", "items": schema("Universe") });
-    Operation::new(
-        "listUniverses",
-        "The universes, the newest first, a page at a time.",
-    )
-    .taking(&[
-        count(
-            "limit",
-            universes::DEFAULT_LIMIT as u64,
-            universes::MAX_LIMIT as u64,
-            "Universes of a page.",
-        ),
-        cursor(),
-        query("view", &view, "`summary` leaves the states out."),
-    ])
-    .giving("200", "A page.", &body, &["Link"])
-    .failing(&[("400", "Malformed")])
-    .done()
+    Operation::new("listUniverses", "The universes, the newest first, a page at a time.")
+        .taking(&[
+            count(
+                "limit",
+                universes::DEFAULT_LIMIT as u64,
+                universes::MAX_LIMIT as u64,
+                "Universes of a page.",
+            ),
+            cursor(),
+            query("view", &view, "`summary` leaves the states out."),
+        ])
+        .giving("200", "A page.", &body, &["Link"])
+        .failing(&[("400", "Malformed")])
+        .done()
 }
 
 fn create() -> Value {
     Operation::new("createUniverse", "Makes a universe.")
         .taking(&[part("parameters", "idempotencyKey")])
         .sending("NewUniverse")
-        .giving(
-            "201",
-            "The universe.",
-            &schema("Universe"),
-            &["ETag", "Location"],
-        )
+        .giving("201", "The universe.", &schema("Universe"), &["ETag", "Location"])
         .failing(&WRITING)
         .failing(&[("404", "NotFound"), ("410", "Gone"), ("422", "Refused")])
         .done()
@@ -182,29 +165,23 @@ fn read() -> Value {
 }
 
 fn replace() -> Value {
-    Operation::new(
-        "replaceUniverse",
-        "Gives a universe another name, another state, or both.",
-    )
-    .taking(&[part("parameters", "ifMatch")])
-    .sending("Replacement")
-    .giving("200", "The universe.", &schema("Universe"), &["ETag"])
-    .failing(&OF_ONE)
-    .failing(&WRITING)
-    .failing(&[("412", "Stale")])
-    .done()
+    Operation::new("replaceUniverse", "Gives a universe another name, another state, or both.")
+        .taking(&[part("parameters", "ifMatch")])
+        .sending("Replacement")
+        .giving("200", "The universe.", &schema("Universe"), &["ETag"])
+        .failing(&OF_ONE)
+        .failing(&WRITING)
+        .failing(&[("412", "Stale")])
+        .done()
 }
 
 fn delete() -> Value {
-    Operation::new(
-        "deleteUniverse",
-        "Deletes a universe with its history, for good.",
-    )
-    .taking(&[part("parameters", "ifMatch")])
-    .answering("204", json!({ "description": "It is gone." }))
-    .failing(&OF_ONE)
-    .failing(&[("412", "Stale")])
-    .done()
+    Operation::new("deleteUniverse", "Deletes a universe with its history, for good.")
+        .taking(&[part("parameters", "ifMatch")])
+        .answering("204", json!({ "description": "It is gone." }))
+        .failing(&OF_ONE)
+        .failing(&[("412", "Stale")])
+        .done()
 }
 
 fn drawn(id: &str, media: &str) -> Value {
@@ -217,11 +194,7 @@ fn drawn(id: &str, media: &str) -> Value {
         .taking(&[
             query("width", &side, "Pixels."),
             query("height", &side, "Pixels."),
-            query(
-                "time",
-                &time,
-                "Simulated seconds; the universe's own by default.",
-            ),
+            query("time", &time, "Simulated seconds; the universe's own by default."),
             query("theme", &json!({ "enum": picture::THEMES }), "Colours."),
             query(
                 "focus",
@@ -237,26 +210,18 @@ fn drawn(id: &str, media: &str) -> Value {
 }
 
 fn command() -> Value {
-    Operation::new(
-        "sendCommand",
-        "Changes a universe by one command, or by a list of them.",
-    )
-    .taking(&[
-        part("parameters", "result"),
-        part("parameters", "ifMatch"),
-        part("parameters", "idempotencyKey"),
-    ])
-    .sending("Commands")
-    .giving(
-        "200",
-        "What is different now.",
-        &schema("CommandAnswer"),
-        &["ETag"],
-    )
-    .failing(&OF_ONE)
-    .failing(&WRITING)
-    .failing(&[("412", "Stale"), ("422", "Refused")])
-    .done()
+    Operation::new("sendCommand", "Changes a universe by one command, or by a list of them.")
+        .taking(&[
+            part("parameters", "result"),
+            part("parameters", "ifMatch"),
+            part("parameters", "idempotencyKey"),
+        ])
+        .sending("Commands")
+        .giving("200", "What is different now.", &schema("CommandAnswer"), &["ETag"])
+        .failing(&OF_ONE)
+        .failing(&WRITING)
+        .failing(&[("412", "Stale"), ("422", "Refused")])
+        .done()
 }
 
 fn feed() -> Value {
@@ -270,32 +235,21 @@ fn feed() -> Value {
         "Each command as it happens, as server-sent events; the id of each is its revision.",
     )
     .taking(&[last])
-    .answering(
-        "200",
-        response("The feed, which does not end.", &content, &[]),
-    )
+    .answering("200", response("The feed, which does not end.", &content, &[]))
     .failing(&OF_ONE)
     .done()
 }
 
 fn past() -> Value {
-    Operation::new(
-        "getHistory",
-        "Commands with their events, the oldest first, a page at a time.",
-    )
-    .taking(&[
-        number("after", "Those after this revision; the latest by default."),
-        count(
-            "limit",
-            history::DEFAULT_LIMIT,
-            history::MAX_LIMIT,
-            "Entries of a page.",
-        ),
-    ])
-    .giving("200", "A page.", &schema("History"), &["Link"])
-    .failing(&OF_ONE)
-    .failing(&[("410", "Gone")])
-    .done()
+    Operation::new("getHistory", "Commands with their events, the oldest first, a page at a time.")
+        .taking(&[
+            number("after", "Those after this revision; the latest by default."),
+            count("limit", history::DEFAULT_LIMIT, history::MAX_LIMIT, "Entries of a page."),
+        ])
+        .giving("200", "A page.", &schema("History"), &["Link"])
+        .failing(&OF_ONE)
+        .failing(&[("410", "Gone")])
+        .done()
 }
 
 fn outline() -> Value {
@@ -305,21 +259,12 @@ fn outline() -> Value {
         "What orbits what, and what is in which group, as indented text, a page at a time.",
     )
     .taking(&[
-        count(
-            "limit",
-            tree::DEFAULT_LIMIT,
-            tree::MAX_LIMIT,
-            "Entities of a page.",
-        ),
+        count("limit", tree::DEFAULT_LIMIT, tree::MAX_LIMIT, "Entities of a page."),
         cursor(),
     ])
     .answering(
         "200",
-        response(
-            "A page; all pages are of one revision.",
-            &content,
-            &["ETag", "Link"],
-        ),
+        response("A page; all pages are of one revision.", &content, &["ETag", "Link"]),
     )
     .failing(&OF_ONE)
     .failing(&[("410", "Gone")])
@@ -334,31 +279,21 @@ fn undo() -> Value {
         "additionalProperties": false,
     });
     let content = json!({ "application/json": { "schema": body } });
-    Operation::new(
-        "undo",
-        "Sets the state back to that of a revision, as a new one.",
-    )
-    .taking(&[part("parameters", "ifMatch")])
-    .with(
-        "requestBody",
-        json!({ "required": true, "content": content }),
-    )
-    .giving("200", "The universe.", &schema("Universe"), &["ETag"])
-    .failing(&OF_ONE)
-    .failing(&WRITING)
-    .failing(&[("410", "Gone"), ("412", "Stale")])
-    .done()
+    Operation::new("undo", "Sets the state back to that of a revision, as a new one.")
+        .taking(&[part("parameters", "ifMatch")])
+        .with("requestBody", json!({ "required": true, "content": content }))
+        .giving("200", "The universe.", &schema("Universe"), &["ETag"])
+        .failing(&OF_ONE)
+        .failing(&WRITING)
+        .failing(&[("410", "Gone"), ("412", "Stale")])
+        .done()
 }
 
 /// Possible errors of a request about one universe.
 const OF_ONE: [(&str, &str); 2] = [("400", "Malformed"), ("404", "NotFound")];
 
 /// Possible errors of a request with a body.
-const WRITING: [(&str, &str); 3] = [
-    ("400", "Malformed"),
-    ("413", "TooLarge"),
-    ("415", "NotJson"),
-];
+const WRITING: [(&str, &str); 3] = [("400", "Malformed"), ("413", "TooLarge"), ("415", "NotJson")];
 
 fn unchanged() -> Value {
     json!({ "description": "It is as the client has it.", "headers": { "ETag": part("headers", "ETag") } })

@@ -119,11 +119,8 @@ impl Memory {
         let Some(method) = method else { return };
         match (method.as_str(), &id) {
             ("initialize", Some(id)) => {
-                self.initialize = Some(Initialize {
-                    line: line.clone(),
-                    id: id.to_string(),
-                    answered: false,
-                });
+                self.initialize =
+                    Some(Initialize { line: line.clone(), id: id.to_string(), answered: false });
                 self.initialized = None;
                 self.subscriptions.clear();
                 return;
@@ -132,8 +129,7 @@ impl Memory {
             ("notifications/cancelled", None) => {
                 // The request no longer gets an answer.
                 if let Ok(cancelled) = serde_json::from_slice::<Cancelled>(line) {
-                    self.running
-                        .remove(&cancelled.params.request_id.to_string());
+                    self.running.remove(&cancelled.params.request_id.to_string());
                 }
             }
             ("resources/subscribe" | "resources/unsubscribe", Some(_)) => {

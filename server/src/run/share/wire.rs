@@ -98,14 +98,8 @@ pub(super) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Res
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let told: Option<Value> = serde_json::from_slice(&answer).ok();
-    let message = told
-        .as_ref()
-        .and_then(|told| told.pointer("/error/message")?.as_str());
-    Err(io::Error::other(
-        message
-            .unwrap_or("it is not the server that was expected")
-            .to_owned(),
-    ))
+    let message = told.as_ref().and_then(|told| told.pointer("/error/message")?.as_str());
+    Err(io::Error::other(message.unwrap_or("it is not the server that was expected").to_owned()))
 }
 
 /// A line that refuses a connection, with the reason.

@@ -47,12 +47,7 @@ impl Issuer {
                 let public = hmac::Key::new(hmac::HMAC_SHA256, self.0.public_key().as_ref());
                 hmac::sign(&public, text.as_bytes()).as_ref().to_vec()
             }
-            _ => self
-                .0
-                .sign(&SystemRandom::new(), text.as_bytes())
-                .unwrap()
-                .as_ref()
-                .to_vec(),
+            _ => self.0.sign(&SystemRandom::new(), text.as_bytes()).unwrap().as_ref().to_vec(),
         };
         format!("{text}.{}", part(&signature))
     }
@@ -65,20 +60,10 @@ async fn only_tokens_for_this_server_and_this_time_count() {
     let keys = dir.path().join("keys.json");
     std::fs::write(&keys, issuer.keys().to_string()).unwrap();
     let keys = keys.to_str().unwrap();
-    let arguments = [
-        "--demo",
-        "--oauth-issuer",
-        ISSUER,
-        "--oauth-audience",
-        AUDIENCE,
-        "--oauth-jwks",
-        keys,
-    ];
+    let arguments =
+        ["--demo", "--oauth-issuer", ISSUER, "--oauth-audience", AUDIENCE, "--oauth-jwks", keys];
     let server = Server::with(&dir.path().join("data"), &arguments).await;
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let header = json!({"alg": "ES256", "kid": "one"});
     let claims =
         json!({"iss": ISSUER, "aud": AUDIENCE, "sub": "ada", "exp": now + 600, "scope": "read"});
@@ -93,25 +78,12 @@ async fn only_tokens_for_this_server_and_this_time_count() {
         ("good", issuer.token(&header, &claims), 200, 403),
         (
             "may write",
-            issuer.token(
-                &header,
-                &with(&claims, "scope", json!("universe:sol:write")),
-            ),
+            issuer.token(&header, &with(&claims, "scope", json!("universe:sol:write"))),
             200,
             200,
         ),
-        (
-            "other scope",
-            issuer.token(&header, &with(&claims, "scope", json!("other"))),
-            403,
-            403,
-        ),
-        (
-            "expired",
-            issuer.token(&header, &with(&claims, "exp", json!(now - 600))),
-            401,
-            401,
-        ),
+        ("other scope", issuer.token(&header, &with(&claims, "scope", json!("other"))), 403, 403),
+        ("expired", issuer.token(&header, &with(&claims, "exp", json!(now - 600))), 401, 401),
         (
             "other issuer",
             issuer.token(&header, &with(&claims, "iss", json!("https://x.example"))),
@@ -120,25 +92,12 @@ async fn only_tokens_for_this_server_and_this_time_count() {
         ),
         (
             "other audience",
-            issuer.token(
-                &header,
-                &with(&claims, "aud", json!("https://x.example/mcp")),
-            ),
+            issuer.token(&header, &with(&claims, "aud", json!("https://x.example/mcp"))),
             401,
             401,
         ),
-        (
-            "unknown key",
-            issuer.token(&with(&header, "kid", json!("two")), &claims),
-            401,
-            401,
-        ),
-        (
-            "unsigned",
-            issuer.token(&with(&header, "alg", json!("none")), &claims),
-            401,
-            401,
-        ),
+        ("unknown key", issuer.token(&with(&header, "kid", json!("two")), &claims), 401, 401),
+        ("unsigned", issuer.token(&with(&header, "alg", json!("none")), &claims), 401, 401),
         (
             "by the public key",
             issuer.token(&with(&header, "alg", json!("HS256")), &claims),
@@ -158,31 +117,16 @@ async fn only_tokens_for_this_server_and_this_time_count() {
         // A session may be opened by all who are known.
         let opened = if read == 403 { 200 } else { read };
         let (client, nothing) = (server.client, Value::Null);
-        assert_eq!(
-            client
-                .call("POST", "/mcp", &mcp, &initialize())
-                .await
-                .status,
-            opened,
-            "{what}"
-        );
-        mcp.extend([
-            ("mcp-protocol-version", "2026-07-28"),
-            ("mcp-method", "tools/call"),
-        ]);
+        assert_eq!(client.call("POST", "/mcp", &mcp, &initialize()).await.status, opened, "{what}");
+        mcp.extend([("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call")]);
         mcp.push(("mcp-name", "send_universe_command"));
         assert_eq!(
-            client
-                .call("GET", "/universes/sol", &rest, &nothing)
-                .await
-                .status,
+            client.call("GET", "/universes/sol", &rest, &nothing).await.status,
             read,
             "{what}"
         );
         for sent in [
-            client
-                .call("POST", "/universes/sol/commands", &rest, &tick())
-                .await,
+            client.call("POST", "/universes/sol/commands", &rest, &tick()).await,
             client.call("POST", "/mcp", &mcp, &call).await,
         ] {
             assert_eq!(sent.status, write, "{what} {sent:?}");

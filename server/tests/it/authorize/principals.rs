@@ -21,15 +21,10 @@ async fn a_session_is_nothing_to_others() {
             ("mcp-session-id", session.as_str()),
             ("mcp-protocol-version", "2025-11-25"),
         ];
-        for (method, body, good) in [
-            ("POST", &body, 200),
-            ("GET", &Value::Null, 200),
-            ("DELETE", &Value::Null, 204),
-        ] {
-            let reply = asking
-                .client()
-                .open_with(method, "/mcp", &headers, body)
-                .await;
+        for (method, body, good) in
+            [("POST", &body, 200), ("GET", &Value::Null, 200), ("DELETE", &Value::Null, 204)]
+        {
+            let reply = asking.client().open_with(method, "/mcp", &headers, body).await;
             let status = reply.status().as_u16();
             assert_eq!(status, if known { good } else { 404 }, "{token} {method}");
         }
@@ -69,10 +64,7 @@ async fn what_one_caller_was_asked_another_cannot_answer() {
     assert!(stolen["error"].is_object(), "{stolen}");
     assert_eq!(asking.get("root", "/universes/sol").await.status, 200);
     let done = delete(client, "ada", "sol", Some(state)).await.json();
-    assert_eq!(
-        done["result"]["structuredContent"]["deleted"], "sol",
-        "{done}"
-    );
+    assert_eq!(done["result"]["structuredContent"]["deleted"], "sol", "{done}");
 }
 
 #[tokio::test]
@@ -83,21 +75,11 @@ async fn a_share_is_of_a_caller_and_not_of_an_address() {
     let client = server.client;
     let ada = [("authorization", "Bearer ada")];
     let bob = [("authorization", "Bearer bob")];
-    let made = client
-        .call(
-            "POST",
-            "/universes",
-            &ada,
-            &json!({"name": "u", "state": {}}),
-        )
-        .await;
+    let made = client.call("POST", "/universes", &ada, &json!({"name": "u", "state": {}})).await;
     let path = format!("/universes/{}/events", made.json()["id"].as_str().unwrap());
     let first = client.open("GET", &path, &ada).await;
     let _second = client.open("GET", &path, &ada).await;
-    assert_eq!(
-        client.call("GET", &path, &ada, &Value::Null).await.status,
-        429
-    );
+    assert_eq!(client.call("GET", &path, &ada, &Value::Null).await.status, 429);
     // REST and MCP have one account.
     let listening = {
         let mut headers = ada.to_vec();

@@ -7,27 +7,15 @@ use crate::harness::{Era, Mcp, Wire, tick};
 
 #[tokio::test]
 async fn what_a_caller_may_not_read_is_not_listed_over_rest() {
-    let asking = Asking::new(
-        &["ada universe:sol:write", "eve universe:%73ol:read other"],
-        &[],
-    )
-    .await;
+    let asking =
+        Asking::new(&["ada universe:sol:write", "eve universe:%73ol:read other"], &[]).await;
     let other = asking.create("solar").await;
     for token in ["ada", "eve"] {
-        for path in [
-            "/universes",
-            "/universes?view=summary",
-            "/universes?limit=1",
-        ] {
+        for path in ["/universes", "/universes?view=summary", "/universes?limit=1"] {
             let listed = asking.get(token, path).await;
             assert_eq!(listed.status, 200, "{listed:?}");
-            let ids: Vec<_> = listed
-                .json()
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|it| it["id"].clone())
-                .collect();
+            let ids: Vec<_> =
+                listed.json().as_array().unwrap().iter().map(|it| it["id"].clone()).collect();
             assert_eq!(ids, ["sol"], "{token} {path}");
             assert_eq!(listed.header("link"), "");
         }
@@ -38,10 +26,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_rest() {
                 let refused = asking.get(token, &format!("/universes/{id}{path}")).await;
                 assert_eq!(refused.status, 403, "{refused:?}");
                 let needed = format!("scope=\"universe:{id}:read\"");
-                assert!(
-                    refused.header("www-authenticate").contains(&needed),
-                    "{refused:?}"
-                );
+                assert!(refused.header("www-authenticate").contains(&needed), "{refused:?}");
             }
         }
         let unknown = asking.get(token, "/universes/%00").await;
@@ -52,13 +37,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_rest() {
         ("POST", "/universes/sol/commands", tick(), 200, 403),
         ("PUT", "/universes/sol", json!({"name": "Sol"}), 200, 403),
         ("DELETE", "/universes/sol", Value::Null, 403, 403),
-        (
-            "POST",
-            "/universes",
-            json!({"name": "x", "state": {}}),
-            403,
-            403,
-        ),
+        ("POST", "/universes", json!({"name": "x", "state": {}}), 403, 403),
     ];
     for (method, path, body, ada, eve) in rows {
         for (token, status) in [("ada", ada), ("eve", eve)] {
@@ -114,37 +93,19 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
                 "tools/call",
                 json!({"name": "get_universe_history", "arguments": {"universeId": other}}),
             ),
-            (
-                "prompts/get",
-                json!({"name": "explain_universe", "arguments": {"universe": other}}),
-            ),
+            ("prompts/get", json!({"name": "explain_universe", "arguments": {"universe": other}})),
             ("resources/read", json!({"uri": uri})),
-            (
-                "resources/read",
-                json!({"uri": format!("{uri}/events?limit=2")}),
-            ),
-            (
-                "resources/read",
-                json!({"uri": format!("{uri}/picture.png")}),
-            ),
-            (
-                "tools/call",
-                json!({"name": "draw_universe", "arguments": {"universeId": other}}),
-            ),
+            ("resources/read", json!({"uri": format!("{uri}/events?limit=2")})),
+            ("resources/read", json!({"uri": format!("{uri}/picture.png")})),
+            ("tools/call", json!({"name": "draw_universe", "arguments": {"universeId": other}})),
             ("completion/complete", entities),
         ] {
             let reply = wire.send(&json!(1), method, params).await;
             assert_eq!(reply.status, 403, "{method} {reply:?}");
-            assert!(
-                reply.header("www-authenticate").contains(&needed),
-                "{reply:?}"
-            );
+            assert!(reply.header("www-authenticate").contains(&needed), "{reply:?}");
         }
         let hearing = match era {
-            Era::Legacy => {
-                wire.send(&json!(1), "resources/subscribe", json!({"uri": uri}))
-                    .await
-            }
+            Era::Legacy => wire.send(&json!(1), "resources/subscribe", json!({"uri": uri})).await,
             Era::Modern => {
                 let wanted = json!({"notifications": {"resourceSubscriptions": [uri]}});
                 wire.send(&json!(1), "subscriptions/listen", wanted).await
@@ -157,15 +118,11 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             format!("universe://{other}?x"),
             format!("{uri}/{{x}}"),
         ] {
-            let reply = wire
-                .send(&json!(1), "resources/read", json!({"uri": odd}))
-                .await;
+            let reply = wire.send(&json!(1), "resources/read", json!({"uri": odd})).await;
             assert_ne!(reply.status, 200, "{odd} {reply:?}");
         }
         let eve = Mcp::with_token(asking.client(), era, "eve").await;
-        let told = eve
-            .refusal("get_universe_state", json!({"universeId": "gone"}))
-            .await;
+        let told = eve.refusal("get_universe_state", json!({"universeId": "gone"})).await;
         assert!(!told.contains("sol"), "{told}");
         let listed = eve.content("list_universes", json!({})).await;
         assert_eq!(listed["universes"], json!([]));
@@ -195,11 +152,7 @@ async fn pages_of_single_universes_have_all_of_them_once() {
         let page = asking.get("ada", &path).await;
         let page_ids = page.json();
         found.extend(
-            page_ids
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|it| it["id"].as_str().unwrap().to_owned()),
+            page_ids.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()),
         );
         let link = page.header("link");
         path = link
@@ -214,21 +167,12 @@ async fn pages_of_single_universes_have_all_of_them_once() {
 
 #[tokio::test]
 async fn what_a_caller_reads_says_what_it_may_do() {
-    let callers = [
-        "reader read",
-        "writer write",
-        "keeper admin",
-        "guest universe:sol:write",
-    ];
+    let callers = ["reader read", "writer write", "keeper admin", "guest universe:sol:write"];
     let asking = Asking::new(&callers, &[]).await;
     let all = "GET, HEAD, PUT, DELETE, OPTIONS";
     for (token, list, one) in [
         ("reader", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
-        (
-            "writer",
-            "GET, HEAD, POST, OPTIONS",
-            "GET, HEAD, PUT, OPTIONS",
-        ),
+        ("writer", "GET, HEAD, POST, OPTIONS", "GET, HEAD, PUT, OPTIONS"),
         ("keeper", "GET, HEAD, POST, OPTIONS", all),
         ("guest", "GET, HEAD, OPTIONS", "GET, HEAD, PUT, OPTIONS"),
     ] {

@@ -32,19 +32,10 @@ async fn an_address_that_others_reach_takes_a_decision() {
         ("", Some("--auth-token-file")),
         ("auth-token-file = \"tokens\"\n", None),
         ("allow-anyone = true\n", None),
-        (
-            "auth-token-file = \"tokens\"\nallow-anyone = true\n",
-            Some("leave it out"),
-        ),
-        (
-            "auth-token-file = \"bad\"\n",
-            Some("line 1: it must begin with sha256:"),
-        ),
+        ("auth-token-file = \"tokens\"\nallow-anyone = true\n", Some("leave it out")),
+        ("auth-token-file = \"bad\"\n", Some("line 1: it must begin with sha256:")),
         ("auth-token-file = \"nowhere\"\n", Some("nowhere")),
-        (
-            "oauth-issuer = \"https://login.example\"\n",
-            Some("give all three"),
-        ),
+        ("oauth-issuer = \"https://login.example\"\n", Some("give all three")),
         (
             "oauth-issuer = \"https://login.example\"\noauth-audience = \"here\"\noauth-jwks = \"keys\"\n",
             None,
@@ -59,39 +50,23 @@ async fn an_address_that_others_reach_takes_a_decision() {
         let mut command = binary();
         command.arg("check-config").env("UNIVERSE_CONFIG", &config);
         let checked = run(&mut command).await;
-        assert_eq!(
-            checked.status.success(),
-            problem.is_none(),
-            "{options}{}",
-            checked.stderr
-        );
+        assert_eq!(checked.status.success(), problem.is_none(), "{options}{}", checked.stderr);
         if let Some(problem) = problem {
-            assert!(
-                checked.stderr.contains(problem),
-                "{options}{}",
-                checked.stderr
-            );
+            assert!(checked.stderr.contains(problem), "{options}{}", checked.stderr);
             let mut command = binary();
-            let started = run(command
-                .env("UNIVERSE_CONFIG", &config)
-                .current_dir(dir.path()))
-            .await;
+            let started =
+                run(command.env("UNIVERSE_CONFIG", &config).current_dir(dir.path())).await;
             assert_eq!(started.stderr, checked.stderr);
         }
     }
     let mut command = binary();
-    command
-        .args(["--read-only", "check-config", "--json"])
-        .env("UNIVERSE_AUTH_TOKEN_FILE", &file);
+    command.args(["--read-only", "check-config", "--json"]).env("UNIVERSE_AUTH_TOKEN_FILE", &file);
     let checked: Value = serde_json::from_str(&run(&mut command).await.stdout).unwrap();
     let source = |name: &str| {
         let mut all = checked.as_array().unwrap().iter();
         all.find(|it| it["option"] == name).unwrap()["source"].clone()
     };
-    assert_eq!(
-        source("auth-token-file"),
-        "environment UNIVERSE_AUTH_TOKEN_FILE"
-    );
+    assert_eq!(source("auth-token-file"), "environment UNIVERSE_AUTH_TOKEN_FILE");
     assert_eq!(source("read-only"), "flag");
 }
 
@@ -111,10 +86,7 @@ async fn clients_are_shown_where_to_get_tokens() {
     ];
     let server = Server::with(&dir.path().join("data"), &arguments).await;
     for path in ["", "/mcp"] {
-        let told = server
-            .client
-            .get(&format!("/.well-known/oauth-protected-resource{path}"))
-            .await;
+        let told = server.client.get(&format!("/.well-known/oauth-protected-resource{path}")).await;
         assert_eq!(told.status, 200, "{told:?}");
         assert_eq!(told.json()["resource"], audience);
     }
@@ -122,11 +94,7 @@ async fn clients_are_shown_where_to_get_tokens() {
         "resource_metadata=\"https://universe.example/.well-known/oauth-protected-resource/mcp\"";
     // Signed by nobody (`alg` none), and one that is no token at all.
     let unsigned = "Bearer eyJhbGciOiJub25lIn0.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUifQ.";
-    for headers in [
-        &[][..],
-        &[("authorization", unsigned)],
-        &[("authorization", "Bearer x")],
-    ] {
+    for headers in [&[][..], &[("authorization", unsigned)], &[("authorization", "Bearer x")]] {
         for path in ["/universes", "/mcp"] {
             let refused = server.client.call("GET", path, headers, &Value::Null).await;
             assert_eq!(refused.status, 401, "{refused:?}");
@@ -138,10 +106,7 @@ async fn clients_are_shown_where_to_get_tokens() {
         }
     }
     let quiet = Server::on(&dir.path().join("quiet")).await;
-    let told = quiet
-        .client
-        .get("/.well-known/oauth-protected-resource")
-        .await;
+    let told = quiet.client.get("/.well-known/oauth-protected-resource").await;
     assert_eq!(told.status, 404);
 }
 
@@ -153,28 +118,14 @@ async fn a_server_that_only_reads_changes_nothing_by_any_way() {
     let before = client.universe("sol").await;
     let sol = "/universes/sol";
     for (method, path, body, allow) in [
-        (
-            "POST",
-            "/universes",
-            json!({"name": "x", "state": {}}),
-            "GET, HEAD, OPTIONS",
-        ),
+        ("POST", "/universes", json!({"name": "x", "state": {}}), "GET, HEAD, OPTIONS"),
         ("PUT", sol, json!({"name": "x"}), "GET, HEAD, OPTIONS"),
         ("DELETE", sol, Value::Null, "GET, HEAD, OPTIONS"),
         ("POST", "/universes/sol/commands", tick(), "OPTIONS"),
-        (
-            "POST",
-            "/universes/sol/undo",
-            json!({"revision": 0}),
-            "OPTIONS",
-        ),
+        ("POST", "/universes/sol/undo", json!({"revision": 0}), "OPTIONS"),
     ] {
         let refused = client.call(method, path, &[], &body).await;
-        assert_eq!(
-            (refused.status, refused.header("allow")),
-            (405, allow),
-            "{method} {path}"
-        );
+        assert_eq!((refused.status, refused.header("allow")), (405, allow), "{method} {path}");
         assert!(refused.error().contains("--read-only"), "{refused:?}");
         let asked = client.call("OPTIONS", path, &[], &Value::Null).await;
         assert_eq!(asked.header("allow"), allow);
@@ -207,13 +158,8 @@ async fn who_wrote_is_in_the_log_and_not_what() {
     let file = dir.path().join("tokens");
     std::fs::write(&file, tokens(&["ada write", "bob read"])).unwrap();
     let mut command = binary();
-    command
-        .args(["--listen", "127.0.0.1:0", "--demo", "--data-dir"])
-        .arg(dir.path().join("data"));
-    command
-        .arg("--auth-token-file")
-        .arg(&file)
-        .stderr(Pipe::piped());
+    command.args(["--listen", "127.0.0.1:0", "--demo", "--data-dir"]).arg(dir.path().join("data"));
+    command.arg("--auth-token-file").arg(&file).stderr(Pipe::piped());
     let mut child = command.spawn().unwrap();
     let mut errors = child.stderr.take().unwrap();
     let mut log = String::new();
@@ -230,15 +176,9 @@ async fn who_wrote_is_in_the_log_and_not_what() {
     };
     let client = Client(address);
     let headers = [("authorization", "Bearer ada")];
-    client
-        .call("GET", "/universes/sol", &headers, &Value::Null)
-        .await;
-    client
-        .call("POST", "/universes/sol/commands", &headers, &tick())
-        .await;
-    client
-        .call("DELETE", "/universes/sol", &headers, &Value::Null)
-        .await;
+    client.call("GET", "/universes/sol", &headers, &Value::Null).await;
+    client.call("POST", "/universes/sol/commands", &headers, &tick()).await;
+    client.call("DELETE", "/universes/sol", &headers, &Value::Null).await;
     let mcp = Mcp::with_token(client, Era::Modern, "ada").await;
     mcp.command("sol", &tick()).await;
     for era in Era::BOTH {
@@ -249,36 +189,14 @@ async fn who_wrote_is_in_the_log_and_not_what() {
     }
     signal(child.id().unwrap(), "TERM");
     soon(errors.read_to_string(&mut log)).await.unwrap();
-    let audit: Vec<_> = log
-        .lines()
-        .filter(|line| line.contains(" audit: "))
-        .collect();
+    let audit: Vec<_> = log.lines().filter(|line| line.contains(" audit: ")).collect();
     assert_eq!(audit.len(), 5, "{log}");
-    let refused = [
-        "caller=\"bob\"",
-        "tool=\"send_universe_command\"",
-        "outcome=\"forbidden\"",
-        "write",
-    ];
+    let refused =
+        ["caller=\"bob\"", "tool=\"send_universe_command\"", "outcome=\"forbidden\"", "write"];
     let parts = [
-        [
-            "caller=\"ada\"",
-            "method=POST",
-            "route=\"/universes/{id}/commands\"",
-            "outcome=200",
-        ],
-        [
-            "caller=\"ada\"",
-            "method=DELETE",
-            "route=\"/universes/{id}\"",
-            "outcome=403",
-        ],
-        [
-            "caller=\"ada\"",
-            "tool=\"send_universe_command\"",
-            "outcome=\"done\"",
-            "write",
-        ],
+        ["caller=\"ada\"", "method=POST", "route=\"/universes/{id}/commands\"", "outcome=200"],
+        ["caller=\"ada\"", "method=DELETE", "route=\"/universes/{id}\"", "outcome=403"],
+        ["caller=\"ada\"", "tool=\"send_universe_command\"", "outcome=\"done\"", "write"],
         refused,
         refused,
     ];
@@ -293,9 +211,6 @@ async fn who_wrote_is_in_the_log_and_not_what() {
 async fn what_is_printed_for_clients_has_a_place_for_the_token() {
     let asking = Asking::new(&[], &[]).await;
     let greeting = asking.server.greeting.join("\n");
-    assert!(
-        greeting.contains(r#""headers": {"Authorization": "Bearer TOKEN"}"#),
-        "{greeting}"
-    );
+    assert!(greeting.contains(r#""headers": {"Authorization": "Bearer TOKEN"}"#), "{greeting}");
     assert!(greeting.contains("[mcp_servers.universe]"), "{greeting}");
 }

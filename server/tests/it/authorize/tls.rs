@@ -31,9 +31,7 @@ async fn https_is_spoken_with_the_token_and_the_address_that_are_printed() {
                 auth-token-file = \"tokens\"\nallowed-host = \"localhost\"\n";
     std::fs::write(&config, text).unwrap();
     let mut command = binary();
-    command
-        .env("UNIVERSE_CONFIG", &config)
-        .stderr(std::process::Stdio::piped());
+    command.env("UNIVERSE_CONFIG", &config).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut greeting = String::new();
@@ -45,19 +43,13 @@ async fn https_is_spoken_with_the_token_and_the_address_that_are_printed() {
         greeting.push_str(&line);
         greeting.push('\n');
     };
-    let pasted = greeting
-        .lines()
-        .find(|line| line.contains("mcpServers"))
-        .unwrap();
+    let pasted = greeting.lines().find(|line| line.contains("mcpServers")).unwrap();
     let pasted: Value = serde_json::from_str(pasted).unwrap();
     let server = &pasted["mcpServers"]["universe"];
     // By a name that the certificate has.
     let place = address.replace("127.0.0.1", "localhost");
     assert_eq!(server["url"], format!("https://{place}/mcp"));
-    let header = server["headers"]["Authorization"]
-        .as_str()
-        .unwrap()
-        .replace("TOKEN", "ada");
+    let header = server["headers"]["Authorization"].as_str().unwrap().replace("TOKEN", "ada");
 
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
@@ -68,23 +60,16 @@ async fn https_is_spoken_with_the_token_and_the_address_that_are_printed() {
     let client = client.with_root_certificates(roots).with_no_client_auth();
     let stream = TcpStream::connect(&address).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
-    let stream = soon(TlsConnector::from(Arc::new(client)).connect(name, stream))
-        .await
-        .unwrap();
+    let stream = soon(TlsConnector::from(Arc::new(client)).connect(name, stream)).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    let listing = Era::Modern
-        .request(&json!(1), "tools/list", json!({}))
-        .to_string();
+    let listing = Era::Modern.request(&json!(1), "tools/list", json!({})).to_string();
     for (method, path, body, told) in [
         ("GET", "/universes/sol", String::new(), "\"sol\""),
         ("POST", "/mcp", listing, "get_universe_state"),
     ] {
         for (shown, status) in [(None, 401), (Some(header.as_str()), 200)] {
-            let mut request = Request::builder()
-                .method(method)
-                .uri(path)
-                .header("host", &address);
+            let mut request = Request::builder().method(method).uri(path).header("host", &address);
             if !body.is_empty() {
                 request = request
                     .header("content-type", "application/json")

@@ -33,11 +33,7 @@ impl Guarded {
         command.env("UNIVERSE_CONFIG", &config);
         let server = Server::start(command).await;
         let Client(address) = server.client;
-        Self {
-            url: format!("https://localhost:{}", address.port()),
-            _server: server,
-            dir,
-        }
+        Self { url: format!("https://localhost:{}", address.port()), _server: server, dir }
     }
 
     /// A verb with these arguments, whose files are here, and `TOKEN` in its environment.
@@ -57,22 +53,10 @@ async fn verbs_show_a_token_and_speak_https() {
     for (verb, token, told) in [
         (&["list"][..], &["--token-file", "bob"], "Sol"),
         (&["list"], &["--token-env", "TOKEN"], "Sol"),
-        (
-            &["send", "sol", tick],
-            &["--token-file", "ann"],
-            "revision 1",
-        ),
+        (&["send", "sol", tick], &["--token-file", "ann"], "revision 1"),
         (&["get", "sol"], &["--token-file", "bob"], "revision 1"),
-        (
-            &["diff", "sol", "--from", "0"],
-            &["--token-file", "bob"],
-            "revision 0",
-        ),
-        (
-            &["watch", "sol", "--after", "0", "--count", "1"],
-            &["--token-file", "bob"],
-            "tick",
-        ),
+        (&["diff", "sol", "--from", "0"], &["--token-file", "bob"], "revision 0"),
+        (&["watch", "sol", "--after", "0", "--count", "1"], &["--token-file", "bob"], "tick"),
     ] {
         let ended = guarded.verb(&[verb, &place, token].concat(), "bob").await;
         assert!(ended.stdout.contains(told), "{verb:?}: {ended:?}");
@@ -94,43 +78,22 @@ async fn what_a_verb_lacks_is_said() {
     let tick = r#"{"type":"tick"}"#;
     let trusted = format!("--url {url} --ca cert.pem");
     let rows = [
-        (
-            format!("list --url {url}"),
-            "name that authority's certificate with --ca",
-        ),
-        (
-            format!("list {trusted}"),
-            "asks for a token: name it with --token-file or --token-env",
-        ),
-        (
-            format!("list {trusted} --token-env TOKEN"),
-            "the token is not accepted",
-        ),
+        (format!("list --url {url}"), "name that authority's certificate with --ca"),
+        (format!("list {trusted}"), "asks for a token: name it with --token-file or --token-env"),
+        (format!("list {trusted} --token-env TOKEN"), "the token is not accepted"),
         (
             format!("list {trusted} --token-env NOWHERE"),
             "--token-env: there is no environment variable NOWHERE",
         ),
-        (
-            format!("list {trusted} --token-file nowhere"),
-            "--token-file nowhere: ",
-        ),
-        (
-            format!("send sol {tick} {trusted} --token-file bob"),
-            "write",
-        ),
-        (
-            format!("list --url {url} --ca key.pem"),
-            "--ca key.pem: it has no certificate",
-        ),
+        (format!("list {trusted} --token-file nowhere"), "--token-file nowhere: "),
+        (format!("send sol {tick} {trusted} --token-file bob"), "write"),
+        (format!("list --url {url} --ca key.pem"), "--ca key.pem: it has no certificate"),
         (
             format!("list --url {other} --ca cert.pem"),
             "its certificate is for other names than 127.0.0.1",
         ),
         (format!("list --url {plain}"), "is it https://?"),
-        (
-            format!("list --url {plain} --ca cert.pem"),
-            "--ca is for https",
-        ),
+        (format!("list --url {plain} --ca cert.pem"), "--ca is for https"),
     ];
     for (arguments, told) in rows {
         let words: Vec<_> = arguments.split(' ').collect();

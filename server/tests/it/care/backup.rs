@@ -80,21 +80,13 @@ async fn a_backup_taken_under_load_is_the_same_elsewhere_revision_by_revision() 
     sound(dir.path()).await;
     let other = Server::on(&restored).await;
     for (n, id) in ids.iter().enumerate() {
-        let head = other.client.universe(id).await["revision"]
-            .as_u64()
-            .unwrap();
+        let head = other.client.universe(id).await["revision"].as_u64().unwrap();
         if n == 0 {
             assert!((before..=after).contains(&head), "{before} {head} {after}");
         }
-        assert_eq!(
-            history(other.client, id, head).await,
-            history(client, id, head).await
-        );
+        assert_eq!(history(other.client, id, head).await, history(client, id, head).await);
         for revision in 0..=head {
-            assert_eq!(
-                at(other.client, id, revision).await,
-                at(client, id, revision).await
-            );
+            assert_eq!(at(other.client, id, revision).await, at(client, id, revision).await);
         }
     }
 }
@@ -115,18 +107,8 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
     let mut server = Server::on(dir.path()).await;
     let id = some(server.client, "u", 10).await;
     done(dir.path(), &["backup", name]).await;
-    refused(
-        dir.path(),
-        &["backup", name],
-        "exists already; name a new file",
-    )
-    .await;
-    refused(
-        dir.path(),
-        &["restore", name, "--replace"],
-        "in use by another server",
-    )
-    .await;
+    refused(dir.path(), &["backup", name], "exists already; name a new file").await;
+    refused(dir.path(), &["restore", name, "--replace"], "in use by another server").await;
     server.client.command(&id, &tick()).await;
     server.kill().await;
     refused(dir.path(), &["restore", name], "add --replace").await;

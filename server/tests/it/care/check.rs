@@ -14,13 +14,7 @@ const OTHER: &str = "UPDATE log SET body = CAST(replace(body, '\"dt\":1', '\"dt\
 /// What `check` says of a directory that must be damaged.
 async fn damaged(dir: &TempDir) -> String {
     let ended = verb(dir.path(), &["check"]).await;
-    assert_eq!(
-        ended.status.code(),
-        Some(3),
-        "{}{}",
-        ended.stdout,
-        ended.stderr
-    );
+    assert_eq!(ended.status.code(), Some(3), "{}{}", ended.stdout, ended.stderr);
     ended.stdout
 }
 
@@ -38,18 +32,9 @@ async fn what_is_sound_is_said_to_be() {
 #[tokio::test]
 async fn each_damaged_entry_is_named_and_what_to_do() {
     for (damage, what) in [
-        (
-            GARBAGE,
-            "the entry of revision 5 is damaged: EOF while parsing",
-        ),
-        (
-            GONE,
-            "the entry of revision 5 is damaged: missing, or not what was written",
-        ),
-        (
-            OTHER,
-            "the entry of revision 5 is damaged: missing, or not what was written",
-        ),
+        (GARBAGE, "the entry of revision 5 is damaged: EOF while parsing"),
+        (GONE, "the entry of revision 5 is damaged: missing, or not what was written"),
+        (OTHER, "the entry of revision 5 is damaged: missing, or not what was written"),
         (
             "UPDATE log SET sum = NULL, body = CAST(replace(body, '\"events\":[', '\"events\":[1') AS BLOB) \
              WHERE uni = 1 AND rev = 5",
@@ -68,19 +53,9 @@ async fn each_damaged_entry_is_named_and_what_to_do() {
         tamper(dir.path(), damage);
         let told = damaged(&dir).await;
         assert!(told.contains(&format!("universe {id}: {what}")), "{told}");
-        assert!(
-            told.contains("what to do: `universe-server restore FILE --replace`"),
-            "{told}"
-        );
-        assert_eq!(
-            told.contains("--revision 4"),
-            !damage.contains("genesis"),
-            "{told}"
-        );
-        assert!(
-            told.starts_with("universe ") && told.contains("2 universes, "),
-            "{told}"
-        );
+        assert!(told.contains("what to do: `universe-server restore FILE --replace`"), "{told}");
+        assert_eq!(told.contains("--revision 4"), !damage.contains("genesis"), "{told}");
+        assert!(told.starts_with("universe ") && told.contains("2 universes, "), "{told}");
         assert!(told.trim_end().ends_with("1 problem"), "{told}");
     }
 }
@@ -100,10 +75,7 @@ async fn a_snapshot_is_compared_with_the_log() {
     tamper(dir.path(), "UPDATE snap SET body = x'00', sum = NULL");
     let told = damaged(&dir).await;
     assert!(told.contains("its snapshot of revision "), "{told}");
-    assert!(
-        told.contains("what to do: nothing; it is ignored"),
-        "{told}"
-    );
+    assert!(told.contains("what to do: nothing; it is ignored"), "{told}");
     tamper(dir.path(), "UPDATE snap SET sum = 1");
     let told = damaged(&dir).await;
     assert!(told.contains("its snapshot is damaged: "), "{told}");
@@ -141,21 +113,12 @@ async fn a_destroyed_head_is_damage() {
         bytes
     };
     let cut = whole[..50].to_vec();
-    for bytes in [
-        garbled(0, 100),
-        garbled(0, 4_096),
-        garbled(56, 72),
-        cut,
-        Vec::new(),
-    ] {
+    for bytes in [garbled(0, 100), garbled(0, 4_096), garbled(56, 72), cut, Vec::new()] {
         std::fs::write(&file, bytes).unwrap();
         let told = damaged(&dir).await;
         assert!(told.starts_with("the file is damaged: "), "{told}");
         let help = "what to do: `universe-server restore FILE --replace` goes back to a backup";
-        assert!(
-            told.contains(help) && told.ends_with("1 problem\n"),
-            "{told}"
-        );
+        assert!(told.contains(help) && told.ends_with("1 problem\n"), "{told}");
     }
     // Where there was never anything, nothing is damaged.
     let nowhere = verb(&dir.path().join("nowhere"), &["check"]).await;
@@ -185,26 +148,17 @@ async fn a_damaged_entry_is_reported_and_the_rest_goes_on() {
         let expected: Vec<_> = (4..=21).map(|n| (kind(n).to_owned(), n)).collect();
         assert_eq!(told, expected);
 
-        let page = client
-            .get(&format!("/universes/{id}/history?after=3&limit=3"))
-            .await
-            .json();
+        let page = client.get(&format!("/universes/{id}/history?after=3&limit=3")).await.json();
         assert_eq!(page["entries"][1], json!({"revision": 5, "damaged": true}));
         assert_eq!(page["entries"][2]["revision"], 6);
         assert_eq!(at(client, &id, 4).await["revision"], 4);
         let now = client.get(&format!("/universes/{id}")).await;
         assert_eq!(now.status, 500);
         let error = now.error();
-        for words in [
-            id.as_str(),
-            "damaged at revision 5",
-            "`universe-server check`",
-        ] {
+        for words in [id.as_str(), "damaged at revision 5", "`universe-server check`"] {
             assert!(error.contains(words), "{error}");
         }
-        let refused = client
-            .post(&format!("/universes/{id}/commands"), &tick())
-            .await;
+        let refused = client.post(&format!("/universes/{id}/commands"), &tick()).await;
         assert_eq!(refused.status, 500, "{refused:?}");
 
         // The others, and all of them together.
@@ -213,20 +167,11 @@ async fn a_damaged_entry_is_reported_and_the_rest_goes_on() {
         let listed = listed.as_array().unwrap();
         assert_eq!(listed.len(), 2, "{listed:?}");
         let one = listed.iter().find(|one| one["id"] == id.as_str()).unwrap();
-        assert!(
-            one["error"]
-                .as_str()
-                .unwrap()
-                .contains("damaged at revision 5"),
-            "{one}"
-        );
+        assert!(one["error"].as_str().unwrap().contains("damaged at revision 5"), "{one}");
         // What the message says helps.
         let fork = json!({"name": "saved", "fork": {"id": id, "revision": 4}});
         let forked = client.post("/universes", &fork).await;
-        assert_eq!(
-            (forked.status, &forked.json()["state"]["time"]),
-            (201, &json!(3.0))
-        );
+        assert_eq!((forked.status, &forked.json()["state"]["time"]), (201, &json!(3.0)));
     }
 }
 
@@ -239,17 +184,11 @@ async fn a_universe_goes_on_from_a_snapshot_after_the_damage() {
     server.stop().await;
     tamper(dir.path(), GARBAGE);
     let told = damaged(&dir).await;
-    assert!(
-        told.contains("what to do: nothing for its present state"),
-        "{told}"
-    );
+    assert!(told.contains("what to do: nothing for its present state"), "{told}");
     let server = Server::with(dir.path(), &["--keep-history", "10"]).await;
     server.client.command(&id, &tick()).await;
     assert_eq!(server.client.universe(&id).await["revision"], 1_002);
-    let before = server
-        .client
-        .get(&format!("/universes/{id}?revision=7"))
-        .await;
+    let before = server.client.get(&format!("/universes/{id}?revision=7")).await;
     assert_eq!(before.status, 500);
 
     let mut ways = Ways::start(&["--extra-tools"]).await;

@@ -43,15 +43,11 @@ async fn churn(client: Client, n: u64) {
         let path = format!("/universes/{}", made.json()["id"].as_str().unwrap());
         let some: Vec<Value> = (0..1_000).map(|_| tick()).collect();
         let commands = format!("{path}/commands?result=events");
-        let ticked = connection
-            .try_call("POST", &commands, &[], &json!(some))
-            .await;
+        let ticked = connection.try_call("POST", &commands, &[], &json!(some)).await;
         if ticked.is_none() {
             return;
         }
-        let _gone = connection
-            .try_call("DELETE", &path, &[], &Value::Null)
-            .await;
+        let _gone = connection.try_call("DELETE", &path, &[], &Value::Null).await;
     }
 }
 
@@ -71,9 +67,7 @@ async fn a_server_that_is_killed_while_it_trims_and_compacts_loses_nothing() {
     let kills = kills.map_or(KILLS, |kills| kills.parse().unwrap());
     let dir = TempDir::new().unwrap();
     let mut ids: Vec<String> = Vec::new();
-    let acknowledged: Vec<_> = (0..UNIVERSES)
-        .map(|_| Arc::<AtomicU64>::default())
-        .collect();
+    let acknowledged: Vec<_> = (0..UNIVERSES).map(|_| Arc::<AtomicU64>::default()).collect();
     let (mut oldest, mut compacted) = (0, 0);
     for kill in 0..=kills {
         // One that trims nothing meanwhile.
@@ -135,9 +129,7 @@ async fn verify(client: Client, id: &str, acknowledged: &AtomicU64) -> u64 {
     assert!(head >= known, "{known} acknowledged, {head} there");
     assert!(head <= known + 300, "{known} acknowledged, {head} there");
     acknowledged.store(head, Ordering::Relaxed);
-    let page = client
-        .get(&format!("/universes/{id}/history?after=0&limit=1"))
-        .await;
+    let page = client.get(&format!("/universes/{id}/history?after=0&limit=1")).await;
     if page.status == 200 {
         return 0;
     }

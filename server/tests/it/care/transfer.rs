@@ -30,10 +30,7 @@ async fn a_universe_goes_from_one_directory_to_another() {
     for (arguments, why) in [
         (vec!["export", &id, name], "exists already"),
         (vec!["export", "none"], "universe not found: none"),
-        (
-            vec!["export", &id, "--revision", "502"],
-            "is at revision 501",
-        ),
+        (vec!["export", &id, "--revision", "502"], "is at revision 501"),
     ] {
         let ended = verb(dir.path(), &arguments).await;
         assert_eq!(ended.status.code(), Some(1));
@@ -49,17 +46,12 @@ async fn a_universe_goes_from_one_directory_to_another() {
     for id in ["mine", second.trim()] {
         let imported = server.client.universe(id).await;
         assert_eq!(imported["state"], whole["state"]);
-        assert_eq!(
-            (&imported["name"], &imported["revision"]),
-            (&whole["name"], &json!(0))
-        );
+        assert_eq!((&imported["name"], &imported["revision"]), (&whole["name"], &json!(0)));
     }
     let taken = verb(&data, &["import", name, "--id", "mine"]).await;
     assert_eq!(taken.status.code(), Some(1));
     assert!(
-        taken
-            .stderr
-            .contains("a universe with the id mine exists already"),
+        taken.stderr.contains("a universe with the id mine exists already"),
         "{}",
         taken.stderr
     );
@@ -89,10 +81,7 @@ async fn a_file_that_cannot_be_imported_is_refused_with_what_is_wrong() {
         ("", "a JSON object with name and state was expected"),
         (r#"{"state": {}}"#, "there is no name"),
         (r#"{"name": "u"}"#, "there is no state"),
-        (
-            r#"{"name": " ", "state": {}}"#,
-            "name must be a string that is not blank",
-        ),
+        (r#"{"name": " ", "state": {}}"#, "name must be a string that is not blank"),
         (r#"{"name": "u", "state": {"time": "now"}}"#, "/time"),
     ] {
         std::fs::write(&file, content).unwrap();

@@ -33,11 +33,7 @@ async fn commands_come_as_arguments_and_from_files() {
     server.stop().await;
     let alone = verb(dir.path(), &["send", "sol", TICK]).await;
     let told = (alone.stdout.as_str(), alone.stderr.as_str());
-    assert_eq!(
-        told,
-        ("revision 7, time 5.0 s\n", ""),
-        "without a server, too"
-    );
+    assert_eq!(told, ("revision 7, time 5.0 s\n", ""), "without a server, too");
 }
 
 #[tokio::test]
@@ -45,23 +41,15 @@ async fn commands_of_a_pipe_are_sent_as_they_come() {
     let dir = TempDir::new().unwrap();
     let _server = Server::with(dir.path(), &["--demo"]).await;
     let mut command = binary();
-    command
-        .args(["send", "sol", "-", "--data-dir"])
-        .arg(dir.path());
+    command.args(["send", "sol", "-", "--data-dir"]).arg(dir.path());
     command.stdin(Pipe::piped()).stdout(Pipe::piped());
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for revision in 1..=3 {
-        input
-            .write_all(format!("{TICK}\n").as_bytes())
-            .await
-            .unwrap();
+        input.write_all(format!("{TICK}\n").as_bytes()).await.unwrap();
         let answer = soon(answers.next_line()).await.unwrap().unwrap();
-        assert!(
-            answer.starts_with(&format!("revision {revision},")),
-            "{answer}"
-        );
+        assert!(answer.starts_with(&format!("revision {revision},")), "{answer}");
     }
     drop(input);
     assert!(soon(child.wait()).await.unwrap().success());
@@ -74,11 +62,7 @@ async fn what_is_refused_ends_it_and_says_what_is_done() {
     let wrong = "{\"type\":\"tik\",\"dt\":1}";
     let ended = verb(dir.path(), &["send", "sol", TICK, wrong, TICK]).await;
     assert_eq!(ended.stdout, "revision 1, time 1.0 s\n");
-    let told = [
-        "command 2: ",
-        "did you mean tick?",
-        "those before it are done",
-    ];
+    let told = ["command 2: ", "did you mean tick?", "those before it are done"];
     assert_refused(&ended, &told);
     let ended = verb(dir.path(), &["send", "sol", "--atomic", TICK, wrong]).await;
     assert_refused(&ended, &["/1/type", "did you mean tick?"]);
@@ -90,14 +74,8 @@ async fn what_is_refused_ends_it_and_says_what_is_done() {
     let told = r#""nowhere.json" is not a command as JSON, such as {"type":"tick","dt":86400}, and no file that can be read"#;
     assert_refused(&ended, &[told]);
     let ended = verb(dir.path(), &["send", "sol", "{\"type\":"]).await;
-    assert_refused(
-        &ended,
-        &["the command: EOF", "{\"type\":\"tick\",\"dt\":86400}"],
-    );
-    assert_eq!(
-        verb(dir.path(), &["send", "sol"]).await.status.code(),
-        Some(2)
-    );
+    assert_refused(&ended, &["the command: EOF", "{\"type\":\"tick\",\"dt\":86400}"]);
+    assert_eq!(verb(dir.path(), &["send", "sol"]).await.status.code(), Some(2));
 }
 
 #[tokio::test]

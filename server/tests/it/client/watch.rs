@@ -20,11 +20,7 @@ struct Watch {
 impl Watch {
     fn start(dir: &Path, arguments: &[&str]) -> Self {
         let mut command = binary();
-        command
-            .arg("watch")
-            .args(arguments)
-            .arg("--data-dir")
-            .arg(dir);
+        command.arg("watch").args(arguments).arg("--data-dir").arg(dir);
         command.stdout(Pipe::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -50,10 +46,7 @@ async fn a_break_leaves_no_gap() {
     // While no server listens, a command lands all the same.
     done(dir.path(), &["send", "sol", "{\"type\":\"tick\",\"dt\":3}"]).await;
     let server = Server::on(dir.path()).await;
-    server
-        .client
-        .command("sol", &json!({"type": "tick", "dt": 4}))
-        .await;
+    server.client.command("sol", &json!({"type": "tick", "dt": 4})).await;
     assert_eq!(watch.line().await, "3  tick {\"dt\":3}");
     assert_eq!(watch.line().await, "4  tick {\"dt\":4}");
     server.client.delete("/universes/sol").await;
@@ -69,14 +62,9 @@ async fn events_are_objects_for_programs_and_can_be_counted() {
     let renamed = json!({"name": "Sun"});
     server.client.put("/universes/sol", &renamed).await;
     let url = format!("http://{}/", server.client.0);
-    let arguments = [
-        "watch", "sol", "--after", "0", "--count", "2", "--json", "--url", &url,
-    ];
+    let arguments = ["watch", "sol", "--after", "0", "--count", "2", "--json", "--url", &url];
     let told = done(dir.path(), &arguments).await;
-    let events: Vec<Value> = told
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let events: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let expected = [
         json!({"revision": 1, "event": "command", "data": {"type": "tick", "dt": 1}}),
         json!({"revision": 2, "event": "replaced", "data": {"name": "Sun", "state": false}}),

@@ -22,12 +22,7 @@ async fn send(client: Client, id: &str, command: &Value) {
 fn peak(server: &Server) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib: usize = line
-        .unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap();
+    let kib: usize = line.unwrap().trim().trim_end_matches(" kB").parse().unwrap();
     kib / 1024
 }
 
@@ -92,8 +87,5 @@ async fn a_reader_in_the_middle_of_what_had_to_go_comes_back_for_it() {
         send(client, &id, &large(n, 8 << 20)).await;
     }
     let returns = read_on(client, &id, frozen, 5).await;
-    assert_eq!(
-        returns, 1,
-        "its event had gone, and the others are read from the log"
-    );
+    assert_eq!(returns, 1, "its event had gone, and the others are read from the log");
 }

@@ -83,18 +83,14 @@ impl Client {
 
     /// Creates a universe and gives its id.
     pub(crate) async fn create(self, name: &str, state: Value) -> String {
-        let reply = self
-            .post("/universes", &json!({"name": name, "state": state}))
-            .await;
+        let reply = self.post("/universes", &json!({"name": name, "state": state})).await;
         assert_eq!(reply.status, 201, "{reply:?}");
         reply.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// Sends a command that must be accepted.
     pub(crate) async fn command(self, universe: &str, command: &Value) -> Value {
-        let reply = self
-            .post(&format!("/universes/{universe}/commands"), command)
-            .await;
+        let reply = self.post(&format!("/universes/{universe}/commands"), command).await;
         assert_eq!(reply.status, 200, "{reply:?}");
         reply.json()
     }
@@ -114,10 +110,7 @@ impl Client {
     /// Opens the feed of a universe; gives it after its first bytes.
     pub(crate) async fn feed(self, universe: &str, last_event_id: Option<u64>) -> Feed<Incoming> {
         let last = last_event_id.map(|id| id.to_string());
-        let headers: Vec<_> = last
-            .iter()
-            .map(|last| ("last-event-id", last.as_str()))
-            .collect();
+        let headers: Vec<_> = last.iter().map(|last| ("last-event-id", last.as_str())).collect();
         let path = format!("/universes/{universe}/events");
         let response = self.open("GET", &path, &headers).await;
         assert_eq!(response.status(), 200);
@@ -182,9 +175,7 @@ fn is_whole(answer: &[u8]) -> bool {
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
         return false;
     };
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "));
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
     length.is_some_and(|length| body.len() >= length.parse().unwrap())
 }
 
@@ -270,9 +261,7 @@ impl Reply {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
     /// The sentence of a refusal.

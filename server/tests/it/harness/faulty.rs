@@ -145,11 +145,7 @@ impl Faulty {
             body: Bytes::from_static(br#"{"command":{"type":"tick","dt":100.0},"events":[]}"#),
             keyed: false,
         };
-        let append = Append {
-            expected: head,
-            entries: vec![entry],
-            name: None,
-        };
+        let append = Append { expected: head, entries: vec![entry], name: None };
         self.inner.append(id, append).await.unwrap();
     }
 }

@@ -67,11 +67,8 @@ where
 
 impl Event {
     fn read(block: &str) -> Option<Self> {
-        let field = |name: &str| {
-            block
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
-        };
+        let field =
+            |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         let data = field("data").filter(|data| !data.is_empty())?;
         let data = serde_json::from_str(data).unwrap();
         Some(Self {

@@ -51,10 +51,7 @@ impl Local {
         let mut http = HttpConfig::default();
         http.budget = budget;
         http.authorization = Some(authorization.clone());
-        let rest = RestConfig {
-            authorization: Some(authorization),
-            ..RestConfig::default()
-        };
+        let rest = RestConfig { authorization: Some(authorization), ..RestConfig::default() };
         Self::with_app(app_with(service, rest, http)).await
     }
 
@@ -89,9 +86,5 @@ pub(crate) fn app(service: CommandService, rest: RestConfig) -> App {
 
 fn app_with(service: CommandService, rest: RestConfig, http: HttpConfig) -> App {
     let server = mcp::server(service.clone(), mcp::ToolSet::Core, None).unwrap();
-    App::new(
-        service,
-        StreamableHttpService::with_config(server, http),
-        rest,
-    )
+    App::new(service, StreamableHttpService::with_config(server, http), rest)
 }

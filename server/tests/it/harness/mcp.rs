@@ -59,9 +59,7 @@ impl Mcp {
 
     /// Subscribes to these resources and to the list of resources.
     pub(crate) async fn subscribe(&self, uris: &[&str]) -> Subscribed {
-        let interest = uris
-            .iter()
-            .fold(Interest::new().resources(), |all, uri| all.resource(*uri));
+        let interest = uris.iter().fold(Interest::new().resources(), |all, uri| all.resource(*uri));
         let subscribed = self.listen(interest).await;
         if self.0.era() == mcp_proto::Era::Modern {
             let mut sorted = uris.to_vec();
@@ -83,8 +81,7 @@ impl Mcp {
 
     /// The result of a tool.
     pub(crate) async fn tool(&self, name: &str, arguments: Value) -> Value {
-        self.result("tools/call", json!({"name": name, "arguments": arguments}))
-            .await
+        self.result("tools/call", json!({"name": name, "arguments": arguments})).await
     }
 
     /// What a tool that must succeed answers.

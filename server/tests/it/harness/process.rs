@@ -121,11 +121,7 @@ impl Server {
             greeting.push(line);
         };
         tokio::spawn(drain(lines));
-        Self {
-            client: Client(address),
-            greeting,
-            child,
-        }
+        Self { client: Client(address), greeting, child }
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -28,19 +28,11 @@ impl Stdio {
     pub(crate) async fn on(dir: &Path, era: Era) -> Self {
         let mut command = binary();
         command.arg("--stdio").arg("--data-dir").arg(dir);
-        command
-            .stdin(Pipe::piped())
-            .stdout(Pipe::piped())
-            .stderr(Pipe::null());
+        command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::null());
         let mut child = command.spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut stdio = Self {
-            era,
-            input: child.stdin.take(),
-            child,
-            output,
-            unasked: VecDeque::new(),
-        };
+        let mut stdio =
+            Self { era, input: child.stdin.take(), child, output, unasked: VecDeque::new() };
         if era == Era::Legacy {
             stdio.write(&initialize()).await;
             let answer = stdio.read().await;

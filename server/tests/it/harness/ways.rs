@@ -31,12 +31,7 @@ impl Ways {
             let pipes = Stdio::on(dir.path(), era).await;
             callers.push(Caller::Pipes(Box::new(pipes)));
         }
-        Self {
-            client: server.client,
-            callers,
-            _server: server,
-            dir,
-        }
+        Self { client: server.client, callers, _server: server, dir }
     }
 
     /// The data directory.

@@ -84,12 +84,7 @@ impl Wire {
             Era::Modern => MODERN,
         };
         headers.push(("mcp-protocol-version", version.to_owned()));
-        Self {
-            client,
-            era,
-            session,
-            headers,
-        }
+        Self { client, era, session, headers }
     }
 
     /// The same client, of the same session, at another server.
@@ -109,14 +104,9 @@ impl Wire {
 
     /// Ends the session.
     pub(crate) async fn end(&self) -> Reply {
-        let headers: Vec<_> = self
-            .headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        self.client
-            .call("DELETE", "/mcp", &headers, &Value::Null)
-            .await
+        let headers: Vec<_> =
+            self.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.client.call("DELETE", "/mcp", &headers, &Value::Null).await
     }
 
     /// The same, which takes answers in an encoding.
@@ -176,9 +166,7 @@ pub(crate) async fn open_session(connection: &mut Connection) -> String {
 
 async fn opened(connection: &mut Connection, headers: &[(&'static str, String)]) -> String {
     let headers = all(headers);
-    let reply = connection
-        .call("POST", "/mcp", &headers, &initialize())
-        .await;
+    let reply = connection.call("POST", "/mcp", &headers, &initialize()).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.header("mcp-session-id").to_owned()
 }

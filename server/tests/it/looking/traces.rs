@@ -81,9 +81,7 @@ async fn collect(stream: TcpStream, sender: mpsc::UnboundedSender<(String, Vec<u
                 line => head.push(line.to_owned()),
             }
         }
-        let length = head
-            .iter()
-            .find_map(|line| line.strip_prefix("content-length: "));
+        let length = head.iter().find_map(|line| line.strip_prefix("content-length: "));
         let mut body = vec![0; length.unwrap().parse().unwrap()];
         stream.read_exact(&mut body).await.unwrap();
         let _ = sender.send((head.remove(0), body));
@@ -202,9 +200,7 @@ async fn a_collector_receives_requests_and_operations() {
         attributes.iter().all(is)
     };
 
-    let [rest] = named("POST /universes/{id}/commands")[..] else {
-        panic!("{spans:#?}")
-    };
+    let [rest] = named("POST /universes/{id}/commands")[..] else { panic!("{spans:#?}") };
     assert_eq!((&*rest.trace, &*rest.parent), (TRACE, CALLER));
     let attributes = [
         ("http.request.method", "POST"),
@@ -232,13 +228,8 @@ async fn a_collector_receives_requests_and_operations() {
         assert!(is(call, &[("error.type", "tool_error")]) && call.failed);
     }
     // The modern era names its method in a header, so that such a request is refused there.
-    let [other] = named("_OTHER")[..] else {
-        panic!("{spans:#?}")
-    };
-    let attributes = [
-        ("error.type", "-32601"),
-        ("rpc.response.status_code", "-32601"),
-    ];
+    let [other] = named("_OTHER")[..] else { panic!("{spans:#?}") };
+    let attributes = [("error.type", "-32601"), ("rpc.response.status_code", "-32601")];
     assert!(is(other, &attributes) && other.failed, "{other:?}");
 }
 
@@ -261,10 +252,7 @@ async fn the_trace_in_a_request_of_mcp_goes_on() {
     assert_eq!(reply.status, 200);
     server.stop().await;
     let (spans, _) = collector.spans();
-    let call = spans
-        .iter()
-        .find(|span| span.name == "tools/call list_universe_commands")
-        .unwrap();
+    let call = spans.iter().find(|span| span.name == "tools/call list_universe_commands").unwrap();
     assert_eq!((&*call.trace, &*call.parent), (TRACE, CALLER));
 }
 
@@ -292,9 +280,7 @@ async fn what_is_no_collector_is_refused_and_nothing_is_none() {
     let dir = TempDir::new().unwrap();
     for wrong in ["https://127.0.0.1:4318", "127.0.0.1:4318", "ftp://x"] {
         let mut command = binary();
-        command
-            .args(["--otlp", wrong, "--data-dir"])
-            .arg(dir.path());
+        command.args(["--otlp", wrong, "--data-dir"]).arg(dir.path());
         let ended = run(&mut command).await;
         assert_eq!(ended.status.code(), Some(1));
         let said = format!("universe-server: --otlp {wrong:?}: a collector is named by");

@@ -73,14 +73,9 @@ async fn the_form_of_a_result_can_be_asked_for_over_mcp_and_rest() {
         }
         let arguments = json!({"universeId": "sol", "command": tick(), "result": "all"});
         let error = caller.error(SEND, arguments).await;
-        assert!(
-            error["message"].as_str().unwrap().contains("changes"),
-            "{error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains("changes"), "{error}");
     }
-    let reply = client
-        .post("/universes/sol/commands?result=changes", &add_star("x"))
-        .await;
+    let reply = client.post("/universes/sol/commands?result=changes", &add_star("x")).await;
     let answer = reply.json();
     assert_eq!(answer["changes"]["stars"]["x"]["name"], "x");
     assert!(answer["revision"].is_u64() && answer.get("nextState").is_none());
@@ -110,10 +105,7 @@ async fn changes_that_are_too_many_are_counted_and_the_answer_says_how_to_get_th
         let omitted = answer["changes"]["omitted"]["stars"].as_u64().unwrap();
         assert_eq!(shown as u64 + omitted, 200);
         let hint = result["_meta"]["universe-server/hint"].as_str().unwrap();
-        assert!(
-            hint.contains("omitted") && hint.contains("select"),
-            "{hint}"
-        );
+        assert!(hint.contains("omitted") && hint.contains("select"), "{hint}");
         caller.send(&id, empty.clone()).await;
     }
 }
@@ -129,54 +121,33 @@ async fn parts_of_a_state_are_selected_by_family_id_subtree_and_member() {
         assert!(hint.contains("select") && hint.contains("limit"), "{hint}");
 
         let select = json!({"ids": ["earth", "luna", "nibiru"], "members": ["name", "parentId", "children"]});
-        let part = caller
-            .content(GET, json!({"universeId": "sol", "select": select}))
-            .await;
+        let part = caller.content(GET, json!({"universeId": "sol", "select": select})).await;
         assert_eq!(
             part["stars"]["earth"],
             json!({"id": "earth", "name": "Earth", "parentId": "sun", "children": whole["stars"]["earth"]["children"]})
         );
-        assert_eq!(
-            part["missing"].as_array().unwrap().last().unwrap(),
-            "nibiru"
-        );
+        assert_eq!(part["missing"].as_array().unwrap().last().unwrap(), "nibiru");
         assert!(part["revision"].is_u64() && part["time"].is_number());
 
         let select = json!({"subtree": "saturn", "depth": 0});
-        let part = caller
-            .content(GET, json!({"universeId": "sol", "select": select}))
-            .await;
+        let part = caller.content(GET, json!({"universeId": "sol", "select": select})).await;
         assert_eq!(part["stars"], json!({"saturn": whole["stars"]["saturn"]}));
         let select = json!({"subtree": "saturn", "members": []});
-        let part = caller
-            .content(GET, json!({"universeId": "sol", "select": select}))
-            .await;
-        let moons = whole["stars"]["saturn"]["children"]
-            .as_array()
-            .unwrap()
-            .len();
+        let part = caller.content(GET, json!({"universeId": "sol", "select": select})).await;
+        let moons = whole["stars"]["saturn"]["children"].as_array().unwrap().len();
         assert_eq!(part["selected"], json!(moons + 1));
 
         let select = json!({"families": ["belts"]});
-        let part = caller
-            .content(GET, json!({"universeId": "sol", "select": select}))
-            .await;
+        let part = caller.content(GET, json!({"universeId": "sol", "select": select})).await;
         assert_eq!(part["belts"], whole["belts"]);
         assert!(part.get("stars").is_none(), "{part}");
 
         let select = json!({"ids": ["earth"], "members": ["nmae"]});
-        let part = caller
-            .content(GET, json!({"universeId": "sol", "select": select}))
-            .await;
+        let part = caller.content(GET, json!({"universeId": "sol", "select": select})).await;
         let warning = part["warnings"][0].as_str().unwrap();
-        assert!(
-            warning.contains("nmae") && warning.contains("did you mean name?"),
-            "{warning}"
-        );
+        assert!(warning.contains("nmae") && warning.contains("did you mean name?"), "{warning}");
         let select = json!({"subtree": "erth"});
-        let error = caller
-            .error(GET, json!({"universeId": "sol", "select": select}))
-            .await;
+        let error = caller.error(GET, json!({"universeId": "sol", "select": select})).await;
         let message = error["message"].as_str().unwrap();
         assert!(
             message.contains("universe sol") && message.contains("did you mean earth?"),
@@ -189,14 +160,8 @@ async fn parts_of_a_state_are_selected_by_family_id_subtree_and_member() {
 async fn pages_of_a_state_make_up_the_whole() {
     let mut ways = Ways::start(&["--demo"]).await;
     let whole = ways.client.universe("sol").await["state"].take();
-    let families = [
-        "stars",
-        "groups",
-        "belts",
-        "smallBodyFields",
-        "protoplanetaryDisks",
-        "nebulae",
-    ];
+    let families =
+        ["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
     for (_, caller) in ways.each() {
         let mut arguments = json!({"universeId": "sol", "limit": 10});
         let mut seen = json!({});
@@ -223,9 +188,6 @@ async fn pages_of_a_state_make_up_the_whole() {
         }
         let wrong = json!({"universeId": "sol", "cursor": "10"});
         let error = caller.error(GET, wrong).await;
-        assert!(
-            error["message"].as_str().unwrap().contains("`next`"),
-            "{error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains("`next`"), "{error}");
     }
 }

@@ -43,10 +43,7 @@ async fn ids_are_completed_by_their_beginning_or_the_beginning_of_a_name() {
             // The newest first; these two may be as old as each other.
             let mut both = [&away, &home];
             both.sort();
-            all["values"]
-                .as_array_mut()
-                .unwrap()
-                .sort_by_key(Value::to_string);
+            all["values"].as_array_mut().unwrap().sort_by_key(Value::to_string);
             assert_eq!(all, json!({"values": both, "total": 2}));
             let one = complete(&mcp, reference.clone(), ("id", &home[..8]), json!({})).await;
             assert_eq!(one["values"], json!([home]));
@@ -63,10 +60,7 @@ async fn ids_are_completed_by_their_beginning_or_the_beginning_of_a_name() {
             let (mcp, stars) = (&mcp, stars.clone());
             async move { complete(mcp, stars, ("starId", typed), settled).await["values"].clone() }
         };
-        assert_eq!(
-            star("e", json!({"id": home})).await,
-            json!(["Eos", "earth", "mars"])
-        );
+        assert_eq!(star("e", json!({"id": home})).await, json!(["Eos", "earth", "mars"]));
         assert_eq!(star("ma", json!({"id": home})).await, json!(["mars"]));
         assert_eq!(star("", json!({"id": away})).await, json!([]));
         assert_eq!(star("", json!({"id": "u-42"})).await, json!([]));
@@ -86,16 +80,10 @@ async fn at_most_a_hundred_are_listed_and_how_many_there_are() {
     });
     let stars = Value::Object(stars.collect());
     let roots: Vec<_> = stars.as_object().unwrap().keys().cloned().collect();
-    let id = server
-        .client
-        .create("u", json!({"stars": stars, "rootIds": roots}))
-        .await;
+    let id = server.client.create("u", json!({"stars": stars, "rootIds": roots})).await;
     let mcp = Mcp::new(server.client, Era::Modern).await;
     let stars = template("universe://{id}/stars/{starId}");
     let found = complete(&mcp, stars, ("starId", "b"), json!({ "id": id })).await;
     assert_eq!(found["values"].as_array().unwrap().len(), 100);
-    assert_eq!(
-        (&found["total"], &found["hasMore"]),
-        (&json!(120), &json!(true))
-    );
+    assert_eq!((&found["total"], &found["hasMore"]), (&json!(120), &json!(true)));
 }

@@ -43,16 +43,8 @@ async fn an_answer_lists_fifty_findings_and_counts_the_others() {
     let mut strange: serde_json::Map<_, _> = names.collect();
     strange.insert("universeId".to_owned(), "sol".into());
     let calls = [
-        (
-            "get_universe_state",
-            Value::Object(strange),
-            "and 4997 more",
-        ),
-        (
-            "send_universe_commands",
-            json!({"universeId": "sol", "commands": wrong}),
-            "and 997 more",
-        ),
+        ("get_universe_state", Value::Object(strange), "and 4997 more"),
+        ("send_universe_commands", json!({"universeId": "sol", "commands": wrong}), "and 997 more"),
         (
             "send_universe_command",
             json!({"universeId": "sol", "commands": wrong}),
@@ -74,9 +66,7 @@ async fn an_answer_lists_fifty_findings_and_counts_the_others() {
 async fn mercury_to_mars_are_built_from_nothing_with_tools_alone() {
     let mut ways = Ways::start(&["--extra-tools"]).await;
     for (n, caller) in ways.each() {
-        let made = caller
-            .content("create_universe", json!({"name": format!("Inner {n}")}))
-            .await;
+        let made = caller.content("create_universe", json!({"name": format!("Inner {n}")})).await;
         let id = made["universeId"].as_str().unwrap().to_owned();
         let listed = caller.content("list_universes", json!({})).await;
         assert_eq!(listed["universes"][0]["id"], json!(id));
@@ -94,24 +84,16 @@ async fn mercury_to_mars_are_built_from_nothing_with_tools_alone() {
             planet("Mars", 1.52, 6.1e-6),
         ]);
         let arguments = json!({"universeId": id, "commands": commands, "idempotencyKey": "build"});
-        let built = caller
-            .content("send_universe_commands", arguments.clone())
-            .await;
+        let built = caller.content("send_universe_commands", arguments.clone()).await;
         assert_eq!(built["revision"], 5);
         assert_eq!(built["changes"]["stars"].as_object().unwrap().len(), 5);
         let again = caller.content("send_universe_commands", arguments).await;
         assert_eq!(again, built);
 
         let found = caller
-            .content(
-                "find_entities",
-                json!({"universeId": id, "kind": "planet", "limit": 3}),
-            )
+            .content("find_entities", json!({"universeId": id, "kind": "planet", "limit": 3}))
             .await;
-        assert_eq!(
-            (&found["found"], found["entities"].as_array().unwrap().len()),
-            (&json!(4), 3)
-        );
+        assert_eq!((&found["found"], found["entities"].as_array().unwrap().len()), (&json!(4), 3));
         let rest = json!({"universeId": id, "kind": "planet", "limit": 3, "cursor": found["next"]});
         let rest = caller.content("find_entities", rest).await;
         assert_eq!(
@@ -126,38 +108,23 @@ async fn mercury_to_mars_are_built_from_nothing_with_tools_alone() {
             let mut arguments = asked;
             arguments["universeId"] = json!(id);
             let found = caller.content("find_entities", arguments).await;
-            assert_eq!(
-                (&found["found"], &found["entities"][0]["id"]),
-                (&json!(1), &json!("mars"))
-            );
+            assert_eq!((&found["found"], &found["entities"][0]["id"]), (&json!(1), &json!("mars")));
         }
 
         let bad =
             json!({"universeId": id, "commands": [tick(), {"type": "removeStar", "id": "pluto"}]});
         let error = caller.error("send_universe_commands", bad).await;
-        assert!(
-            error["message"].as_str().unwrap().contains("/commands/1"),
-            "{error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains("/commands/1"), "{error}");
         let bad = json!({"universeId": id, "commands": [tick(), {"type": "tik"}]});
         let error = caller.error("send_universe_commands", bad).await;
         assert_eq!(error["data"]["findings"][0]["path"], "/commands/1/type");
 
         let renamed = caller
-            .content(
-                "rename_universe",
-                json!({"universeId": id, "name": "Terrestrial"}),
-            )
+            .content("rename_universe", json!({"universeId": id, "name": "Terrestrial"}))
             .await;
-        assert_eq!(
-            (&renamed["name"], &renamed["revision"]),
-            (&json!("Terrestrial"), &json!(6))
-        );
+        assert_eq!((&renamed["name"], &renamed["revision"]), (&json!("Terrestrial"), &json!(6)));
         let page = caller
-            .content(
-                "get_universe_history",
-                json!({"universeId": id, "after": 0, "limit": 4}),
-            )
+            .content("get_universe_history", json!({"universeId": id, "after": 0, "limit": 4}))
             .await;
         assert_eq!(page["entries"][1]["command"]["id"], "mercury");
         let rest = json!({"universeId": id, "after": page["next"]});
@@ -167,13 +134,9 @@ async fn mercury_to_mars_are_built_from_nothing_with_tools_alone() {
         assert!(rest.get("next").is_none(), "{rest}");
 
         // This client cannot be asked, so no user is.
-        let gone = caller
-            .content("delete_universe", json!({"universeId": id}))
-            .await;
+        let gone = caller.content("delete_universe", json!({"universeId": id})).await;
         assert_eq!(gone["deleted"], json!(id));
-        let error = caller
-            .error("get_universe_history", json!({"universeId": id}))
-            .await;
+        let error = caller.error("get_universe_history", json!({"universeId": id})).await;
         assert_eq!(error["code"], "UNIVERSE_NOT_FOUND");
     }
 }
@@ -197,18 +160,9 @@ async fn universes_are_made_from_sol_from_a_state_and_once_under_a_key() {
         assert_eq!(make(caller, json!({"idempotencyKey": key})).await, once);
         for (wrong, code) in [
             (json!({"name": " "}), "INVALID_ARGUMENTS"),
-            (
-                json!({"name": "x", "from": "sol", "state": {}}),
-                "INVALID_ARGUMENTS",
-            ),
-            (
-                json!({"name": "x", "state": {"time": "late"}}),
-                "INVALID_STATE",
-            ),
-            (
-                json!({"name": "x", "idempotencyKey": key, "from": "sol"}),
-                "IDEMPOTENCY_KEY_REUSED",
-            ),
+            (json!({"name": "x", "from": "sol", "state": {}}), "INVALID_ARGUMENTS"),
+            (json!({"name": "x", "state": {"time": "late"}}), "INVALID_STATE"),
+            (json!({"name": "x", "idempotencyKey": key, "from": "sol"}), "IDEMPOTENCY_KEY_REUSED"),
         ] {
             assert_eq!(caller.error("create_universe", wrong).await["code"], code);
         }
@@ -241,13 +195,8 @@ async fn who_can_be_asked_is_asked_before_a_universe_is_deleted() {
     for (action, yes, is_gone) in [("accept", false, false), ("accept", true, true)] {
         let question = ask(None).await;
         assert_eq!(question["resultType"], "input_required", "{question}");
-        let message = question["inputRequests"]["delete"]["params"]["message"]
-            .as_str()
-            .unwrap();
-        assert!(
-            message.contains("precious") && message.contains(&id),
-            "{message}"
-        );
+        let message = question["inputRequests"]["delete"]["params"]["message"].as_str().unwrap();
+        assert!(message.contains("precious") && message.contains(&id), "{message}");
         let done = ask(Some((&question["requestState"], action, yes))).await;
         assert_eq!(done["isError"] == true, !is_gone, "{done}");
         let status = client.get(&format!("/universes/{id}")).await.status;

@@ -23,11 +23,7 @@ async fn a_thousand_calls_with_the_same_id_get_a_thousand_answers() {
         let calls = (0..CALLS).map(|n| {
             let (id, shared) = (ids[n % ids.len()].clone(), shared.clone());
             async move {
-                let mcp = if n % 2 == 0 {
-                    shared
-                } else {
-                    Wire::new(client, era).await
-                };
+                let mcp = if n % 2 == 0 { shared } else { Wire::new(client, era).await };
                 let universe = json!({"universeId": id});
                 let answer = mcp.call("get_universe_state", universe).await.json();
                 assert_eq!(answer["id"], 1, "{answer}");
@@ -35,9 +31,6 @@ async fn a_thousand_calls_with_the_same_id_get_a_thousand_answers() {
                 assert_eq!(time, Some((n % 50) as f64), "{answer}");
             }
         });
-        stream::iter(calls)
-            .buffer_unordered(AT_ONCE)
-            .collect::<Vec<()>>()
-            .await;
+        stream::iter(calls).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
     }
 }

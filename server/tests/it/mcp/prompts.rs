@@ -9,20 +9,14 @@ async fn prompt(mcp: &Mcp, name: &str, arguments: Value) -> Vec<Value> {
     let mut result = mcp.result("prompts/get", params).await;
     let messages = result["messages"].as_array_mut().unwrap();
     assert!(messages.iter().all(|message| message["role"] == "user"));
-    messages
-        .iter_mut()
-        .map(|message| message["content"].take())
-        .collect()
+    messages.iter_mut().map(|message| message["content"].take()).collect()
 }
 
 /// The commands in the fenced block of a text, one a line.
 fn example(text: &str) -> Vec<Value> {
     let (_, rest) = text.split_once("```json\n").unwrap();
     let (block, _) = rest.split_once("```").unwrap();
-    block
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    block.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[tokio::test]
@@ -43,10 +37,7 @@ async fn two_prompts_are_listed_with_their_arguments() {
             })
             .collect();
         let expected = [
-            (
-                json!("model_star_system"),
-                vec![(json!("system"), true), (json!("universe"), false)],
-            ),
+            (json!("model_star_system"), vec![(json!("system"), true), (json!("universe"), false)]),
             (json!("explain_universe"), vec![(json!("universe"), true)]),
         ];
         assert_eq!(listed, expected);
@@ -62,17 +53,12 @@ async fn the_example_of_model_star_system_builds_what_it_says() {
         let content = prompt(&mcp, "model_star_system", json!({"system": "TRAPPIST-1"})).await;
         assert_eq!(content.len(), 1);
         let text = content[0]["text"].as_str().unwrap();
-        assert!(
-            text.contains("TRAPPIST-1") && text.contains("universe://"),
-            "{text}"
-        );
+        assert!(text.contains("TRAPPIST-1") && text.contains("universe://"), "{text}");
         let commands = example(text);
         assert!(commands.len() > 5);
         // As a model sends them, and as a program does.
-        let (by_mcp, by_rest) = (
-            client.create("m", json!({})).await,
-            client.create("r", json!({})).await,
-        );
+        let (by_mcp, by_rest) =
+            (client.create("m", json!({})).await, client.create("r", json!({})).await);
         for command in &commands {
             mcp.command(&by_mcp, command).await;
             client.command(&by_rest, command).await;
@@ -102,9 +88,7 @@ async fn explain_universe_puts_its_outline_before_the_model() {
             "parentId": null, "orbitalDistance": 0, "orbitalSpeed": 0, "orbitalPhase": 0});
         (format!("b{n}"), star)
     });
-    let large = client
-        .create("large", json!({"stars": Value::Object(stars.collect())}))
-        .await;
+    let large = client.create("large", json!({"stars": Value::Object(stars.collect())})).await;
     let id = client.create("Home", json!({})).await;
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;
@@ -118,23 +102,13 @@ async fn explain_universe_puts_its_outline_before_the_model() {
         assert_eq!(outline.matches("- n [").count(), 300);
 
         let get = |arguments| json!({"name": "explain_universe", "arguments": arguments});
-        let error = mcp
-            .error("prompts/get", get(json!({"universe": "u-42"})))
-            .await;
+        let error = mcp.error("prompts/get", get(json!({"universe": "u-42"}))).await;
         assert_eq!(error["code"], -32602);
-        assert!(
-            error["message"].as_str().unwrap().contains("u-42"),
-            "{error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains("u-42"), "{error}");
         let error = mcp.error("prompts/get", get(json!({}))).await;
-        assert!(
-            error["message"].as_str().unwrap().contains("universe"),
-            "{error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains("universe"), "{error}");
         let long = "x".repeat(5_000);
-        let error = mcp
-            .error("prompts/get", get(json!({ "universe": long })))
-            .await;
+        let error = mcp.error("prompts/get", get(json!({ "universe": long }))).await;
         assert_eq!(error["code"], -32602);
     }
 }

@@ -10,46 +10,27 @@ const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 #[tokio::test]
 async fn initialize_says_whose_server_it_is_and_what_for() {
     let server = Local::start().await;
-    let reply = server
-        .client
-        .call("POST", "/mcp", &[ACCEPT], &initialize())
-        .await;
+    let reply = server.client.call("POST", "/mcp", &[ACCEPT], &initialize()).await;
     let result = &reply.json()["result"];
     assert_eq!(result["serverInfo"]["name"], "universe-server");
     let instructions = result["instructions"].as_str().unwrap();
-    assert!(
-        instructions.contains("send_universe_command"),
-        "{instructions}"
-    );
+    assert!(instructions.contains("send_universe_command"), "{instructions}");
 }
 
 #[tokio::test]
 async fn without_a_session_there_is_an_answer_that_says_so() {
     let server = Local::start().await;
     let list = Era::Legacy.request(&json!(1), "tools/list", json!({}));
-    for (method, body) in [
-        ("POST", list),
-        ("GET", Value::Null),
-        ("DELETE", Value::Null),
-    ] {
+    for (method, body) in [("POST", list), ("GET", Value::Null), ("DELETE", Value::Null)] {
         let reply = server.client.call(method, "/mcp", &[ACCEPT], &body).await;
         assert_eq!(reply.status, 400, "{method}");
         assert!(
-            reply.json()["error"]["message"]
-                .as_str()
-                .unwrap()
-                .contains("initialize"),
+            reply.json()["error"]["message"].as_str().unwrap().contains("initialize"),
             "{reply:?}"
         );
     }
-    let reply = server
-        .client
-        .call("PUT", "/mcp", &[ACCEPT], &json!({}))
-        .await;
-    assert_eq!(
-        (reply.status, reply.header("allow")),
-        (405, "POST, GET, DELETE, OPTIONS")
-    );
+    let reply = server.client.call("PUT", "/mcp", &[ACCEPT], &json!({})).await;
+    assert_eq!((reply.status, reply.header("allow")), (405, "POST, GET, DELETE, OPTIONS"));
 }
 
 #[tokio::test]
@@ -84,10 +65,7 @@ async fn broken_and_deep_bodies_are_answered_and_do_no_harm() {
             body.len()
         );
         let answer = client.raw(request.as_bytes()).await;
-        assert!(
-            answer.starts_with("HTTP/1.1 400 ") && answer.contains("-32700"),
-            "{answer}"
-        );
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("-32700"), "{answer}");
     }
     let id = client.create("u", json!({})).await;
     assert_eq!(mcp.command(&id, &tick()).await["nextState"]["time"], 1.0);

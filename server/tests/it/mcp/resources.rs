@@ -99,21 +99,14 @@ async fn every_universe_is_listed_once_over_all_pages() {
         assert_eq!(listed[0]["uri"], "universe://");
         assert_eq!(listed.remove(1)["uri"], "ui://universe/view");
         let newest = server.client.get("/universes?view=summary&limit=498").await;
-        let newest: Vec<_> = newest
-            .json()
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| one["name"].clone())
-            .collect();
+        let newest: Vec<_> =
+            newest.json().as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
         let titles: Vec<_> = listed[1..].iter().map(|one| one["title"].clone()).collect();
         assert_eq!(titles, newest, "in the order of REST");
         // Something new does not push anything from one page to the next.
         let new = server.client.create("new", json!({})).await;
         let cursor = first["nextCursor"].as_str().unwrap();
-        let second = mcp
-            .result("resources/list", json!({ "cursor": cursor }))
-            .await;
+        let second = mcp.result("resources/list", json!({ "cursor": cursor })).await;
         assert!(second.get("nextCursor").is_none(), "{second}");
         listed.extend(second["resources"].as_array().unwrap().clone());
         let uris: Vec<_> = listed[1..]
@@ -141,9 +134,7 @@ async fn each_template_is_read() {
         let mcp = Mcp::new(client, era).await;
         let uri = |rest: &str| format!("universe://{id}{rest}");
         assert_eq!(mcp.read_json(&uri("")).await, state);
-        let tool = mcp
-            .content("get_universe_state", json!({"universeId": id}))
-            .await;
+        let tool = mcp.content("get_universe_state", json!({"universeId": id})).await;
         assert_eq!(tool, state);
         let entities = [
             ("stars", "a", "a"),
@@ -171,10 +162,7 @@ async fn each_template_is_read() {
         assert_eq!(summary["counts"]["stars"], 2);
         let listed = mcp.read_json("universe://").await;
         let listed = &listed["universes"][0];
-        assert_eq!(
-            (&listed["uri"], &listed["name"]),
-            (&summary["uri"], &summary["name"])
-        );
+        assert_eq!((&listed["uri"], &listed["name"]), (&summary["uri"], &summary["name"]));
         assert_eq!(listed["updatedAt"], record["updatedAt"]);
 
         let tree = mcp.read(&uri("/tree")).await;
@@ -190,10 +178,7 @@ async fn each_template_is_read() {
             "- the d [d]",
             "- the n [n]",
         ];
-        let told: Vec<_> = tree
-            .lines()
-            .filter(|line| line.trim_start().starts_with('-'))
-            .collect();
+        let told: Vec<_> = tree.lines().filter(|line| line.trim_start().starts_with('-')).collect();
         assert_eq!(told, lines, "{tree}");
     }
 }
@@ -207,35 +192,20 @@ async fn the_history_is_read_page_by_page() {
     for _ in 0..3 {
         client.command(&id, &tick()).await;
     }
-    client
-        .put(
-            &format!("/universes/{id}"),
-            &json!({"name": "v", "state": {}}),
-        )
-        .await;
+    client.put(&format!("/universes/{id}"), &json!({"name": "v", "state": {}})).await;
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;
-        let first = mcp
-            .read_json(&format!("universe://{id}/events?after=0&limit=2"))
-            .await;
+        let first = mcp.read_json(&format!("universe://{id}/events?after=0&limit=2")).await;
         assert_eq!(first["revision"], 5);
         let entries = first["entries"].as_array().unwrap();
         assert_eq!(entries[0]["command"], add_star("a"));
-        assert_eq!(
-            entries[0]["events"],
-            json!([{"type": "starAdded", "id": "a"}])
-        );
+        assert_eq!(entries[0]["events"], json!([{"type": "starAdded", "id": "a"}]));
         assert_eq!(entries[1]["revision"], 2);
         let second = mcp.read_json(first["next"].as_str().unwrap()).await;
         let third = mcp.read_json(second["next"].as_str().unwrap()).await;
-        assert_eq!(
-            third["entries"][0]["replaced"],
-            json!({"name": "v", "state": true})
-        );
+        assert_eq!(third["entries"][0]["replaced"], json!({"name": "v", "state": true}));
         assert!(third.get("next").is_none(), "{third}");
-        let latest = mcp
-            .read_json(&format!("universe://{id}/events?limit=1"))
-            .await;
+        let latest = mcp.read_json(&format!("universe://{id}/events?limit=1")).await;
         assert_eq!(latest["entries"], third["entries"]);
         let all = mcp.read_json(&format!("universe://{id}/events")).await;
         assert_eq!(all["entries"].as_array().unwrap().len(), 5);
@@ -260,33 +230,15 @@ async fn what_is_not_there_is_named_with_where_to_look() {
             ("universe://u-42/stars/a".to_owned(), vec!["u-42"]),
             ("universe://u-42/events".to_owned(), vec!["u-42"]),
             (long.clone(), vec!["not found"]),
-            (
-                format!("universe://{id}/stars/zz"),
-                vec!["\"zz\"", "stars", &id, "/tree"],
-            ),
-            (
-                format!("universe://{id}/nebulae/a"),
-                vec!["\"a\"", "nebulae"],
-            ),
-            (
-                format!("universe://{id}/moons/a"),
-                vec!["resources/templates/list"],
-            ),
-            (
-                format!("universe://{id}/stars/a/b"),
-                vec!["resources/templates/list"],
-            ),
-            (
-                format!("universe://{id}?x=1"),
-                vec!["resources/templates/list"],
-            ),
+            (format!("universe://{id}/stars/zz"), vec!["\"zz\"", "stars", &id, "/tree"]),
+            (format!("universe://{id}/nebulae/a"), vec!["\"a\"", "nebulae"]),
+            (format!("universe://{id}/moons/a"), vec!["resources/templates/list"]),
+            (format!("universe://{id}/stars/a/b"), vec!["resources/templates/list"]),
+            (format!("universe://{id}?x=1"), vec!["resources/templates/list"]),
         ];
         for (uri, told) in rows {
             let error = mcp.error("resources/read", json!({ "uri": uri })).await;
-            assert_eq!(
-                (&error["code"], &error["data"]["uri"]),
-                (&json!(code), &json!(uri))
-            );
+            assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(code), &json!(uri)));
             let message = error["message"].as_str().unwrap();
             assert!(told.iter().all(|part| message.contains(part)), "{message}");
             if uri.contains("u-42") {
@@ -307,11 +259,7 @@ async fn a_large_universe_is_read_whole_and_as_an_outline() {
         let mut star = body.clone();
         star["id"] = json!(format!("b{n}"));
         star["parentId"] = (n > 0).then(|| format!("b{}", n - 1)).into();
-        star["children"] = if n + 1 < BODIES {
-            json!([format!("b{}", n + 1)])
-        } else {
-            json!([])
-        };
+        star["children"] = if n + 1 < BODIES { json!([format!("b{}", n + 1)]) } else { json!([]) };
         (format!("b{n}"), star)
     });
     let state = json!({"stars": Value::Object(stars.collect()), "rootIds": ["b0"]});
@@ -322,10 +270,7 @@ async fn a_large_universe_is_read_whole_and_as_an_outline() {
     let tree = mcp.read(&format!("universe://{id}/tree")).await;
     let tree = tree["text"].as_str().unwrap();
     let last = tree.lines().last().unwrap();
-    assert!(
-        last.trim_start().starts_with("(level 2999) - x [b2999]"),
-        "{last}"
-    );
+    assert!(last.trim_start().starts_with("(level 2999) - x [b2999]"), "{last}");
     assert!(tree.lines().all(|line| line.len() < 200));
     assert_eq!(tree.matches("- x [").count(), BODIES);
 }

@@ -64,11 +64,7 @@ async fn alive(client: Client, sessions: impl Iterator<Item = &Opened>) -> Vec<b
 fn resident_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap()
+    line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,10 +76,7 @@ async fn sessions_that_are_never_ended_are_bounded() {
     let before = resident_kib(server.pid());
     let second = open(client, ROUND).await;
     let after = resident_kib(server.pid());
-    println!(
-        "resident: {before} KiB after {ROUND} sessions, {after} KiB after {}",
-        2 * ROUND
-    );
+    println!("resident: {before} KiB after {ROUND} sessions, {after} KiB after {}", 2 * ROUND);
     assert!(after <= before + MARGIN, "{before} KiB grew to {after} KiB");
     let first = alive(client, first.iter().step_by(10)).await;
     assert!(!first.contains(&true), "the old ones are gone");

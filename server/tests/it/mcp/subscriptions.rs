@@ -38,25 +38,16 @@ async fn a_resource_s_subscribers_are_notified_of_its_changes_and_of_no_others()
         heard.list_changed().await;
         client.command(&id, &set_mass("earth/1", 2)).await;
         assert_eq!(heard.updates().await, one, "by REST");
-        mcp.command(
-            &id,
-            &json!({"type": "updateRing", "planetId": "earth/1", "patch": {}}),
-        )
-        .await;
+        mcp.command(&id, &json!({"type": "updateRing", "planetId": "earth/1", "patch": {}})).await;
         assert_eq!(heard.updates().await, one, "by MCP");
         // A refusal and a command that sets what is there already change nothing.
         let unknown = remove_star("pluto");
-        let refused = client
-            .post(&format!("/universes/{id}/commands"), &unknown)
-            .await;
+        let refused = client.post(&format!("/universes/{id}/commands"), &unknown).await;
         assert_eq!(refused.status, 422);
         mcp.command(&id, &set_mass("earth/1", 2)).await;
         // A body that gets or loses a child shows it.
         client
-            .command(
-                &id,
-                &json!({"type": "attachStar", "childId": "earth/1", "parentId": "sun"}),
-            )
+            .command(&id, &json!({"type": "attachStar", "childId": "earth/1", "parentId": "sun"}))
             .await;
         assert_eq!(heard.updates().await, [earth.clone(), sun.clone()]);
         mcp.command(&id, &star("moon", "earth/1")).await;
@@ -64,33 +55,18 @@ async fn a_resource_s_subscribers_are_notified_of_its_changes_and_of_no_others()
         // What was not there when it was subscribed to is reported when it comes.
         let child = json!({"id": "mars", "type": "system"});
         let payload = json!({"name": "g", "children": [child], "parentGroupId": null});
-        client
-            .command(
-                &id,
-                &json!({"type": "addGroup", "id": "g", "payload": payload}),
-            )
-            .await;
+        client.command(&id, &json!({"type": "addGroup", "id": "g", "payload": payload})).await;
         assert_eq!(heard.updates().await, [group.as_str()]);
         client.command(&id, &remove_star("mars")).await;
         assert_eq!(heard.updates().await, [group.as_str()], "it listed mars");
         client.command(&id, &remove_star("sun")).await;
-        assert_eq!(
-            heard.updates().await,
-            [earth.clone(), sun.clone()],
-            "with all below it"
-        );
+        assert_eq!(heard.updates().await, [earth.clone(), sun.clone()], "with all below it");
 
         let all = [group, earth, sun];
-        client
-            .put(&format!("/universes/{id}"), &json!({"state": {}}))
-            .await;
+        client.put(&format!("/universes/{id}"), &json!({"state": {}})).await;
         assert_eq!(heard.updates().await, all, "all was replaced");
         let snapshot = json!({"stars": {}, "rootIds": []});
-        mcp.command(
-            &id,
-            &json!({"type": "replaceSnapshot", "snapshot": snapshot}),
-        )
-        .await;
+        mcp.command(&id, &json!({"type": "replaceSnapshot", "snapshot": snapshot})).await;
         assert_eq!(heard.updates().await, all, "all was replaced");
         client.delete(&format!("/universes/{id}")).await;
         assert_eq!(heard.updates().await, all, "all is gone");
@@ -110,9 +86,7 @@ async fn the_whole_the_summary_and_the_events_change_with_everything_the_tree_wi
         let (summary, tree) = (uri("/summary"), uri("/tree"));
         let page = uri("/events?after=0");
         let every = [&whole, &events, &page, &summary].map(String::clone);
-        let mut heard = mcp
-            .subscribe(&[&whole, &events, &page, &summary, &tree])
-            .await;
+        let mut heard = mcp.subscribe(&[&whole, &events, &page, &summary, &tree]).await;
         client.command(&id, &tick()).await;
         assert_eq!(heard.updates().await, every);
         let mut with_tree = every.to_vec();
@@ -125,10 +99,7 @@ async fn the_whole_the_summary_and_the_events_change_with_everything_the_tree_wi
         for group in ["g", "h"] {
             let payload = json!({"name": group, "children": [], "parentGroupId": null});
             client
-                .command(
-                    &id,
-                    &json!({"type": "addGroup", "id": group, "payload": payload}),
-                )
+                .command(&id, &json!({"type": "addGroup", "id": group, "payload": payload}))
                 .await;
             assert_eq!(heard.updates::<5>().await.as_slice(), with_tree);
         }
@@ -136,10 +107,7 @@ async fn the_whole_the_summary_and_the_events_change_with_everything_the_tree_wi
         client.command(&id, &last).await;
         assert_eq!(heard.updates::<5>().await.as_slice(), with_tree);
         // What is reported has happened.
-        assert_eq!(
-            mcp.read(&whole).await["_meta"]["universe-server/revision"],
-            6
-        );
+        assert_eq!(mcp.read(&whole).await["_meta"]["universe-server/revision"], 6);
     }
 }
 
@@ -154,21 +122,12 @@ async fn the_list_changes_when_a_universe_comes_goes_or_is_renamed() {
         heard.list_changed().await;
         assert_eq!(heard.updates().await, ["universe://"]);
         client.command(&id, &add_star("a")).await;
-        client
-            .put(&format!("/universes/{id}"), &json!({"state": {}}))
-            .await;
-        client
-            .put(&format!("/universes/{id}"), &json!({"name": "u"}))
-            .await;
-        client
-            .put(&format!("/universes/{id}"), &json!({"name": "v"}))
-            .await;
+        client.put(&format!("/universes/{id}"), &json!({"state": {}})).await;
+        client.put(&format!("/universes/{id}"), &json!({"name": "u"})).await;
+        client.put(&format!("/universes/{id}"), &json!({"name": "v"})).await;
         heard.list_changed().await;
         assert_eq!(heard.updates().await, ["universe://"]);
-        assert_eq!(
-            mcp.read_json("universe://").await["universes"][0]["name"],
-            "v"
-        );
+        assert_eq!(mcp.read_json("universe://").await["universes"][0]["name"], "v");
         client.delete(&format!("/universes/{id}")).await;
         heard.list_changed().await;
         assert_eq!(heard.updates().await, ["universe://"]);
@@ -192,10 +151,7 @@ async fn more_changes_than_are_listed_are_reported_as_one_of_everything() {
     };
     let below: Vec<_> = (0..1_100).map(|n| format!("b{n}")).collect();
     let mut stars = Map::from_iter(below.iter().map(|id| body(id, json!("top"), Vec::new())));
-    stars.extend([
-        body("top", Value::Null, below),
-        body("apart", Value::Null, Vec::new()),
-    ]);
+    stars.extend([body("top", Value::Null, below), body("apart", Value::Null, Vec::new())]);
     let state = json!({"stars": stars, "rootIds": ["top", "apart"]});
     let id = client.create("u", state).await;
     let mcp = Mcp::new(client, Era::Modern).await;
@@ -204,10 +160,7 @@ async fn more_changes_than_are_listed_are_reported_as_one_of_everything() {
     let mut heard = mcp.subscribe(&[&apart, &below]).await;
     client.command(&id, &remove_star("top")).await;
     assert_eq!(heard.updates().await, [apart, below]);
-    assert_eq!(
-        client.universe(&id).await["state"]["rootIds"],
-        json!(["apart"])
-    );
+    assert_eq!(client.universe(&id).await["state"]["rootIds"], json!(["apart"]));
 }
 
 #[tokio::test]
@@ -233,9 +186,7 @@ async fn what_cannot_be_read_cannot_be_subscribed_to() {
         let error = modern.error("resources/read", params).await;
         assert_eq!(error["code"], -32602, "{error}");
     }
-    let wanted = wrong
-        .iter()
-        .fold(Interest::new().resources(), |all, uri| all.resource(uri));
+    let wanted = wrong.iter().fold(Interest::new().resources(), |all, uri| all.resource(uri));
     assert_eq!(
         modern.listen(wanted).await.0.agreed(),
         json!({"resourceSubscriptions": [], "resourcesListChanged": true})
@@ -245,9 +196,7 @@ async fn what_cannot_be_read_cannot_be_subscribed_to() {
     let mut heard = legacy.subscribe(&[&uri]).await;
     client.command(&id, &tick()).await;
     assert_eq!(heard.updates().await, [uri.as_str()]);
-    legacy
-        .result("resources/unsubscribe", json!({ "uri": uri }))
-        .await;
+    legacy.result("resources/unsubscribe", json!({ "uri": uri })).await;
     client.command(&id, &tick()).await;
     client.create("v", json!({})).await;
     heard.list_changed().await;

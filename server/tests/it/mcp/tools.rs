@@ -53,19 +53,11 @@ async fn exactly_three_tools_are_published_the_same_way_in_both_eras() {
     for era in Era::BOTH {
         let mcp = Mcp::new(server.client, era).await;
         let tools = mcp.result("tools/list", json!({})).await["tools"].take();
-        let names: Vec<_> = tools
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|tool| tool["name"].clone())
-            .collect();
+        let names: Vec<_> =
+            tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
         assert_eq!(
             names,
-            [
-                "get_universe_state",
-                "list_universe_commands",
-                "send_universe_command"
-            ]
+            ["get_universe_state", "list_universe_commands", "send_universe_command"]
         );
         for tool in tools.as_array().unwrap() {
             for text in ["title", "description"] {
@@ -73,24 +65,14 @@ async fn exactly_three_tools_are_published_the_same_way_in_both_eras() {
             }
             assert_eq!(tool["inputSchema"]["type"], "object");
             assert_eq!(tool["outputSchema"]["type"], "object");
-            assert_eq!(
-                tool["inputSchema"]["properties"]["universeId"]["type"],
-                "string"
-            );
+            assert_eq!(tool["inputSchema"]["properties"]["universeId"]["type"], "string");
             let sends = tool["name"] == "send_universe_command";
-            let required = if sends {
-                json!(["universeId", "command"])
-            } else {
-                json!(["universeId"])
-            };
+            let required =
+                if sends { json!(["universeId", "command"]) } else { json!(["universeId"]) };
             assert_eq!(tool["inputSchema"]["required"], required);
             let annotations = &tool["annotations"];
             assert_eq!(annotations["readOnlyHint"], !sends, "{tool}");
-            assert_eq!(
-                annotations["destructiveHint"].as_bool().unwrap_or(false),
-                sends,
-                "{tool}"
-            );
+            assert_eq!(annotations["destructiveHint"].as_bool().unwrap_or(false), sends, "{tool}");
             assert_eq!(annotations["openWorldHint"], false, "{tool}");
         }
         let command = &tools[2]["inputSchema"]["properties"]["command"];
@@ -98,11 +80,7 @@ async fn exactly_three_tools_are_published_the_same_way_in_both_eras() {
         assert_eq!(command["required"], json!(["type"]));
         assert_eq!(command["properties"]["type"]["type"], "string");
         for spec in catalog::commands() {
-            assert!(
-                command.to_string().contains(spec.kind.name()),
-                "{:?}",
-                spec.kind
-            );
+            assert!(command.to_string().contains(spec.kind.name()), "{:?}", spec.kind);
         }
         listings.push(tools);
     }
@@ -124,16 +102,8 @@ async fn the_example_of_every_command_is_accepted_and_answered_twice_the_same() 
         let text: Value = serde_json::from_str(content[0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(text, result["structuredContent"]);
         let events = text["events"].as_array().unwrap().len();
-        assert_eq!(
-            events,
-            usize::from(spec.kind.name() != "tick"),
-            "{:?}",
-            spec.kind
-        );
-        assert_eq!(
-            server.client.universe(&id).await["state"],
-            text["nextState"]
-        );
+        assert_eq!(events, usize::from(spec.kind.name() != "tick"), "{:?}", spec.kind);
+        assert_eq!(server.client.universe(&id).await["state"], text["nextState"]);
         sent += 1;
     }
     assert_eq!(sent, 25);
@@ -145,9 +115,7 @@ async fn a_state_is_read_as_over_rest() {
     let id = prepare(server.client).await;
     for era in Era::BOTH {
         let mcp = Mcp::new(server.client, era).await;
-        let result = mcp
-            .tool("get_universe_state", json!({"universeId": id}))
-            .await;
+        let result = mcp.tool("get_universe_state", json!({"universeId": id})).await;
         let text: Value =
             serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(text, result["structuredContent"]);
@@ -156,13 +124,8 @@ async fn a_state_is_read_as_over_rest() {
         mcp.command(&id, &tick()).await;
         let time = &server.client.universe(&id).await["state"]["time"];
         let answer = server.client.command(&id, &tick()).await;
-        assert_eq!(
-            answer["nextState"]["time"].as_f64(),
-            time.as_f64().map(|time| time + 1.0)
-        );
-        let state = mcp
-            .content("get_universe_state", json!({"universeId": id}))
-            .await;
+        assert_eq!(answer["nextState"]["time"].as_f64(), time.as_f64().map(|time| time + 1.0));
+        let state = mcp.content("get_universe_state", json!({"universeId": id})).await;
         assert_eq!(state, answer["nextState"]);
     }
 }
@@ -172,9 +135,7 @@ async fn the_listing_has_ten_categories_and_gives_each_by_any_of_its_names() {
     let server = Local::start().await;
     let id = server.client.create("u", json!({})).await;
     let mcp = Mcp::new(server.client, Era::Modern).await;
-    let all = mcp
-        .content("list_universe_commands", json!({"universeId": id}))
-        .await;
+    let all = mcp.content("list_universe_commands", json!({"universeId": id})).await;
     let names: Vec<_> = all["categories"]
         .as_array()
         .unwrap()
@@ -196,39 +157,21 @@ async fn the_listing_has_ten_categories_and_gives_each_by_any_of_its_names() {
             "Snapshot",
         ]
     );
-    let empty = mcp
-        .content(
-            "list_universe_commands",
-            json!({"universeId": id, "category": ""}),
-        )
-        .await;
+    let empty =
+        mcp.content("list_universe_commands", json!({"universeId": id, "category": ""})).await;
     assert_eq!(empty, all);
-    for wanted in [
-        "Star hierarchy",
-        "STAR HIERARCHY",
-        "star-hierarchy",
-        " star-hierarchy ",
-    ] {
+    for wanted in ["Star hierarchy", "STAR HIERARCHY", "star-hierarchy", " star-hierarchy "] {
         let arguments = json!({"universeId": id, "category": wanted});
         let one = mcp.content("list_universe_commands", arguments).await;
         let commands = one["categories"][0]["commands"].as_array().unwrap();
-        let types: Vec<_> = commands
-            .iter()
-            .map(|command| command["type"].as_str().unwrap())
-            .collect();
+        let types: Vec<_> =
+            commands.iter().map(|command| command["type"].as_str().unwrap()).collect();
         assert_eq!(types, ["attachStar", "detachStar"]);
-        assert!(
-            commands
-                .iter()
-                .all(|command| command["schema"]["type"] == "object")
-        );
+        assert!(commands.iter().all(|command| command["schema"]["type"] == "object"));
     }
     let arguments = json!({"universeId": id, "category": "Weather"});
     let told = mcp.refusal("list_universe_commands", arguments).await;
-    assert!(
-        told.contains("Weather") && told.contains("Star hierarchy"),
-        "{told}"
-    );
+    assert!(told.contains("Weather") && told.contains("Star hierarchy"), "{told}");
 }
 
 #[tokio::test]
@@ -253,11 +196,7 @@ async fn refusals_name_the_universe_and_what_was_wrong() {
             json!({"universeId": "u-42", "command": tick()}),
             vec!["UNIVERSE_NOT_FOUND", "u-42", "not found", &id],
         ),
-        (
-            "get_universe_state",
-            json!({"universeId": ""}),
-            vec!["UNIVERSE_NOT_FOUND", "not found"],
-        ),
+        ("get_universe_state", json!({"universeId": ""}), vec!["UNIVERSE_NOT_FOUND", "not found"]),
         (
             "get_universe_state",
             json!({"universeId": "a\u{0}b"}),
@@ -273,29 +212,13 @@ async fn refusals_name_the_universe_and_what_was_wrong() {
             json!({"universeId": id, "command": {"type": "explode"}}),
             vec!["explode", "addStar"],
         ),
-        (
-            send,
-            json!({"universeId": id, "command": {"type": "tick", "dt": "5"}}),
-            vec!["dt"],
-        ),
-        (
-            send,
-            json!({"universeId": id, "command": {"type": "addStar"}}),
-            vec!["id", "payload"],
-        ),
+        (send, json!({"universeId": id, "command": {"type": "tick", "dt": "5"}}), vec!["dt"]),
+        (send, json!({"universeId": id, "command": {"type": "addStar"}}), vec!["id", "payload"]),
         (send, json!({"universeId": id, "command": {}}), vec!["type"]),
         (send, json!({"universeId": id}), vec!["command"]),
-        (
-            send,
-            json!({"universeId": id, "command": "tick"}),
-            vec!["/command"],
-        ),
+        (send, json!({"universeId": id, "command": "tick"}), vec!["/command"]),
         ("get_universe_state", json!({}), vec!["universeId"]),
-        (
-            "get_universe_state",
-            json!({"universeId": 5}),
-            vec!["/universeId", "string"],
-        ),
+        ("get_universe_state", json!({"universeId": 5}), vec!["/universeId", "string"]),
     ];
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;
@@ -309,10 +232,7 @@ async fn refusals_name_the_universe_and_what_was_wrong() {
                     "{tool} {arguments} does not tell {expected}: {text}"
                 );
             }
-            assert!(
-                !text.contains("panicked") && !text.contains("src/"),
-                "{text}"
-            );
+            assert!(!text.contains("panicked") && !text.contains("src/"), "{text}");
         }
     }
     assert_eq!(client.universe(&id).await["revision"], 0);

@@ -35,9 +35,7 @@ async fn the_page_loads_nothing_and_runs_only_what_it_has() {
         assert_eq!(page["_meta"]["ui"]["prefersBorder"], true);
         let html = page["text"].as_str().unwrap();
         assert!(html.len() < 32 << 10, "{} bytes", html.len());
-        for outside in [
-            "http:", "https:", "//cdn", "src=", "href=", "@import", "url(", "eval(",
-        ] {
+        for outside in ["http:", "https:", "//cdn", "src=", "href=", "@import", "url(", "eval("] {
             assert!(!html.contains(outside), "{outside}");
         }
         // Its policy names its one script and its one style by their digests.

@@ -25,17 +25,10 @@ async fn what_is_odd_is_taken_with_warnings_by_both_dialects() {
         let warnings = answer["warnings"].as_array().unwrap();
         let paths: Vec<_> = warnings.iter().map(|warning| &warning["path"]).collect();
         assert_eq!(paths, ["/payload/eccentricty", "/payload/mass"]);
-        assert!(
-            warnings[0]["message"]
-                .as_str()
-                .unwrap()
-                .contains("eccentricity")
-        );
+        assert!(warnings[0]["message"].as_str().unwrap().contains("eccentricity"));
         for form in ["state", "events", "changes"] {
             let command = odd(&format!("rest-{n}-{form}"));
-            let told = client
-                .post(&format!("{path}?result={form}"), &command)
-                .await;
+            let told = client.post(&format!("{path}?result={form}"), &command).await;
             assert_eq!(told.json()["warnings"], answer["warnings"]);
         }
         let answer = caller.send(&id, tick()).await;
@@ -56,24 +49,17 @@ async fn a_strict_server_refuses_what_is_odd() {
         let arguments = json!({"universeId": id, "command": odd("x")});
         let error = caller.error(SEND, arguments).await;
         assert_eq!(error["code"], "INVALID_COMMAND");
-        assert_eq!(
-            error["data"]["findings"][1]["path"],
-            "/command/payload/mass"
-        );
+        assert_eq!(error["data"]["findings"][1]["path"], "/command/payload/mass");
         let message = error["message"].as_str().unwrap();
         assert!(
             message.contains(&id) && message.contains("did you mean eccentricity?"),
             "{message}"
         );
     }
-    let reply = client
-        .post(&format!("/universes/{id}/commands"), &odd("x"))
-        .await;
+    let reply = client.post(&format!("/universes/{id}/commands"), &odd("x")).await;
     assert_eq!(reply.status, 400);
     assert!(reply.error().contains("eccentricity"), "{reply:?}");
-    let reply = client
-        .put(&format!("/universes/{id}"), &json!({"state": {"stas": {}}}))
-        .await;
+    let reply = client.put(&format!("/universes/{id}"), &json!({"state": {"stas": {}}})).await;
     assert_eq!(reply.status, 400);
     assert_eq!(client.universe(&id).await["revision"], 0);
 }
@@ -192,11 +178,7 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
             json!({"universeId": "sol", "type": "tick"}),
             "universe sol: /type: belongs into `command`, an object, together with the other members of the command",
         ),
-        (
-            SEND,
-            json!({"universeId": "sol"}),
-            "universe sol: /command: is missing",
-        ),
+        (SEND, json!({"universeId": "sol"}), "universe sol: /command: is missing"),
         (
             SEND,
             json!({"universeId": "sol", "command": {"type": "removeStar", "id": "earht"}}),
@@ -210,10 +192,7 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
             assert_eq!(error["message"], *expected, "{arguments}");
         }
         let error = caller.error(GET, json!({"universeId": "soll"})).await;
-        assert_eq!(
-            error["message"],
-            "universe not found: soll; did you mean sol?"
-        );
+        assert_eq!(error["message"], "universe not found: soll; did you mean sol?");
         assert_eq!(error["data"]["knownIds"][0], "sol");
     }
     let revision = ways.client.universe("sol").await["revision"].take();
@@ -224,18 +203,9 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
 async fn ids_that_nothing_has_are_answered_with_the_nearest_over_rest_too() {
     let ways = Ways::start(&["--demo"]).await;
     let rows = [
-        (
-            json!({"type": "attachStar", "childId": "moon", "parentId": "jupitr"}),
-            Some("jupiter"),
-        ),
-        (
-            json!({"type": "attachStar", "childId": "mooon", "parentId": "jupiter"}),
-            Some("moon"),
-        ),
-        (
-            json!({"type": "removeRing", "planetId": "satrun"}),
-            Some("saturn"),
-        ),
+        (json!({"type": "attachStar", "childId": "moon", "parentId": "jupitr"}), Some("jupiter")),
+        (json!({"type": "attachStar", "childId": "mooon", "parentId": "jupiter"}), Some("moon")),
+        (json!({"type": "removeRing", "planetId": "satrun"}), Some("saturn")),
         (json!({"type": "removeRing", "planetId": "mars"}), None),
         (
             json!({"type": "moveToGroup", "childId": "sun", "childType": "system", "targetGroupId": "solar_system"}),

@@ -53,11 +53,7 @@ impl Balancer {
                 while connections.try_join_next().is_some() {}
             }
         });
-        Self {
-            client,
-            servers,
-            _tasks: tasks,
-        }
+        Self { client, servers, _tasks: tasks }
     }
 
     pub(super) fn add(&self, server: Client) {
@@ -75,8 +71,6 @@ async fn is_ready(server: Client) -> bool {
     let Some(mut connection) = server.try_connect().await else {
         return false;
     };
-    let reply = connection
-        .try_call("GET", "/readyz", &[], &serde_json::Value::Null)
-        .await;
+    let reply = connection.try_call("GET", "/readyz", &[], &serde_json::Value::Null).await;
     reply.is_some_and(|reply| reply.status == 200)
 }

@@ -27,9 +27,7 @@ async fn write(client: Client, id: String, name: usize, progress: Arc<Progress>)
         loop {
             let reply = match client.try_connect().await {
                 Some(mut connection) => {
-                    connection
-                        .try_call("POST", &path, &keyed, &add_star(&star))
-                        .await
+                    connection.try_call("POST", &path, &keyed, &add_star(&star)).await
                 }
                 None => None,
             };
@@ -108,23 +106,14 @@ async fn a_rolling_restart_loses_and_doubles_nothing() {
             server.stop().await;
             some_more().await;
         }
-        let head = new[0].client.universe(&id).await["revision"]
-            .as_u64()
-            .unwrap();
+        let head = new[0].client.universe(&id).await["revision"].as_u64().unwrap();
         assert!(head > 0);
         progress.enough.store(true, Ordering::Relaxed);
-        let sent = soon(join_all(writers))
-            .await
-            .into_iter()
-            .flat_map(Result::unwrap);
+        let sent = soon(join_all(writers)).await.into_iter().flat_map(Result::unwrap);
         let sent: BTreeSet<String> = sent.collect();
         let universe = new[1].client.universe(&id).await;
-        let stars: BTreeSet<String> = universe["state"]["stars"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect();
+        let stars: BTreeSet<String> =
+            universe["state"]["stars"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(stars, sent);
         assert_eq!(universe["revision"], sent.len());
         // The reader looks at the end of things whenever it sees an event.
@@ -157,10 +146,7 @@ async fn a_server_that_is_to_end_says_so_first_and_answers_until_then() {
             reply.status == 503
         })
         .await;
-        assert!(
-            last.contains("will end soon, and answers until then"),
-            "{last}"
-        );
+        assert!(last.contains("will end soon, and answers until then"), "{last}");
         // It is alive and does its work, and so do its feeds.
         assert_eq!(client.get("/livez").await.status, 200);
         client.command(&id, &tick()).await;

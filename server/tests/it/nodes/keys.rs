@@ -57,26 +57,14 @@ async fn page(client: Client, cursor: Option<&Value>) -> Value {
 async fn what_one_seals_the_other_opens_until_the_key_is_gone() {
     for url in urls() {
         let (url, dir) = (url, TempDir::new().unwrap());
-        let keys = [
-            HEXLOWER.encode(&[1; 32]),
-            BASE64.encode(&[2; 32]),
-            BASE64.encode(&[3; 32]),
-        ];
+        let keys = [HEXLOWER.encode(&[1; 32]), BASE64.encode(&[2; 32]), BASE64.encode(&[3; 32])];
         let file = |name: &str| dir.path().join(name);
-        write(
-            &file("a"),
-            &["# the newest first".to_owned(), keys[0].clone()],
-            0o600,
-        );
+        write(&file("a"), &["# the newest first".to_owned(), keys[0].clone()], 0o600);
         write(&file("b"), &keys[..1], 0o640);
         write(&file("c"), &keys[1..2], 0o600);
         let start = async |name: &str| {
             let file = file(name);
-            node_with(
-                &url,
-                &["--drain-wait", "0", "--keys-file", file.to_str().unwrap()],
-            )
-            .await
+            node_with(&url, &["--drain-wait", "0", "--keys-file", file.to_str().unwrap()]).await
         };
         let (a, b, c) = (start("a").await, start("b").await, start("c").await);
         let universes = join_all((0..UNIVERSES).map(|n| {
@@ -97,18 +85,13 @@ async fn what_one_seals_the_other_opens_until_the_key_is_gone() {
         assert!(delete(c.client, &universes[0], Some(&state)).await["error"].is_object());
         assert!(page(c.client, Some(&cursor)).await["error"].is_object());
         let rest = page(b.client, Some(&cursor)).await;
-        assert!(
-            !rest["result"]["resources"].as_array().unwrap().is_empty(),
-            "{rest}"
-        );
+        assert!(!rest["result"]["resources"].as_array().unwrap().is_empty(), "{rest}");
         assert!(gone(b.client, &universes[0], &state).await);
 
         // The second key comes, at first only to open, then to seal; what the first has sealed is taken as long as it
         // is there.
-        let old = [
-            question(a.client, &universes[1]).await,
-            question(a.client, &universes[2]).await,
-        ];
+        let old =
+            [question(a.client, &universes[1]).await, question(a.client, &universes[2]).await];
         write(&file("b"), &[keys[0].clone(), keys[1].clone()], 0o600);
         let new = question(c.client, &universes[3]).await;
         until(async || gone(b.client, &universes[3], &new).await).await;
@@ -141,39 +124,20 @@ async fn a_file_of_keys_that_cannot_be_used_is_refused_with_the_reason() {
     let key = BASE64.encode(&[7; 32]);
     let five: Vec<_> = (0..5).map(|n| BASE64.encode(&[n; 32])).collect();
     for (lines, mode, problem) in [
-        (
-            vec![key.clone()],
-            0o644,
-            "its mode is 644, so that others may read",
-        ),
+        (vec![key.clone()], 0o644, "its mode is 644, so that others may read"),
         (vec![key.clone()], 0o620, "its mode is 620"),
-        (
-            vec![],
-            0o600,
-            "there is no key in it; make a key with `openssl rand -base64 32`",
-        ),
-        (
-            vec![BASE64.encode(&[7; 31])],
-            0o600,
-            "line 1 has 31 bytes, and a key has 32",
-        ),
+        (vec![], 0o600, "there is no key in it; make a key with `openssl rand -base64 32`"),
+        (vec![BASE64.encode(&[7; 31])], 0o600, "line 1 has 31 bytes, and a key has 32"),
         (
             vec!["#".to_owned(), "secret!".to_owned()],
             0o600,
             "line 2 is neither base64 nor 64 digits of hex",
         ),
-        (
-            vec![key.clone(), HEXLOWER.encode(&[7; 32])],
-            0o600,
-            "line 2 repeats a key",
-        ),
+        (vec![key.clone(), HEXLOWER.encode(&[7; 32])], 0o600, "line 2 repeats a key"),
         (five, 0o600, "it has 5 keys, and at most 4 are used"),
     ] {
         write(&file, &lines, mode);
-        for verb in [
-            &["check-config"][..],
-            &["--store", "memory", "--listen", "127.0.0.1:0"],
-        ] {
+        for verb in [&["check-config"][..], &["--store", "memory", "--listen", "127.0.0.1:0"]] {
             let ended = run(binary().arg("--keys-file").arg(&file).args(verb)).await;
             assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
             let told = format!("--keys-file {}: {problem}", file.display());
@@ -182,9 +146,5 @@ async fn a_file_of_keys_that_cannot_be_used_is_refused_with_the_reason() {
         }
     }
     let ended = run(binary().args(["--keys-file", "/nowhere", "check-config"])).await;
-    assert!(
-        ended.stderr.contains("--keys-file /nowhere: "),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("--keys-file /nowhere: "), "{}", ended.stderr);
 }

@@ -17,10 +17,7 @@ use crate::harness::{Client, Reply, Server, add_star, soon, tick};
 
 async fn migrate(from: &str, to: &str) -> Ended {
     let mut command = binary();
-    command
-        .env("UNIVERSE_FROM", from)
-        .env("UNIVERSE_TO", to)
-        .arg("migrate");
+    command.env("UNIVERSE_FROM", from).env("UNIVERSE_TO", to).arg("migrate");
     let ended = run(&mut command).await;
     assert!(!ended.stdout.contains(SECRET) && !ended.stderr.contains(SECRET));
     ended
@@ -28,9 +25,7 @@ async fn migrate(from: &str, to: &str) -> Ended {
 
 async fn keyed(client: Client, id: &str, key: &str) -> Reply {
     let path = format!("/universes/{id}/commands");
-    client
-        .call("POST", &path, &[("idempotency-key", key)], &add_star(key))
-        .await
+    client.call("POST", &path, &[("idempotency-key", key)], &add_star(key)).await
 }
 
 /// All that can be read of some universes.
@@ -38,9 +33,7 @@ async fn states(client: Client, ids: &[String]) -> Vec<Value> {
     let mut told = vec![client.get("/universes?limit=1000").await.json()];
     for id in ids {
         told.push(client.universe(id).await);
-        let history = client
-            .get(&format!("/universes/{id}/history?limit=500"))
-            .await;
+        let history = client.get(&format!("/universes/{id}/history?limit=500")).await;
         told.push(json!({"status": history.status, "history": history.json()}));
     }
     told
@@ -53,11 +46,7 @@ async fn trim(dir: &Path, id: &str, revision: u64, state: &Value) {
     let mut before = store.tail(&id, Revision(revision.0 - 1));
     let entry = before.next().await.unwrap().unwrap();
     drop(before);
-    let base = Base {
-        revision,
-        at: entry.at,
-        body: state.to_string().into(),
-    };
+    let base = Base { revision, at: entry.at, body: state.to_string().into() };
     store.trim(&id, entry.command_id, base).await.unwrap();
 }
 
@@ -66,11 +55,8 @@ async fn universes_move_into_a_database_and_back() {
     let Some(cluster) = shared() else {
         return;
     };
-    let (url, dir, back) = (
-        with_password(&cluster.database()),
-        TempDir::new().unwrap(),
-        TempDir::new().unwrap(),
-    );
+    let (url, dir, back) =
+        (with_password(&cluster.database()), TempDir::new().unwrap(), TempDir::new().unwrap());
     let at = |dir: &TempDir| dir.path().to_str().unwrap().to_owned();
     let mut server = Server::on(dir.path()).await;
     let client = server.client;
@@ -79,56 +65,29 @@ async fn universes_move_into_a_database_and_back() {
         ids.push(client.create(&format!("u-{n}"), json!({})).await);
     }
     for n in 0..300 {
-        client
-            .command(&ids[0], &add_star(&format!("star-{n}")))
-            .await;
+        client.command(&ids[0], &add_star(&format!("star-{n}"))).await;
         client.command(&ids[1], &tick()).await;
     }
     let first = keyed(client, &ids[1], "once").await;
-    let renamed = client
-        .put(
-            &format!("/universes/{}", ids[2]),
-            &json!({"name": "new \u{e4}"}),
-        )
-        .await;
+    let renamed =
+        client.put(&format!("/universes/{}", ids[2]), &json!({"name": "new \u{e4}"})).await;
     assert_eq!(renamed.status, 200, "{renamed:?}");
-    let then = client
-        .get(&format!("/universes/{}?revision=200", ids[1]))
-        .await
-        .json();
+    let then = client.get(&format!("/universes/{}?revision=200", ids[1])).await.json();
     server.stop().await;
     trim(dir.path(), &ids[1], 200, &then["state"]).await;
     let mut server = Server::on(dir.path()).await;
     let before = states(server.client, &ids).await;
-    assert_eq!(
-        server
-            .client
-            .get(&format!("/universes/{}?revision=199", ids[1]))
-            .await
-            .status,
-        410
-    );
+    assert_eq!(server.client.get(&format!("/universes/{}?revision=199", ids[1])).await.status, 410);
     server.stop().await;
 
     for _ in 0..2 {
         let ended = migrate(&at(&dir), &url).await;
         assert!(ended.status.success(), "{}", ended.stderr);
-        assert!(
-            ended.stdout.starts_with("4 universes with "),
-            "{}",
-            ended.stdout
-        );
+        assert!(ended.stdout.starts_with("4 universes with "), "{}", ended.stdout);
     }
     let mut server = node(&url).await;
     assert_eq!(states(server.client, &ids).await, before);
-    assert_eq!(
-        server
-            .client
-            .get(&format!("/universes/{}?revision=199", ids[1]))
-            .await
-            .status,
-        410
-    );
+    assert_eq!(server.client.get(&format!("/universes/{}?revision=199", ids[1])).await.status, 410);
     let again = keyed(server.client, &ids[1], "once").await;
     assert_eq!((again.status, again.json()), (200, first.json()));
     assert_eq!(states(server.client, &ids).await, before);
@@ -139,11 +98,7 @@ async fn universes_move_into_a_database_and_back() {
     // The database has gone on, so the directory is not what it is a copy of any more.
     let refused = migrate(&at(&dir), &url).await;
     assert_eq!(refused.status.code(), Some(1));
-    assert!(
-        refused.stderr.contains("differs in its"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("differs in its"), "{}", refused.stderr);
     server.stop().await;
     let ended = migrate(&url, &at(&back)).await;
     assert!(ended.status.success(), "{}", ended.stderr);
@@ -162,11 +117,7 @@ async fn universes_move_into_a_database_and_back() {
     server.stop().await;
     let refused = migrate(&at(&back), &at(&other)).await;
     assert_eq!(refused.status.code(), Some(1));
-    assert!(
-        refused.stderr.contains("is not the source's"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("is not the source's"), "{}", refused.stderr);
     let refused = migrate("/nowhere/at/all", &at(&other)).await;
     assert_eq!(refused.status.code(), Some(1));
 }
@@ -187,16 +138,9 @@ async fn a_server_goes_on_while_its_universes_move() {
         client.command(&ids[0], &tick()).await;
     }
     let mut command = binary();
-    command
-        .args(["migrate", "--from"])
-        .arg(dir.path())
-        .args(["--to", &url, "--follow"]);
+    command.args(["migrate", "--from"]).arg(dir.path()).args(["--to", &url, "--follow"]);
     // One that is killed leaves the beginning of a copy, with which the next one goes on.
-    let mut killed = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut killed = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(killed.stdout.take().unwrap()).lines();
     soon(lines.next_line()).await.unwrap().unwrap();
     soon(killed.kill()).await.unwrap();
@@ -204,37 +148,19 @@ async fn a_server_goes_on_while_its_universes_move() {
     let mut moving = command.spawn().unwrap();
     let mut lines = BufReader::new(moving.stdout.take().unwrap()).lines();
     let line = soon(lines.next_line()).await.unwrap().unwrap();
-    assert!(
-        line.contains("let the server of the directory end"),
-        "{line}"
-    );
+    assert!(line.contains("let the server of the directory end"), "{line}");
     for n in 0..50 {
-        client
-            .command(&ids[0], &add_star(&format!("star-{n}")))
-            .await;
+        client.command(&ids[0], &add_star(&format!("star-{n}"))).await;
     }
-    assert_eq!(
-        client
-            .delete(&format!("/universes/{}", ids[2]))
-            .await
-            .status,
-        204
-    );
-    let ids = [
-        ids[0].clone(),
-        ids[1].clone(),
-        client.create("late", json!({})).await,
-    ];
+    assert_eq!(client.delete(&format!("/universes/{}", ids[2])).await.status, 204);
+    let ids = [ids[0].clone(), ids[1].clone(), client.create("late", json!({})).await];
     let first = keyed(client, &ids[2], "once").await;
     let before = states(client, &ids).await;
     server.stop().await;
     let ended = soon(moving.wait_with_output()).await.unwrap();
     assert!(ended.status.success(), "{ended:?}");
     let line = soon(lines.next_line()).await.unwrap().unwrap();
-    assert!(
-        line.starts_with("3 universes with ") && line.contains("are the same in"),
-        "{line}"
-    );
+    assert!(line.starts_with("3 universes with ") && line.contains("are the same in"), "{line}");
     assert_eq!(soon(lines.next_line()).await.unwrap(), None);
     let server = node(&url).await;
     assert_eq!(states(server.client, &ids).await, before);

@@ -34,10 +34,7 @@ async fn updated(stream: &mut Feed<hyper::body::Incoming>, uri: &str) -> String 
 
 async fn done(wire: &Wire, method: &str, uri: &str) {
     let reply = wire.send(&json!(5), method, json!({ "uri": uri })).await;
-    assert!(
-        reply.status == 200 && reply.json()["error"].is_null(),
-        "{reply:?}"
-    );
+    assert!(reply.status == 200 && reply.json()["error"].is_null(), "{reply:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -99,12 +96,7 @@ async fn a_stream_whose_server_has_gone_is_taken_up_by_the_other() {
         while let Some(block) = stream.block().await {
             blocks.push(block);
         }
-        assert!(
-            blocks
-                .last()
-                .is_some_and(|block| block.contains("\nretry: ")),
-            "{blocks:?}"
-        );
+        assert!(blocks.last().is_some_and(|block| block.contains("\nretry: ")), "{blocks:?}");
         // What was changed meanwhile nobody has told: it may be anything that was subscribed to.
         b.client.command(&id, &tick()).await;
         let response = at_b.stream(Some(&last)).await;

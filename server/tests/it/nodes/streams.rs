@@ -77,10 +77,8 @@ async fn rest(stream: &mut Feed<Incoming>) -> Vec<Value> {
 async fn a_call_of_one_is_read_answered_and_cancelled_at_the_other() {
     for url in urls() {
         let (a, b) = (node(&url).await, node(&url).await);
-        let universes = [
-            a.client.create("u", json!({})).await,
-            a.client.create("v", json!({})).await,
-        ];
+        let universes =
+            [a.client.create("u", json!({})).await, a.client.create("v", json!({})).await];
         let client = Asked::new(a.client).await;
         // Asked at one, answered at the other.
         let mut here = client.delete(a.client, "1", &universes[0]).await;
@@ -88,10 +86,7 @@ async fn a_call_of_one_is_read_answered_and_cancelled_at_the_other() {
         assert_eq!(question["method"], "elicitation/create");
         client.answer(b.client, &question, false).await;
         let (answer, _) = next(&mut here).await.unwrap();
-        assert!(
-            answer.to_string().contains("nothing was deleted"),
-            "{answer}"
-        );
+        assert!(answer.to_string().contains("nothing was deleted"), "{answer}");
         // Read again from the question on, at both.
         for node in [&a, &b] {
             let mut again = client.resume(node.client, &first).await;
@@ -105,10 +100,7 @@ async fn a_call_of_one_is_read_answered_and_cancelled_at_the_other() {
         client.answer(b.client, &question, true).await;
         let said = rest(&mut there).await;
         assert_eq!(said.len(), 1, "{said:?}");
-        assert_eq!(
-            said[0]["result"]["structuredContent"]["deleted"],
-            universes[0]
-        );
+        assert_eq!(said[0]["result"]["structuredContent"]["deleted"], universes[0]);
         let mut back = client.resume(a.client, &asked).await;
         assert_eq!(rest(&mut back).await, said);
 
@@ -125,10 +117,7 @@ async fn a_call_of_one_is_read_answered_and_cancelled_at_the_other() {
         let mut here = client.delete(a.client, "4", &universes[1]).await;
         next(&mut here).await.unwrap();
         let headers = client.headers();
-        let ended = b
-            .client
-            .call("DELETE", "/mcp", &headers, &Value::Null)
-            .await;
+        let ended = b.client.call("DELETE", "/mcp", &headers, &Value::Null).await;
         assert_eq!(ended.status, 204);
         assert_eq!(rest(&mut here).await, Vec::<Value>::new());
         let left = a.client.get(&format!("/universes/{}", universes[1])).await;
@@ -162,11 +151,7 @@ async fn an_answer_outlives_its_server_whether_that_ends_well_or_not() {
         c.kill().await;
         for (call, first) in ["a", "c"].iter().zip(&asked) {
             let said = rest(&mut client.resume(b.client, first).await).await;
-            assert_eq!(
-                (said.len(), said[0]["id"].as_str()),
-                (1, Some(*call)),
-                "{said:?}"
-            );
+            assert_eq!((said.len(), said[0]["id"].as_str()), (1, Some(*call)), "{said:?}");
         }
     }
 }

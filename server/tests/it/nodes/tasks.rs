@@ -54,25 +54,14 @@ async fn confirm(_: Arc<Notify>, _: Map<String, Value>, context: Context) -> Out
 
 impl Common {
     fn new(url: String, lease: Duration) -> Self {
-        Self {
-            url,
-            lease,
-            sessions: Arc::new(MemorySessions::default()),
-            gate: Arc::default(),
-        }
+        Self { url, lease, sessions: Arc::new(MemorySessions::default()), gate: Arc::default() }
     }
 
     async fn node(&self) -> Node {
-        let builder = Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build();
+        let builder = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = builder.unwrap();
-        let (url, sessions, gates) = (
-            self.url.clone(),
-            Arc::clone(&self.sessions),
-            Arc::clone(&self.gate),
-        );
+        let (url, sessions, gates) =
+            (self.url.clone(), Arc::clone(&self.sessions), Arc::clone(&self.gate));
         let lease = self.lease;
         let started = runtime.spawn(async move {
             let store = engines::with_lease(&url, lease).await;
@@ -95,13 +84,7 @@ impl Common {
             let address = listener.local_addr().unwrap();
             tokio::spawn(async move {
                 let _store = store;
-                serve(
-                    listener,
-                    service,
-                    ServeConfig::default(),
-                    std::future::pending(),
-                )
-                .await
+                serve(listener, service, ServeConfig::default(), std::future::pending()).await
             });
             address
         });
@@ -173,9 +156,7 @@ impl Caller {
             return reply.json();
         }
         let events = std::str::from_utf8(&reply.body).unwrap();
-        let mut data = events
-            .lines()
-            .filter_map(|line| line.strip_prefix("data: "));
+        let mut data = events.lines().filter_map(|line| line.strip_prefix("data: "));
         serde_json::from_str(data.next_back().unwrap()).unwrap()
     }
 
@@ -199,8 +180,7 @@ impl Caller {
     }
 
     async fn get(&self, node: &Node, id: &str) -> Value {
-        self.result(node, "tasks/get", json!({ "taskId": id }))
-            .await
+        self.result(node, "tasks/get", json!({ "taskId": id })).await
     }
 
     /// Asks until the task has a status.
@@ -225,9 +205,7 @@ async fn a_task_of_one_is_shown_and_answered_and_cancelled_at_the_other() {
             let id = caller.start(&a, "gate").await;
             assert_eq!(caller.get(&b, &id).await["status"], "working");
             let cancelled = caller.start(&a, "gate").await;
-            caller
-                .result(&b, "tasks/cancel", json!({ "taskId": cancelled }))
-                .await;
+            caller.result(&b, "tasks/cancel", json!({ "taskId": cancelled })).await;
             assert_eq!(caller.get(&b, &cancelled).await["status"], "cancelled");
             // The server that runs it is notified.
             caller.until(&a, &cancelled, "cancelled").await;
@@ -249,10 +227,7 @@ async fn a_task_of_one_is_shown_and_answered_and_cancelled_at_the_other() {
         let caller = Caller::new(&a, Era::Modern).await;
         let id = caller.start(&a, "confirm").await;
         let asked = caller.until(&b, &id, "input_required").await;
-        assert_eq!(
-            asked["inputRequests"]["confirm"]["method"],
-            "elicitation/create"
-        );
+        assert_eq!(asked["inputRequests"]["confirm"]["method"], "elicitation/create");
         let answer = json!({ "action": "accept", "content": { "word": "yes" } });
         let answers = json!({ "taskId": id, "inputResponses": { "confirm": answer } });
         caller.result(&b, "tasks/update", answers).await;
@@ -295,9 +270,7 @@ async fn a_task_outlasts_a_store_that_is_away() {
         let id = caller.start(&a, "gate").await;
         let servers = servers.kill().await;
         common.gate.notify_one();
-        let away = caller
-            .answer(&b, "tasks/get", &json!({ "taskId": id }))
-            .await;
+        let away = caller.answer(&b, "tasks/get", &json!({ "taskId": id })).await;
         assert_eq!(away["error"]["code"], -32603, "{away}");
         let message = away["error"]["message"].as_str().unwrap();
         assert!(message.contains("unavailable"), "{message}");
@@ -306,9 +279,7 @@ async fn a_task_outlasts_a_store_that_is_away() {
         let _servers = servers.restart().await;
         let mut done = Value::Null;
         until(async || {
-            done = caller
-                .answer(&b, "tasks/get", &json!({ "taskId": id }))
-                .await;
+            done = caller.answer(&b, "tasks/get", &json!({ "taskId": id })).await;
             done["result"]["status"] == "completed"
         })
         .await;

@@ -29,43 +29,24 @@ async fn the_limit_is_ten_mebibytes_to_the_byte() {
     let server = Local::start().await;
     for (bytes, status) in [(TEN_MIB, 201), (TEN_MIB + 1, 413)] {
         let head = format!("content-type: application/json\r\ncontent-length: {bytes}");
-        let answer = server
-            .client
-            .raw(post("/universes", &head, &sized(bytes)).as_bytes())
-            .await;
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{}",
-            &answer[..200]
-        );
+        let answer = server.client.raw(post("/universes", &head, &sized(bytes)).as_bytes()).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{}", &answer[..200]);
     }
 }
 
 #[tokio::test]
 async fn a_body_that_announces_too_much_is_refused_unread() {
     let server = Local::start().await;
-    let head = format!(
-        "content-type: application/json\r\ncontent-length: {}",
-        TEN_MIB + 1
-    );
+    let head = format!("content-type: application/json\r\ncontent-length: {}", TEN_MIB + 1);
     // Not a byte of the body is sent: an answer can only come from the announcement.
-    let answer = server
-        .client
-        .raw(post("/universes", &head, "").as_bytes())
-        .await;
+    let answer = server.client.raw(post("/universes", &head, "").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-    assert!(
-        answer.contains("the body is larger than 10485760 bytes"),
-        "{answer}"
-    );
+    assert!(answer.contains("the body is larger than 10485760 bytes"), "{answer}");
 }
 
 #[tokio::test]
 async fn a_chunked_body_is_counted_while_it_comes() {
-    let rest = RestConfig {
-        max_body_bytes: 1_000,
-        ..RestConfig::default()
-    };
+    let rest = RestConfig { max_body_bytes: 1_000, ..RestConfig::default() };
     let service = CommandService::new(memory(), ServiceLimits::default());
     let server = Local::with_service(service, rest).await;
     for (bytes, status) in [(1_000, 201), (1_001, 413)] {
@@ -73,23 +54,14 @@ async fn a_chunked_body_is_counted_while_it_comes() {
         let chunks: String = body
             .as_bytes()
             .chunks(100)
-            .map(|chunk| {
-                format!(
-                    "{:x}\r\n{}\r\n",
-                    chunk.len(),
-                    str::from_utf8(chunk).unwrap()
-                )
-            })
+            .map(|chunk| format!("{:x}\r\n{}\r\n", chunk.len(), str::from_utf8(chunk).unwrap()))
             .collect();
         let head = "content-type: application/json\r\ntransfer-encoding: chunked";
         let answer = server
             .client
             .raw(post("/universes", head, &format!("{chunks}0\r\n\r\n")).as_bytes())
             .await;
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{answer}"
-        );
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
     }
 }
 
@@ -115,26 +87,13 @@ async fn only_json_is_taken() {
     let server = Local::start().await;
     let client = server.client;
     let body = json!({"name": "u", "state": {}});
-    for media in [
-        "text/plain",
-        "application/jsonx",
-        "application/x-www-form-urlencoded",
-        "",
-    ] {
-        let reply = client
-            .call("POST", "/universes", &[("content-type", media)], &body)
-            .await;
+    for media in ["text/plain", "application/jsonx", "application/x-www-form-urlencoded", ""] {
+        let reply = client.call("POST", "/universes", &[("content-type", media)], &body).await;
         assert_eq!(reply.status, 415, "{media}");
         assert_eq!(reply.error(), "the Content-Type must be application/json");
     }
-    for media in [
-        "application/json; charset=utf-8",
-        "Application/JSON",
-        "application/json ;x=y",
-    ] {
-        let reply = client
-            .call("POST", "/universes", &[("content-type", media)], &body)
-            .await;
+    for media in ["application/json; charset=utf-8", "Application/JSON", "application/json ;x=y"] {
+        let reply = client.call("POST", "/universes", &[("content-type", media)], &body).await;
         assert_eq!(reply.status, 201, "{media}");
     }
 }
@@ -145,10 +104,7 @@ async fn a_compressed_body_is_refused_as_such() {
     let body = json!({"name": "u", "state": {}});
     for (encoding, status) in [("gzip", 415), ("br", 415), ("identity", 201)] {
         let headers = [("content-encoding", encoding)];
-        let reply = server
-            .client
-            .call("POST", "/universes", &headers, &body)
-            .await;
+        let reply = server.client.call("POST", "/universes", &headers, &body).await;
         assert_eq!(reply.status, status, "{encoding}");
     }
 }
@@ -158,25 +114,11 @@ async fn what_is_not_json_is_400_with_its_place() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("u", json!({})).await;
-    let deep = format!(
-        r#"{{"type":"tick","x":{}1{}}}"#,
-        "[".repeat(100_000),
-        "]".repeat(100_000)
-    );
+    let deep = format!(r#"{{"type":"tick","x":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
     let latin1 = b"{\"type\":\"tick\",\"x\":\"\xe9\"}";
-    let bodies: [&[u8]; 6] = [
-        b"",
-        b"{",
-        b"{\"type\":\"tick\"}}",
-        b"NaN",
-        latin1,
-        deep.as_bytes(),
-    ];
+    let bodies: [&[u8]; 6] = [b"", b"{", b"{\"type\":\"tick\"}}", b"NaN", latin1, deep.as_bytes()];
     for body in bodies {
-        let head = format!(
-            "content-type: application/json\r\ncontent-length: {}",
-            body.len()
-        );
+        let head = format!("content-type: application/json\r\ncontent-length: {}", body.len());
         let mut request = post(&format!("/universes/{id}/commands"), &head, "").into_bytes();
         request.extend_from_slice(body);
         let answer = client.raw(&request).await;
@@ -194,21 +136,9 @@ async fn what_is_not_json_is_400_with_its_place() {
 async fn ids_may_be_any_text_in_its_percent_encoding() {
     let store = memory();
     let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
-    for id in [
-        "with space",
-        "a/b",
-        "太陽",
-        "\"q\"",
-        "18e1",
-        "50%",
-        "..",
-        "constructor",
-    ] {
+    for id in ["with space", "a/b", "太陽", "\"q\"", "18e1", "50%", "..", "constructor"] {
         let state = State::from_partial(json!({})).unwrap();
-        service
-            .create(UniverseId::new(id).unwrap(), id.to_owned(), state)
-            .await
-            .unwrap();
+        service.create(UniverseId::new(id).unwrap(), id.to_owned(), state).await.unwrap();
     }
     let server = Local::with_service(service, RestConfig::default()).await;
     let paths = [
@@ -225,11 +155,7 @@ async fn ids_may_be_any_text_in_its_percent_encoding() {
     ];
     for (path, id) in paths {
         let reply = server.client.get(&format!("/universes/{path}")).await;
-        assert_eq!(
-            (reply.status, &reply.json()["id"]),
-            (200, &json!(id)),
-            "{path}"
-        );
+        assert_eq!((reply.status, &reply.json()["id"]), (200, &json!(id)), "{path}");
         server.client.command(path, &tick()).await;
     }
     let mut cursor = Some("/universes?limit=1".to_owned());
@@ -238,11 +164,7 @@ async fn ids_may_be_any_text_in_its_percent_encoding() {
         let reply = server.client.get(&path).await;
         assert_eq!(reply.status, 200, "{path}");
         seen += reply.json().as_array().unwrap().len();
-        cursor = reply
-            .header("link")
-            .split(['<', '>'])
-            .nth(1)
-            .map(str::to_owned);
+        cursor = reply.header("link").split(['<', '>']).nth(1).map(str::to_owned);
     }
     assert_eq!(seen, 8, "every id makes a cursor");
 }
@@ -257,23 +179,13 @@ async fn what_can_be_no_id_is_not_found() {
         ("a%0Ab", "universe not found: a\nb"),
         ("", "universe not found: "),
         ("toString", "universe not found: toString"),
-        (
-            long.as_str(),
-            &format!("universe not found: {}", &long[..200]),
-        ),
+        (long.as_str(), &format!("universe not found: {}", &long[..200])),
     ];
     for (path, told) in rows {
         let path = format!("/universes/{path}/commands");
         let reply = server.client.post(&path, &tick()).await;
-        assert_eq!(
-            (reply.status, reply.error().as_str()),
-            (404, told),
-            "{path}"
-        );
+        assert_eq!((reply.status, reply.error().as_str()), (404, told), "{path}");
     }
-    let empty = server
-        .client
-        .call("GET", "/universes//events", &[], &Value::Null)
-        .await;
+    let empty = server.client.call("GET", "/universes//events", &[], &Value::Null).await;
     assert_eq!(empty.status, 404);
 }

@@ -13,26 +13,14 @@ async fn if_none_match_spares_what_is_known() {
     let path = format!("/universes/{id}");
     for known in ["\"1\"", "W/\"1\"", "*", "\"7\", \"1\"", "\"7\",W/\"1\""] {
         for method in ["GET", "HEAD"] {
-            let reply = client
-                .call(method, &path, &[("if-none-match", known)], &Value::Null)
-                .await;
-            assert_eq!(
-                (reply.status, reply.header("etag")),
-                (304, "\"1\""),
-                "{known}"
-            );
+            let reply = client.call(method, &path, &[("if-none-match", known)], &Value::Null).await;
+            assert_eq!((reply.status, reply.header("etag")), (304, "\"1\""), "{known}");
             assert_eq!(reply.body.len(), 0);
         }
     }
     for other in ["\"0\"", "1", "\"11\"", "\"01\"", "\"x\"", ""] {
-        let reply = client
-            .call("GET", &path, &[("if-none-match", other)], &Value::Null)
-            .await;
-        assert_eq!(
-            (reply.status, reply.json()["revision"].clone()),
-            (200, json!(1)),
-            "{other}"
-        );
+        let reply = client.call("GET", &path, &[("if-none-match", other)], &Value::Null).await;
+        assert_eq!((reply.status, reply.json()["revision"].clone()), (200, json!(1)), "{other}");
     }
 }
 
@@ -51,44 +39,23 @@ async fn if_match_guards_every_change() {
     ];
     for (method, path, body) in &changes {
         for stale in ["\"0\"", "\"2\""] {
-            let reply = client
-                .call(method, path, &[("if-match", stale)], body)
-                .await;
-            assert_eq!(
-                (reply.status, reply.header("etag")),
-                (412, "\"1\""),
-                "{method}"
-            );
+            let reply = client.call(method, path, &[("if-match", stale)], body).await;
+            assert_eq!((reply.status, reply.header("etag")), (412, "\"1\""), "{method}");
             assert_eq!(reply.json()["revision"], 1);
             assert!(reply.error().contains(&id), "{reply:?}");
         }
-        for wrong in [
-            "1",
-            "\"one\"",
-            "\"+1\"",
-            "\"01\"",
-            "W/\"1\"",
-            "\"1\", \"2\"",
-            "",
-        ] {
-            let reply = client
-                .call(method, path, &[("if-match", wrong)], body)
-                .await;
+        for wrong in ["1", "\"one\"", "\"+1\"", "\"01\"", "W/\"1\"", "\"1\", \"2\"", ""] {
+            let reply = client.call(method, path, &[("if-match", wrong)], body).await;
             assert_eq!(reply.status, 400, "{method} {wrong}");
             assert!(reply.error().contains("If-Match"), "{reply:?}");
         }
     }
     let twice = [("if-match", "\"1\""), ("if-match", "\"1\"")];
-    assert_eq!(
-        client.call("POST", &commands, &twice, &tick()).await.status,
-        400
-    );
+    assert_eq!(client.call("POST", &commands, &twice, &tick()).await.status, 400);
     assert_eq!(client.universe(&id).await["revision"], 1);
     for (revision, (method, path, body)) in (1..).zip(&changes) {
         let present = format!("\"{revision}\"");
-        let reply = client
-            .call(method, path, &[("if-match", &present)], body)
-            .await;
+        let reply = client.call(method, path, &[("if-match", &present)], body).await;
         assert!(reply.status < 300, "{method}: {reply:?}");
     }
     assert_eq!(client.get(&path).await.status, 404);
@@ -99,10 +66,7 @@ async fn any_revision_will_do_for_a_star() {
     let server = Local::start().await;
     let id = server.client.create("u", json!({})).await;
     let path = format!("/universes/{id}/commands");
-    let reply = server
-        .client
-        .call("POST", &path, &[("if-match", "*")], &tick())
-        .await;
+    let reply = server.client.call("POST", &path, &[("if-match", "*")], &tick()).await;
     assert_eq!(reply.status, 200);
 }
 
@@ -118,9 +82,7 @@ async fn of_many_who_read_the_same_exactly_one_may_change_it() {
             let (path, revision) = (path.clone(), revision.clone());
             async move {
                 let star = add_star(&format!("star-{round}-{n}"));
-                client
-                    .call("POST", &path, &[("if-match", &revision)], &star)
-                    .await
+                client.call("POST", &path, &[("if-match", &revision)], &star).await
             }
         });
         let replies = futures_util::future::join_all(tries).await;

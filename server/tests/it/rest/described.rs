@@ -18,10 +18,7 @@ fn judge(document: &Value, path: &str, method: &str, reply: &Reply) {
     assert!(response["description"].is_string(), "{method} {path}");
     for (name, _) in response["headers"].as_object().into_iter().flatten() {
         let is_on_some_pages = name == "Link";
-        assert!(
-            is_on_some_pages || reply.headers.contains_key(name),
-            "{method} {path}: {name}"
-        );
+        assert!(is_on_some_pages || reply.headers.contains_key(name), "{method} {path}: {name}");
     }
     let Some(content) = response["content"].as_object() else {
         assert!(reply.body.is_empty(), "{method} {path} {status}");
@@ -42,10 +39,7 @@ async fn its_paths_and_methods_are_those_of_the_server() {
     let server = Local::start().await;
     let client = server.client;
     let reply = client.get("/openapi.json").await;
-    assert_eq!(
-        (reply.status, reply.header("content-type")),
-        (200, "application/json")
-    );
+    assert_eq!((reply.status, reply.header("content-type")), (200, "application/json"));
     let document = reply.json();
     assert_eq!(document["openapi"], "3.1.0");
     let refusal = client.get("/nothing").await;
@@ -58,11 +52,8 @@ async fn its_paths_and_methods_are_those_of_the_server() {
         );
         let place = path.replace("{id}", "u");
         let answer = client.call("OPTIONS", &place, &[], &Value::Null).await;
-        let taken: BTreeSet<_> = answer
-            .header("allow")
-            .split(", ")
-            .map(str::to_lowercase)
-            .collect();
+        let taken: BTreeSet<_> =
+            answer.header("allow").split(", ").map(str::to_lowercase).collect();
         let mut described: BTreeSet<_> = operations.as_object().unwrap().keys().cloned().collect();
         described.remove("parameters");
         if described.contains("get") {
@@ -82,14 +73,7 @@ async fn answers_and_refusals_are_as_it_says() {
     let client = server.client;
     let document = client.get("/openapi.json").await.json();
     let judge = |path: &str, method: &str, reply: &Reply| judge(&document, path, method, reply);
-    for path in [
-        "/health",
-        "/livez",
-        "/readyz",
-        "/version",
-        "/metrics",
-        "/openapi.json",
-    ] {
+    for path in ["/health", "/livez", "/readyz", "/version", "/metrics", "/openapi.json"] {
         judge(path, "get", &client.get(path).await);
     }
     for body in [
@@ -100,18 +84,10 @@ async fn answers_and_refusals_are_as_it_says() {
         json!({"name": "d", "state": {"stars": 5}}),
         json!({"name": "e", "fork": {"id": "nothing"}}),
     ] {
-        judge(
-            "/universes",
-            "post",
-            &client.post("/universes", &body).await,
-        );
+        judge("/universes", "post", &client.post("/universes", &body).await);
     }
     for query in ["", "?view=summary", "?limit=1", "?limit=0", "?of=1"] {
-        judge(
-            "/universes",
-            "get",
-            &client.get(&format!("/universes{query}")).await,
-        );
+        judge("/universes", "get", &client.get(&format!("/universes{query}")).await);
     }
     let id = client.create("u", json!({})).await;
     let of = |rest: &str| format!("/universes/{id}{rest}");
@@ -127,15 +103,9 @@ async fn answers_and_refusals_are_as_it_says() {
         json!({"type": "tik"}),
         json!([]),
     ] {
-        judge(
-            commands,
-            "post",
-            &client.post(&of("/commands"), &body).await,
-        );
+        judge(commands, "post", &client.post(&of("/commands"), &body).await);
     }
-    let stale = client
-        .call("POST", &of("/commands"), &[("if-match", "\"99\"")], &tick())
-        .await;
+    let stale = client.call("POST", &of("/commands"), &[("if-match", "\"99\"")], &tick()).await;
     assert_eq!(stale.status, 412);
     judge(commands, "post", &stale);
     for (path, asked) in [
@@ -153,21 +123,9 @@ async fn answers_and_refusals_are_as_it_says() {
     let undo = client.post(&of("/undo"), &json!({"revision": 1})).await;
     assert_eq!(undo.status, 200);
     judge("/universes/{id}/undo", "post", &undo);
-    judge(
-        "/universes/{id}/undo",
-        "post",
-        &client.post(&of("/undo"), &json!({})).await,
-    );
-    judge(
-        "/universes/{id}",
-        "put",
-        &client.put(&of(""), &json!({"name": "v"})).await,
-    );
-    judge(
-        "/universes/{id}",
-        "put",
-        &client.put(&of(""), &json!({"name": 1})).await,
-    );
+    judge("/universes/{id}/undo", "post", &client.post(&of("/undo"), &json!({})).await);
+    judge("/universes/{id}", "put", &client.put(&of(""), &json!({"name": "v"})).await);
+    judge("/universes/{id}", "put", &client.put(&of(""), &json!({"name": 1})).await);
     judge("/universes/{id}", "delete", &client.delete(&of("")).await);
     judge("/universes/{id}", "delete", &client.delete(&of("")).await);
 }

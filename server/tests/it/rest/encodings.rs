@@ -21,9 +21,7 @@ async fn large(client: Client) -> String {
         })
         .collect();
     let roots: Vec<_> = (0..400).map(names).collect();
-    client
-        .create("large", json!({ "stars": bodies, "rootIds": roots }))
-        .await
+    client.create("large", json!({ "stars": bodies, "rootIds": roots })).await
 }
 
 async fn get(client: Client, path: &str, headers: Headers<'_>) -> Reply {
@@ -44,11 +42,7 @@ fn decoded(reply: &Reply) -> Vec<u8> {
 }
 
 fn varies(reply: &Reply) -> bool {
-    reply
-        .headers
-        .get_all("vary")
-        .iter()
-        .any(|vary| vary == "accept-encoding")
+    reply.headers.get_all("vary").iter().any(|vary| vary == "accept-encoding")
 }
 
 #[tokio::test]
@@ -57,10 +51,7 @@ async fn the_client_chooses_by_its_weights() {
     let client = server.client;
     let path = format!("/universes/{}", large(client).await);
     let plain = client.get(&path).await;
-    assert_eq!(
-        (plain.header("content-encoding"), varies(&plain)),
-        ("", true)
-    );
+    assert_eq!((plain.header("content-encoding"), varies(&plain)), ("", true));
     for (accepted, encoding) in [
         ("gzip", "gzip"),
         ("gzip, deflate, br, zstd", "gzip"),
@@ -80,11 +71,7 @@ async fn the_client_chooses_by_its_weights() {
         assert!(varies(&reply));
         assert_eq!(decoded(&reply), plain.body, "{accepted}");
         if !encoding.is_empty() {
-            assert!(
-                reply.body.len() * 4 < plain.body.len(),
-                "{}",
-                reply.body.len()
-            );
+            assert!(reply.body.len() * 4 < plain.body.len(), "{}", reply.body.len());
             assert_eq!(reply.header("content-length"), reply.body.len().to_string());
         }
     }
@@ -105,16 +92,11 @@ async fn entity_tags_distinguish_encodings_and_name_the_same_revision() {
     }
     let commands = format!("{path}/commands?result=events");
     for (tag, status) in [("\"1-gzip\"", 412), ("\"0-br\"", 400), ("\"0-gzip\"", 200)] {
-        let reply = client
-            .call("POST", &commands, &[("if-match", tag)], &tick())
-            .await;
+        let reply = client.call("POST", &commands, &[("if-match", tag)], &tick()).await;
         assert_eq!(reply.status, status, "{tag}");
     }
     let changed = get(client, &path, &[gzip, ("if-none-match", "\"0-gzip\"")]).await;
-    assert_eq!(
-        (changed.status, changed.header("etag")),
-        (200, "\"1-gzip\"")
-    );
+    assert_eq!((changed.status, changed.header("etag")), (200, "\"1-gzip\""));
 }
 
 #[tokio::test]
@@ -125,14 +107,9 @@ async fn short_answers_and_feeds_stay_as_they_are() {
     let gzip = [("accept-encoding", "gzip, zstd")];
     for path in ["/health".to_owned(), format!("/universes/{id}")] {
         let reply = get(client, &path, &gzip).await;
-        assert_eq!(
-            (reply.header("content-encoding"), varies(&reply)),
-            ("", false)
-        );
+        assert_eq!((reply.header("content-encoding"), varies(&reply)), ("", false));
     }
-    let feed = client
-        .open("GET", &format!("/universes/{id}/events"), &gzip)
-        .await;
+    let feed = client.open("GET", &format!("/universes/{id}/events"), &gzip).await;
     assert!(feed.headers().get("content-encoding").is_none());
     let mut feed = Feed::new(feed.into_body());
     client.command(&id, &tick()).await;

@@ -18,28 +18,13 @@ async fn foreign_hosts_are_refused_on_both_dialects() {
     let server = Local::start().await;
     for path in ["/health", "/universes", "/mcp", "/nowhere"] {
         for host in ["evil.example", "localhost.evil.example", "192.168.0.7:80"] {
-            let reply = server
-                .client
-                .call("GET", path, &[("host", host)], &Value::Null)
-                .await;
+            let reply = server.client.call("GET", path, &[("host", host)], &Value::Null).await;
             assert_eq!(reply.status, 403, "{path} {host}");
-            assert!(
-                String::from_utf8_lossy(&reply.body).contains(host),
-                "{reply:?}"
-            );
+            assert!(String::from_utf8_lossy(&reply.body).contains(host), "{reply:?}");
         }
     }
-    for host in [
-        "localhost",
-        "LOCALHOST:9",
-        "127.0.0.1",
-        "127.9.9.9:80",
-        "[::1]:80",
-    ] {
-        let reply = server
-            .client
-            .call("GET", "/health", &[("host", host)], &Value::Null)
-            .await;
+    for host in ["localhost", "LOCALHOST:9", "127.0.0.1", "127.9.9.9:80", "[::1]:80"] {
+        let reply = server.client.call("GET", "/health", &[("host", host)], &Value::Null).await;
         assert_eq!(reply.status, 200, "{host}");
     }
 }
@@ -49,22 +34,13 @@ async fn foreign_pages_change_nothing() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("u", json!({})).await;
-    for origin in [
-        "https://evil.example",
-        "null",
-        "http://localhost.evil.example",
-        "localhost",
-    ] {
+    for origin in ["https://evil.example", "null", "http://localhost.evil.example", "localhost"] {
         let path = format!("/universes/{id}/commands");
-        let reply = client
-            .call("POST", &path, &[("origin", origin)], &tick())
-            .await;
+        let reply = client.call("POST", &path, &[("origin", origin)], &tick()).await;
         assert_eq!(reply.status, 403, "{origin}");
         assert!(reply.error().contains("--allowed-origin"), "{reply:?}");
         assert_eq!(reply.header("access-control-allow-origin"), "");
-        let reply = client
-            .call("POST", "/mcp", &[("origin", origin)], &json!({}))
-            .await;
+        let reply = client.call("POST", "/mcp", &[("origin", origin)], &json!({})).await;
         assert_eq!(reply.status, 403, "{origin}");
     }
     assert_eq!(client.universe(&id).await["revision"], 0);
@@ -83,38 +59,20 @@ async fn pages_that_may_call_may_read_answers_and_refusals() {
         ("/mcp", 400),
     ];
     for (path, status) in paths {
-        let reply = client
-            .call("GET", path, &[("origin", origin)], &Value::Null)
-            .await;
+        let reply = client.call("GET", path, &[("origin", origin)], &Value::Null).await;
         assert_eq!(reply.status, status, "{path}");
-        assert_eq!(
-            reply.header("access-control-allow-origin"),
-            origin,
-            "{path}"
-        );
-        assert!(
-            reply.header("vary").eq_ignore_ascii_case("origin"),
-            "{path}"
-        );
+        assert_eq!(reply.header("access-control-allow-origin"), origin, "{path}");
+        assert!(reply.header("vary").eq_ignore_ascii_case("origin"), "{path}");
         let exposed = reply.header("access-control-expose-headers");
         assert!(exposed.contains("mcp-session-id"), "{path}: {exposed}");
     }
     // A cache must not give this answer to a page.
     let plain = client.get("/health").await;
-    assert!(
-        plain.header("vary").eq_ignore_ascii_case("origin"),
-        "{plain:?}"
-    );
+    assert!(plain.header("vary").eq_ignore_ascii_case("origin"), "{plain:?}");
     assert_eq!(plain.header("access-control-allow-origin"), "");
-    let read = client
-        .call("GET", "/health", &[("origin", origin)], &Value::Null)
-        .await;
+    let read = client.call("GET", "/health", &[("origin", origin)], &Value::Null).await;
     for header in ["etag", "link", "location", "mcp-session-id"] {
-        assert!(
-            read.header("access-control-expose-headers")
-                .contains(header),
-            "{header}"
-        );
+        assert!(read.header("access-control-expose-headers").contains(header), "{header}");
     }
 }
 
@@ -132,15 +90,9 @@ async fn preflights_are_answered() {
         let headers = [
             ("origin", "http://127.0.0.1:8080"),
             ("access-control-request-method", "POST"),
-            (
-                "access-control-request-headers",
-                "content-type,if-match,last-event-id",
-            ),
+            ("access-control-request-headers", "content-type,if-match,last-event-id"),
         ];
-        let reply = server
-            .client
-            .call("OPTIONS", path, &headers, &Value::Null)
-            .await;
+        let reply = server.client.call("OPTIONS", path, &headers, &Value::Null).await;
         assert_eq!((reply.status, reply.body.len()), (204, 0), "{path}");
         assert_eq!(reply.header("access-control-allow-origin"), headers[0].1);
         let allowed = reply.header("access-control-allow-methods");
@@ -149,21 +101,11 @@ async fn preflights_are_answered() {
         }
         let allowed = reply.header("access-control-allow-headers");
         assert!(allowed.contains("content-type"), "{allowed}");
-        let needed = if path == "/mcp" {
-            "mcp-session-id"
-        } else {
-            "if-match"
-        };
+        let needed = if path == "/mcp" { "mcp-session-id" } else { "if-match" };
         assert!(allowed.contains(needed), "{path}: {allowed}");
     }
-    let foreign = [
-        ("origin", "https://evil.example"),
-        ("access-control-request-method", "POST"),
-    ];
-    let reply = server
-        .client
-        .call("OPTIONS", "/universes", &foreign, &Value::Null)
-        .await;
+    let foreign = [("origin", "https://evil.example"), ("access-control-request-method", "POST")];
+    let reply = server.client.call("OPTIONS", "/universes", &foreign, &Value::Null).await;
     assert_eq!(reply.status, 403);
 }
 
@@ -185,10 +127,7 @@ async fn further_doors_are_opened_by_name() {
     ];
     for (host, origin, status) in rows {
         let headers = [("host", host), ("origin", origin)];
-        let reply = server
-            .client
-            .call("GET", "/health", &headers, &Value::Null)
-            .await;
+        let reply = server.client.call("GET", "/health", &headers, &Value::Null).await;
         assert_eq!(reply.status, status, "{host} {origin}");
     }
 }

@@ -53,11 +53,7 @@ async fn pages_lead_from_the_newest_to_the_oldest() {
         assert_eq!(pages, ["ed", "cb", "a"]);
     }
     let (names, next) = page(&client.get("/universes?limit=5").await);
-    assert_eq!(
-        (names.len(), next),
-        (5, None),
-        "a page that is just full has no next"
-    );
+    assert_eq!((names.len(), next), (5, None), "a page that is just full has no next");
 }
 
 #[tokio::test]
@@ -82,9 +78,7 @@ async fn a_summary_has_the_present_name_and_revision() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("old", json!({})).await;
-    client
-        .put(&format!("/universes/{id}"), &json!({"name": "new"}))
-        .await;
+    client.put(&format!("/universes/{id}"), &json!({"name": "new"})).await;
     let universe = client.universe(&id).await;
     let mut summary = client.get("/universes?view=summary").await.json()[0].take();
     for member in ["id", "name", "createdAt", "updatedAt", "revision"] {
@@ -102,35 +96,19 @@ async fn wrong_parameters_are_reported() {
         ("limit=-1", "limit must be a number from 1 to 500"),
         ("limit=", "limit must be a number from 1 to 500"),
         ("limit=ten", "limit must be a number from 1 to 500"),
-        (
-            "cursor=",
-            "cursor must be the one of a Link header that this server gave",
-        ),
-        (
-            "cursor=x~y",
-            "cursor must be the one of a Link header that this server gave",
-        ),
-        (
-            "cursor=5~",
-            "cursor must be the one of a Link header that this server gave",
-        ),
+        ("cursor=", "cursor must be the one of a Link header that this server gave"),
+        ("cursor=x~y", "cursor must be the one of a Link header that this server gave"),
+        ("cursor=5~", "cursor must be the one of a Link header that this server gave"),
         ("view=brief", "view must be full or summary"),
         (
             "limit=500&unknown=1",
             "\"unknown\" is not a query parameter of this path; there are limit, cursor, view",
         ),
-        (
-            "limt=5",
-            "\"limt\" is not a query parameter of this path; did you mean limit?",
-        ),
+        ("limt=5", "\"limt\" is not a query parameter of this path; did you mean limit?"),
     ];
     for (query, told) in rows {
         let reply = server.client.get(&format!("/universes?{query}")).await;
-        assert_eq!(
-            (reply.status, reply.error().as_str()),
-            (400, told),
-            "{query}"
-        );
+        assert_eq!((reply.status, reply.error().as_str()), (400, told), "{query}");
     }
     let id = server.client.create("a", json!({})).await;
     let rows = [

@@ -37,10 +37,7 @@ async fn a_universe_is_created_read_changed_and_deleted() {
     assert!(record["createdAt"].as_str().unwrap().ends_with('Z'));
 
     let read = client.get(&path).await;
-    assert_eq!(
-        (read.status, read.header("etag"), read.json()),
-        (200, "\"0\"", record.clone())
-    );
+    assert_eq!((read.status, read.header("etag"), read.json()), (200, "\"0\"", record.clone()));
 
     let put = client.put(&path, &json!({"name": " M31\t"})).await;
     assert_eq!((put.status, put.header("etag")), (200, "\"1\""));
@@ -50,10 +47,7 @@ async fn a_universe_is_created_read_changed_and_deleted() {
     assert_eq!(put.json()["name"], "M31");
     assert_eq!(put.json()["state"]["time"], 9.0);
     let put = client.put(&path, &json!({})).await;
-    assert_eq!(
-        (put.status, put.json()["revision"].clone()),
-        (200, json!(3))
-    );
+    assert_eq!((put.status, put.json()["revision"].clone()), (200, json!(3)));
 
     let deleted = client.delete(&path).await;
     assert_eq!((deleted.status, deleted.body.len()), (204, 0));
@@ -67,19 +61,13 @@ async fn a_universe_is_created_read_changed_and_deleted() {
 async fn a_command_answers_with_the_state_or_the_events() {
     let server = Local::start().await;
     let client = server.client;
-    let path = format!(
-        "/universes/{}/commands",
-        client.create("u", json!({})).await
-    );
+    let path = format!("/universes/{}/commands", client.create("u", json!({})).await);
 
     let reply = client.post(&path, &add_star("sun")).await;
     assert_eq!((reply.status, reply.header("etag")), (200, "\"1\""));
     let answer = reply.json();
     assert_eq!(answer["nextState"]["stars"]["sun"]["name"], "sun");
-    assert_eq!(
-        answer["events"],
-        json!([{"type": "starAdded", "id": "sun"}])
-    );
+    assert_eq!(answer["events"], json!([{"type": "starAdded", "id": "sun"}]));
     assert_eq!(answer.as_object().unwrap().len(), 2);
 
     let brief = client.post(&format!("{path}?result=events"), &tick()).await;
@@ -96,19 +84,11 @@ async fn a_refusal_is_422_with_its_event() {
     let client = server.client;
     let id = client.create("u", json!({})).await;
     let command = remove_star("nowhere");
-    let reply = client
-        .post(&format!("/universes/{id}/commands"), &command)
-        .await;
+    let reply = client.post(&format!("/universes/{id}/commands"), &command).await;
     assert_eq!(reply.status, 422);
-    assert!(
-        reply.error().contains(&id) && reply.error().contains("nowhere"),
-        "{reply:?}"
-    );
+    assert!(reply.error().contains(&id) && reply.error().contains("nowhere"), "{reply:?}");
     assert_eq!(reply.json()["code"], "STAR_NOT_FOUND");
-    assert_eq!(
-        reply.json()["events"],
-        json!([{"type": "starNotFound", "id": "nowhere"}])
-    );
+    assert_eq!(reply.json()["events"], json!([{"type": "starNotFound", "id": "nowhere"}]));
     assert_eq!(client.universe(&id).await["revision"], 0);
 }
 
@@ -187,11 +167,7 @@ async fn creating_and_putting_judge_name_and_state() {
     let broken = json!({"name": "u", "state": {"time": "late", "rootIds": 5}});
     let reply = client.post("/universes", &broken).await;
     assert_eq!(reply.status, 400);
-    assert_eq!(
-        reply.json()["findings"].as_array().unwrap().len(),
-        2,
-        "{reply:?}"
-    );
+    assert_eq!(reply.json()["findings"].as_array().unwrap().len(), 2, "{reply:?}");
     assert_eq!(client.universe(&id).await["revision"], 0);
     assert_eq!(client.count().await, 1);
 }
@@ -238,19 +214,11 @@ async fn what_is_not_there_is_404_and_named() {
         assert_eq!(reply.status, 404);
         assert_eq!(reply.json(), json!({"error": "universe not found: u-9"}));
     }
-    for path in [
-        "/page",
-        "/universe",
-        "/universes/u-9/stars",
-        "/universes/u-9/events/1",
-        "/Health",
-    ] {
+    for path in ["/page", "/universe", "/universes/u-9/stars", "/universes/u-9/events/1", "/Health"]
+    {
         let reply = client.get(path).await;
         assert_eq!(reply.status, 404);
-        assert!(
-            reply.error().starts_with(&format!("nothing is at {path};")),
-            "{reply:?}"
-        );
+        assert!(reply.error().starts_with(&format!("nothing is at {path};")), "{reply:?}");
     }
 }
 
@@ -268,11 +236,7 @@ async fn wrong_methods_are_405_and_name_the_right_ones() {
     ];
     for (method, path, allow) in rows {
         let reply = server.client.call(method, path, &[], &Value::Null).await;
-        assert_eq!(
-            (reply.status, reply.header("allow")),
-            (405, allow),
-            "{method} {path}"
-        );
+        assert_eq!((reply.status, reply.header("allow")), (405, allow), "{method} {path}");
         assert!(reply.error().contains(allow), "{reply:?}");
     }
 }
@@ -282,35 +246,17 @@ async fn head_is_get_without_its_body() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("u", json!({})).await;
-    for path in [
-        "/health".to_owned(),
-        "/universes".to_owned(),
-        format!("/universes/{id}"),
-    ] {
-        let (get, head) = (
-            client.get(&path).await,
-            client.call("HEAD", &path, &[], &Value::Null).await,
-        );
+    for path in ["/health".to_owned(), "/universes".to_owned(), format!("/universes/{id}")] {
+        let (get, head) =
+            (client.get(&path).await, client.call("HEAD", &path, &[], &Value::Null).await);
         assert_eq!((head.status, head.body.len()), (200, 0));
         assert_eq!(head.header("content-length"), get.body.len().to_string());
         assert_eq!(head.header("etag"), get.header("etag"));
     }
-    let head = client
-        .call("HEAD", "/universes/nowhere", &[], &Value::Null)
-        .await;
+    let head = client.call("HEAD", "/universes/nowhere", &[], &Value::Null).await;
     assert_eq!((head.status, head.body.len()), (404, 0));
-    let head = client
-        .call(
-            "HEAD",
-            &format!("/universes/{id}/events"),
-            &[],
-            &Value::Null,
-        )
-        .await;
-    assert_eq!(
-        (head.status, head.header("content-type")),
-        (200, "text/event-stream")
-    );
+    let head = client.call("HEAD", &format!("/universes/{id}/events"), &[], &Value::Null).await;
+    assert_eq!((head.status, head.header("content-type")), (200, "text/event-stream"));
 }
 
 #[tokio::test]
@@ -321,8 +267,6 @@ async fn a_trailing_slash_makes_no_difference() {
     assert_eq!(client.get("/health/").await.status, 200);
     assert_eq!(client.get("/universes/").await.status, 200);
     assert_eq!(client.get(&format!("/universes/{id}/")).await.status, 200);
-    let reply = client
-        .post(&format!("/universes/{id}/commands/"), &tick())
-        .await;
+    let reply = client.post(&format!("/universes/{id}/commands/"), &tick()).await;
     assert_eq!(reply.status, 200);
 }

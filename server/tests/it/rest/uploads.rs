@@ -17,9 +17,7 @@ async fn status_after_sending(client: Client, head: &str, body: usize) -> String
     let mut left = body;
     while left > 0 {
         let some = left.min(piece.len());
-        soon(stream.write_all(&piece[..some]))
-            .await
-            .expect("the server reads on");
+        soon(stream.write_all(&piece[..some])).await.expect("the server reads on");
         left -= some;
     }
     let mut answer = [0; 13];
@@ -37,16 +35,10 @@ async fn one_who_sends_a_refused_body_to_its_end_receives_why() {
         (format!("POST /universes HTTP/1.1\r\n{json}"), "413"),
         (format!("POST /mcp HTTP/1.1\r\n{json}"), "413"),
         (format!("PUT /universes/{id} HTTP/1.1\r\n{json}"), "413"),
-        (
-            "POST /universes HTTP/1.1\r\ncontent-type: text/plain\r\n".to_owned(),
-            "415",
-        ),
+        ("POST /universes HTTP/1.1\r\ncontent-type: text/plain\r\n".to_owned(), "415"),
         (format!("POST /nothing HTTP/1.1\r\n{json}"), "404"),
         (format!("DELETE /health HTTP/1.1\r\n{json}"), "405"),
-        (
-            format!("POST /universes HTTP/1.1\r\norigin: https://evil.example\r\n{json}"),
-            "403",
-        ),
+        (format!("POST /universes HTTP/1.1\r\norigin: https://evil.example\r\n{json}"), "403"),
     ];
     for (head, status) in rows {
         // Far more than the buffers of a connection hold, and than a body may have.
@@ -77,20 +69,12 @@ async fn the_limits_are_options() {
     let made = client.post("/universes", &large).await;
     assert_eq!(made.status, 201, "{:?}", made.error());
     let id = made.json()["id"].as_str().unwrap().to_owned();
-    assert_eq!(
-        client.universe(&id).await["state"]["note"],
-        large["state"]["note"]
-    );
+    assert_eq!(client.universe(&id).await["state"]["note"], large["state"]["note"]);
     // What it reads it takes back.
     let again = client.universe(&id).await;
     let put = client.put(&format!("/universes/{id}"), &again).await;
-    assert_eq!(
-        (put.status, put.json()["state"].clone()),
-        (200, again["state"].clone())
-    );
-    let grown = client
-        .post(&format!("/universes/{id}/commands"), &add_star("s"))
-        .await;
+    assert_eq!((put.status, put.json()["state"].clone()), (200, again["state"].clone()));
+    let grown = client.post(&format!("/universes/{id}/commands"), &add_star("s")).await;
     assert_eq!(grown.status, 413);
     assert!(grown.error().contains("2097152"), "{}", grown.error());
     let path = format!("/universes/{id}/commands?result=events");
@@ -124,9 +108,7 @@ async fn one_command_alone_goes_beyond_the_limit() {
 async fn head_has_the_headers_of_get() {
     let server = Local::start().await;
     let client = server.client;
-    let id = client
-        .create("u", json!({"note": "x".repeat(100_000)}))
-        .await;
+    let id = client.create("u", json!({"note": "x".repeat(100_000)})).await;
     for path in [
         format!("/universes/{id}"),
         "/universes".to_owned(),
@@ -142,10 +124,7 @@ async fn head_has_the_headers_of_get() {
             assert_eq!(head.header(name), get.header(name), "{path} {name}");
         }
         let length = head.header("content-length");
-        assert!(
-            length.is_empty() || length == get.header("content-length"),
-            "{path}: {length}"
-        );
+        assert!(length.is_empty() || length == get.header("content-length"), "{path}: {length}");
         assert_eq!(head.header("transfer-encoding"), "");
     }
 }
@@ -174,11 +153,7 @@ async fn the_tree_comes_in_pages_of_one_revision() {
         let page = client.get(&next).await;
         assert_eq!((page.status, page.header("etag")), (200, "\"5\""), "{next}");
         pages.push(lines(&page.body));
-        path = page
-            .header("link")
-            .split(['<', '>'])
-            .nth(1)
-            .map(str::to_owned);
+        path = page.header("link").split(['<', '>']).nth(1).map(str::to_owned);
         // The pages that follow do not see it.
         let gone = ["a", "b", "c"][pages.len() - 1];
         client.command(&id, &remove_star(gone)).await;
@@ -192,9 +167,6 @@ async fn the_tree_comes_in_pages_of_one_revision() {
         ("cursor=99.2", "99"),
     ] {
         let reply = client.get(&format!("/universes/{id}/tree?{query}")).await;
-        assert!(
-            reply.status >= 400 && reply.error().contains(told),
-            "{reply:?}"
-        );
+        assert!(reply.status >= 400 && reply.error().contains(told), "{reply:?}");
     }
 }

@@ -11,10 +11,8 @@ async fn a_hundred_ticks_over_every_dialect_make_time_a_hundred() {
     let client = server.client;
     let id = client.create("u", json!({})).await;
     let mut feed = client.feed(&id, None).await;
-    let (legacy, modern) = (
-        Mcp::new(client, Era::Legacy).await,
-        Mcp::new(client, Era::Modern).await,
-    );
+    let (legacy, modern) =
+        (Mcp::new(client, Era::Legacy).await, Mcp::new(client, Era::Modern).await);
     let calls = (0..100).map(|n| {
         let (id, legacy, modern) = (id.clone(), legacy.clone(), modern.clone());
         tokio::spawn(async move {
@@ -34,16 +32,10 @@ async fn a_hundred_ticks_over_every_dialect_make_time_a_hundred() {
     times.sort_by(f64::total_cmp);
     assert_eq!(times, (1..=100).map(f64::from).collect::<Vec<_>>());
     let universe = client.universe(&id).await;
-    assert_eq!(
-        (&universe["state"]["time"], &universe["revision"]),
-        (&json!(100.0), &json!(100))
-    );
+    assert_eq!((&universe["state"]["time"], &universe["revision"]), (&json!(100.0), &json!(100)));
     for revision in 1..=100 {
         let event = feed.event().await.unwrap();
-        assert_eq!(
-            (event.id, &event.data["type"]),
-            (Some(revision), &json!("tick"))
-        );
+        assert_eq!((event.id, &event.data["type"]), (Some(revision), &json!("tick")));
     }
 }
 
@@ -60,12 +52,8 @@ async fn fifty_bodies_added_at_once_are_all_there() {
         added.unwrap();
     }
     let state = client.universe(&id).await["state"].take();
-    let mut roots: Vec<_> = state["rootIds"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|id| id.as_str().unwrap())
-        .collect();
+    let mut roots: Vec<_> =
+        state["rootIds"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     roots.sort_unstable();
     let mut expected: Vec<_> = (0..50).map(|n| format!("star-{n}")).collect();
     expected.sort_unstable();
@@ -81,27 +69,13 @@ async fn refusals_are_neither_kept_nor_reported() {
     let mut feed = client.feed(&id, None).await;
     let mcp = Mcp::new(client, Era::Modern).await;
     let refused = json!({"type": "detachStar", "childId": "nobody"});
-    assert_eq!(
-        client
-            .post(&format!("/universes/{id}/commands"), &refused)
-            .await
-            .status,
-        422
-    );
+    assert_eq!(client.post(&format!("/universes/{id}/commands"), &refused).await.status, 422);
     let arguments = json!({"universeId": id, "command": refused});
-    assert!(
-        mcp.refusal("send_universe_command", arguments)
-            .await
-            .contains("nobody")
-    );
+    assert!(mcp.refusal("send_universe_command", arguments).await.contains("nobody"));
     let malformed = json!({"universeId": id, "command": {"type": "explode"}});
     mcp.refusal("send_universe_command", malformed).await;
     let last = client.command(&id, &tick()).await;
     assert_eq!(last["nextState"]["time"], 1.0);
-    assert_eq!(
-        feed.event().await.unwrap().id,
-        Some(1),
-        "the refused ones are not in the log"
-    );
+    assert_eq!(feed.event().await.unwrap().id, Some(1), "the refused ones are not in the log");
     assert_eq!(client.universe(&id).await["revision"], 1);
 }

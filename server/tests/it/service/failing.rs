@@ -50,9 +50,7 @@ async fn a_full_store_is_reported_as_full_and_changes_nothing() {
 async fn closing_does_what_is_waiting_and_refuses_what_comes_later() {
     let (store, service, id) = service().await;
     let gate = store.gate.write().await;
-    let mut waiting: Vec<_> = (0..10)
-        .map(|_| Box::pin(tick_once(&service, &id)))
-        .collect();
+    let mut waiting: Vec<_> = (0..10).map(|_| Box::pin(tick_once(&service, &id))).collect();
     for tick in &mut waiting {
         assert!(tick.now_or_never().is_none());
     }
@@ -74,11 +72,7 @@ async fn a_write_that_landed_unsaid_is_counted_once() {
         let (store, service, id) = service().await;
         store.fail([fault]);
         let processed = tick_once(&service, &id).await.unwrap();
-        assert_eq!(
-            (processed.state.time(), processed.revision.0),
-            (1.0, 1),
-            "{fault:?}"
-        );
+        assert_eq!((processed.state.time(), processed.revision.0), (1.0, 1), "{fault:?}");
         assert_eq!(store.appends.load(Ordering::Relaxed), 2);
         assert_eq!(now(&service, &id).await, (1.0, 1));
     }
@@ -124,13 +118,7 @@ async fn a_command_that_was_overtaken_is_judged_again() {
     store.fail([Fault::Overtaken]);
     let command = Command::from_value(tick()).unwrap();
     let error = service
-        .process(
-            &id,
-            Request {
-                expected: Some(processed.revision),
-                ..command.into()
-            },
-        )
+        .process(&id, Request { expected: Some(processed.revision), ..command.into() })
         .await;
     assert!(matches!(error, Err(ServiceError::Conflict { revision, .. }) if revision.0 == 4));
     assert_eq!(now(&service, &id).await, (202.0, 4));
@@ -159,11 +147,7 @@ async fn jobs_that_waited_together_fail_together_and_no_further() {
         drop(held);
     };
     let (first, waiting, ()) = tokio::join!(first, waiting, release);
-    let failed = waiting
-        .iter()
-        .chain([&first])
-        .filter(|answer| answer.is_err())
-        .count();
+    let failed = waiting.iter().chain([&first]).filter(|answer| answer.is_err()).count();
     let (time, revision) = now(&service, &id).await;
     assert!(failed > 0);
     assert_eq!(revision as usize, 22 - failed);
@@ -180,10 +164,7 @@ async fn failures_are_reported_in_both_dialects_without_internals() {
     store.fail([Fault::Unavailable]);
     let reply = client.post(&path, &tick()).await;
     assert_eq!((reply.status, reply.header("retry-after")), (503, "1"));
-    assert_eq!(
-        reply.error(),
-        "the store is unavailable; nothing has changed"
-    );
+    assert_eq!(reply.error(), "the store is unavailable; nothing has changed");
     store.fail([Fault::Lost; 4]);
     let reply = client.post(&path, &tick()).await;
     assert_eq!(reply.status, 500);
@@ -192,15 +173,9 @@ async fn failures_are_reported_in_both_dialects_without_internals() {
         let mcp = Mcp::new(client, era).await;
         store.fail([Fault::Unavailable]);
         let told = mcp
-            .refusal(
-                "send_universe_command",
-                json!({"universeId": id, "command": tick()}),
-            )
+            .refusal("send_universe_command", json!({"universeId": id, "command": tick()}))
             .await;
-        assert!(
-            told.contains(&id) && told.contains("STORE_UNAVAILABLE"),
-            "{told}"
-        );
+        assert!(told.contains(&id) && told.contains("STORE_UNAVAILABLE"), "{told}");
         mcp.command(&id, &tick()).await;
     }
     assert_eq!(client.universe(&id).await["state"]["time"], 2.0);
@@ -221,10 +196,7 @@ async fn a_full_store_refuses_writes_and_serves_reads_until_there_is_room() {
     assert_eq!(reply.error(), "the store is full");
     for era in Era::BOTH {
         let arguments = json!({"universeId": id, "command": tick()});
-        let refused = Mcp::new(client, era)
-            .await
-            .refusal("send_universe_command", arguments)
-            .await;
+        let refused = Mcp::new(client, era).await.refusal("send_universe_command", arguments).await;
         assert!(refused.contains("STORE_FULL"), "{refused}");
     }
     assert_eq!(client.universe(&id).await, acknowledged);
@@ -235,10 +207,7 @@ async fn a_full_store_refuses_writes_and_serves_reads_until_there_is_room() {
 
 /// The domain's step, but for a body called "panic".
 fn panicking(state: &State, command: &Command) -> Result<Applied, Refusal> {
-    assert!(
-        !serde_json::to_string(command).unwrap().contains("panic"),
-        "secret of the reducer"
-    );
+    assert!(!serde_json::to_string(command).unwrap().contains("panic"), "secret of the reducer");
     state.apply(command)
 }
 
@@ -252,18 +221,12 @@ async fn a_panic_of_the_reducer_is_one_commands_affair() {
     client.command(&id, &add_star("before")).await;
     let reply = client.post(&path, &add_star("panic")).await;
     assert_eq!(reply.status, 500);
-    assert_eq!(
-        reply.error(),
-        "internal error; the server's log has the details"
-    );
+    assert_eq!(reply.error(), "internal error; the server's log has the details");
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;
         let arguments = json!({"universeId": id, "command": add_star("panic")});
         let told = mcp.refusal("send_universe_command", arguments).await;
-        assert!(
-            told.contains("INTERNAL_ERROR") && told.contains(&id),
-            "{told}"
-        );
+        assert!(told.contains("INTERNAL_ERROR") && told.contains(&id), "{told}");
         assert!(!told.contains("secret"), "{told}");
         mcp.command(&id, &tick()).await;
     }
@@ -281,10 +244,7 @@ async fn a_universe_that_is_deleted_under_its_writer_is_not_found() {
     store.inner.delete(&id, None).await.unwrap();
     let error = tick_once(&service, &id).await.unwrap_err();
     assert_eq!(error, ServiceError::NotFound(id.clone()));
-    assert!(matches!(
-        service.get(&id).await,
-        Err(ServiceError::NotFound(_))
-    ));
+    assert!(matches!(service.get(&id).await, Err(ServiceError::NotFound(_))));
     // The name may come back, for another universe.
     create(&service, "u").await;
     assert_eq!(now(&service, &id).await, (0.0, 0));
@@ -303,10 +263,7 @@ async fn a_deletion_whose_asker_goes_away_leaves_nothing_behind() {
         tokio::task::yield_now().await;
     }
     drop(held);
-    assert!(matches!(
-        service.get(&id).await,
-        Err(ServiceError::NotFound(_))
-    ));
+    assert!(matches!(service.get(&id).await, Err(ServiceError::NotFound(_))));
     create(&service, "u").await;
     assert_eq!(now(&service, &id).await, (0.0, 0));
 }
@@ -345,11 +302,8 @@ async fn a_write_that_fails_fails_nothing_else() {
     // Held up, so that what comes meanwhile goes into one batch.
     store.fail([Fault::Unavailable]);
     let refused = Command::from_value(remove_star("none")).unwrap();
-    let (read, written, refused) = tokio::join!(
-        service.get(&id),
-        tick_once(&service, &id),
-        service.process(&id, refused),
-    );
+    let (read, written, refused) =
+        tokio::join!(service.get(&id), tick_once(&service, &id), service.process(&id, refused),);
     assert_eq!(read.unwrap().state.time(), 1.0);
     assert_eq!(written.unwrap_err(), ServiceError::Unavailable);
     assert!(matches!(refused.unwrap_err(), ServiceError::Refused { .. }));
@@ -357,10 +311,7 @@ async fn a_write_that_fails_fails_nothing_else() {
 
 #[tokio::test]
 async fn a_universe_that_has_outgrown_its_limit_can_only_shrink() {
-    let limits = ServiceLimits {
-        max_universe_bytes: 2_000,
-        ..ServiceLimits::default()
-    };
+    let limits = ServiceLimits { max_universe_bytes: 2_000, ..ServiceLimits::default() };
     let service = CommandService::new(Faulty::new() as Arc<_>, limits);
     let id = create(&service, "u").await;
     let mut added = 0;

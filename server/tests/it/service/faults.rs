@@ -29,16 +29,8 @@ fn subjects() -> [Subject; 2] {
     let dir = TempDir::new().unwrap();
     let sqlite = Arc::new(SqliteStore::open(dir.path(), Options::default()).unwrap());
     [
-        Subject {
-            name: "memory",
-            store: memory(),
-            dir: None,
-        },
-        Subject {
-            name: "sqlite",
-            store: Arc::clone(&sqlite) as Arc<_>,
-            dir: Some((dir, sqlite)),
-        },
+        Subject { name: "memory", store: memory(), dir: None },
+        Subject { name: "sqlite", store: Arc::clone(&sqlite) as Arc<_>, dir: Some((dir, sqlite)) },
     ]
 }
 
@@ -68,10 +60,7 @@ fn keyed(key: &str) -> Request {
 }
 
 async fn ids(store: &dyn UniverseLog) -> Vec<String> {
-    let page = Page {
-        after: None,
-        limit: 100,
-    };
+    let page = Page { after: None, limit: 100 };
     let listed = store.list(page).await.unwrap();
     let mut ids: Vec<_> = listed.iter().map(|it| it.meta.id.to_string()).collect();
     ids.sort();

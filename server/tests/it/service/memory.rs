@@ -13,10 +13,7 @@ use crate::harness::faulty::Faulty;
 use crate::harness::{Local, add_star, scatter};
 
 fn small() -> ServiceLimits {
-    ServiceLimits {
-        max_loaded: 2,
-        ..ServiceLimits::default()
-    }
+    ServiceLimits { max_loaded: 2, ..ServiceLimits::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -35,10 +32,7 @@ async fn more_universes_than_places_lose_nothing() {
                 let id = &ids[scatter(caller * 25 + n) as usize % ids.len()];
                 let done = tick_once(&service, id).await.unwrap();
                 let (time, revision) = now(&service, id).await;
-                assert!(
-                    revision >= done.revision.0,
-                    "{id}: a read is behind its own write"
-                );
+                assert!(revision >= done.revision.0, "{id}: a read is behind its own write");
                 assert_eq!(time, revision as f64);
             }
         })
@@ -51,10 +45,7 @@ async fn more_universes_than_places_lose_nothing() {
         total += now(&service, id).await.1;
     }
     assert_eq!(total, 32 * 25);
-    assert!(
-        store.loads.load(Ordering::Relaxed) > 8,
-        "universes did leave"
-    );
+    assert!(store.loads.load(Ordering::Relaxed) > 8, "universes did leave");
 }
 
 #[tokio::test]
@@ -103,10 +94,7 @@ async fn asking_for_what_is_not_there_pushes_nothing_out() {
 #[tokio::test(start_paused = true)]
 async fn a_universe_stays_while_there_is_room_and_comes_back_as_it_was() {
     let store = Faulty::new();
-    let limits = ServiceLimits {
-        max_loaded_bytes: 8 << 10,
-        ..ServiceLimits::default()
-    };
+    let limits = ServiceLimits { max_loaded_bytes: 8 << 10, ..ServiceLimits::default() };
     let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
     let id = create(&service, "u").await;
     add(&service, &id, "sun").await.unwrap();
@@ -125,10 +113,7 @@ async fn a_universe_stays_while_there_is_room_and_comes_back_as_it_was() {
     let after = service.get(&id).await.unwrap();
     assert_eq!(store.loads.load(Ordering::Relaxed), 3);
     assert_eq!(after.state.to_value(), before.state.to_value());
-    assert_eq!(
-        (after.revision, after.updated_at),
-        (before.revision, before.updated_at)
-    );
+    assert_eq!((after.revision, after.updated_at), (before.revision, before.updated_at));
     assert_eq!(after.name, before.name);
 }
 
@@ -147,32 +132,21 @@ async fn snapshots_make_coming_back_short_and_are_few() {
     }
     // Every snapshot of a universe that only grows is at least twice the one before.
     let snapshots = store.snapshots.load(Ordering::Relaxed);
-    assert!(
-        (3..=10).contains(&snapshots),
-        "{snapshots} snapshots of {ENTRIES} entries"
-    );
+    assert!((3..=10).contains(&snapshots), "{snapshots} snapshots of {ENTRIES} entries");
     let before = service.get(&id).await.unwrap();
     let fresh = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
     store.replayed.store(0, Ordering::Relaxed);
     let after = fresh.get(&id).await.unwrap();
     let replayed = store.replayed.load(Ordering::Relaxed);
-    assert!(
-        replayed < ENTRIES * 3 / 4,
-        "{replayed} of {ENTRIES} entries were replayed"
-    );
+    assert!(replayed < ENTRIES * 3 / 4, "{replayed} of {ENTRIES} entries were replayed");
     assert_eq!(after.state.to_value(), before.state.to_value());
-    assert_eq!(
-        (after.revision, after.updated_at),
-        (before.revision, before.updated_at)
-    );
+    assert_eq!((after.revision, after.updated_at), (before.revision, before.updated_at));
     // The same without any snapshot.
     let replay = crate::harness::local::memory();
     let record = store.inner.record(&id).await.unwrap();
     let genesis = store.inner.base(&id).await.unwrap().body;
     replay.create(record.meta, genesis).await.unwrap();
-    let mut entries = store
-        .inner
-        .tail(&id, universe_server::store::Revision::GENESIS);
+    let mut entries = store.inner.tail(&id, universe_server::store::Revision::GENESIS);
     for expected in 0..record.head.revision.0 {
         use futures_util::StreamExt as _;
         let entry = entries.next().await.unwrap().unwrap();
@@ -188,10 +162,7 @@ async fn snapshots_make_coming_back_short_and_are_few() {
         };
         replay.append(&id, append).await.unwrap();
     }
-    let replayed = CommandService::new(replay, ServiceLimits::default())
-        .get(&id)
-        .await
-        .unwrap();
+    let replayed = CommandService::new(replay, ServiceLimits::default()).get(&id).await.unwrap();
     assert_eq!(replayed.state.to_value(), before.state.to_value());
 }
 
@@ -211,10 +182,7 @@ async fn a_snapshot_never_lands_in_a_later_universe_of_the_same_id() {
     tokio::pin!(deletion);
     for _ in 0..100 {
         let deleted = deletion.as_mut().now_or_never();
-        assert!(
-            deleted.is_none(),
-            "deleted while its snapshot is on the way"
-        );
+        assert!(deleted.is_none(), "deleted while its snapshot is on the way");
         tokio::task::yield_now().await;
     }
     drop(held);
@@ -226,10 +194,7 @@ async fn a_snapshot_never_lands_in_a_later_universe_of_the_same_id() {
     let fresh = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
     let read = fresh.get(&universe).await.unwrap();
     assert_eq!(read.state.star_count(), 0);
-    assert_eq!(
-        (read.state.time(), read.revision.0),
-        ((ticks + 1) as f64, ticks + 1)
-    );
+    assert_eq!((read.state.time(), read.revision.0), ((ticks + 1) as f64, ticks + 1));
 }
 
 /// A body with an unknown member of so many levels.

@@ -67,14 +67,12 @@ fn place(operation: &Operation, log: &Log) -> Result<Option<u64>, String> {
             }
             match log.states.get(*revision as usize) {
                 Some(there) if there == state => Ok(Some(*revision)),
-                _ => Err(format!(
-                    "its answer is not the state at {revision}: {operation:?}"
-                )),
+                _ => Err(format!("its answer is not the state at {revision}: {operation:?}")),
             }
         }
-        (Outcome::Failed(_), Some(revision)) => Err(format!(
-            "what had failed is in the log at {revision}: {operation:?}"
-        )),
+        (Outcome::Failed(_), Some(revision)) => {
+            Err(format!("what had failed is in the log at {revision}: {operation:?}"))
+        }
         (Outcome::Failed(_), None) => Ok(None),
         (Outcome::Unknown, landed) => Ok(landed),
     }
@@ -87,9 +85,7 @@ fn landed(operation: &Operation, log: &Log) -> Result<Option<u64>, String> {
         let mut places = (1..).zip(&log.commands).filter(|(_, it)| *it == command);
         let first = places.next().map(|(revision, _)| revision);
         if let Some((again, _)) = places.next() {
-            return Err(format!(
-                "it is twice in the log, at {again} too: {operation:?}"
-            ));
+            return Err(format!("it is twice in the log, at {again} too: {operation:?}"));
         }
         revisions.push(first);
     }
@@ -100,9 +96,7 @@ fn landed(operation: &Operation, log: &Log) -> Result<Option<u64>, String> {
         .all(|(index, revision)| *revision == first.map(|first| first + index as u64));
     match together {
         true => Ok(revisions.last().copied().flatten()),
-        false => Err(format!(
-            "it is in the log in parts, at {revisions:?}: {operation:?}"
-        )),
+        false => Err(format!("it is in the log in parts, at {revisions:?}: {operation:?}")),
     }
 }
 
@@ -110,9 +104,7 @@ fn landed(operation: &Operation, log: &Log) -> Result<Option<u64>, String> {
 fn in_time(placed: &[(&Operation, Option<u64>)]) -> Result<(), String> {
     let mut by_begin: Vec<_> = placed.iter().collect();
     by_begin.sort_by_key(|(operation, _)| operation.began);
-    let answered = placed
-        .iter()
-        .filter(|(it, _)| it.outcome != Outcome::Unknown);
+    let answered = placed.iter().filter(|(it, _)| it.outcome != Outcome::Unknown);
     let mut by_end: Vec<_> = answered.collect();
     by_end.sort_by_key(|(operation, _)| operation.ended);
     let mut ended = by_end.into_iter().peekable();
@@ -125,9 +117,7 @@ fn in_time(placed: &[(&Operation, Option<u64>)]) -> Result<(), String> {
         // A write begins before its first command.
         let from = revision - operation.commands.len() as u64;
         if highest > from {
-            return Err(format!(
-                "revision {highest} was seen before it began: {operation:?}"
-            ));
+            return Err(format!("revision {highest} was seen before it began: {operation:?}"));
         }
     }
     Ok(())
@@ -142,10 +132,8 @@ fn histories_are_judged() {
         ended,
         outcome: Outcome::Done(at, at.to_string()),
     };
-    let read = |at: u64, began, ended| Operation {
-        commands: Vec::new(),
-        ..write(at, began, ended)
-    };
+    let read =
+        |at: u64, began, ended| Operation { commands: Vec::new(), ..write(at, began, ended) };
     let judged = |operations: &[Operation]| {
         let log = Log {
             commands: vec![1.into(), 2.into()],
@@ -153,28 +141,16 @@ fn histories_are_judged() {
         };
         judge(operations, &[log]).map_err(|problem| problem.contains("before it began"))
     };
-    let unknown = |operation| Operation {
-        outcome: Outcome::Unknown,
-        ..operation
-    };
-    let failed = |operation| Operation {
-        outcome: Outcome::Failed(String::new()),
-        ..operation
-    };
+    let unknown = |operation| Operation { outcome: Outcome::Unknown, ..operation };
+    let failed = |operation| Operation { outcome: Outcome::Failed(String::new()), ..operation };
     // Both writes at once; reads of either, in their order.
     let fine = [write(1, 0, 9), write(2, 1, 8), read(1, 2, 3), read(2, 4, 5)];
     assert_eq!(judged(&fine), Ok(()));
     assert_eq!(judged(&[write(1, 2, 3), write(2, 0, 1)]), Err(true));
-    assert_eq!(
-        judged(&[write(1, 0, 1), write(2, 2, 3), read(1, 4, 5)]),
-        Err(true)
-    );
+    assert_eq!(judged(&[write(1, 0, 1), write(2, 2, 3), read(1, 4, 5)]), Err(true));
     assert_eq!(judged(&[read(2, 0, 1), unknown(write(2, 2, 3))]), Err(true));
     assert_eq!(judged(&[read(1, 0, 1), unknown(write(2, 2, 3))]), Ok(()));
     assert_eq!(judged(&[failed(write(2, 0, 1))]), Err(false));
-    let other = Operation {
-        outcome: Outcome::Done(2, "1".to_owned()),
-        ..read(2, 0, 1)
-    };
+    let other = Operation { outcome: Outcome::Done(2, "1".to_owned()), ..read(2, 0, 1) };
     assert_eq!(judged(&[other]), Err(false));
 }

@@ -25,11 +25,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn new(store: Arc<dyn UniverseLog>, link: Arc<Link>) -> Self {
-        Self {
-            store,
-            link,
-            said: Mutex::default(),
-        }
+        Self { store, link, said: Mutex::default() }
     }
 
     /// A question and its answer, either of which may be lost: then the store does not work.
@@ -94,10 +90,7 @@ impl UniverseLog for Wire {
             };
             let revision = Revision(append.expected.0 + append.entries.len() as u64);
             let answer = match self.link.flaw {
-                Flaw::FalseAcknowledgements if is_flawed => Ok(Appended {
-                    revision,
-                    stored: true,
-                }),
+                Flaw::FalseAcknowledgements if is_flawed => Ok(Appended { revision, stored: true }),
                 _ => self.store.append(&id, append).await,
             };
             if matches!(answer, Err(AppendError::Conflict { .. })) {

@@ -78,16 +78,10 @@ impl World {
         for number in 0..UNIVERSES {
             let id = UniverseId::new(format!("u-{number}")).unwrap();
             let state = State::from_partial(json!({})).unwrap();
-            service
-                .create(id.clone(), "u".to_owned(), state)
-                .await
-                .unwrap();
+            service.create(id.clone(), "u".to_owned(), state).await.unwrap();
             universes.push(id);
         }
-        let server = || Server {
-            running: Mutex::default(),
-            crashes: watch::channel(0).0,
-        };
+        let server = || Server { running: Mutex::default(), crashes: watch::channel(0).0 };
         let world = Self {
             flaw,
             store,
@@ -152,10 +146,7 @@ impl World {
         for id in &self.universes {
             let head = self.store.record(id).await.unwrap().head.revision;
             let mut state = State::from_partial(json!({})).unwrap();
-            let mut log = Log {
-                commands: Vec::new(),
-                states: vec![written(&state)],
-            };
+            let mut log = Log { commands: Vec::new(), states: vec![written(&state)] };
             let entries = self.store.tail(id, Revision::GENESIS);
             let mut entries = entries.take(usize::try_from(head.0).unwrap());
             while let Some(entry) = entries.next().await {
@@ -242,8 +233,7 @@ impl World {
                         false => add_star(&format!("{client}-{number}-{part}")),
                     };
                     let commands = (0..several).map(command).collect();
-                    self.write(universe, commands, is_keyed.then(|| key(client, number)))
-                        .await;
+                    self.write(universe, commands, is_keyed.then(|| key(client, number))).await;
                 }
             }
         }
@@ -253,11 +243,8 @@ impl World {
     async fn write(&self, universe: usize, commands: Vec<Value>, key: Option<CommandId>) {
         let began = self.tick();
         let read = |command: &Value| Command::from_value(command.clone()).unwrap();
-        let request = Request {
-            commands: commands.iter().map(read).collect(),
-            expected: None,
-            key,
-        };
+        let request =
+            Request { commands: commands.iter().map(read).collect(), expected: None, key };
         let id = &self.universes[universe];
         let mut outcome = Outcome::Unknown;
         for attempt in 1.. {
@@ -285,9 +272,7 @@ impl World {
             let began = self.tick();
             let id = &self.universes[universe];
             let asked = async |service: CommandService| {
-                let Universe {
-                    revision, state, ..
-                } = service.get(id).await?;
+                let Universe { revision, state, .. } = service.get(id).await?;
                 Ok((revision, state))
             };
             let outcome = self.call(server, asked).await;
@@ -303,13 +288,7 @@ impl World {
 
     fn keep(&self, universe: usize, commands: Vec<Value>, began: u64, outcome: Outcome) {
         let ended = self.tick();
-        let operation = Operation {
-            universe,
-            commands,
-            began,
-            ended,
-            outcome,
-        };
+        let operation = Operation { universe, commands, began, ended, outcome };
         self.operations.lock().unwrap().push(operation);
     }
 

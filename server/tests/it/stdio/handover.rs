@@ -57,10 +57,8 @@ async fn a_client_whose_new_holder_dies_at_once_does_not_wait_for_it() {
 async fn a_server_that_was_killed_and_started_again_gets_its_directory_back() {
     let dir = directory().await;
     let mut server = Server::on(dir.path()).await;
-    let mut clients = [
-        Stdio::on(dir.path(), Era::Modern).await,
-        Stdio::on(dir.path(), Era::Legacy).await,
-    ];
+    let mut clients =
+        [Stdio::on(dir.path(), Era::Modern).await, Stdio::on(dir.path(), Era::Legacy).await];
     for n in 1..=3 {
         for client in &mut clients {
             retry(client).await;

@@ -26,9 +26,7 @@ async fn a_joined_client_may_ask_much_at_once() {
     let dir = TempDir::new().unwrap();
     let _server = Server::with(dir.path(), &["--demo"]).await;
     let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
-    let lines: String = (0..READS)
-        .map(|id| format!("{}\n", read(id, 8 * 1024)))
-        .collect();
+    let lines: String = (0..READS).map(|id| format!("{}\n", read(id, 8 * 1024))).collect();
     let mut answered = HashSet::new();
     for answer in stdio.ask_all(&lines).await {
         assert!(answer["result"].is_object(), "{answer}");

@@ -12,9 +12,7 @@ const EARTH: &str = "universe://sol/stars/earth";
 /// Subscribes to the body `earth`.
 async fn subscribe(stdio: &mut Stdio, era: Era) {
     if era == Era::Legacy {
-        let done = stdio
-            .ask(&json!("s"), "resources/subscribe", json!({ "uri": EARTH }))
-            .await;
+        let done = stdio.ask(&json!("s"), "resources/subscribe", json!({ "uri": EARTH })).await;
         assert_eq!(done["result"], json!({}), "{done}");
         return;
     }
@@ -46,9 +44,7 @@ async fn changes_are_reported_on_pipes_by_whatever_way_they_are_made() {
         stdio.command("sol", &set_mass("mars", n)).await;
         stdio.command("sol", &set_mass("earth", n)).await;
         hears_of_earth(&mut stdio).await;
-        let read = stdio
-            .ask(&json!("r"), "resources/read", json!({ "uri": EARTH }))
-            .await;
+        let read = stdio.ask(&json!("r"), "resources/read", json!({ "uri": EARTH })).await;
         let text = read["result"]["contents"][0]["text"].as_str().unwrap();
         let earth: Value = serde_json::from_str(text).unwrap();
         assert_eq!(earth["mass"], n);
@@ -102,10 +98,7 @@ async fn subscriptions_go_on_with_the_next_server() {
         // It holds the directory now, and what it may have missed is reported.
         retry(&mut stdio).await;
         let told = stdio.notification().await;
-        assert_eq!(
-            told["method"], "notifications/resources/list_changed",
-            "{told}"
-        );
+        assert_eq!(told["method"], "notifications/resources/list_changed", "{told}");
         hears_of_earth(&mut stdio).await;
         stdio.command("sol", &tick()).await;
         stdio.command("sol", &set_mass("earth", n)).await;
@@ -114,15 +107,9 @@ async fn subscriptions_go_on_with_the_next_server() {
         server = Server::on(dir.path()).await;
         retry(&mut stdio).await;
         let told = stdio.notification().await;
-        assert_eq!(
-            told["method"], "notifications/resources/list_changed",
-            "{told}"
-        );
+        assert_eq!(told["method"], "notifications/resources/list_changed", "{told}");
         hears_of_earth(&mut stdio).await;
-        server
-            .client
-            .command("sol", &set_mass("earth", 10 * n))
-            .await;
+        server.client.command("sol", &set_mass("earth", 10 * n)).await;
         hears_of_earth(&mut stdio).await;
     }
 }

@@ -26,11 +26,7 @@ pub(crate) struct Made {
 
 impl Made {
     pub(crate) const fn new(part: u64, count: u64) -> Self {
-        Self {
-            random: 0x9e37_79b9_7f4a_7c15 ^ part,
-            next: 0,
-            count,
-        }
+        Self { random: 0x9e37_79b9_7f4a_7c15 ^ part, next: 0, count }
     }
 
     /// The next batch, full but for the last; the chats come with the first.

@@ -25,12 +25,7 @@ pub(crate) async fn measure(index: &Index, count: u64) -> Result<()> {
         ("a phrase", format!("\"{} {}\"", word(0), word(300))),
         ("a beginning, rare", format!("{}*", word(14_000))),
     ] {
-        let query = SearchQuery {
-            text,
-            before: 1,
-            after: 1,
-            ..SearchQuery::default()
-        };
+        let query = SearchQuery { text, before: 1, after: 1, ..SearchQuery::default() };
         let ask = async || Ok(index.search(&query).await?.hits.len());
         time(&format!("`search`, {name}, one around"), "", ask).await?;
     }
@@ -75,52 +70,26 @@ async fn time(name: &str, in_memory: &str, ask: impl AsyncFn() -> Result<usize>)
 /// Names, the reference's figures in memory where it has one, and questions.
 async fn questions(index: &Index, count: u64) -> Result<Vec<(String, &'static str, MessageQuery)>> {
     let all = MessageQuery::default();
-    let chat = |id: u64| ChatKey {
-        source: SOURCES[0].to_owned(),
-        id: id.to_string(),
-    };
+    let chat = |id: u64| ChatKey { source: SOURCES[0].to_owned(), id: id.to_string() };
     let at = |days: i64| Timestamp::from_second(END - days * DAY).ok();
-    let said = |text: &str| MessageQuery {
-        search: Some(text.to_owned()),
-        ..all.clone()
-    };
-    let sent = |text: &str| MessageQuery {
-        sender: Some(text.to_owned()),
-        ..all.clone()
-    };
-    let one = |query: MessageQuery| MessageQuery {
-        source: Some(SOURCES[0].to_owned()),
-        ..query
-    };
+    let said = |text: &str| MessageQuery { search: Some(text.to_owned()), ..all.clone() };
+    let sent = |text: &str| MessageQuery { sender: Some(text.to_owned()), ..all.clone() };
+    let one = |query: MessageQuery| MessageQuery { source: Some(SOURCES[0].to_owned()), ..query };
     let (frequent, rare) = (word(0), word(19_990));
     let first = index.messages(&all).await?;
     let mut questions = vec![
         ("one source", "6.7 ms", one(all.clone())),
         ("two sources", "26.7 ms", all.clone()),
-        (
-            "one chat",
-            "",
-            MessageQuery {
-                chats: Some(vec![chat(3)]),
-                ..all.clone()
-            },
-        ),
+        ("one chat", "", MessageQuery { chats: Some(vec![chat(3)]), ..all.clone() }),
         (
             "40 chats, as of a name pattern",
             "52 ms",
-            MessageQuery {
-                chats: Some((0..40).map(chat).collect()),
-                ..all.clone()
-            },
+            MessageQuery { chats: Some((0..40).map(chat).collect()), ..all.clone() },
         ),
         (
             "since and before: one day, two years ago",
             "19.6 ms",
-            MessageQuery {
-                since: at(731),
-                before: at(730),
-                ..all.clone()
-            },
+            MessageQuery { since: at(731), before: at(730), ..all.clone() },
         ),
         ("sender, frequent", "", sent("u0")),
         ("sender, rare", "", sent("u499")),
@@ -130,28 +99,10 @@ async fn questions(index: &Index, count: u64) -> Result<Vec<(String, &'static st
         ("search, rare word", "21.8 ms", said(&rare)),
         ("search, part of words", "21.8 ms", said("rantenkor")),
         ("search, nothing", "21.8 ms", said("qqq")),
-        (
-            "search, frequent runs, nothing",
-            "21.8 ms",
-            said("kata sore katami"),
-        ),
+        ("search, frequent runs, nothing", "21.8 ms", said("kata sore katami")),
         ("search, two characters, nothing", "21.8 ms", said("qq")),
-        (
-            "kinds: pictures",
-            "",
-            MessageQuery {
-                kinds: vec![Kind::Image],
-                ..all.clone()
-            },
-        ),
-        (
-            "kinds: nothing",
-            "",
-            MessageQuery {
-                kinds: vec![Kind::Poll],
-                ..all.clone()
-            },
-        ),
+        ("kinds: pictures", "", MessageQuery { kinds: vec![Kind::Image], ..all.clone() }),
+        ("kinds: nothing", "", MessageQuery { kinds: vec![Kind::Poll], ..all.clone() }),
         (
             "chat, time, sender and search",
             "18.6 ms",
@@ -165,46 +116,18 @@ async fn questions(index: &Index, count: u64) -> Result<Vec<(String, &'static st
         (
             "sender and search, rare both",
             "",
-            MessageQuery {
-                sender: Some("u499".to_owned()),
-                ..said(&rare)
-            },
+            MessageQuery { sender: Some("u499".to_owned()), ..said(&rare) },
         ),
-        (
-            "offset 10,000",
-            "",
-            MessageQuery {
-                offset: 10_000,
-                ..all.clone()
-            },
-        ),
+        ("offset 10,000", "", MessageQuery { offset: 10_000, ..all.clone() }),
         (
             "offset: the oldest",
             "",
-            MessageQuery {
-                offset: usize::try_from(count)?.saturating_sub(100),
-                ..all.clone()
-            },
+            MessageQuery { offset: usize::try_from(count)?.saturating_sub(100), ..all.clone() },
         ),
-        (
-            "limit 1,000",
-            "",
-            MessageQuery {
-                limit: 1_000,
-                ..all.clone()
-            },
-        ),
+        ("limit 1,000", "", MessageQuery { limit: 1_000, ..all.clone() }),
     ];
-    questions.push((
-        "cursor: the second page",
-        "",
-        MessageQuery {
-            cursor: first.next,
-            ..all
-        },
-    ));
-    let named = questions
-        .into_iter()
-        .map(|(name, in_memory, query)| (name.to_owned(), in_memory, query));
+    questions.push(("cursor: the second page", "", MessageQuery { cursor: first.next, ..all }));
+    let named =
+        questions.into_iter().map(|(name, in_memory, query)| (name.to_owned(), in_memory, query));
     Ok(named.collect())
 }

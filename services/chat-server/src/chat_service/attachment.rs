@@ -57,10 +57,7 @@ impl ChatService {
             let mut reader = attached.reader.take(MAX_ATTACHMENT_BYTES);
             reader
                 .read_to_end(&mut bytes)
-                .map_err(|error| ImportError::Io {
-                    path: path.into(),
-                    error,
-                })?;
+                .map_err(|error| ImportError::Io { path: path.into(), error })?;
             Ok(bytes)
         };
         let bytes = match tokio::task::spawn_blocking(read).await {

@@ -61,8 +61,7 @@ impl ChatService {
         let source = id_of(&asked.source);
         let source = source.as_deref();
         if let Some(source) = source {
-            self.connected(source, asked.stored.unwrap_or(false))
-                .await?;
+            self.connected(source, asked.stored.unwrap_or(false)).await?;
         }
         self.settled(source).await;
         let fits = |chat: &view::Chat| {
@@ -128,13 +127,11 @@ pub(super) fn within(
     most: i64,
 ) -> Result<usize, Failure> {
     let fitting = (least..=most).contains(&given).then_some(given);
-    fitting
-        .and_then(|given| usize::try_from(given).ok())
-        .ok_or_else(|| {
-            let forms = match most {
-                i64::MAX => format!("give {least} or more"),
-                most => format!("give a number from {least} to {most}"),
-            };
-            Invalid::new(parameter, format!("{given} is out of bounds: {forms}")).into()
-        })
+    fitting.and_then(|given| usize::try_from(given).ok()).ok_or_else(|| {
+        let forms = match most {
+            i64::MAX => format!("give {least} or more"),
+            most => format!("give a number from {least} to {most}"),
+        };
+        Invalid::new(parameter, format!("{given} is out of bounds: {forms}")).into()
+    })
 }

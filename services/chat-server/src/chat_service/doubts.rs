@@ -23,9 +23,7 @@ impl ChatService {
     /// The reports of the sources.
     pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
         let known = self.index().sources().await?.into_iter();
-        Ok(Doubts(
-            known.map(|known| (known.id, known.report)).collect(),
-        ))
+        Ok(Doubts(known.map(|known| (known.id, known.report)).collect()))
     }
 
     /// What is incomplete or uncertain in an answer about these chats, in words.
@@ -79,10 +77,8 @@ impl Doubts {
 
     /// The same in words.
     fn of_dates(&self, chats: &Names) -> Option<String> {
-        let doubtful: Vec<(&String, view::Doubt)> = chats
-            .iter()
-            .filter_map(|(key, name)| Some((name, self.date(key)?)))
-            .collect();
+        let doubtful: Vec<(&String, view::Doubt)> =
+            chats.iter().filter_map(|(key, name)| Some((name, self.date(key)?))).collect();
         let named: Vec<String> = doubtful
             .iter()
             .take(MAX_NAMED)
@@ -128,10 +124,7 @@ impl Doubts {
         }
         listed.into_iter().filter_map(move |twin| {
             let name = |(source, id): &(String, String)| {
-                let key = ChatKey {
-                    source: source.clone(),
-                    id: id.clone(),
-                };
+                let key = ChatKey { source: source.clone(), id: id.clone() };
                 Some(format!("{source}:{}", chats.get(&key)?))
             };
             let [one, other] = &twin.chats;

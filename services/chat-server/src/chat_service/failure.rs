@@ -21,11 +21,7 @@ pub struct Failure {
 impl Failure {
     /// A failure without details.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: Value::Null,
-        }
+        Self { code, message: message.into(), data: Value::Null }
     }
 
     pub(crate) fn with_data(mut self, data: Value) -> Self {
@@ -38,11 +34,8 @@ impl Failure {
         sources: impl Iterator<Item = &'s str>,
     ) -> Self {
         let sources: Vec<&str> = sources.collect();
-        Self::new(
-            "SOURCE_NOT_FOUND",
-            format!("Source '{}' not found", short(source)),
-        )
-        .with_data(json!({ "sources": sources }))
+        Self::new("SOURCE_NOT_FOUND", format!("Source '{}' not found", short(source)))
+            .with_data(json!({ "sources": sources }))
     }
 
     pub(super) fn chat_not_found(chat: &str, source: Option<&str>, nearest: &[view::Chat]) -> Self {
@@ -109,10 +102,7 @@ impl Failure {
     /// Whether the question was wrong.
     #[must_use]
     pub fn is_invalid(&self) -> bool {
-        matches!(
-            self.code,
-            "INVALID_PARAMETER" | "AMBIGUOUS_CHAT" | "STREAMING_NOT_SUPPORTED"
-        )
+        matches!(self.code, "INVALID_PARAMETER" | "AMBIGUOUS_CHAT" | "STREAMING_NOT_SUPPORTED")
     }
 }
 

@@ -171,10 +171,8 @@ impl ChatService {
                             source: new.message.source.clone(),
                             id: new.message.chat_id.clone(),
                         };
-                        let is_there = query
-                            .chats
-                            .as_ref()
-                            .is_none_or(|chats| chats.contains(&key));
+                        let is_there =
+                            query.chats.as_ref().is_none_or(|chats| chats.contains(&key));
                         let news = News::Message(new);
                         if is_there && news.concerns(&to, None) {
                             return Some(news);
@@ -194,11 +192,7 @@ impl ChatService {
                 Some("no such message has come in: call again to go on waiting".to_owned()),
             ),
         };
-        Ok(view::Messages {
-            messages,
-            next_cursor: None,
-            note,
-        })
+        Ok(view::Messages { messages, next_cursor: None, note })
     }
 
     /// The messages with these words, newest first, and the messages around them.
@@ -239,18 +233,8 @@ impl ChatService {
                 // Marks may stand within a number.
                 snippet: (raw == message.content).then(|| hit.snippet.marked("**", "**")),
                 message,
-                before: hit
-                    .around
-                    .before
-                    .into_iter()
-                    .map(|it| self.shown(it))
-                    .collect(),
-                after: hit
-                    .around
-                    .after
-                    .into_iter()
-                    .map(|it| self.shown(it))
-                    .collect(),
+                before: hit.around.before.into_iter().map(|it| self.shown(it)).collect(),
+                after: hit.around.after.into_iter().map(|it| self.shown(it)).collect(),
             }
         };
         Ok(view::Hits {
@@ -268,9 +252,7 @@ impl ChatService {
         let most = MAX_AROUND.try_into().unwrap_or(i64::MAX);
         let before = within("before", asked.before.unwrap_or(5), 0, most)?;
         let after = within("after", asked.after.unwrap_or(5), 0, most)?;
-        let scope = self
-            .scope(id_of(&asked.source).as_deref(), Some(&asked.chat), true)
-            .await?;
+        let scope = self.scope(id_of(&asked.source).as_deref(), Some(&asked.chat), true).await?;
         let Some([key]) = scope.chats.as_deref() else {
             let reason = "give one chat, by id or name";
             return Err(query::Invalid::new("chat", reason).into());
@@ -291,9 +273,7 @@ impl ChatService {
     /// The id of a message by its visible form. If a number is redacted from the id, the messages with the same time
     /// are searched for the one that is shown like this.
     pub(super) async fn message_id(&self, chat: &ChatKey, shown: &str) -> Result<String, Failure> {
-        let time = shown
-            .split_once('-')
-            .and_then(|(time, _)| time.parse().ok());
+        let time = shown.split_once('-').and_then(|(time, _)| time.parse().ok());
         let Some(since) = time.and_then(|time| Timestamp::from_millisecond(time).ok()) else {
             return Ok(shown.to_owned());
         };
@@ -348,9 +328,8 @@ impl ChatService {
         let source = source.as_deref();
         // An invalid time is reported before anything is waited for.
         self.range(source, &asked.since, &asked.before)?;
-        let Scope { source, chats } = self
-            .scope(source, asked.chat.as_deref(), asked.stored.unwrap_or(false))
-            .await?;
+        let Scope { source, chats } =
+            self.scope(source, asked.chat.as_deref(), asked.stored.unwrap_or(false)).await?;
         // The chat may have named the source, and so the zone in which a day begins.
         let (since, before) = self.range(source.as_deref(), &asked.since, &asked.before)?;
         Ok(MessageQuery {
@@ -378,8 +357,7 @@ impl ChatService {
         let (now, zone) = (Timestamp::now(), self.zone(source));
         let time = |parameter, text: &Option<String>| {
             let text = text.as_deref();
-            text.map(|text| query::time(parameter, text, now, &zone))
-                .transpose()
+            text.map(|text| query::time(parameter, text, now, &zone)).transpose()
         };
         let (since, before) = (time("since", since)?, time("before", before)?);
         query::range(since, before)?;

@@ -43,10 +43,7 @@ impl ChatService {
     /// # Errors
     /// [`Failure`] if the index is not available.
     pub async fn follow(&self) -> Result<Following, Failure> {
-        Ok(Following {
-            service: self.clone(),
-            follower: self.index().follow(None).await?,
-        })
+        Ok(Following { service: self.clone(), follower: self.index().follow(None).await? })
     }
 
     /// Whether there is something to listen to; the id of the chat, if it is one.
@@ -95,10 +92,7 @@ impl Following {
                     });
                 }
                 Followed::Message(stored) if self.serves(&stored) => {
-                    let place = self
-                        .service
-                        .index()
-                        .cursor_after(&stored.source, stored.sequence);
+                    let place = self.service.index().cursor_after(&stored.source, stored.sequence);
                     let cursor = place.await.ok().flatten();
                     return Some(News::Message(Box::new(NewMessage {
                         message: self.service.shown(*stored),
@@ -139,10 +133,7 @@ impl News {
                     && to.chat_filter.as_deref().is_none_or(|part| {
                         message.chat_id == part || index::contains(&message.chat, part)
                     })
-                    && to
-                        .sender
-                        .as_deref()
-                        .is_none_or(|part| is_sender(message, part))
+                    && to.sender.as_deref().is_none_or(|part| is_sender(message, part))
                     && to
                         .search
                         .as_deref()
@@ -163,8 +154,5 @@ fn is_sender(message: &view::Message, part: &str) -> bool {
         return true;
     }
     let names = [Some(&sender.display_name), sender.username.as_ref()];
-    names
-        .into_iter()
-        .flatten()
-        .any(|name| index::contains(name, part))
+    names.into_iter().flatten().any(|name| index::contains(name, part))
 }

@@ -114,9 +114,8 @@ impl ChatService {
         let seen = self.seen_senders().await?;
         // Without a limit: only the visible messages decide who has written most, and who has this name.
         let found = self.index().people(&self.0.aliases).await?.into_iter();
-        let mut people: Vec<view::Person> = found
-            .filter_map(|person| self.person(person, &seen))
-            .collect();
+        let mut people: Vec<view::Person> =
+            found.filter_map(|person| self.person(person, &seen)).collect();
         people.sort_by_key(|person| std::cmp::Reverse(person.messages));
         let named = |person: &view::Person| match asked.name.as_deref() {
             None => true,
@@ -125,9 +124,7 @@ impl ChatService {
         let people = people.into_iter().filter(named).skip(offset).take(limit);
         Ok(view::People {
             people: people.collect(),
-            note: self
-                .note(None, &names(&self.seen_chats(None).await?))
-                .await?,
+            note: self.note(None, &names(&self.seen_chats(None).await?)).await?,
         })
     }
 
@@ -181,13 +178,7 @@ impl ChatService {
                 };
                 let mut participant = identity.participant;
                 self.0.redactor.participant(&mut participant);
-                let Participant {
-                    id,
-                    name,
-                    username,
-                    phone,
-                    ..
-                } = participant;
+                let Participant { id, name, username, phone, .. } = participant;
                 Some(view::Identity {
                     source: identity.source,
                     id,
@@ -229,7 +220,5 @@ fn is_called(person: &view::Person, part: &str) -> bool {
         .iter()
         .flat_map(|identity| [identity.phone.as_deref(), Some(&identity.id)]);
     names.into_iter().any(|name| index::contains(name, part))
-        || numbers
-            .flatten()
-            .any(|number| index::is_number(number, part))
+        || numbers.flatten().any(|number| index::is_number(number, part))
 }

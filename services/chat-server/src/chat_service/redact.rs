@@ -20,9 +20,7 @@ pub(super) struct Redactor {
 
 impl Redactor {
     pub(super) fn new(index: &Index, redacts: bool) -> Self {
-        Self {
-            index: redacts.then(|| index.clone()),
-        }
+        Self { index: redacts.then(|| index.clone()) }
     }
 
     pub(super) const fn is_on(&self) -> bool {
@@ -36,9 +34,7 @@ impl Redactor {
 
     /// An id: only unmistakable numbers are redacted, since ids are digits too.
     pub(super) fn id(&self, id: &mut String) {
-        self.replace(id, &|number| {
-            number.starts_with('+') || number.starts_with("00")
-        });
+        self.replace(id, &|number| number.starts_with('+') || number.starts_with("00"));
     }
 
     /// The id of a message. Signal's ids contain the author's number if no better id is known.
@@ -63,10 +59,7 @@ impl Redactor {
     pub(super) fn participant(&self, participant: &mut Participant) {
         participant.phone.take_if(|_| self.is_on());
         self.named(&mut participant.id, &mut participant.name);
-        participant
-            .username
-            .iter_mut()
-            .for_each(|name| self.text(name));
+        participant.username.iter_mut().for_each(|name| self.text(name));
     }
 
     pub(super) fn stored(&self, stored: &mut StoredMessage) {
@@ -88,27 +81,14 @@ impl Redactor {
         topic.iter_mut().for_each(|topic| self.text(topic));
         self.message_id(id);
         reply_to.iter_mut().for_each(|id| self.message_id(id));
-        sender
-            .iter_mut()
-            .for_each(|sender| self.participant(sender));
+        sender.iter_mut().for_each(|sender| self.participant(sender));
         self.body(body);
         forwarded_from.iter_mut().for_each(|from| self.text(from));
-        for Reaction {
-            emoji,
-            count: _,
-            by,
-        } in reactions
-        {
+        for Reaction { emoji, count: _, by } in reactions {
             self.text(emoji);
             by.iter_mut().for_each(|name| self.text(name));
         }
-        for Attachment {
-            name,
-            media_type,
-            place,
-            ..
-        } in attachments
-        {
+        for Attachment { name, media_type, place, .. } in attachments {
             // Names of files contain dates and counts.
             name.iter_mut().for_each(|name| self.id(name));
             media_type.iter_mut().for_each(make_visible);
@@ -174,28 +154,16 @@ fn make_visible(text: &mut String) {
 /// Whether a number is a part of something else: of a link (except one that leads to a number), an account (IBAN), or
 /// degrees of a map.
 fn is_spared(before: &str, number: &str) -> bool {
-    let token = before
-        .rsplit(char::is_whitespace)
-        .next()
-        .unwrap_or_default();
+    let token = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_link = token.contains("://")
-        && !["wa.me", "whatsapp", "t.me/+"]
-            .iter()
-            .any(|it| token.contains(it));
+        && !["wa.me", "whatsapp", "t.me/+"].iter().any(|it| token.contains(it));
     let mut letters = before.chars().rev();
-    let is_country = letters
-        .by_ref()
-        .take(2)
-        .filter(char::is_ascii_uppercase)
-        .count()
-        == 2;
+    let is_country = letters.by_ref().take(2).filter(char::is_ascii_uppercase).count() == 2;
     let is_account = is_country && !letters.next().is_some_and(char::is_alphanumeric);
     let is_degrees = number.split_once('.').is_some_and(|(whole, rest)| {
         (1..=3).contains(&whole.len())
             && rest.len() >= 4
-            && (whole.to_owned() + rest)
-                .bytes()
-                .all(|it| it.is_ascii_digit())
+            && (whole.to_owned() + rest).bytes().all(|it| it.is_ascii_digit())
     });
     is_link || is_account || is_degrees
 }

@@ -78,10 +78,9 @@ impl ChatService {
     /// The visible chats of a source, or of all sources of the configuration; those with the latest activity first.
     pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
         let chats = self.index().chats(source).await?;
-        let seen = chats.into_iter().filter(|chat| {
-            self.registry()
-                .serves(&chat.source, &chat.chat.id, &chat.chat.name)
-        });
+        let seen = chats
+            .into_iter()
+            .filter(|chat| self.registry().serves(&chat.source, &chat.chat.id, &chat.chat.name));
         Ok(seen
             .map(|mut chat| {
                 let key = chat.key();
@@ -109,10 +108,7 @@ impl ChatService {
                 Some(seen.into_iter().map(|chat| chat.key).collect())
             }
         };
-        Ok(Scope {
-            source: source.map(str::to_owned),
-            chats,
-        })
+        Ok(Scope { source: source.map(str::to_owned), chats })
     }
 
     /// The scope of a request with these arguments. Without a chat, or with `*`, it is all chats.
@@ -144,10 +140,7 @@ impl ChatService {
             None => self.scope_of(source).await,
             Some(chat) => {
                 let found = self.find(source, chat).await?;
-                Ok(Scope {
-                    source: Some(found.key.source.clone()),
-                    chats: Some(vec![found.key]),
-                })
+                Ok(Scope { source: Some(found.key.source.clone()), chats: Some(vec![found.key]) })
             }
         }
     }
@@ -161,11 +154,8 @@ impl ChatService {
                 let known = &seen.shown.chat;
                 known.id == chat || contains(&known.name, chat) && contains(chat, &known.name)
             };
-            let called: Vec<ChatSummary> = seen
-                .iter()
-                .filter(|chat| is_called(chat))
-                .map(|chat| chat.shown.clone())
-                .collect();
+            let called: Vec<ChatSummary> =
+                seen.iter().filter(|chat| is_called(chat)).map(|chat| chat.shown.clone()).collect();
             let views: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
             if called.len() > 1 {
                 return Err(Failure::ambiguous(chat, &views, called.len()));

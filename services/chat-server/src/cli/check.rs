@@ -59,22 +59,10 @@ impl CheckConfigArgs {
 
 /// What is wrong with a source.
 fn check(source: &SourceConfig) -> Vec<String> {
-    let SourceKind::Export {
-        format,
-        path,
-        zone,
-        day_order,
-        me,
-        ..
-    } = &source.kind
-    else {
+    let SourceKind::Export { format, path, zone, day_order, me, .. } = &source.kind else {
         return Vec::new();
     };
-    let options = Options {
-        zone: zone.clone(),
-        day_order: *day_order,
-        me: me.clone(),
-    };
+    let options = Options { zone: zone.clone(), day_order: *day_order, me: me.clone() };
     let mut chats: Vec<Chat> = Vec::new();
     let mut take = |event| {
         if let Event::Chat(chat) = event {
@@ -85,15 +73,10 @@ fn check(source: &SourceConfig) -> Vec<String> {
     if let Err(error) = import::read(path, Some(*format), &options, &mut take, &mut |_, _| {}) {
         return vec![error.to_string()];
     }
-    let named = chats
-        .iter()
-        .flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));
+    let named = chats.iter().flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));
     let matched = named.cloned().collect();
     let unmatched = source.chats.unmatched(&matched);
-    unmatched
-        .into_iter()
-        .map(|entry| advice(entry, &chats))
-        .collect()
+    unmatched.into_iter().map(|entry| advice(entry, &chats)).collect()
 }
 
 /// The chats that an entry may have meant, with all forms of their ids.

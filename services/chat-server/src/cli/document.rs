@@ -44,9 +44,7 @@ impl Document {
     pub(super) fn source(&mut self, id: &str) -> Result<&mut Table, CliError> {
         let none = wrong(&self.file, format_args!("there is no source {id:?}"));
         let mut tables = self.sources().into_iter().flat_map(|it| it.iter_mut());
-        tables
-            .find(|table| text(table, "id") == Some(id))
-            .ok_or(none)
+        tables.find(|table| text(table, "id") == Some(id)).ok_or(none)
     }
 
     /// Adds an export under a new id, which is returned.

@@ -42,10 +42,7 @@ pub(super) struct ImportArgs {
 impl ImportArgs {
     /// One source, if it has changed.
     pub(super) fn of(source: String) -> Self {
-        Self {
-            sources: vec![source],
-            again: false,
-        }
+        Self { sources: vec![source], again: false }
     }
 
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
@@ -138,10 +135,7 @@ impl ImportArgs {
         let (mut failed, mut left_out) = (Vec::new(), 0);
         let mut output = Output::new();
         for id in exports {
-            let Some(export) = service
-                .registry()
-                .get(&id)
-                .and_then(|entry| entry.export.clone())
+            let Some(export) = service.registry().get(&id).and_then(|entry| entry.export.clone())
             else {
                 continue;
             };
@@ -190,12 +184,7 @@ impl ImportArgs {
 
 /// How many entries the last reading left out.
 fn left_out_of(export: &Export) -> u64 {
-    export
-        .progress()
-        .borrow()
-        .summary
-        .as_ref()
-        .map_or(0, |summary| summary.skipped)
+    export.progress().borrow().summary.as_ref().map_or(0, |summary| summary.skipped)
 }
 
 /// What was read.
@@ -251,9 +240,7 @@ impl<'i> Bar<'i> {
             u64::try_from(share).unwrap_or(most).min(most)
         };
         let filled = of(CELLS);
-        let cells: String = (0..CELLS)
-            .map(|n| if n < filled { '█' } else { '░' })
-            .collect();
+        let cells: String = (0..CELLS).map(|n| if n < filled { '█' } else { '░' }).collect();
         let mut stderr = io::stderr().lock();
         // A closed stderr is ignored.
         let _ = write!(stderr, "\r{} {cells} {:3} %", self.id, of(100));

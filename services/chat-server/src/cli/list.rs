@@ -12,15 +12,7 @@ use crate::chat_service::{ChatFilter, ChatQuestion, ChatService, Mode};
 use crate::view;
 
 /// The columns of a source and of a chat.
-const SOURCE: [&str; 7] = [
-    "id",
-    "name",
-    "is_connected",
-    "streams",
-    "chats",
-    "messages",
-    "status",
-];
+const SOURCE: [&str; 7] = ["id", "name", "is_connected", "streams", "chats", "messages", "status"];
 const CHAT: [&str; 8] = [
     "source",
     "id",
@@ -80,15 +72,9 @@ fn source_line(source: &view::Source) -> String {
     let doubtful = source.date_doubts.len() as u64 + source.more_date_doubts;
     let doubtful = (doubtful > 0).then(|| format!("dates of {doubtful} chats are in doubt"));
     let said = source.not_served.iter().chain(&source.status);
-    let said: String = said
-        .chain(&doubtful)
-        .chain(&source.twice)
-        .map(|it| format!(" ({it})"))
-        .collect();
-    format!(
-        "{}: {} chats, {} messages{said}",
-        source.id, source.chats, source.messages
-    )
+    let said: String =
+        said.chain(&doubtful).chain(&source.twice).map(|it| format!(" ({it})")).collect();
+    format!("{}: {} chats, {} messages{said}", source.id, source.chats, source.messages)
 }
 
 impl Chats {
@@ -129,11 +115,9 @@ impl Chats {
 fn chat_line(chat: &view::Chat) -> String {
     let last = chat.last_activity.as_deref().unwrap_or("never");
     let doubt = match &chat.date_doubt {
-        Some(doubt) => format!(
-            ", dates {} or perhaps {}",
-            doubt.read_as.name(),
-            doubt.or_perhaps.name()
-        ),
+        Some(doubt) => {
+            format!(", dates {} or perhaps {}", doubt.read_as.name(), doubt.or_perhaps.name())
+        }
         None => String::new(),
     };
     format!(

@@ -61,10 +61,7 @@ impl MessagesArgs {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         let service = paths.open(Mode::Reads).await?;
         let asked = self.asked;
-        let is_one = asked
-            .chat
-            .as_deref()
-            .is_some_and(|chat| chat != "*" && !chat.ends_with(":*"));
+        let is_one = asked.chat.as_deref().is_some_and(|chat| chat != "*" && !chat.ends_with(":*"));
         let page = service.messages(&asked).await;
         close(&service).await;
         write(page?, self.format, is_one)?;

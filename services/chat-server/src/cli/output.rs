@@ -26,9 +26,7 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new() -> Self {
-        Self {
-            writer: BufWriter::new(io::stdout().lock()),
-        }
+        Self { writer: BufWriter::new(io::stdout().lock()) }
     }
 
     /// One line.

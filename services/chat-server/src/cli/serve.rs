@@ -59,10 +59,8 @@ impl ServeArgs {
 #[must_use]
 pub fn host() -> Host {
     let mut host = Host::default();
-    host.http.budget.calls = mcp_proto::budget::Bound {
-        total: mcp::MAX_REQUESTS,
-        share: mcp::MAX_REQUESTS,
-    };
+    host.http.budget.calls =
+        mcp_proto::budget::Bound { total: mcp::MAX_REQUESTS, share: mcp::MAX_REQUESTS };
     host.http.body_timeout = CONNECTION_TIMEOUT;
     host.serve.header_timeout = CONNECTION_TIMEOUT;
     host.serve.shutdown_deadline = DRAIN;

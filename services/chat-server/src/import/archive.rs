@@ -24,9 +24,7 @@ pub struct Attached {
 
 impl std::fmt::Debug for Attached {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attached")
-            .field("size", &self.size)
-            .finish_non_exhaustive()
+        f.debug_struct("Attached").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -48,21 +46,14 @@ pub fn attachment_within(
     most: u64,
 ) -> Result<Attached, ImportError> {
     let within = |size: u64| match size > most {
-        true => Err(ImportError::TooLarge {
-            path: PathBuf::from(relative),
-            size,
-            most,
-        }),
+        true => Err(ImportError::TooLarge { path: PathBuf::from(relative), size, most }),
         false => Ok(size),
     };
     let refuse = |problem: &str| ImportError::Unknown {
         path: PathBuf::from(relative),
         problem: problem.to_owned(),
     };
-    let plain = |path: &Path| {
-        path.components()
-            .all(|part| matches!(part, Component::Normal(_)))
-    };
+    let plain = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
     if relative.is_empty() || relative.contains(['\\', '\0']) || !plain(Path::new(relative)) {
         return Err(refuse("an attachment is named by a path within its export"));
     }
@@ -78,22 +69,14 @@ pub fn attachment_within(
         };
         // A reader of an entry borrows the archive, so the bytes are taken out; the size is that of the entry, and
         // reading ends there, even if it unpacks to more.
-        let entry = zip
-            .by_name(&name)
-            .map_err(|error| damaged_zip(export, &error))?;
+        let entry = zip.by_name(&name).map_err(|error| damaged_zip(export, &error))?;
         if !entry.is_file() || entry.is_symlink() {
             return Err(refuse("is not a file"));
         }
         let size = within(entry.size())?;
         let mut bytes = Vec::new();
-        entry
-            .take(size)
-            .read_to_end(&mut bytes)
-            .map_err(io_at(export))?;
-        return Ok(Attached {
-            size: bytes.len() as u64,
-            reader: Box::new(io::Cursor::new(bytes)),
-        });
+        entry.take(size).read_to_end(&mut bytes).map_err(io_at(export))?;
+        return Ok(Attached { size: bytes.len() as u64, reader: Box::new(io::Cursor::new(bytes)) });
     }
     let folder = folder_of(export);
     let root = folder.canonicalize().map_err(io_at(folder))?;
@@ -108,10 +91,7 @@ pub fn attachment_within(
         return Err(refuse("is not a file"));
     }
     let file = File::open(&real).map_err(io_at(&real))?;
-    Ok(Attached {
-        size: within(metadata.len())?,
-        reader: Box::new(file),
-    })
+    Ok(Attached { size: within(metadata.len())?, reader: Box::new(file) })
 }
 
 /// A zip in a folder of exports, however deep, and the path in it: `WhatsApp Chat - Anna.zip/1.jpg`.
@@ -138,10 +118,7 @@ pub(super) fn folder_of(export: &Path) -> &Path {
 /// The entries of a folder in the order of their names.
 pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
     let mut entries = Vec::new();
-    for entry in fs::read_dir(folder)
-        .map_err(io_at(folder))?
-        .take(MAX_ENTRIES)
-    {
+    for entry in fs::read_dir(folder).map_err(io_at(folder))?.take(MAX_ENTRIES) {
         entries.push(entry.map_err(io_at(folder))?.path());
     }
     entries.sort();
@@ -198,6 +175,5 @@ pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
 
 /// Names that are not text do not belong to an export.
 pub(super) fn file_names<R: Read + io::Seek>(zip: &ZipArchive<R>) -> impl Iterator<Item = String> {
-    zip.file_names()
-        .filter_map(|name| Some(name.ok()?.into_owned()))
+    zip.file_names().filter_map(|name| Some(name.ok()?.into_owned()))
 }

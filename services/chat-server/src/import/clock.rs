@@ -17,10 +17,7 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn new(zone: &TimeZone) -> Self {
-        Self {
-            zone: zone.clone(),
-            last: None,
-        }
+        Self { zone: zone.clone(), last: None }
     }
 
     /// The timestamp; `None` for a year out of range.

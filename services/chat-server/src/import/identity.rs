@@ -44,10 +44,6 @@ impl Identities {
         {
             self.seen.remove(&oldest);
         }
-        sha.finalize()
-            .iter()
-            .take(12)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        sha.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -86,10 +86,7 @@ impl Layout {
 impl Unit {
     /// The folder of its main file in the tree, with a slash behind it.
     pub(super) fn folder(&self) -> &str {
-        self.file
-            .rfind('/')
-            .and_then(|at| self.file.get(..=at))
-            .unwrap_or_default()
+        self.file.rfind('/').and_then(|at| self.file.get(..=at)).unwrap_or_default()
     }
 
     /// Its name among all exports.
@@ -160,16 +157,12 @@ pub fn plan(
         Some(format) => Some(format),
         None => found.units.first().map(|unit| unit.layout.format()),
     };
-    let (units, foreign): (Vec<Unit>, Vec<Unit>) = found
-        .units
-        .into_iter()
-        .partition(|unit| Some(unit.layout.format()) == chosen);
+    let (units, foreign): (Vec<Unit>, Vec<Unit>) =
+        found.units.into_iter().partition(|unit| Some(unit.layout.format()) == chosen);
     if units.is_empty() {
         return Err(nothing(path, chosen, &foreign, &found.others));
     }
-    let known: Mark = before
-        .and_then(|mark| serde_json::from_str(mark).ok())
-        .unwrap_or_default();
+    let known: Mark = before.and_then(|mark| serde_json::from_str(mark).ok()).unwrap_or_default();
     let mut mark = Mark {
         how: hex(&Sha256::digest(format!("{chosen:?} {options:?}"))),
         files: BTreeMap::new(),
@@ -224,10 +217,9 @@ fn find(path: &Path) -> Result<ExportUnits, ImportError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         found.file(&Tree::Folder(root), &name, path, true)?;
     } else {
-        found.others.push((
-            path.display().to_string(),
-            "is neither a file nor a folder".to_owned(),
-        ));
+        found
+            .others
+            .push((path.display().to_string(), "is neither a file nor a folder".to_owned()));
     }
     Ok(found)
 }
@@ -257,11 +249,7 @@ impl ExportUnits {
         let ios = folder.join(whatsapp::IOS_FILE).is_file();
         for entry in entries {
             self.looked += 1;
-            let name = entry
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if self.looked > archive::MAX_ENTRIES || name.starts_with('.') || name == "__MACOSX" {
                 continue;
             }
@@ -299,11 +287,7 @@ impl ExportUnits {
         }
         if archive::is_zip(path)? {
             // In a folder its name is a part of every path in it.
-            let prefix = if is_meant {
-                String::new()
-            } else {
-                format!("{file}/")
-            };
+            let prefix = if is_meant { String::new() } else { format!("{file}/") };
             return self.zip(path, file, &prefix);
         }
         let head = tree.read(file, |reader, _| {
@@ -362,8 +346,7 @@ impl ExportUnits {
             }
         }
         if mains.is_empty() && texts.is_empty() {
-            self.others
-                .push((file.to_owned(), "this zip holds no export".to_owned()));
+            self.others.push((file.to_owned(), "this zip holds no export".to_owned()));
         }
         Ok(())
     }
@@ -413,12 +396,7 @@ fn nothing(
         .take(MAX_NAMED)
         .map(|unit| format!("{} ({} export)", unit.key(), unit.layout.format().name()))
         .collect();
-    found.extend(
-        others
-            .iter()
-            .take(MAX_NAMED)
-            .map(|(name, why)| format!("{name} ({why})")),
-    );
+    found.extend(others.iter().take(MAX_NAMED).map(|(name, why)| format!("{name} ({why})")));
     let found = match found.is_empty() {
         true => "nothing of the kind".to_owned(),
         false => found.join(", "),
@@ -439,9 +417,5 @@ fn nothing(
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

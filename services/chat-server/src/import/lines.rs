@@ -55,9 +55,7 @@ impl<R: Read> Lines<R> {
         let reader = match encoding == UTF_8 {
             true => Decoded::Plain(whole),
             false => Decoded::Other(Box::new(
-                DecodeReaderBytesBuilder::new()
-                    .encoding(Some(encoding))
-                    .build(whole),
+                DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(whole),
             )),
         };
         Ok(Self {

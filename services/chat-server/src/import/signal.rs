@@ -70,10 +70,10 @@ pub(super) fn read(
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
     let path = unit.tree.path().join(&unit.file);
-    let name = path.parent().and_then(Path::file_name).map_or_else(
-        || "Signal".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    );
+    let name = path
+        .parent()
+        .and_then(Path::file_name)
+        .map_or_else(|| "Signal".to_owned(), |name| name.to_string_lossy().into_owned());
     let place = Folder::new(&unit.prefix, unit.folder());
     let mut senders = BTreeSet::new();
     let entries = |reading: &mut Reading<'_, '_, '_>, take: &mut Take<'_>| {
@@ -107,11 +107,7 @@ pub(super) fn read(
     let chat = Chat {
         id: name.clone(),
         name,
-        kind: if senders.len() > 2 {
-            ChatKind::Group
-        } else {
-            ChatKind::Direct
-        },
+        kind: if senders.len() > 2 { ChatKind::Group } else { ChatKind::Direct },
         participants: None,
     };
     let id = chat.id.clone();
@@ -126,10 +122,9 @@ pub(super) fn read(
     entries(reading, &mut |reading, entry| {
         let time = entry.time;
         match message(&id, entry, reading, &mut known) {
-            Some(message) => reading.take(Event::Message {
-                chat: id.clone(),
-                message: Box::new(message),
-            }),
+            Some(message) => {
+                reading.take(Event::Message { chat: id.clone(), message: Box::new(message) })
+            }
             None => {
                 reading.skip(format_args!(
                     "{id}: the time {time} is impossible: a message is left out"
@@ -172,9 +167,7 @@ fn message(
         found.map(|(_, id)| id.clone())
     });
     // A reply to a file or to a very old message names no message: then the quote itself is shown.
-    let quote = entry
-        .quote
-        .filter(|quote| reply_to.is_none() && !quote.is_empty());
+    let quote = entry.quote.filter(|quote| reply_to.is_none() && !quote.is_empty());
     let text = match quote {
         Some(quote) => format!("> {}\n{}", quote.replace('\n', "\n> "), entry.text),
         None => entry.text.clone(),
@@ -182,9 +175,7 @@ fn message(
     if known.recent.len() == MAX_RECENT {
         known.recent.pop_front();
     }
-    known
-        .recent
-        .push_back((digest(&plain(&entry.text)), id.clone()));
+    known.recent.push_back((digest(&plain(&entry.text)), id.clone()));
     let is_me = entry.sender == ME || reading.options.me.as_deref() == Some(&entry.sender);
     Some(Message {
         id,
@@ -214,11 +205,7 @@ fn gather(reactions: impl Iterator<Item = (String, String)>) -> Vec<Reaction> {
     let mut places = HashMap::new();
     for (name, emoji) in reactions {
         let place = *places.entry(emoji).or_insert_with_key(|emoji| {
-            gathered.push(Reaction {
-                emoji: emoji.clone(),
-                count: 0,
-                by: Vec::new(),
-            });
+            gathered.push(Reaction { emoji: emoji.clone(), count: 0, by: Vec::new() });
             gathered.len() - 1
         });
         if let Some(reaction) = gathered.get_mut(place) {

@@ -65,20 +65,13 @@ fn walk(
         }
         let outcome = stream::account(&mut export, &mut json);
         let (something, sorted) = (export.something, export.sorted);
-        let walked = |ended| Walked {
-            sorted,
-            found: export.found(),
-            ended,
-        };
+        let walked = |ended| Walked { sorted, found: export.found(), ended };
         let path = unit.tree.path().join(&unit.file);
         match outcome {
             Err(ScanError::Stopped) => Ok(walked(ControlFlow::Break(()))),
             _ if sorted => Ok(walked(ControlFlow::Continue(()))),
             Ok(()) if something => Ok(walked(ControlFlow::Continue(()))),
-            Ok(()) => Err(ImportError::Unknown {
-                path,
-                problem: NO_EXPORT.to_owned(),
-            }),
+            Ok(()) => Err(ImportError::Unknown { path, problem: NO_EXPORT.to_owned() }),
             // A file that is too large is an error of the export, not of the disk.
             Err(ScanError::Io(error)) if error.kind() != ErrorKind::InvalidData => {
                 Err(ImportError::Io { path, error })

@@ -30,10 +30,7 @@ impl Tree {
             true => MAX_UNPACKED_BYTES,
             false => MAX_TEXT_BYTES,
         };
-        Self::Zip {
-            path: path.to_owned(),
-            left: Arc::new(AtomicU64::new(3 * most)),
-        }
+        Self::Zip { path: path.to_owned(), left: Arc::new(AtomicU64::new(3 * most)) }
     }
 
     /// Opens a file for `use_it`, which also receives its size.
@@ -51,9 +48,8 @@ impl Tree {
             }
             Self::Zip { path, left } => {
                 let mut zip = archive::open_zip(path)?;
-                let entry = zip
-                    .by_name(name)
-                    .map_err(|error| archive::damaged_zip(path, &error))?;
+                let entry =
+                    zip.by_name(name).map_err(|error| archive::damaged_zip(path, &error))?;
                 let size = entry.size();
                 use_it(&mut Unpacked { entry, left }, size)
             }
@@ -74,12 +70,7 @@ impl Tree {
             Self::Folder(root) => root.join(name),
             Self::Zip { path, .. } => path.clone(),
         };
-        let since = fs::metadata(path)
-            .ok()?
-            .modified()
-            .ok()?
-            .duration_since(UNIX_EPOCH)
-            .ok()?;
+        let since = fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         Timestamp::from_second(i64::try_from(since.as_secs()).ok()?).ok()
     }
 
@@ -96,16 +87,13 @@ impl Tree {
             Self::Folder(root) => {
                 let entries = archive::entries(&root.join(folder)).unwrap_or_default();
                 let names = entries.iter().filter_map(|entry| entry.file_name());
-                names
-                    .map(|name| format!("{folder}{}", name.to_string_lossy()))
-                    .collect()
+                names.map(|name| format!("{folder}{}", name.to_string_lossy())).collect()
             }
             Self::Zip { path, .. } => archive::open_zip(path).map_or_else(
                 |_| Vec::new(),
                 |zip| {
                     let inside = |name: &String| {
-                        name.strip_prefix(folder)
-                            .is_some_and(|rest| !rest.contains('/'))
+                        name.strip_prefix(folder).is_some_and(|rest| !rest.contains('/'))
                     };
                     archive::file_names(&zip).filter(inside).collect()
                 },
@@ -123,11 +111,9 @@ struct Unpacked<'l, R> {
 impl<R: Read> Read for Unpacked<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.entry.read(buffer)?;
-        let spent = self
-            .left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(count as u64)
-            });
+        let spent = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(count as u64)
+        });
         spent.map_err(|_| {
             let problem = format!("texts of more than {MAX_UNPACKED_BYTES} bytes in one zip");
             io::Error::new(io::ErrorKind::InvalidData, problem)

@@ -52,9 +52,7 @@ type Note<'n> = dyn FnMut(&mut Reading<'_, '_, '_>, &Unit, Result<ControlFlow<()
 
 /// Whether a text begins as a chat does: its first line, or one soon after it, is a header.
 pub(super) fn looks_like(text: &str) -> bool {
-    text.lines()
-        .take(GLANCE)
-        .any(|line| header::parse(line).is_some())
+    text.lines().take(GLANCE).any(|line| header::parse(line).is_some())
 }
 
 /// A chat after the first walk.
@@ -101,22 +99,11 @@ fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError
         tree => names::of_file(&tree.path().join(&unit.file)),
     };
     let zone = jiff::tz::TimeZone::system();
-    let written = unit
-        .tree
-        .modified(&unit.file)
-        .map(|at| zone.to_datetime(at).date());
+    let written = unit.tree.modified(&unit.file).map(|at| zone.to_datetime(at).date());
     let mut survey = Survey::until(written);
-    unit.tree.read(&unit.file, |text, _| {
-        survey.walk(&name, text).map_err(at(&unit.key()))
-    })?;
+    unit.tree.read(&unit.file, |text, _| survey.walk(&name, text).map_err(at(&unit.key())))?;
     let found = survey.found(&name);
-    Ok(found.map(|found| Surveyed {
-        unit,
-        is_new,
-        name,
-        found,
-        bytes: survey.bytes,
-    }))
+    Ok(found.map(|found| Surveyed { unit, is_new, name, found, bytes: survey.bytes }))
 }
 
 /// An uncertain date order of one chat becomes likely if the certain chats with the same header format agree.
@@ -126,16 +113,12 @@ fn agree(chats: &mut [Surveyed<'_>]) {
         if let Ok(decision) = &chat.found.order
             && decision.confidence == Confidence::Certain
         {
-            certain
-                .entry(chat.found.shape)
-                .or_default()
-                .insert(decision.order);
+            certain.entry(chat.found.shape).or_default().insert(decision.order);
         }
     }
     for chat in chats {
-        let orders = certain
-            .get(&chat.found.shape)
-            .map(|orders| orders.iter().copied().collect::<Vec<_>>());
+        let orders =
+            certain.get(&chat.found.shape).map(|orders| orders.iter().copied().collect::<Vec<_>>());
         let (Ok(decision), Some([order])) = (&mut chat.found.order, orders.as_deref()) else {
             continue;
         };
@@ -178,18 +161,12 @@ fn read_chat(
         },
     };
     let kind = found.kind;
-    let new_chat = Chat {
-        id: name.clone(),
-        name: name.clone(),
-        kind,
-        participants: None,
-    };
+    let new_chat = Chat { id: name.clone(), name: name.clone(), kind, participants: None };
     if reading.take(Event::Chat(new_chat)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    if let Some(alternative) = decision
-        .alternative
-        .filter(|_| decision.confidence < Confidence::Certain)
+    if let Some(alternative) =
+        decision.alternative.filter(|_| decision.confidence < Confidence::Certain)
     {
         reading.doubt(Doubt {
             chat: name.clone(),
@@ -208,22 +185,15 @@ fn read_chat(
         chat: name,
         shape: found.shape,
         order: decision,
-        now: Timestamp::now()
-            .saturating_add(24.hours())
-            .unwrap_or(Timestamp::MAX),
+        now: Timestamp::now().saturating_add(24.hours()).unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),
         prefix: &prefix,
         clock: Clock::new(&options.zone),
         identities: Identities::default(),
         open: None,
-        part: ChatSize {
-            size: unit.size(),
-            text: chat.bytes,
-        },
+        part: ChatSize { size: unit.size(), text: chat.bytes },
     };
-    unit.tree.read(&unit.file, |text, _| {
-        parse.walk(text, reading).map_err(at(&unit.key()))
-    })
+    unit.tree.read(&unit.file, |text, _| parse.walk(text, reading).map_err(at(&unit.key())))
 }
 
 /// A file that is too large or cannot be unpacked is an error of the export, not of the disk.

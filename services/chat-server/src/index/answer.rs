@@ -157,10 +157,7 @@ impl ChatSummary {
     /// Its source and its id.
     #[must_use]
     pub fn key(&self) -> ChatKey {
-        ChatKey {
-            source: self.source.clone(),
-            id: self.chat.id.clone(),
-        }
+        ChatKey { source: self.source.clone(), id: self.chat.id.clone() }
     }
 }
 

@@ -151,19 +151,13 @@ pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
             [chat] => return FoundChat::Found(Box::new((*chat).clone())),
             several => {
                 return FoundChat::Ambiguous {
-                    candidates: several
-                        .iter()
-                        .take(CANDIDATES)
-                        .map(|&chat| chat.clone())
-                        .collect(),
+                    candidates: several.iter().take(CANDIDATES).map(|&chat| chat.clone()).collect(),
                     total: several.len(),
                 };
             }
         }
     }
-    FoundChat::NotFound {
-        nearest: nearest(chats, &names, &folded),
-    }
+    FoundChat::NotFound { nearest: nearest(chats, &names, &folded) }
 }
 
 /// The chats whose names, or words in them, are similar, by Jaro-Winkler, which compares common letters and their

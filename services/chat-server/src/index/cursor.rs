@@ -110,20 +110,15 @@ impl Secret {
         let two = i64::from_be_bytes(*two.first_chunk::<8>()?);
         match kind {
             [VERSION, 0] => Some(PageEnd::Older { at: one, msg: two }),
-            [VERSION, 1] => Some(PageEnd::After {
-                src: one,
-                sequence: two.cast_unsigned(),
-            }),
+            [VERSION, 1] => Some(PageEnd::After { src: one, sequence: two.cast_unsigned() }),
             _ => None,
         }
     }
 
     /// Differs from tags by the constant between key and text.
     pub(super) fn pseudonym(&self, text: &str) -> String {
-        let digest = Sha256::new()
-            .chain_update(self.0)
-            .chain_update(b"pseudonym\0")
-            .chain_update(text);
+        let digest =
+            Sha256::new().chain_update(self.0).chain_update(b"pseudonym\0").chain_update(text);
         HEXLOWER.encode(digest.finalize().get(..5).unwrap_or_default())
     }
 

@@ -47,9 +47,7 @@ impl Directory {
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700);
         builder.create(dir).map_err(|error| unusable(dir, &error))?;
-        Ok(Self {
-            dir: dir.to_owned(),
-        })
+        Ok(Self { dir: dir.to_owned() })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -144,10 +142,7 @@ impl Directory {
 }
 
 fn unusable(dir: &Path, reason: &impl ToString) -> IndexError {
-    IndexError::Unusable {
-        dir: dir.to_owned(),
-        reason: reason.to_string(),
-    }
+    IndexError::Unusable { dir: dir.to_owned(), reason: reason.to_string() }
 }
 
 /// Creates the file if it is missing, before SQLite creates it with its default mode.

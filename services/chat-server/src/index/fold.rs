@@ -77,9 +77,7 @@ const FIRST_SYMBOL: char = '\u{2000}';
 const LAST_SYMBOL: char = '\u{2BFF}';
 
 fn table(chars: RangeInclusive<char>) -> Vec<String> {
-    chars
-        .map(|c| exact(c.encode_utf8(&mut [0; 4])).collect())
-        .collect()
+    chars.map(|c| exact(c.encode_utf8(&mut [0; 4])).collect()).collect()
 }
 
 /// The words of a text, folded: runs of letters, digits and their marks; of scripts without blanks between words each

@@ -81,11 +81,8 @@ impl Index {
     pub async fn follow(&self, source: Option<&str>) -> Result<Follower, IndexError> {
         let source = source.map(str::to_owned);
         let read = move |view: &Connection| {
-            let mut offsets = Offsets {
-                source,
-                received: HashMap::new(),
-                msg: last_message(view)?,
-            };
+            let mut offsets =
+                Offsets { source, received: HashMap::new(), msg: last_message(view)? };
             for (_, id, last) in sources(view)? {
                 offsets.received.insert(id, last);
             }
@@ -199,15 +196,8 @@ impl Offsets {
             self.msg = last_message(view)?;
             let lags = behind.into_iter().map(|(src, source, received, last)| {
                 self.received.insert(source.clone(), last);
-                let end = PageEnd::After {
-                    src,
-                    sequence: received,
-                };
-                Followed::Lagged(Lag {
-                    source,
-                    missed: last - received,
-                    cursor: secret.seal(end),
-                })
+                let end = PageEnd::After { src, sequence: received };
+                Followed::Lagged(Lag { source, missed: last - received, cursor: secret.seal(end) })
             });
             return Ok(lags.collect());
         }
@@ -246,8 +236,7 @@ impl Offsets {
             match self.received.get_mut(&message.source) {
                 Some(received) => *received = message.sequence,
                 None => {
-                    self.received
-                        .insert(message.source.clone(), message.sequence);
+                    self.received.insert(message.source.clone(), message.sequence);
                 }
             }
             messages.push_back(Followed::Message(Box::new(message)));
@@ -260,17 +249,11 @@ impl Offsets {
 fn sources(view: &Connection) -> rusqlite::Result<Vec<(i64, String, Sequence)>> {
     let mut statement = view.prepare_cached("SELECT src, id, last FROM source")?;
     let rows = statement.query_map([], |row| {
-        Ok((
-            row.get(0)?,
-            row.get(1)?,
-            row.get::<_, i64>(2)?.cast_unsigned(),
-        ))
+        Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?.cast_unsigned()))
     })?;
     rows.collect()
 }
 
 fn last_message(view: &Connection) -> rusqlite::Result<i64> {
-    view.query_row("SELECT coalesce(max(msg), 0) FROM message", [], |row| {
-        row.get(0)
-    })
+    view.query_row("SELECT coalesce(max(msg), 0) FROM message", [], |row| row.get(0))
 }

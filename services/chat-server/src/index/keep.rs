@@ -97,12 +97,7 @@ impl<'a> Keeper<'a> {
                 Some(known) => self.delete(&known),
                 None => Ok(()),
             },
-            Event::Reacted {
-                chat,
-                id,
-                reaction,
-                removed,
-            } => match self.known(chat, id)? {
+            Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
                 Some(known) => self.react(&known, reaction, *removed),
                 None => Ok(()),
             },
@@ -115,13 +110,8 @@ impl<'a> Keeper<'a> {
                    VALUES (?1, ?2, ?3, ?4, ?5, 0) \
                    ON CONFLICT (src, id) DO UPDATE SET name = ?3, kind = ?4, \
                    participants = coalesce(?5, participants) RETURNING chat";
-        let values = params![
-            self.src,
-            chat.id,
-            chat.name,
-            kind_number(chat.kind),
-            chat.participants,
-        ];
+        let values =
+            params![self.src, chat.id, chat.name, kind_number(chat.kind), chat.participants,];
         let number = self.statement(sql)?.query_row(values, |row| row.get(0))?;
         self.chats.insert(chat.id.clone(), number);
         Ok(number)
@@ -166,17 +156,10 @@ impl<'a> Keeper<'a> {
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
                    ON CONFLICT (src, id) DO UPDATE SET name = ?3, username = coalesce(?4, username), \
                    phone = coalesce(?5, phone), is_me = max(is_me, ?6) RETURNING person";
-        let values = params![
-            self.src,
-            person.id,
-            person.name,
-            person.username,
-            person.phone,
-            person.is_me
-        ];
+        let values =
+            params![self.src, person.id, person.name, person.username, person.phone, person.is_me];
         let number = self.statement(sql)?.query_row(values, |row| row.get(0))?;
-        self.people
-            .insert(person.id.clone(), (person.clone(), number));
+        self.people.insert(person.id.clone(), (person.clone(), number));
         Ok(number)
     }
 
@@ -201,8 +184,7 @@ impl<'a> Keeper<'a> {
         let report =
             report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         let sql = "UPDATE source SET last = ?2, mark = coalesce(?3, mark), report = coalesce(?4, report) WHERE src = ?1";
-        self.statement(sql)?
-            .execute(params![self.src, self.last, batch.mark, report])?;
+        self.statement(sql)?.execute(params![self.src, self.last, batch.mark, report])?;
         Ok(())
     }
 }

@@ -58,9 +58,7 @@ impl Matcher {
     /// The terms to mark in a text that matches.
     pub(super) fn terms(&self) -> Vec<Term> {
         let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
-        wanted
-            .flat_map(|clause| clause.terms.iter().cloned())
-            .collect()
+        wanted.flat_map(|clause| clause.terms.iter().cloned()).collect()
     }
 
     pub(super) fn candidates(&self) -> Option<Candidates> {
@@ -80,9 +78,7 @@ impl Matcher {
 
 impl Term {
     pub(super) fn is_in(&self, words: &[String]) -> bool {
-        words
-            .windows(self.words.len())
-            .any(|window| self.is_at(window))
+        words.windows(self.words.len()).any(|window| self.is_at(window))
     }
 
     /// Whether the term is exactly these words.

@@ -32,10 +32,7 @@ impl Index {
     pub async fn messages(&self, query: &MessageQuery) -> Result<Page, IndexError> {
         query.check()?;
         let (query, secret) = (query.clone(), self.inner.secret.clone());
-        self.inner
-            .readers
-            .read(move |view| page(view, &query, None, &secret))
-            .await
+        self.inner.readers.read(move |view| page(view, &query, None, &secret)).await
     }
 
     /// One message.
@@ -69,10 +66,7 @@ pub(super) fn find_stored(
     view: &Connection,
     message: &StoredMessage,
 ) -> rusqlite::Result<FoundMessage> {
-    let key = ChatKey {
-        source: message.source.clone(),
-        id: message.chat.clone(),
-    };
+    let key = ChatKey { source: message.source.clone(), id: message.chat.clone() };
     find(view, &key, &message.message.id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
 }
 
@@ -88,10 +82,7 @@ pub(super) fn find(
         .query_row(params![chat.source, chat.id, id], |row| {
             Ok(FoundMessage {
                 chat: row.get(0)?,
-                position: Position {
-                    at: row.get(1)?,
-                    msg: row.get(2)?,
-                },
+                position: Position { at: row.get(1)?, msg: row.get(2)? },
             })
         })
         .optional()
@@ -105,11 +96,7 @@ pub(super) fn page(
     secret: &Secret,
 ) -> Result<Page, ReadError> {
     let scope = Scope::resolve(view, query.source.as_deref(), query.chats.as_deref())?;
-    let part = query
-        .search
-        .as_deref()
-        .map(|text| Matcher::parse("search", text))
-        .transpose()?;
+    let part = query.search.as_deref().map(|text| Matcher::parse("search", text)).transpose()?;
     let filter = Filter::resolve(
         view,
         &scope,
@@ -159,10 +146,7 @@ pub(super) fn next(
         return Ok(None);
     };
     let end = match opened(query, secret)? {
-        Some(PageEnd::After { src, .. }) => PageEnd::After {
-            src,
-            sequence: message.sequence,
-        },
+        Some(PageEnd::After { src, .. }) => PageEnd::After { src, sequence: message.sequence },
         _ => {
             let Position { at, msg } = find_stored(view, message)?.position;
             PageEnd::Older { at, msg }

@@ -74,10 +74,7 @@ impl Index {
             return Err(Invalid::new("aliases", reason).into());
         }
         let aliases = aliases.to_owned();
-        self.inner
-            .readers
-            .read(move |view| Ok(join(identities(view)?, &aliases)))
-            .await
+        self.inner.readers.read(move |view| Ok(join(identities(view)?, &aliases))).await
     }
 }
 
@@ -159,9 +156,7 @@ fn marks(participant: &Participant) -> Vec<Mark> {
         marks.push(Mark::Me);
     }
     // A person outside the address book is named by number.
-    let number = participant
-        .name
-        .trim_start_matches(['~', ' ', '\u{200E}', '\u{202A}']);
+    let number = participant.name.trim_start_matches(['~', ' ', '\u{200E}', '\u{202A}']);
     let number = number.starts_with('+').then_some(number);
     let phone = participant.phone.as_deref().or(number);
     marks.extend(phone.and_then(digits).map(Mark::Phone));
@@ -206,23 +201,14 @@ impl Members {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let Participant {
-            id,
-            name,
-            username,
-            phone,
-            ..
-        } = &identity.participant;
+        let Participant { id, name, username, phone, .. } = &identity.participant;
         let keys = [
             Some(fold(id)),
             Some(fold(name)),
             username.as_deref().map(fold),
             phone.as_deref().and_then(digits),
         ];
-        let named = keys
-            .into_iter()
-            .flatten()
-            .filter_map(|key| self.0.get(&key));
+        let named = keys.into_iter().flatten().filter_map(|key| self.0.get(&key));
         let mut aliases: Vec<usize> = named.flatten().copied().collect();
         aliases.sort_unstable();
         aliases.dedup();

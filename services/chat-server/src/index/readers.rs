@@ -75,11 +75,7 @@ impl Readers {
     }
 
     fn take(&self) -> Result<Connection, ReadError> {
-        let idle = self
-            .idle()
-            .as_mut()
-            .ok_or(ReadError::Refused(IndexError::Unavailable))?
-            .pop();
+        let idle = self.idle().as_mut().ok_or(ReadError::Refused(IndexError::Unavailable))?.pop();
         match idle {
             Some(connection) => Ok(connection),
             None => Ok(schema::connect_reader(&self.database)?),

@@ -120,9 +120,7 @@ pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
 
 /// Whether the file is empty.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
-        row.get(0)
-    })
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
 /// The application id and the format of the file, 0 and 0 for a new one.

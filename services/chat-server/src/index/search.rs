@@ -63,12 +63,7 @@ impl Index {
     pub async fn search(&self, query: &SearchQuery) -> Result<Hits, IndexError> {
         query.messages.check()?;
         let matcher = Matcher::parse("query", &query.text)?;
-        let SearchQuery {
-            messages,
-            before,
-            after,
-            ..
-        } = query.clone();
+        let SearchQuery { messages, before, after, .. } = query.clone();
         let each = before.saturating_add(after).saturating_add(1);
         if messages.limit.saturating_mul(each) > MAX_MESSAGES {
             return Err(Invalid::new(
@@ -107,10 +102,7 @@ fn hits(
     before: usize,
     after: usize,
 ) -> rusqlite::Result<(Hits, bool)> {
-    let mut hits = Hits {
-        hits: Vec::with_capacity(page.messages.len()),
-        next: page.next,
-    };
+    let mut hits = Hits { hits: Vec::with_capacity(page.messages.len()), next: page.next };
     let mut bytes = 0;
     for message in page.messages {
         if bytes > PAGE_BYTES {

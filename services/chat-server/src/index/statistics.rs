@@ -76,10 +76,7 @@ impl Index {
     pub async fn statistics(&self, query: &StatisticsQuery) -> Result<Statistics, IndexError> {
         query::range(query.since, query.before)?;
         let query = query.clone();
-        self.inner
-            .readers
-            .read(move |view| statistics(view, &query))
-            .await
+        self.inner.readers.read(move |view| statistics(view, &query)).await
     }
 }
 
@@ -130,10 +127,8 @@ impl Statistics {
     }
 
     fn name(&mut self, view: &Connection, senders: HashMap<i64, u64>) -> rusqlite::Result<()> {
-        let mut senders: Vec<(u64, i64)> = senders
-            .into_iter()
-            .map(|(person, messages)| (messages, person))
-            .collect();
+        let mut senders: Vec<(u64, i64)> =
+            senders.into_iter().map(|(person, messages)| (messages, person)).collect();
         senders.sort_unstable_by_key(|(messages, person)| (std::cmp::Reverse(*messages), *person));
         let sql = "SELECT source.id, person.id, name, username, phone, is_me \
                    FROM person JOIN source USING (src) WHERE person = ?1";
@@ -144,11 +139,7 @@ impl Statistics {
                 continue;
             }
             self.senders.push(statement.query_row([person], |row| {
-                Ok(SenderCount {
-                    source: row.get(0)?,
-                    sender: participant(row, 1)?,
-                    messages,
-                })
+                Ok(SenderCount { source: row.get(0)?, sender: participant(row, 1)?, messages })
             })?);
         }
         Ok(())

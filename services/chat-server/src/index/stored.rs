@@ -30,10 +30,9 @@ impl Detail {
             body: match &message.body {
                 Body::Text(_) => None,
                 Body::Unknown(_) => Some(Body::Unknown(String::new())),
-                Body::Service { action, .. } => Some(Body::Service {
-                    action: action.clone(),
-                    text: String::new(),
-                }),
+                Body::Service { action, .. } => {
+                    Some(Body::Service { action: action.clone(), text: String::new() })
+                }
                 other => Some(other.clone()),
             },
             reply_to: message.reply_to.clone(),
@@ -49,8 +48,7 @@ impl Detail {
             return Ok(None);
         }
         let text = serde_json::to_string(self);
-        text.map(Some)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        text.map(Some).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
     }
 
     pub(super) fn read(column: Option<&str>) -> rusqlite::Result<Self> {
@@ -93,10 +91,7 @@ impl Detail {
             self.take_back(&reaction.by);
             return;
         }
-        let known = self
-            .reactions
-            .iter_mut()
-            .find(|known| known.emoji == reaction.emoji);
+        let known = self.reactions.iter_mut().find(|known| known.emoji == reaction.emoji);
         match known {
             None if removed => {}
             None => self.reactions.push(reaction.clone()),
@@ -158,10 +153,7 @@ pub(super) fn words(body: &Body) -> String {
         },
         Body::Poll { question, answers } => {
             let answers = answers.iter().map(|(answer, _)| answer.as_str());
-            std::iter::once(question.as_str())
-                .chain(answers)
-                .collect::<Vec<_>>()
-                .join("\n")
+            std::iter::once(question.as_str()).chain(answers).collect::<Vec<_>>().join("\n")
         }
     }
 }
@@ -184,10 +176,7 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
         _ => None,
     };
     let attached = detail.attachments.iter().map(|file| file.kind.into());
-    body.into_iter()
-        .chain(call)
-        .chain(attached)
-        .fold(0, |bits, kind| bits | kind.bit())
+    body.into_iter().chain(call).chain(attached).fold(0, |bits, kind| bits | kind.bit())
 }
 
 /// Whether the action is a call, answered or not.

@@ -68,15 +68,13 @@ impl Writer {
     ) -> io::Result<Self> {
         let (queue, jobs) = mpsc::unbounded_channel();
         let (end, ended) = std_mpsc::channel();
-        let handle = thread::Builder::new()
-            .name("chat-index".into())
-            .spawn(move || {
-                // Dropped in reverse, also after a panic: connection, lock, then the signal that the thread has ended.
-                let _end: std_mpsc::Sender<()> = end;
-                let _lock = lock;
-                let connection = connection;
-                run(&connection, jobs, &commits);
-            })?;
+        let handle = thread::Builder::new().name("chat-index".into()).spawn(move || {
+            // Dropped in reverse, also after a panic: connection, lock, then the signal that the thread has ended.
+            let _end: std_mpsc::Sender<()> = end;
+            let _lock = lock;
+            let connection = connection;
+            run(&connection, jobs, &commits);
+        })?;
         Ok(Self {
             queue,
             budget: Arc::new(Semaphore::new(QUEUE_BYTES)),

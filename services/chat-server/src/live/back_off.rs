@@ -14,11 +14,7 @@ pub(super) struct BackOff {
 
 impl BackOff {
     pub(super) fn new(first: Duration, most: Duration) -> Self {
-        Self {
-            next: first,
-            first,
-            most,
-        }
+        Self { next: first, first, most }
     }
 
     /// Resets the wait after a success.

@@ -144,9 +144,9 @@ impl Export {
         self.settled.send_replace(true);
         match &read {
             Ok(()) => self.status.set(Connection::Connected),
-            Err(Ended::Export(problem)) => self
-                .status
-                .set(Connection::Disconnected(advice(&self.path, problem))),
+            Err(Ended::Export(problem)) => {
+                self.status.set(Connection::Disconnected(advice(&self.path, problem)))
+            }
             Err(Ended::Index(_) | Ended::Stopped) => {}
         }
         read
@@ -172,10 +172,7 @@ impl Export {
             return match before.as_ref() == Some(&mark) {
                 true => Ok(()),
                 false => sink
-                    .keep(Batch {
-                        mark: Some(mark),
-                        ..Batch::default()
-                    })
+                    .keep(Batch { mark: Some(mark), ..Batch::default() })
                     .await
                     .map_err(Ended::Index),
             };
@@ -189,24 +186,12 @@ impl Export {
         let (send, mut receive) = mpsc::channel(BATCHES);
         let (options, progress) = (self.options.clone(), self.progress.clone());
         let reading = tokio::task::spawn_blocking(move || {
-            let mut batches = Batches {
-                send,
-                events: Vec::new(),
-                bytes: 0,
-            };
+            let mut batches = Batches { send, events: Vec::new(), bytes: 0 };
             let mut report = |done, total| {
-                progress.send_replace(Progress {
-                    done,
-                    total,
-                    summary: None,
-                });
+                progress.send_replace(Progress { done, total, summary: None });
             };
-            let read = import::carry_out(
-                &plan,
-                &options,
-                &mut |event| batches.add(event),
-                &mut report,
-            );
+            let read =
+                import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut report);
             let _rest = batches.send();
             let summary = read?;
             progress.send_modify(|progress| {
@@ -221,12 +206,7 @@ impl Export {
                 events = receive.recv() => events,
             };
             let Some(events) = events else { break };
-            sink.keep(Batch {
-                events,
-                ..Batch::default()
-            })
-            .await
-            .map_err(Ended::Index)?;
+            sink.keep(Batch { events, ..Batch::default() }).await.map_err(Ended::Index)?;
         }
         let summary = match reading.await {
             Ok(Ok(summary)) => summary,
@@ -261,11 +241,7 @@ impl Export {
             false => sink.report().await.map_err(Ended::Index)?,
         };
         report.take(&summary);
-        let done = Batch {
-            mark: Some(mark),
-            report: Some(report),
-            ..Batch::default()
-        };
+        let done = Batch { mark: Some(mark), report: Some(report), ..Batch::default() };
         sink.keep(done).await.map_err(Ended::Index)
     }
 

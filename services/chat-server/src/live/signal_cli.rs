@@ -62,17 +62,8 @@ impl SignalCli {
     /// Creates the source, which connects when it is run.
     #[must_use]
     pub fn new(id: String, name: String, address: SignalAddress, account: Option<String>) -> Self {
-        let status = Status::new(Connection::Disconnected(advice(
-            &address,
-            "not connected yet",
-        )));
-        Self {
-            id,
-            name,
-            address,
-            account,
-            status,
-        }
+        let status = Status::new(Connection::Disconnected(advice(&address, "not connected yet")));
+        Self { id, name, address, account, status }
     }
 
     /// Connects and listens, again and again.
@@ -99,8 +90,7 @@ impl SignalCli {
                 Ended::Stopped => return Ok(()),
             };
             tracing::info!(source = self.id, problem, "signal-cli is not connected");
-            self.status
-                .set(Connection::Disconnected(advice(&self.address, &problem)));
+            self.status.set(Connection::Disconnected(advice(&self.address, &problem)));
             if !back_off.wait(stop).await {
                 return Ok(());
             }
@@ -148,10 +138,7 @@ impl SignalCli {
                 inbox.wait_no_longer(&mut events);
             }
             for chunk in events.chunks(MAX_BATCH) {
-                let batch = Batch {
-                    events: chunk.to_vec(),
-                    ..Batch::default()
-                };
+                let batch = Batch { events: chunk.to_vec(), ..Batch::default() };
                 if let Err(error) = sink.keep(batch).await {
                     return Ended::Index(error);
                 }
@@ -250,10 +237,9 @@ impl From<io::Error> for Ended {
 
 fn advice(address: &SignalAddress, problem: &str) -> String {
     let (place, option) = match address {
-        SignalAddress::Socket(path) => (
-            path.display().to_string(),
-            format!("--socket {}", path.display()),
-        ),
+        SignalAddress::Socket(path) => {
+            (path.display().to_string(), format!("--socket {}", path.display()))
+        }
         SignalAddress::Tcp(address) => (address.to_string(), format!("--tcp {address}")),
     };
     format!(

@@ -60,10 +60,7 @@ impl TelegramBot {
             };
             let (problem, pause) = match failed {
                 Ended::Index(error) => return Err(error),
-                Ended::Api(Failed {
-                    problem,
-                    retry_after,
-                }) => (problem, retry_after),
+                Ended::Api(Failed { problem, retry_after }) => (problem, retry_after),
             };
             tracing::info!(source = self.id, problem, "the bot cannot be asked");
             self.status.set(Connection::Disconnected(format!(
@@ -114,14 +111,7 @@ impl TelegramBot {
                 return Ended::Api(Failed::because("updates without a number".to_owned()));
             };
             let mark = Some(next.to_string());
-            if let Err(error) = sink
-                .keep(Batch {
-                    events,
-                    mark,
-                    ..Batch::default()
-                })
-                .await
-            {
+            if let Err(error) = sink.keep(Batch { events, mark, ..Batch::default() }).await {
                 return Ended::Index(error);
             }
             *offset = Some(next);
@@ -131,9 +121,7 @@ impl TelegramBot {
     async fn api(&self) -> Result<Api, Failed> {
         let file = self.token_file.clone();
         let read = tokio::task::spawn_blocking(move || std::fs::read_to_string(file)).await;
-        let text = read
-            .map_err(|error| Failed::of(&error))?
-            .map_err(|error| Failed::of(&error))?;
+        let text = read.map_err(|error| Failed::of(&error))?.map_err(|error| Failed::of(&error))?;
         let token = text.lines().next().unwrap_or_default().trim();
         Api::new(&self.base_url, token)
     }

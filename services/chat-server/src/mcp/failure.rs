@@ -28,9 +28,9 @@ impl From<Failure> for RequestError {
         };
         let error = error.with_data("code", failure.code);
         match failure.data {
-            Value::Object(members) => members
-                .into_iter()
-                .fold(error, |error, (name, value)| error.with_data(name, value)),
+            Value::Object(members) => {
+                members.into_iter().fold(error, |error, (name, value)| error.with_data(name, value))
+            }
             _ => error,
         }
     }

@@ -95,10 +95,7 @@ impl Feed {
 
     /// Whether an update belongs to a subscribed URI.
     pub(super) fn concerns(&self, subscribed: &str, update: &ResourceUpdate) -> bool {
-        let news = update
-            .detail
-            .as_ref()
-            .and_then(|detail| detail.downcast_ref::<News>());
+        let news = update.detail.as_ref().and_then(|detail| detail.downcast_ref::<News>());
         let Some((news, Some(Ok(listening)))) = news.zip(Some(Listening::parse(subscribed))) else {
             return false;
         };
@@ -152,27 +149,15 @@ fn update(news: News) -> ResourceUpdate {
     let (uri, meta) = match &news {
         News::Message(new) => {
             let message = &new.message;
-            let meta = [
-                (META_MESSAGE, json!(message)),
-                (META_CURSOR, json!(new.cursor)),
-            ];
-            (
-                uri::messages(&message.source, &message.chat_id),
-                Vec::from(meta),
-            )
+            let meta = [(META_MESSAGE, json!(message)), (META_CURSOR, json!(new.cursor))];
+            (uri::messages(&message.source, &message.chat_id), Vec::from(meta))
         }
-        News::Missed {
-            source,
-            missed,
-            cursor,
-        } => {
+        News::Missed { source, missed, cursor } => {
             let missed = json!({ "source": source, "missed": missed, "cursor": cursor });
             (uri::messages(source, "*"), vec![(META_MISSED, missed)])
         }
     };
     let meta = meta.into_iter().filter(|(_, value)| !value.is_null());
     let meta: Map<String, Value> = meta.map(|(name, value)| (name.to_owned(), value)).collect();
-    ResourceUpdate::new(uri)
-        .with_meta(meta)
-        .with_detail(Arc::new(news))
+    ResourceUpdate::new(uri).with_meta(meta).with_detail(Arc::new(news))
 }

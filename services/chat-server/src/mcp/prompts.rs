@@ -118,12 +118,8 @@ async fn prompt(
             ..StatisticsQuestion::default()
         })
         .await?;
-    let mut names: Vec<&str> = wrote
-        .senders
-        .iter()
-        .take(NAMED)
-        .map(|sender| &*sender.display_name)
-        .collect();
+    let mut names: Vec<&str> =
+        wrote.senders.iter().take(NAMED).map(|sender| &*sender.display_name).collect();
     if wrote.senders.len() > NAMED {
         names.push("and others");
     }
@@ -143,22 +139,12 @@ async fn prompt(
         chat.participant_count,
         names.join(", "),
         chat.message_count,
-        said.note
-            .map(|note| format!("Note: {note}\n\n"))
-            .unwrap_or_default(),
+        said.note.map(|note| format!("Note: {note}\n\n")).unwrap_or_default(),
     );
-    let lines: Vec<String> = said
-        .messages
-        .iter()
-        .rev()
-        .map(|message| message.line())
-        .collect();
+    let lines: Vec<String> = said.messages.iter().rev().map(|message| message.line()).collect();
     let messages = [
         PromptMessage::user(ContentBlock::text(about)),
         PromptMessage::user(ContentBlock::text(lines.join("\n"))),
     ];
-    Ok(
-        GetPromptResult::new(messages)
-            .with_description(format!("{} in {}", chat.name, chat.source)),
-    )
+    Ok(GetPromptResult::new(messages).with_description(format!("{} in {}", chat.name, chat.source)))
 }

@@ -107,14 +107,8 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         .collect();
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
     let mut meta = Map::from_iter([(META_UNTRUSTED.to_owned(), UNTRUSTED.into())]);
-    meta.extend(
-        page.next_cursor
-            .map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))),
-    );
-    meta.extend(
-        page.note
-            .map(|note| (META_NOTE.to_owned(), Value::String(note))),
-    );
+    meta.extend(page.next_cursor.map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))));
+    meta.extend(page.note.map(|note| (META_NOTE.to_owned(), Value::String(note))));
     Ok(contents.with_meta(meta))
 }
 
@@ -135,9 +129,7 @@ async fn read_attachment(
             Failure::new("ATTACHMENT_NOT_FOUND", problem)
         })?;
         let service = &state.service;
-        service
-            .attachment(part("source"), part("chat"), part("message"), n)
-            .await
+        service.attachment(part("source"), part("chat"), part("message"), n).await
     };
     let contents = in_time(contents).await?;
     let media_type = contents.media_type.unwrap_or_else(|| BYTES.to_owned());
@@ -147,16 +139,12 @@ async fn read_attachment(
 
 /// The known chats, by source and id. The key of a page is the URI of its last chat.
 async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
-    let asked = ChatQuestion {
-        limit: Some(MAX_CHATS),
-        stored: Some(true),
-        ..ChatQuestion::default()
-    };
+    let asked =
+        ChatQuestion { limit: Some(MAX_CHATS), stored: Some(true), ..ChatQuestion::default() };
     let mut chats = in_time(state.service.chats(&asked)).await?.chats;
     chats.sort_by(|one, other| one.uri.cmp(&other.uri));
-    let mut behind = chats
-        .into_iter()
-        .filter(|chat| page.after.as_ref().is_none_or(|after| chat.uri > *after));
+    let mut behind =
+        chats.into_iter().filter(|chat| page.after.as_ref().is_none_or(|after| chat.uri > *after));
     let items: Vec<Resource> = behind.by_ref().take(page.limit).map(resource).collect();
     let last = items.last().map(|resource| resource.uri.clone());
     Ok(match (last, behind.next()) {
@@ -166,11 +154,7 @@ async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resour
 }
 
 fn resource(chat: view::Chat) -> Resource {
-    let description = format!(
-        "{} messages of a {} chat in {}",
-        chat.message_count, chat.kind, chat.source
-    );
-    Resource::new(chat.uri, chat.name)
-        .with_description(description)
-        .with_mime_type(TEXT)
+    let description =
+        format!("{} messages of a {} chat in {}", chat.message_count, chat.kind, chat.source);
+    Resource::new(chat.uri, chat.name).with_description(description).with_mime_type(TEXT)
 }

@@ -48,9 +48,6 @@ impl<'a> ChatArgument<'a> {
             let reason = format!("{} is not the name of a chat: {FORMS}", quoted(trimmed));
             return Err(Invalid::new(parameter, reason));
         }
-        Ok(Self {
-            source,
-            chat: (chat != "*").then_some(chat),
-        })
+        Ok(Self { source, chat: (chat != "*").then_some(chat) })
     }
 }

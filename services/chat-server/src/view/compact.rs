@@ -36,12 +36,7 @@ pub fn messages(page: &Messages) -> Value {
 #[must_use]
 pub fn hits(page: &Hits) -> Value {
     let all = |hit: &'_ super::Hit| {
-        hit.before
-            .iter()
-            .chain([&hit.message])
-            .chain(&hit.after)
-            .cloned()
-            .collect::<Vec<_>>()
+        hit.before.iter().chain([&hit.message]).chain(&hit.after).cloned().collect::<Vec<_>>()
     };
     let every: Vec<Message> = page.hits.iter().flat_map(all).collect();
     let mut shared = Shared::of(every.iter());
@@ -79,10 +74,7 @@ pub fn around(page: &Around) -> Value {
         let shown: Vec<Value> = messages.iter().map(|it| shared.message(it)).collect();
         json!(shown)
     };
-    let (before, after) = (
-        list(&mut shared, &page.before),
-        list(&mut shared, &page.after),
-    );
+    let (before, after) = (list(&mut shared, &page.before), list(&mut shared, &page.after));
     let message = shared.message(&page.message);
     shared.answer(vec![
         ("before", before),
@@ -97,10 +89,7 @@ impl Shared {
         let mut shared = Self::default();
         for message in messages {
             let chat = (message.source.clone(), message.chat_id.clone());
-            shared
-                .chats
-                .entry(chat)
-                .or_insert_with(|| message.chat.clone());
+            shared.chats.entry(chat).or_insert_with(|| message.chat.clone());
         }
         shared
     }
@@ -121,14 +110,7 @@ impl Shared {
         put("chat_id", json!(message.chat_id));
         // For one source it is with the chats.
         let several = self.sources() > 1;
-        put(
-            "source",
-            if several {
-                json!(message.source)
-            } else {
-                Value::Null
-            },
-        );
+        put("source", if several { json!(message.source) } else { Value::Null });
         put("sender", json!(self.sender(&message.sender)));
         put("content", json!(message.content));
         put("timestamp", json!(message.local_time));
@@ -159,18 +141,13 @@ impl Shared {
             Some(known) if known != sender => format!("{name} ({})", sender.id),
             _ => name.clone(),
         };
-        self.senders
-            .entry(label.clone())
-            .or_insert_with(|| sender.clone());
+        self.senders.entry(label.clone()).or_insert_with(|| sender.clone());
         label
     }
 
     fn answer(self, members: Vec<(&str, Value)>) -> Value {
-        let senders: Map<String, Value> = self
-            .senders
-            .into_iter()
-            .map(|(label, sender)| (label, facts(&sender)))
-            .collect();
+        let senders: Map<String, Value> =
+            self.senders.into_iter().map(|(label, sender)| (label, facts(&sender))).collect();
         let chats: Vec<Value> = self
             .chats
             .into_iter()

@@ -32,11 +32,7 @@ fn attached(attachment: &Attachment) -> String {
 fn said(body: &Body) -> String {
     match body {
         Body::Text(text) | Body::Unknown(text) | Body::Service { text, .. } => text.clone(),
-        Body::Location {
-            latitude,
-            longitude,
-            name,
-        } => {
+        Body::Location { latitude, longitude, name } => {
             let place = format!("[Location] {latitude}, {longitude}");
             match name {
                 Some(name) => format!("{place} ({name})"),

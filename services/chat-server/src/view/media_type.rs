@@ -9,10 +9,7 @@ const BY_END: [(&str, &str); 37] = [
     ("amr", "audio/AMR"),
     ("avi", "video/x-msvideo"),
     ("csv", "text/csv"),
-    (
-        "docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     ("doc", "application/msword"),
     ("flac", "audio/flac"),
     ("gif", "image/gif"),
@@ -42,10 +39,7 @@ const BY_END: [(&str, &str); 37] = [
     ("webm", "video/webm"),
     ("webp", "image/webp"),
     ("xls", "application/vnd.ms-excel"),
-    (
-        "xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("zip", "application/zip"),
 ];
 
@@ -62,6 +56,5 @@ pub fn media_type(attachment: &Attachment) -> Option<&str> {
         AttachmentPlace::Export(path) => Some(path.as_str()),
         _ => None,
     };
-    said.or_else(|| attachment.name.as_deref().and_then(by_name))
-        .or_else(|| path.and_then(by_name))
+    said.or_else(|| attachment.name.as_deref().and_then(by_name)).or_else(|| path.and_then(by_name))
 }

@@ -149,11 +149,8 @@ impl Message {
         let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
         let clean = |c: char| if is_break(c) { ' ' } else { c };
         let sender: String = self.sender.display_name.chars().map(clean).collect();
-        let said: Vec<String> = self
-            .content
-            .lines()
-            .map(|line| line.chars().map(clean).collect())
-            .collect();
+        let said: Vec<String> =
+            self.content.lines().map(|line| line.chars().map(clean).collect()).collect();
         let said = said.join(&format!("\n{INDENT}"));
         format!("[{}] {sender}: {said}", self.timestamp)
     }

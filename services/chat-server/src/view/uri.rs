@@ -14,16 +14,11 @@ pub const ALL_MESSAGES: &str =
 pub const ATTACHMENT: &str = "attachment://{source}/{chat}/{message}/{n}";
 
 /// The parameters of a query.
-const PARAMETERS: [&str; 8] = [
-    "since", "before", "sender", "search", "limit", "offset", "cursor", "chat",
-];
+const PARAMETERS: [&str; 8] =
+    ["since", "before", "sender", "search", "limit", "offset", "cursor", "chat"];
 
 /// The characters that need no encoding (RFC 3986, `unreserved`).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What a client listens to: an address of messages, parsed and decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

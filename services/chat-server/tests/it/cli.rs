@@ -28,10 +28,7 @@ async fn exports_are_read_once_and_again_if_told() {
     let (code, stdout, _) = setup.run("import", &["telegram"]).await;
     assert_eq!((code, &*stdout), (0, "telegram: nothing new\n"));
     let (code, stdout, _) = setup.run("import", &["whatsapp", "--again"]).await;
-    assert_eq!(
-        (code, &*stdout),
-        (0, "whatsapp: 1 chats, 4 messages, 0 left out\n")
-    );
+    assert_eq!((code, &*stdout), (0, "whatsapp: 1 chats, 4 messages, 0 left out\n"));
     let (code, _, stderr) = setup.run("import", &["signal"]).await;
     assert_eq!(code, 1);
     assert_has(&stderr, &["not an export", "telegram"]);
@@ -51,9 +48,7 @@ async fn messages_come_as_text_json_and_csv() {
         "[2025-01-01T00:01:30Z] Alice: The project starts [2025-01-02T00:00:00Z] Bob: now\n    and here too\n\
          [2025-01-01T00:00:50Z] Bob: Who knows the way?\n"
     );
-    let json = [
-        "Antti", "--source", "telegram", "--limit", "1", "--format", "json",
-    ];
+    let json = ["Antti", "--source", "telegram", "--limit", "1", "--format", "json"];
     let (_, stdout, _) = setup.run("messages", &json).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(told["messages"][0]["id"], "1000");
@@ -61,11 +56,7 @@ async fn messages_come_as_text_json_and_csv() {
     let csv = ["telegram:Friends", "--search", "project", "--format", "csv"];
     let (_, stdout, _) = setup.run("messages", &csv).await;
     let mut rows = stdout.split("\r\n");
-    assert!(
-        rows.next()
-            .unwrap()
-            .starts_with("source,chat_id,chat,id,timestamp")
-    );
+    assert!(rows.next().unwrap().starts_with("source,chat_id,chat,id,timestamp"));
     assert_eq!(
         rows.next().unwrap(),
         "telegram,-103,Friends,2,2025-01-01T00:01:30Z,2025-01-01T02:01:30+02:00,user2,Alice,\
@@ -80,10 +71,7 @@ async fn lines_of_several_chats_say_which() {
         let mut command = setup.command("messages");
         command.args(several).args(["--search", "who knows"]);
         let (_, stdout, _) = ended(&mut command).await;
-        assert_eq!(
-            stdout,
-            "[2025-01-01T00:00:50Z] Bob (Friends): Who knows the way?\n"
-        );
+        assert_eq!(stdout, "[2025-01-01T00:00:50Z] Bob (Friends): Who knows the way?\n");
     }
 }
 
@@ -99,9 +87,7 @@ async fn sources_and_chats_are_listed() {
         stdout,
         "telegram:-100105  Harbour News  (channel, 1 messages, last 2025-01-01T00:01:10Z)\n"
     );
-    let (_, stdout, _) = setup
-        .run("chats", &["--name", "fam", "--format", "json"])
-        .await;
+    let (_, stdout, _) = setup.run("chats", &["--name", "fam", "--format", "json"]).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(told["chats"][0]["name"], "Family");
 }
@@ -112,19 +98,13 @@ async fn exit_codes_and_sentences_say_what_is_wrong() {
     for (arguments, expected, words) in [
         (&["messages", "Nobody"][..], 1, "Chat 'Nobody' not found"),
         (&["messages", "Antti"], 2, "telegram:101"),
-        (
-            &["messages", "--source", "icq"],
-            1,
-            "Source 'icq' not found",
-        ),
+        (&["messages", "--source", "icq"], 1, "Source 'icq' not found"),
         (&["messages", "--since", "soon"], 2, "RFC 3339"),
         (&["messages", "--limit", "many"], 2, "--limit"),
         (&["chats", "--type", "secret"], 2, "direct, group"),
         (&["export"], 2, "unrecognized"),
     ] {
-        let [command, rest @ ..] = arguments else {
-            panic!()
-        };
+        let [command, rest @ ..] = arguments else { panic!() };
         let (code, stdout, stderr) = setup.run(command, rest).await;
         assert_eq!(code, expected, "{arguments:?}: {stderr}");
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
@@ -143,30 +123,20 @@ async fn a_reader_that_has_had_enough_is_no_error() {
     let setup = imported().await;
     let mut command = setup.command("messages");
     command.args(["telegram:Antti", "--limit", "1000"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next_line().await.unwrap().unwrap();
     drop(lines);
     let ended = child.wait_with_output().await.unwrap();
     assert_eq!(ended.status.code(), Some(0));
-    assert!(
-        !String::from_utf8(ended.stderr)
-            .unwrap()
-            .contains("chat-server:")
-    );
+    assert!(!String::from_utf8(ended.stderr).unwrap().contains("chat-server:"));
 }
 
 #[tokio::test]
 async fn while_a_server_writes_others_read_and_import_says_so() {
     let setup = imported().await;
     let (_server, _) = setup.listening(&[]).await;
-    let (code, stdout, _) = setup
-        .run("messages", &["telegram:Family", "--limit", "1"])
-        .await;
+    let (code, stdout, _) = setup.run("messages", &["telegram:Family", "--limit", "1"]).await;
     assert_eq!(code, 0);
     assert!(stdout.contains("040 123 4567"), "{stdout}");
     let (code, _, stderr) = setup.run("import", &[]).await;
@@ -268,9 +238,6 @@ async fn messages_are_no_orders_to_a_terminal_in_any_format() {
         let (code, shown, _) = ended(terminal.stdin(Stdio::null())).await;
         assert_eq!(code, 0, "{shown}");
         assert_has(&shown, &["begin", "owned"]);
-        assert!(
-            !shown.contains(['\u{1b}', '\u{7}', '\u{9b}']),
-            "{format}: {shown:?}"
-        );
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{format}: {shown:?}");
     }
 }

@@ -42,10 +42,8 @@ struct Chance(u64);
 impl Chance {
     fn below(&mut self, most: u64) -> u64 {
         // Knuth's MMIX.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % most
     }
 }
@@ -130,11 +128,7 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
         if found != expected {
             wrong += 1;
             let doubt = &chat["date_doubt"];
-            assert_eq!(
-                doubt["or_perhaps"],
-                order.name(),
-                "silently: {chat} {days:?}"
-            );
+            assert_eq!(doubt["or_perhaps"], order.name(), "silently: {chat} {days:?}");
         }
     }
     wrong
@@ -153,18 +147,13 @@ async fn no_short_chat_is_silently_read_in_the_wrong_order() {
 /// A file may be older by its date than what is in it: some programs keep no dates.
 #[tokio::test]
 async fn the_date_of_a_file_is_a_hint_and_no_proof() {
-    for (written, day) in [
-        ("1980-01-01", "2024-02-01"),
-        ("2024-01-15", "2024-01-02"),
-        ("2024-09-01", "2024-02-01"),
-    ] {
+    for (written, day) in
+        [("1980-01-01", "2024-02-01"), ("2024-01-15", "2024-01-02"), ("2024-09-01", "2024-02-01")]
+    {
         let setup = TestSetup::new(
             "[[source]]\nid = \"s\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\n",
         );
-        setup.write(
-            "export/WhatsApp Chat with Ann.txt",
-            "1/2/24, 18:05 - Ann: x\n",
-        );
+        setup.write("export/WhatsApp Chat with Ann.txt", "1/2/24, 18:05 - Ann: x\n");
         let file = std::fs::File::options()
             .write(true)
             .open(setup.path("export/WhatsApp Chat with Ann.txt"))
@@ -176,10 +165,7 @@ async fn the_date_of_a_file_is_a_hint_and_no_proof() {
         assert_eq!(code, 0, "{written}: {stderr}");
         let told = json(&setup, &["chats", "--format", "json"]).await;
         let chat = &told["chats"][0];
-        assert!(
-            chat["last_activity"].as_str().unwrap().starts_with(day),
-            "{written}: {chat}"
-        );
+        assert!(chat["last_activity"].as_str().unwrap().starts_with(day), "{written}: {chat}");
         assert!(chat["date_doubt"].is_object(), "{written}: {chat}");
     }
 }

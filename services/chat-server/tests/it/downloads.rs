@@ -40,10 +40,7 @@ async fn a_file_without_a_configuration_becomes_a_source() {
     let folder = setup.path("downloads");
     let (code, stdout, stderr) = setup.run("import", &[folder.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stdout}{stderr}");
-    let ids: Vec<&str> = stdout
-        .lines()
-        .filter_map(|line| line.split(':').next())
-        .collect();
+    let ids: Vec<&str> = stdout.lines().filter_map(|line| line.split(':').next()).collect();
     assert_eq!(ids, ["telegram", "whatsapp-2"]);
 }
 
@@ -51,10 +48,7 @@ async fn a_file_without_a_configuration_becomes_a_source() {
 async fn what_is_no_export_is_no_source() {
     let setup = nowhere();
     setup.write("holiday.jpg", "\u{1}picture");
-    setup.write(
-        "broken.json",
-        r#"{"name":"A","type":"personal_chat","id":1,"messages":[{"id":1"#,
-    );
+    setup.write("broken.json", r#"{"name":"A","type":"personal_chat","id":1,"messages":[{"id":1"#);
     fs::create_dir(setup.path("empty")).unwrap();
     for (file, words) in [
         ("holiday.jpg", "looked for"),
@@ -80,10 +74,7 @@ async fn what_is_added_leaves_the_configuration_as_it_is() {
     let (code, _, stderr) = setup.run("import", &[file.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stderr}");
     let config = fs::read_to_string(setup.path("config.toml")).unwrap();
-    assert!(
-        config.starts_with("# mine\nredact_phone_numbers = true # yes\n"),
-        "{config}"
-    );
+    assert!(config.starts_with("# mine\nredact_phone_numbers = true # yes\n"), "{config}");
     assert!(config.contains("kind = \"whatsapp-export\""), "{config}");
 }
 
@@ -112,9 +103,7 @@ async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
         let setup = TestSetup::new(PHONES);
         setup.write(
             "old/WhatsApp Chat with Ann.txt",
-            &lines(30, |n| {
-                format!("13/12/2023, 10:{n:02} - Ann: the boat has number {n}\n")
-            }),
+            &lines(30, |n| format!("13/12/2023, 10:{n:02} - Ann: the boat has number {n}\n")),
         );
         let hour = 10 + ahead;
         setup.write(
@@ -125,17 +114,12 @@ async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
         );
         setup.write(
             "new/WhatsApp Chat - Bob.txt",
-            &lines(40, |n| {
-                format!("[13/12/2023, 10:{n:02}:07] Bob: something else, {n}\n")
-            }),
+            &lines(40, |n| format!("[13/12/2023, 10:{n:02}:07] Bob: something else, {n}\n")),
         );
         let (code, stdout, stderr) = setup.run("import", &[]).await;
         assert_eq!(code, 0, "{stdout}{stderr}");
         let told = ["old:Ann", "new:Annie", "perhaps one chat", "count twice"];
-        assert!(
-            told.iter().all(|it| stderr.contains(it)),
-            "{ahead}: {stderr}"
-        );
+        assert!(told.iter().all(|it| stderr.contains(it)), "{ahead}: {stderr}");
         assert!(!stderr.contains("Bob"), "{stderr}");
         let running = setup.start();
         let client = running.client(Era::Modern).await;
@@ -154,11 +138,7 @@ async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
             assert!(note.contains("old:Ann and "), "{tool}: {told}");
         }
         let one = structured(&client, "get_statistics", json!({ "source": "old" })).await;
-        assert_eq!(
-            one["note"],
-            Value::Null,
-            "nothing counts twice in one of them"
-        );
+        assert_eq!(one["note"], Value::Null, "nothing counts twice in one of them");
         client.close().await.unwrap();
     }
 }
@@ -192,14 +172,8 @@ async fn one_group_of_two_people_is_told_too() {
             format!("13/12/2023, 10:{n:02} - {name}: something that is said once, {n}\n")
         })
     };
-    setup.write(
-        "export/mine/WhatsApp Chat with Family.txt",
-        &group(["Mum", "Ann", "Bob"]),
-    );
-    setup.write(
-        "export/hers/WhatsApp Chat with Family.txt",
-        &group(["Me", "Daughter", "Son"]),
-    );
+    setup.write("export/mine/WhatsApp Chat with Family.txt", &group(["Mum", "Ann", "Bob"]));
+    setup.write("export/hers/WhatsApp Chat with Family.txt", &group(["Me", "Daughter", "Son"]));
     let (_, _, stderr) = setup.run("import", &[]).await;
     assert_has(&stderr, &["w:Family was perhaps exported by two people"]);
 }
@@ -255,20 +229,11 @@ async fn no_name_is_an_order_to_a_terminal_anywhere() {
         let told = client.call_tool(tool, arguments).await.unwrap();
         let text = told["content"][0]["text"].as_str().unwrap();
         let escaped = ["\\u001b", "\\u0007", "\\u009b"];
-        assert!(
-            is_clean(text) && !escaped.iter().any(|it| text.contains(it)),
-            "{tool}: {text}"
-        );
+        assert!(is_clean(text) && !escaped.iter().any(|it| text.contains(it)), "{tool}: {text}");
     }
     let listed = client.request("resources/list", json!({})).await.unwrap();
-    assert!(
-        is_clean(listed["resources"][0]["name"].as_str().unwrap()),
-        "{listed}"
-    );
+    assert!(is_clean(listed["resources"][0]["name"].as_str().unwrap()), "{listed}");
     let uri = json!({ "uri": "messages://w/*" });
     let read = client.request("resources/read", uri).await.unwrap();
-    assert!(
-        is_clean(read["contents"][0]["text"].as_str().unwrap()),
-        "{read}"
-    );
+    assert!(is_clean(read["contents"][0]["text"].as_str().unwrap()), "{read}");
 }

@@ -29,10 +29,7 @@ pub(crate) struct Read {
 impl Read {
     /// What each message says, in words.
     pub(crate) fn texts(&self) -> Vec<&str> {
-        self.messages
-            .iter()
-            .map(|(_, message)| words(&message.body))
-            .collect()
+        self.messages.iter().map(|(_, message)| words(&message.body)).collect()
     }
 
     pub(crate) fn senders(&self) -> Vec<&str> {
@@ -43,10 +40,7 @@ impl Read {
     }
 
     pub(crate) fn times(&self) -> Vec<String> {
-        self.messages
-            .iter()
-            .map(|(_, message)| message.timestamp.to_string())
-            .collect()
+        self.messages.iter().map(|(_, message)| message.timestamp.to_string()).collect()
     }
 }
 
@@ -60,11 +54,7 @@ pub(crate) fn words(body: &Body) -> &str {
 }
 
 pub(crate) fn options() -> Options {
-    Options {
-        zone: TimeZone::UTC,
-        day_order: None,
-        me: None,
-    }
+    Options { zone: TimeZone::UTC, day_order: None, me: None }
 }
 
 pub(crate) fn read(path: &Path, options: &Options) -> Result<Read, ImportError> {

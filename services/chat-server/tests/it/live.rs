@@ -47,37 +47,24 @@ impl Live {
             // What keeps it from going on is asked of its connection.
             let _ended = run.await;
         });
-        Self {
-            index,
-            source,
-            stop,
-            running,
-            _dir: dir,
-        }
+        Self { index, source, stop, running, _dir: dir }
     }
 
     /// Ends the source, as at the end of the program, and gives what is kept.
     pub(crate) async fn end(self) -> (Index, tempfile::TempDir) {
         self.stop.cancel();
-        tokio::time::timeout(LONG, self.running)
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(LONG, self.running).await.unwrap().unwrap();
         (self.index, self._dir)
     }
 
     /// All that is kept, newest first.
     pub(crate) async fn stored(&self) -> Vec<StoredMessage> {
-        let query = MessageQuery {
-            limit: MAX_LIMIT,
-            ..MessageQuery::default()
-        };
+        let query = MessageQuery { limit: MAX_LIMIT, ..MessageQuery::default() };
         self.index.messages(&query).await.unwrap().messages
     }
 
     pub(crate) async fn connected(&self) {
-        self.until(|connection| *connection == Connection::Connected)
-            .await;
+        self.until(|connection| *connection == Connection::Connected).await;
     }
 
     pub(crate) async fn until(&self, is: impl Fn(&Connection) -> bool) {

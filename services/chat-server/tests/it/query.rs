@@ -13,9 +13,7 @@ fn now() -> Timestamp {
 }
 
 fn read(text: &str, zone: &TimeZone) -> Option<String> {
-    time("since", text, now(), zone)
-        .ok()
-        .map(|at| at.to_string())
+    time("since", text, now(), zone).ok().map(|at| at.to_string())
 }
 
 #[test]
@@ -40,10 +38,7 @@ fn times() {
     for (text, expected) in table {
         assert_eq!(read(text, &zone).as_deref(), Some(expected), "{text}");
     }
-    assert_eq!(
-        read("2025-01-13", &TimeZone::UTC).as_deref(),
-        Some("2025-01-13T00:00:00Z")
-    );
+    assert_eq!(read("2025-01-13", &TimeZone::UTC).as_deref(), Some("2025-01-13T00:00:00Z"));
 }
 
 /// Where midnight is skipped when the clocks change, the day begins with its first moment.
@@ -54,10 +49,7 @@ fn a_day_without_midnight() {
         let _ = writeln!(std::io::stderr(), "skipped: there is no time zone database");
         return;
     };
-    assert_eq!(
-        read("2018-11-04", &zone).as_deref(),
-        Some("2018-11-04T03:00:00Z")
-    );
+    assert_eq!(read("2018-11-04", &zone).as_deref(), Some("2018-11-04T03:00:00Z"));
 }
 
 #[test]

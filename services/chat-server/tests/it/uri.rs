@@ -46,13 +46,9 @@ fn filters_are_in_the_query() {
     assert_eq!(listening.sender.as_deref(), Some("B&b"));
     assert_eq!(listening.search.as_deref(), Some("="));
     assert_eq!(parse("messages://a/b?x=1"), Err("x".to_owned()));
-    for none in [
-        "messages://a",
-        "messages://a/b/c",
-        "messages:///b",
-        "other://a/b",
-        "messages://a/%FF",
-    ] {
+    for none in
+        ["messages://a", "messages://a/b/c", "messages:///b", "other://a/b", "messages://a/%FF"]
+    {
         assert_eq!(Listening::parse(none), None, "{none}");
     }
 }

@@ -87,19 +87,14 @@ impl Applying {
                 continue;
             };
             if parts.names.get(to).is_some() {
-                self.refuse(
-                    line,
-                    format!("RENAMED: there is a requirement {to:?} already"),
-                );
+                self.refuse(line, format!("RENAMED: there is a requirement {to:?} already"));
             } else if let Some(near) = parts.names.near(to, from) {
                 self.refuse(line, format!("RENAMED: {to:?} differs from {near:?} in capitals or blanks alone; choose another name"));
             } else {
                 parts.names.remove(from);
                 parts.names.insert(to, block);
-                if let Some(heading) = parts
-                    .pieces
-                    .get_mut(block)
-                    .and_then(|p| p.content.first_mut())
+                if let Some(heading) =
+                    parts.pieces.get_mut(block).and_then(|p| p.content.first_mut())
                 {
                     heading.text = format!("### Requirement: {to}");
                 }
@@ -134,10 +129,8 @@ impl Applying {
     fn modify(&mut self, parts: &mut Parts, delta: &CapabilityDelta) {
         for item in of(delta, Operation::Modified) {
             let new = &item.requirement;
-            let Some(piece) = parts
-                .names
-                .get(&new.name)
-                .and_then(|block| parts.pieces.get_mut(block))
+            let Some(piece) =
+                parts.names.get(&new.name).and_then(|block| parts.pieces.get_mut(block))
             else {
                 let message = match parts.names.near(&new.name, &new.name) {
                     Some(near) => near_miss("MODIFIED", &new.name, near),
@@ -166,10 +159,8 @@ impl Applying {
         let mut added = Vec::new();
         for item in of(delta, Operation::Added) {
             let new = &item.requirement;
-            if let Some(piece) = parts
-                .names
-                .get(&new.name)
-                .and_then(|block| parts.pieces.get(block))
+            if let Some(piece) =
+                parts.names.get(&new.name).and_then(|block| parts.pieces.get(block))
             {
                 if !piece.says(new) {
                     self.refuse(item.line, format!("ADDED: there is a requirement {:?} already that says something else; put \

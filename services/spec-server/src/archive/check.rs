@@ -39,11 +39,7 @@ pub(super) fn problems(delta: &CapabilityDelta) -> Vec<Finding> {
 /// Requirements outside every section of the delta, which have no effect.
 pub(super) fn orphans(delta: &CapabilityDelta) -> Vec<Finding> {
     let outline = Outline::of(&delta.source.text);
-    let known: HashSet<Line> = delta
-        .operations
-        .iter()
-        .map(|d| d.requirement.line)
-        .collect();
+    let known: HashSet<Line> = delta.operations.iter().map(|d| d.requirement.line).collect();
     let headings = outline.headings().iter();
     headings
         .filter_map(|heading| Some((heading.line, requirement_name(heading)?)))
@@ -86,19 +82,14 @@ fn twice(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for (_, to, line) in renames(delta) {
         if !seen.insert(to) {
-            found.push((
-                Some(line),
-                format!("two requirements are renamed to {to:?}; keep one"),
-            ));
+            found.push((Some(line), format!("two requirements are renamed to {to:?}; keep one")));
         }
     }
 }
 
 fn contradictions(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
     let names = |operation| -> HashSet<&str> {
-        of(delta, operation)
-            .map(|item| item.requirement.name.as_str())
-            .collect()
+        of(delta, operation).map(|item| item.requirement.name.as_str()).collect()
     };
     let (added, modified) = (names(Operation::Added), names(Operation::Modified));
     let removed: HashMap<&str, Line> = of(delta, Operation::Removed)
@@ -112,21 +103,13 @@ fn contradictions(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
             Operation::Added if removed.contains_key(name) => "ADDED and REMOVED",
             _ => continue,
         };
-        found.push((
-            Some(item.line),
-            format!("{name:?} is under {both}; keep one"),
-        ));
+        found.push((Some(item.line), format!("{name:?} is under {both}; keep one")));
     }
-    let folded: HashMap<String, Line> = removed
-        .iter()
-        .map(|(name, line)| (fold(name), *line))
-        .collect();
+    let folded: HashMap<String, Line> =
+        removed.iter().map(|(name, line)| (fold(name), *line)).collect();
     for (from, to, line) in renames(delta) {
         if folded.contains_key(&fold(from)) {
-            found.push((
-                Some(line),
-                format!("{from:?} is under RENAMED and REMOVED; keep one"),
-            ));
+            found.push((Some(line), format!("{from:?} is under RENAMED and REMOVED; keep one")));
         }
         if modified.contains(from) {
             found.push((
@@ -145,10 +128,7 @@ fn contradictions(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
 
 /// The line of `## Requirements`, and the end of the section: the next `## `.
 pub(super) fn section(outline: &Outline<'_>) -> Option<(Line, Line)> {
-    let mut headings = outline
-        .headings()
-        .iter()
-        .filter(|heading| heading.level == 2);
+    let mut headings = outline.headings().iter().filter(|heading| heading.level == 2);
     let section = headings.find(|heading| heading.title.eq_ignore_ascii_case("Requirements"))?;
     let end = headings.next().map_or(outline.end(), |next| next.line);
     Some((section.line, end))

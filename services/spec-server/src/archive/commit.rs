@@ -96,10 +96,7 @@ fn run<'s>(
 }
 
 fn make_folder(path: &Path, done: &mut Vec<Done<'_>>) -> Result<(), ArchiveError> {
-    let missing: Vec<&Path> = path
-        .ancestors()
-        .take_while(|folder| !folder.exists())
-        .collect();
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     for folder in missing.into_iter().rev() {
         fs::create_dir(folder).map_err(|error| failed(folder, &error))?;
         done.push(Done::Folder(folder.to_owned()));
@@ -129,10 +126,7 @@ fn undo(done: Vec<Done<'_>>) -> Vec<String> {
 }
 
 fn remove_unless_changed(path: &Path, stamp: Option<&Stamp>) -> Result<(), ReplaceError> {
-    let io = |error| ReplaceError::Io {
-        path: path.to_owned(),
-        error,
-    };
+    let io = |error| ReplaceError::Io { path: path.to_owned(), error };
     match Stamp::of(path).map_err(io)?.as_ref() == stamp {
         true => fs::remove_file(path).map_err(io),
         false => Err(ReplaceError::Changed(path.to_owned())),

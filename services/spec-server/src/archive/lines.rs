@@ -12,24 +12,16 @@ pub(super) fn split(raw: &str) -> Vec<RawLine> {
     let mut lines = Vec::new();
     let mut rest = raw;
     while let Some((text, after)) = rest.split_once(['\n', '\r']) {
-        let lf = rest
-            .strip_prefix(text)
-            .is_some_and(|end| end.starts_with('\n'));
+        let lf = rest.strip_prefix(text).is_some_and(|end| end.starts_with('\n'));
         let (end, after) = match after.strip_prefix('\n') {
             _ if lf => ("\n", after),
             Some(after) => ("\r\n", after),
             None => ("\r", after),
         };
-        lines.push(RawLine {
-            text: text.to_owned(),
-            end,
-        });
+        lines.push(RawLine { text: text.to_owned(), end });
         rest = after;
     }
-    lines.push(RawLine {
-        text: rest.to_owned(),
-        end: "",
-    });
+    lines.push(RawLine { text: rest.to_owned(), end: "" });
     lines
 }
 
@@ -55,11 +47,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(newline: &'static str) -> Self {
-        Self {
-            out: String::new(),
-            newline,
-            open: false,
-        }
+        Self { out: String::new(), newline, open: false }
     }
 
     /// Writes a line unchanged.
@@ -81,10 +69,7 @@ impl Writer {
     /// Writes one new line.
     pub(super) fn line(&mut self, text: &str) {
         let end = self.newline;
-        self.raw(&RawLine {
-            text: text.to_owned(),
-            end,
-        });
+        self.raw(&RawLine { text: text.to_owned(), end });
     }
 
     pub(super) fn finish(self) -> String {

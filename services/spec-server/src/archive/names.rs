@@ -35,17 +35,11 @@ impl Names {
     /// A name that differs from `name` only in case and blanks, other than `except`.
     pub(super) fn near(&self, name: &str, except: &str) -> Option<&str> {
         let alike = self.folded.get(&fold(name))?;
-        alike
-            .iter()
-            .map(String::as_str)
-            .find(|other| *other != name && *other != except)
+        alike.iter().map(String::as_str).find(|other| *other != name && *other != except)
     }
 }
 
 /// `name` without differences that are easily made by mistake: case, and the number of blanks.
 pub(super) fn fold(name: &str) -> String {
-    name.to_lowercase()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    name.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

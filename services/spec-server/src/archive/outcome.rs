@@ -6,9 +6,8 @@ use crate::parse::{Outline, is_day, trim};
 
 /// The name of its folder in the archive.
 pub(super) fn archived_id(id: &str, day: &str) -> String {
-    let dated = id
-        .split_at_checked(10)
-        .is_some_and(|(head, rest)| is_day(head) && rest.starts_with('-'));
+    let dated =
+        id.split_at_checked(10).is_some_and(|(head, rest)| is_day(head) && rest.starts_with('-'));
     match dated {
         true => id.to_owned(),
         false => format!("{day}-{id}"),
@@ -34,9 +33,7 @@ pub(super) fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item =
 pub(super) fn is_prose(source: &Source, line: u32, text: &str) -> bool {
     let outline = Outline::of(&source.text);
     let above = outline.text_of(1..line);
-    let commented = above
-        .rsplit_once("<!--")
-        .is_some_and(|(_, comment)| !comment.contains("-->"));
+    let commented = above.rsplit_once("<!--").is_some_and(|(_, comment)| !comment.contains("-->"));
     let inner = Outline::of(text);
     let prose =
         (1..inner.end()).any(|line| !inner.is_code(line) && !trim(inner.line(line)).is_empty());

@@ -67,10 +67,7 @@ impl Piece {
         let mut content: Vec<RawLine> = new
             .text
             .split('\n')
-            .map(|text| RawLine {
-                text: text.to_owned(),
-                end: usual,
-            })
+            .map(|text| RawLine { text: text.to_owned(), end: usual })
             .collect();
         if let Some(line) = content.last_mut() {
             line.end = last;
@@ -124,10 +121,7 @@ impl Parts {
     /// A file without `## Requirements`: the section is added at the end.
     fn without_section(all: Vec<RawLine>, newline: &'static str, outline: &Outline<'_>) -> Self {
         let (mut before, _) = without_gap(all);
-        let own = |text: &str| RawLine {
-            text: text.to_owned(),
-            end: newline,
-        };
+        let own = |text: &str| RawLine { text: text.to_owned(), end: newline };
         if let Some(last) = before.last_mut() {
             if last.end.is_empty() {
                 last.end = newline;
@@ -150,10 +144,7 @@ impl Parts {
     pub(super) fn join(mut self, added: &[&str]) -> String {
         let mut out = Writer::new(self.newline);
         out.all(&self.before);
-        let blank = vec![RawLine {
-            text: String::new(),
-            end: self.newline,
-        }];
+        let blank = vec![RawLine { text: String::new(), end: self.newline }];
         // The text between the last requirement and the next section stays where it is, even if another requirement
         // becomes the last one.
         let (mut gap, tail) = match self.pieces.last_mut() {
@@ -184,10 +175,7 @@ impl Parts {
 /// Splits off the blank lines at the end.
 fn without_gap(mut lines: Vec<RawLine>) -> (Vec<RawLine>, Vec<RawLine>) {
     let blank = |line: &RawLine| trim(&line.text).is_empty();
-    let content = lines
-        .iter()
-        .rposition(|line| !blank(line))
-        .map_or(0, |last| last + 1);
+    let content = lines.iter().rposition(|line| !blank(line)).map_or(0, |last| last + 1);
     let gap = lines.split_off(content);
     (lines, gap)
 }

@@ -105,12 +105,7 @@ impl Plan {
             .map(|spec| (spec.step, spec.preview))
             .unzip::<_, _, Vec<_>, Vec<_>>();
         commit(&steps, &self.folder, &target, &project.layout().specs)?;
-        Ok(Archived {
-            id,
-            path: project.relative(&target),
-            specs,
-            warnings: self.warnings,
-        })
+        Ok(Archived { id, path: project.relative(&target), specs, warnings: self.warnings })
     }
 
     /// Sets the part of the change that each problem belongs to.
@@ -237,11 +232,8 @@ impl Plan {
         for warning in applied.warnings {
             self.warnings.push(at(&delta.source.path, warning));
         }
-        let retiring = self
-            .change
-            .metadata
-            .as_ref()
-            .is_some_and(|metadata| metadata.retire_capabilities);
+        let retiring =
+            self.change.metadata.as_ref().is_some_and(|metadata| metadata.retire_capabilities);
         let retired = retiring && applied.left == 0 && applied.counts.removed > 0 && old.is_some();
         if retiring && applied.left == 0 && old.is_none() {
             // It was already removed.
@@ -255,8 +247,7 @@ impl Plan {
         if retired && let Some(line) = applied.other {
             let message = "the file would go with its last requirement, and has more in it than a title, a purpose and \
                            requirements; move that elsewhere";
-            self.problems
-                .push(at(&relative, (Some(line), message.to_owned())));
+            self.problems.push(at(&relative, (Some(line), message.to_owned())));
         } else if !retired {
             self.check_result(delta, &relative, &after, applied.counts.removed > 0);
         }
@@ -264,10 +255,7 @@ impl Plan {
             .timeout(DIFF_TIME)
             .diff_lines(before.as_deref().unwrap_or_default(), &after)
             .unified_diff()
-            .header(
-                &format!("a/{}", relative.display()),
-                &format!("b/{}", relative.display()),
-            )
+            .header(&format!("a/{}", relative.display()), &format!("b/{}", relative.display()))
             .to_string();
         let diff = if unchanged { String::new() } else { diff };
         self.specs.push(PlannedSpec {
@@ -279,11 +267,7 @@ impl Plan {
                 retired,
                 counts: applied.counts,
             },
-            step: Step {
-                path,
-                old,
-                new: (!retired).then_some(applied.text),
-            },
+            step: Step { path, old, new: (!retired).then_some(applied.text) },
         });
     }
 
@@ -319,10 +303,7 @@ impl Plan {
     /// The text of a spec that this change creates, before its requirements are added.
     fn skeleton(&mut self, delta: &CapabilityDelta) -> String {
         let capability = &delta.capability;
-        let own = delta
-            .purpose
-            .as_ref()
-            .filter(|purpose| !purpose.text.is_empty());
+        let own = delta.purpose.as_ref().filter(|purpose| !purpose.text.is_empty());
         let usable = own.filter(|purpose| is_prose(&delta.source, purpose.line, &purpose.text));
         if let Some(purpose) = own.filter(|_| usable.is_none()) {
             let message =
@@ -348,8 +329,7 @@ impl Plan {
         if !new.text.is_empty() && new.text != old.text {
             let message =
                 "the purpose is not copied: the spec has one already; change it there".to_owned();
-            self.warnings
-                .push(at(&delta.source.path, (Some(new.line), message)));
+            self.warnings.push(at(&delta.source.path, (Some(new.line), message)));
         }
     }
 
@@ -381,10 +361,9 @@ impl Plan {
         project.holds(target)?;
         match target.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(ArchiveError::Write(format!(
-                "{}: {error}",
-                project.relative(target).display()
-            ))),
+            Err(error) => {
+                Err(ArchiveError::Write(format!("{}: {error}", project.relative(target).display())))
+            }
             Ok(_) => {
                 let message =
                     "is in the archive already; move it away, or give the change another name";
@@ -398,21 +377,12 @@ impl Plan {
 }
 
 fn parsed(id: &str, path: &Path, text: &str) -> Spec {
-    let source = Source {
-        path: path.to_owned(),
-        text: text.into(),
-        hash: [0; 32],
-    };
+    let source = Source { path: path.to_owned(), text: text.into(), hash: [0; 32] };
     parse::spec(id, source)
 }
 
 fn at(path: &Path, (line, message): Finding) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        line,
-        part: None,
-        message,
-    }
+    Problem { path: path.to_owned(), line, part: None, message }
 }
 
 fn text(project: &Project, file: &RawFile) -> Result<String, ReadError> {
@@ -420,9 +390,7 @@ fn text(project: &Project, file: &RawFile) -> Result<String, ReadError> {
         Ok(text) => Ok(text),
         Err(_) => Err(ReadError::NotUtf8 {
             path: project.relative(&file.path),
-            problem: normalise(&file.bytes)
-                .err()
-                .unwrap_or(parse::NotUtf8 { line: 1 }),
+            problem: normalise(&file.bytes).err().unwrap_or(parse::NotUtf8 { line: 1 }),
         }),
     }
 }

@@ -64,15 +64,11 @@ pub fn complete_task(
     let folder = project.change_folder(change)?;
     let path = folder.join("tasks.md");
     let Some(file) = project.raw_file(&path)? else {
-        return Err(ArchiveError::Task(format!(
-            "the change {change:?} has no tasks.md"
-        )));
+        return Err(ArchiveError::Task(format!("the change {change:?} has no tasks.md")));
     };
     let relative = project.relative(&path);
-    let text = parse::normalise(&file.bytes).map_err(|problem| ReadError::NotUtf8 {
-        path: relative.clone(),
-        problem,
-    })?;
+    let text = parse::normalise(&file.bytes)
+        .map_err(|problem| ReadError::NotUtf8 { path: relative.clone(), problem })?;
     let mut tasks = parse::tasks(crate::model::Source {
         path: relative.clone(),
         text: text.into(),
@@ -91,12 +87,7 @@ pub fn complete_task(
         })?;
         replace_unless_changed(&file.path, file.stamp.as_ref(), new.as_bytes())?;
     }
-    Ok(Ticked {
-        task,
-        changed,
-        completed: tasks.completed(),
-        total,
-    })
+    Ok(Ticked { task, changed, completed: tasks.completed(), total })
 }
 
 /// The most tasks that the error for an unknown task names.
@@ -135,9 +126,5 @@ fn ticked(raw: &str, line: Line, done: bool) -> Option<String> {
     let line = all.get_mut(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let (head, tail) = box_of(&line.text)?;
     line.text = format!("{head}{}{tail}", if done { 'x' } else { ' ' });
-    Some(
-        all.into_iter()
-            .flat_map(|line| [line.text, line.end.to_owned()])
-            .collect(),
-    )
+    Some(all.into_iter().flat_map(|line| [line.text, line.end.to_owned()]).collect())
 }

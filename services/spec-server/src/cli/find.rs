@@ -42,8 +42,5 @@ pub(super) fn find(
 pub(super) fn missing(project: &Project, id: &str) -> Result<CliError, ReadError> {
     let mut ids = project.spec_ids()?;
     ids.extend(project.change_ids()?);
-    Ok(CliError::Unknown {
-        id: id.to_owned(),
-        nearest: nearest(id, ids),
-    })
+    Ok(CliError::Unknown { id: id.to_owned(), nearest: nearest(id, ids) })
 }

@@ -113,10 +113,7 @@ fn write_unreadable(unreadable: &[Unreadable], output: &mut Output<'_>) -> Resul
 /// The width of the column of ids, in characters. A very long id does not widen the column.
 fn width<'i>(ids: impl Iterator<Item = &'i str>) -> usize {
     const MOST: usize = 40;
-    ids.map(|id| id.chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(MOST)
+    ids.map(|id| id.chars().count()).max().unwrap_or(0).min(MOST)
 }
 
 fn padded(output: &Output<'_>, id: &str, width: usize) -> String {
@@ -130,13 +127,7 @@ impl Listed {
         let of_changes = changes.iter().flat_map(|changes| &changes.unreadable);
         let unreadable = unreadable.chain(of_changes);
         Self {
-            specs: specs.map(|specs| {
-                specs
-                    .items
-                    .iter()
-                    .map(|spec| ListedSpec::of(spec))
-                    .collect()
-            }),
+            specs: specs.map(|specs| specs.items.iter().map(|spec| ListedSpec::of(spec)).collect()),
             changes: changes.map(|changes| {
                 let items = changes.items.iter();
                 items.map(|change| ChangeSummary::of(change)).collect()
@@ -151,10 +142,7 @@ impl ListedSpec {
         Self {
             id: spec.id.clone(),
             title: spec.title.clone(),
-            purpose: spec
-                .purpose
-                .as_ref()
-                .map_or_else(String::new, |purpose| purpose.text.clone()),
+            purpose: spec.purpose.as_ref().map_or_else(String::new, |purpose| purpose.text.clone()),
             requirements: spec.requirements.len(),
         }
     }

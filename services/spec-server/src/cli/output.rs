@@ -54,10 +54,7 @@ impl Style {
 impl<'w> Output<'w> {
     /// Writes to `writer`.
     pub fn new(writer: impl Write + 'w, style: Style) -> Self {
-        Self {
-            writer: BufWriter::new(Box::new(writer)),
-            style,
-        }
+        Self { writer: BufWriter::new(Box::new(writer)), style }
     }
 
     /// One line.

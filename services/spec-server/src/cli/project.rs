@@ -21,19 +21,10 @@ impl ProjectArgs {
             output.json(&view)?;
             return Ok(0);
         }
-        let ProjectView {
-            kind,
-            specs,
-            changes,
-            archive,
-            ..
-        } = &view;
-        for (name, value) in [
-            ("kind", kind),
-            ("specs", specs),
-            ("changes", changes),
-            ("archive", archive),
-        ] {
+        let ProjectView { kind, specs, changes, archive, .. } = &view;
+        for (name, value) in
+            [("kind", kind), ("specs", specs), ("changes", changes), ("archive", archive)]
+        {
             output.line(format_args!("{name}: {}", output.safe(value)))?;
         }
         if !view.schema.is_empty() {

@@ -121,11 +121,7 @@ impl SearchArgs {
         for hit in &results.results {
             let place = [&hit.change_id, &hit.file].into_iter().flatten();
             let place = place.map(String::as_str).collect::<Vec<_>>().join("/");
-            let place = if place.is_empty() {
-                &hit.spec_id
-            } else {
-                &place
-            };
+            let place = if place.is_empty() { &hit.spec_id } else { &place };
             let name = match hit.requirement.as_ref().or(hit.section.as_ref()) {
                 Some(part) => format!("{place} › {part}"),
                 None => place.clone(),
@@ -166,10 +162,7 @@ impl Options {
                 When::Explicit => Freshness::Explicit,
             },
             model: self.model_dir.clone().or_else(found),
-            thresholds: Thresholds {
-                bm25: self.threshold,
-                semantic: self.semantic_threshold,
-            },
+            thresholds: Thresholds { bm25: self.threshold, semantic: self.semantic_threshold },
             ..Settings::default()
         })
     }

@@ -48,18 +48,14 @@ impl ServeArgs {
         Ok(block_on(PROGRAM, async {
             let stop = stop_signal()?;
             let server = mcp::server(settings)?;
-            Host::default()
-                .run(server, &self.endpoint, PROGRAM, stop)
-                .await?;
+            Host::default().run(server, &self.endpoint, PROGRAM, stop).await?;
             Ok::<_, CliError>(ExitCode::SUCCESS)
         }))
     }
 }
 
 fn budget(given: &str) -> Result<usize, String> {
-    let budget: usize = given
-        .parse()
-        .map_err(|_| "it is not a whole number".to_owned())?;
+    let budget: usize = given.parse().map_err(|_| "it is not a whole number".to_owned())?;
     match budget >= Budget::MIN.0 {
         true => Ok(budget),
         false => Err(format!("it is less than {}", Budget::MIN.0)),

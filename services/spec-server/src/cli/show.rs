@@ -19,13 +19,7 @@ pub(super) struct ShowArgs {
     #[arg(long)]
     json: bool,
     /// How much of each requirement of a spec, in JSON.
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        requires = "json",
-        value_name = "DETAIL"
-    )]
+    #[arg(long, value_enum, default_value_t, requires = "json", value_name = "DETAIL")]
     detail: Detail,
     /// This requirement alone, by its name or its line, in JSON; may be given more than once.
     #[arg(long = "requirement", requires = "json", value_name = "NAME")]
@@ -38,11 +32,8 @@ impl ShowArgs {
         let all = Budget(usize::MAX);
         match (find::find(project, &self.id, self.change)?, self.json) {
             (find::SpecOrChange::Spec(spec), true) => {
-                let selection = Selection {
-                    detail: self.detail,
-                    names: self.requirements.clone(),
-                    offset: 0,
-                };
+                let selection =
+                    Selection { detail: self.detail, names: self.requirements.clone(), offset: 0 };
                 let touching = Touching::of(&project.changes()?.items);
                 output.json(&Requirements::of(&spec, &selection, &touching, all)?)?;
             }

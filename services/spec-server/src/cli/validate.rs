@@ -103,10 +103,7 @@ impl ValidateArgs {
         let place = format!("{}{}", finding.file, line.unwrap_or_default());
         let message = output.safe(&finding.message);
         let severity = output.paint(ink, finding.severity.name());
-        output.line(format_args!(
-            "{}: {severity}: {message}",
-            output.safe(&place)
-        ))?;
+        output.line(format_args!("{}: {severity}: {message}", output.safe(&place)))?;
         Ok(())
     }
 

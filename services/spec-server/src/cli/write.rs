@@ -116,10 +116,7 @@ fn write_problems(
         let line = problem.line.map(|line| format!(":{line}"));
         let place = format!("{}{}", problem.path.display(), line.unwrap_or_default());
         let (place, message) = (output.safe(&place), output.safe(&problem.message));
-        output.line(format_args!(
-            "{place}: {}: {message}",
-            output.paint(ink, severity)
-        ))?;
+        output.line(format_args!("{place}: {}: {message}", output.paint(ink, severity)))?;
     }
     Ok(())
 }

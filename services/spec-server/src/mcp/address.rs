@@ -13,11 +13,7 @@ const SPEC_SCHEME: &str = "spec://";
 const CHANGE_SCHEME: &str = "change://";
 
 /// The characters that are encoded in an id (RFC 6570 §3.2.2).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The same, except for the slash between the folders of a spec.
 const ENCODED_PATH: &AsciiSet = &ENCODED.remove(b'/');

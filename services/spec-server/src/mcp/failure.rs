@@ -28,11 +28,7 @@ impl Failure {
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
         // The message repeats a client's input, which may be of any length.
         let (message, _) = MESSAGE.beginning(&message.into());
-        Self {
-            code,
-            message,
-            data: Value::Null,
-        }
+        Self { code, message, data: Value::Null }
     }
 
     pub(super) fn with_data(mut self, data: Value) -> Self {
@@ -43,10 +39,7 @@ impl Failure {
     /// An internal error of the server, with details for its log.
     pub(super) fn internal(problem: &dyn std::fmt::Display) -> Self {
         tracing::error!(%problem, "a request failed");
-        Self::new(
-            "INTERNAL_ERROR",
-            "it failed; the server's log has the details",
-        )
+        Self::new("INTERNAL_ERROR", "it failed; the server's log has the details")
     }
 
     /// The error for a missing project.
@@ -99,9 +92,9 @@ impl From<Failure> for RequestError {
         };
         let error = error.with_data("code", failure.code);
         match failure.data {
-            Value::Object(members) => members
-                .into_iter()
-                .fold(error, |error, (name, value)| error.with_data(name, value)),
+            Value::Object(members) => {
+                members.into_iter().fold(error, |error, (name, value)| error.with_data(name, value))
+            }
             _ => error,
         }
     }

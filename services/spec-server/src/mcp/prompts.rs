@@ -106,11 +106,7 @@ async fn archive(
         let (project, change, mut messages) = begun(state, &asked, text::archive)?;
         if change.archived_on.is_none() {
             let preview = archive::preview(&project, &change.id)?;
-            let diffs: Vec<_> = preview
-                .specs
-                .iter()
-                .map(|spec| spec.diff.as_str())
-                .collect();
+            let diffs: Vec<_> = preview.specs.iter().map(|spec| spec.diff.as_str()).collect();
             let diff = state.budget().share(2).beginning(&diffs.join("\n")).0;
             let text = format!("What it would make of the specs now:\n\n```diff\n{diff}\n```");
             messages.push(PromptMessage::user(ContentBlock::text(text)));
@@ -151,11 +147,7 @@ fn says(state: &ServerState, text: &str, project: &Project) -> PromptMessage {
 
 /// The files of a change, up to the length that a model can read at once.
 fn files(state: &ServerState, change: &Arc<Change>) -> PromptMessage {
-    let text = state
-        .budget()
-        .share(2)
-        .beginning(&resources::text_of(change))
-        .0;
+    let text = state.budget().share(2).beginning(&resources::text_of(change)).0;
     embedded(address::change(&change.id), text)
 }
 

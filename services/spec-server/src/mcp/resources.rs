@@ -115,8 +115,7 @@ fn first_paragraph(text: &str) -> String {
 /// The ids of a sorted list that come after a given one.
 fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String> {
     let after = after.map(str::to_owned);
-    ids.into_iter()
-        .filter(move |id| after.as_ref().is_none_or(|after| id > after))
+    ids.into_iter().filter(move |id| after.as_ref().is_none_or(|after| id > after))
 }
 
 async fn read(

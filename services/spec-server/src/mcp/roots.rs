@@ -39,16 +39,10 @@ impl ServerState {
         if missing.is_none_or(|failure| failure.code() != NO_PROJECT) {
             return Ok(());
         }
-        let folders: Vec<PathBuf> = context
-            .list_roots(KEY)?
-            .iter()
-            .take(MAX_ROOTS)
-            .filter_map(folder)
-            .collect();
+        let folders: Vec<PathBuf> =
+            context.list_roots(KEY)?.iter().take(MAX_ROOTS).filter_map(folder).collect();
         let found = self.read(move |state| {
-            let mut holding = folders
-                .into_iter()
-                .filter(|folder| Project::open(folder).is_ok());
+            let mut holding = folders.into_iter().filter(|folder| Project::open(folder).is_ok());
             if let Some(folder) = holding.next() {
                 *state.root() = Some(folder);
             }

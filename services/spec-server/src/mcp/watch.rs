@@ -271,9 +271,7 @@ pub(super) async fn remember(state: &ServerState) {
 fn texts(state: &ServerState) -> Result<Texts, Failure> {
     let project = state.project()?;
     let (specs, changes) = (project.specs()?.items, project.changes()?.items);
-    let specs = specs
-        .iter()
-        .map(|spec| (address::spec(&spec.id), vec![spec.source.hash]));
+    let specs = specs.iter().map(|spec| (address::spec(&spec.id), vec![spec.source.hash]));
     let changes = changes.iter().map(|change| {
         let hashes = change.sources().map(|source| source.hash);
         (address::change(&change.id), hashes.collect())

@@ -22,9 +22,7 @@ pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
 #[must_use]
 pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 4).then(|| name(heading.title))?;
-    Some(trim(
-        strip_prefix_any_case(title, "Scenario:").unwrap_or(title),
-    ))
+    Some(trim(strip_prefix_any_case(title, "Scenario:").unwrap_or(title)))
 }
 
 /// The name in a heading of level 2 to 4 that is meant to begin a requirement, by the rules that [`requirement_name`]
@@ -59,10 +57,7 @@ pub(super) fn requirement(outline: &Outline<'_>, name: &str, lines: Range<Line>)
     let headings = outline.headings_in(body.clone());
     let prose_end = headings.first().map_or(lines.end, |heading| heading.line);
     let scenarios = headings.iter().enumerate().filter_map(|(index, heading)| {
-        let stray = is_stray_scenario(heading).then_some(Heading {
-            level: 4,
-            ..*heading
-        });
+        let stray = is_stray_scenario(heading).then_some(Heading { level: 4, ..*heading });
         let name = scenario_name(&stray.unwrap_or(*heading))?;
         let mut below = headings.iter().skip(index + 1);
         let next = below.find(|next| next.level <= 4 || is_stray_scenario(next));
@@ -73,10 +68,7 @@ pub(super) fn requirement(outline: &Outline<'_>, name: &str, lines: Range<Line>)
         name: name.to_owned(),
         line: lines.start,
         description: description(outline, body.start..prose_end),
-        text: outline
-            .text_of(lines.clone())
-            .trim_end_matches(is_space)
-            .to_owned(),
+        text: outline.text_of(lines.clone()).trim_end_matches(is_space).to_owned(),
         scenarios: scenarios.collect(),
         oddity: None,
     }

@@ -107,10 +107,7 @@ fn read_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Clauses {
                 let mark = if bulleted { "- " } else { "" };
                 clauses.continue_last(clause.kind, &format!("{mark}{text}"));
             } else {
-                open = Some(Open {
-                    closed: true,
-                    ..clause
-                });
+                open = Some(Open { closed: true, ..clause });
             }
         }
     }
@@ -131,10 +128,8 @@ fn begins(keyword: &Keyword, bulleted: bool, indent: usize, open: Option<Open>) 
 
 /// The keyword at the beginning of `text`, plain or emphasised, with or without a colon.
 fn keyword(text: &str) -> Option<Keyword> {
-    let mark = ["**", "__", "*", "_"]
-        .into_iter()
-        .find(|mark| text.starts_with(mark))
-        .unwrap_or_default();
+    let mark =
+        ["**", "__", "*", "_"].into_iter().find(|mark| text.starts_with(mark)).unwrap_or_default();
     let inner = text.strip_prefix(mark)?;
     const WORDS: [(&str, Option<Kind>, Option<&str>); 6] = [
         ("GIVEN", Some(Kind::Given), None),
@@ -160,21 +155,12 @@ fn keyword(text: &str) -> Option<Keyword> {
         || colon.len() < rest.len()
         || rest.starts_with(is_space)
         || rest.starts_with(',');
-    apart.then_some(Keyword {
-        kind,
-        kept,
-        emphasised: !mark.is_empty(),
-        loud,
-        text,
-    })
+    apart.then_some(Keyword { kind, kept, emphasised: !mark.is_empty(), loud, text })
 }
 
 /// The indentation of a line. A tab counts as four.
 fn indent(line: &str) -> usize {
-    line.chars()
-        .take_while(|c| is_space(*c))
-        .map(|c| if c == '\t' { 4 } else { 1 })
-        .sum()
+    line.chars().take_while(|c| is_space(*c)).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
 impl Clauses {

@@ -65,12 +65,7 @@ fn read_section(
         let requirement = requirement(outline, name, line..next);
         operations.push(match operation {
             Operation::Renamed => arrow(line, requirement),
-            _ => Delta {
-                operation,
-                line,
-                requirement,
-                renamed_to: None,
-            },
+            _ => Delta { operation, line, requirement, renamed_to: None },
         });
     }
     match operation {
@@ -93,12 +88,7 @@ fn arrow(line: Line, mut requirement: Requirement) -> Delta {
         requirement.name = old;
         new
     });
-    Delta {
-        operation: Operation::Renamed,
-        line,
-        requirement,
-        renamed_to,
-    }
+    Delta { operation: Operation::Renamed, line, requirement, renamed_to }
 }
 
 fn bullets(outline: &Outline<'_>, start: Line, end: Line) -> impl Iterator<Item = Delta> {
@@ -149,10 +139,7 @@ fn named(outline: &Outline<'_>, name: &str, first: Line, last: Line) -> Requirem
         name: name.to_owned(),
         line: first,
         description: String::new(),
-        text: outline
-            .text_of(first..last.saturating_add(1))
-            .trim_end_matches(is_space)
-            .to_owned(),
+        text: outline.text_of(first..last.saturating_add(1)).trim_end_matches(is_space).to_owned(),
         scenarios: Vec::new(),
         oddity: None,
     }
@@ -167,9 +154,7 @@ fn prose<'t>(outline: &Outline<'t>, line: Line) -> Option<&'t str> {
 fn quoted_name(text: &str) -> Option<&str> {
     let text = trim(text);
     let text = text.strip_prefix('`').unwrap_or(text).strip_prefix("###")?;
-    let name = text
-        .trim_start_matches(is_space)
-        .strip_prefix("Requirement:")?;
+    let name = text.trim_start_matches(is_space).strip_prefix("Requirement:")?;
     let name = trim(name.strip_suffix('`').unwrap_or(name));
     (!name.is_empty()).then(|| block::name(name))
 }

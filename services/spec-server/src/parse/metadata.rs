@@ -26,16 +26,10 @@ pub fn metadata(source: Source) -> Metadata {
                 }
             }
             if !entries.iter().any(|entry| entry.key == "schema") {
-                metadata.report(
-                    1,
-                    "schema is missing; write `schema: spec-driven`".to_owned(),
-                );
+                metadata.report(1, "schema is missing; write `schema: spec-driven`".to_owned());
             }
         }
-        Ok(_) => metadata.report(
-            1,
-            "must be a mapping, such as `schema: spec-driven`".to_owned(),
-        ),
+        Ok(_) => metadata.report(1, "must be a mapping, such as `schema: spec-driven`".to_owned()),
         Err(problem) => {
             metadata.names_skip_specs = text.split('\n').any(is_marker);
             metadata.report(problem.line, problem.text);
@@ -104,16 +98,13 @@ fn initiative(value: &Value) -> Result<(), &'static str> {
 /// Whether `text` has the form of `add-login-2`.
 fn is_kebab(text: &str) -> bool {
     let is_lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    text.split('-')
-        .all(|part| !part.is_empty() && part.bytes().all(is_lower))
+    text.split('-').all(|part| !part.is_empty() && part.bytes().all(is_lower))
 }
 
 /// Whether a line of a text that is not YAML was meant to set `skip_specs`.
 fn is_marker(line: &str) -> bool {
     let line = trim_start(line);
-    let quote = ['"', '\'']
-        .into_iter()
-        .find(|quote| line.starts_with(*quote));
+    let quote = ['"', '\''].into_iter().find(|quote| line.starts_with(*quote));
     let unquoted = line.trim_start_matches(['"', '\'']);
     let behind = unquoted.strip_prefix("skip_specs").map(|rest| match quote {
         Some(quote) => rest.strip_prefix(quote).unwrap_or_default(),

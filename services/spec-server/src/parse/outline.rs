@@ -36,11 +36,7 @@ impl<'t> Outline<'t> {
     /// Splits `text`, whose lines end in LF.
     #[must_use]
     pub fn of(text: &'t str) -> Self {
-        let mut outline = Self {
-            text,
-            lines: Vec::new(),
-            headings: Vec::new(),
-        };
+        let mut outline = Self { text, lines: Vec::new(), headings: Vec::new() };
         let mut start = 0;
         let mut fence = None;
         for (index, line) in text.split('\n').enumerate() {
@@ -101,9 +97,7 @@ impl<'t> Outline<'t> {
         let Some((start, _)) = self.at(lines.start) else {
             return "";
         };
-        let end = self
-            .at(lines.end)
-            .map_or(self.text.len(), |(next, _)| next.saturating_sub(1));
+        let end = self.at(lines.end).map_or(self.text.len(), |(next, _)| next.saturating_sub(1));
         self.text.get(start..end).unwrap_or_default()
     }
 
@@ -134,10 +128,8 @@ impl<'t> Outline<'t> {
     /// level.
     #[must_use]
     pub fn find(&self, title: &str) -> Option<Heading<'t>> {
-        let mut named = self
-            .headings
-            .iter()
-            .filter(|heading| heading.title.eq_ignore_ascii_case(title));
+        let mut named =
+            self.headings.iter().filter(|heading| heading.title.eq_ignore_ascii_case(title));
         let first = named.clone().next();
         named.find(|heading| heading.level == 2).or(first).copied()
     }
@@ -147,10 +139,7 @@ impl<'t> Outline<'t> {
     pub fn section(&self, title: &str) -> Option<Section> {
         let heading = self.find(title)?;
         let lines = heading.line.saturating_add(1)..self.end_of(heading.line, heading.level);
-        Some(Section {
-            line: heading.line,
-            text: trim(self.text_of(lines)).to_owned(),
-        })
+        Some(Section { line: heading.line, text: trim(self.text_of(lines)).to_owned() })
     }
 
     fn at(&self, line: Line) -> Option<(usize, bool)> {

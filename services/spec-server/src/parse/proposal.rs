@@ -9,11 +9,7 @@ use crate::model::{Proposal, Source};
 pub fn proposal(source: Source) -> Proposal {
     let text = source.text.clone();
     let outline = Outline::of(&text);
-    Proposal {
-        why: outline.section("Why"),
-        what_changes: outline.section("What Changes"),
-        source,
-    }
+    Proposal { why: outline.section("Why"), what_changes: outline.section("What Changes"), source }
 }
 
 /// The title of the change `id`: the first heading of level 1 of its proposal, without `Change:` before it. Without

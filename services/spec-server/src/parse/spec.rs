@@ -17,9 +17,9 @@ pub fn spec(id: &str, source: Source) -> Spec {
     let main = outline.find("Requirements");
     let level = main.map_or(2, |heading| heading.level);
     let purpose = outline.section("Purpose");
-    let in_purpose = outline.find("Purpose").map_or(0..0, |heading| {
-        heading.line..outline.end_of(heading.line, heading.level)
-    });
+    let in_purpose = outline
+        .find("Purpose")
+        .map_or(0..0, |heading| heading.line..outline.end_of(heading.line, heading.level));
     let mut inside = false;
     let mut requirements = Vec::new();
     // The text before any heading.

@@ -75,9 +75,7 @@ pub(crate) fn bullet(line: &str) -> Option<&str> {
     }
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = line.len() - rest.len();
-    ((1..=9).contains(&digits))
-        .then(|| rest.strip_prefix(['.', ')']))
-        .flatten()
+    ((1..=9).contains(&digits)).then(|| rest.strip_prefix(['.', ')'])).flatten()
 }
 
 /// The number before a text, with at least two parts such as `1.2` (`1.2a` too), and the text after it.

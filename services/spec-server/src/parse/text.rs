@@ -20,9 +20,7 @@ pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let text = str::from_utf8(good).unwrap_or_default();
-        NotUtf8 {
-            line: number(lf(text).bytes().filter(|byte| *byte == b'\n').count()),
-        }
+        NotUtf8 { line: number(lf(text).bytes().filter(|byte| *byte == b'\n').count()) }
     })?;
     Ok(lf(text.strip_prefix('\u{feff}').unwrap_or(text)))
 }

@@ -52,9 +52,7 @@ pub(crate) fn yaml(text: &str) -> Result<Value, Problem> {
             text: error.info().to_owned(),
         })?;
         let line = number(span.start.line().saturating_sub(1));
-        reader
-            .take(event, line)
-            .map_err(|text| Problem { line, text })?;
+        reader.take(event, line).map_err(|text| Problem { line, text })?;
     }
     Ok(reader.document.unwrap_or(Value::Null))
 }
@@ -94,9 +92,7 @@ impl Reader {
             _ => {}
         }
         match self.open.len() > MAX_DEPTH {
-            true => Err(format!(
-                "more than {MAX_DEPTH} lists and mappings, one in the other"
-            )),
+            true => Err(format!("more than {MAX_DEPTH} lists and mappings, one in the other")),
             false => Ok(()),
         }
     }

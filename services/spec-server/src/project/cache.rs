@@ -35,10 +35,7 @@ type Stamps = Vec<Option<Stamp>>;
 impl<T: PartialEq> Cache<T> {
     /// A cache of at most `most` values. Further values are read each time.
     pub(super) fn new(most: usize) -> Self {
-        Self {
-            most,
-            entries: Mutex::default(),
-        }
+        Self { most, entries: Mutex::default() }
     }
 
     /// The value at `key`, which is made from `files`: the cached one, or the result of `read` if one of them has
@@ -71,11 +68,7 @@ impl<T: PartialEq> Cache<T> {
             _ => Arc::new(value),
         };
         if entries.len() < self.most || entries.contains_key(key) {
-            let entry = CachedFiles {
-                files: files.to_owned(),
-                stamps,
-                value: Arc::clone(&value),
-            };
+            let entry = CachedFiles { files: files.to_owned(), stamps, value: Arc::clone(&value) };
             entries.insert(key.to_owned(), entry);
         }
         Ok(Some(value))

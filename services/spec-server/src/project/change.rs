@@ -22,15 +22,9 @@ impl Folder {
         let found = walk::deltas(reader, &path.join("specs"), dialect)?;
         // A delta that cannot be read must not be left out: the change would do less than its author intended.
         if let Some(problem) = found.unreadable.into_iter().next() {
-            return Err(ReadError::Refused {
-                path: problem.path,
-                problem: problem.problem,
-            });
+            return Err(ReadError::Refused { path: problem.path, problem: problem.problem });
         }
-        Ok(Self {
-            path: path.to_owned(),
-            deltas: found.items,
-        })
+        Ok(Self { path: path.to_owned(), deltas: found.items })
     }
 
     /// Every file that the change is made from, including files that do not exist.

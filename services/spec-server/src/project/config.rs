@@ -17,15 +17,10 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The layout in `file` for the project at `root`.
 pub(super) fn layout(root: &Path, file: &Path) -> Result<Layout, ProjectError> {
-    let refuse = |problem: String| ProjectError::Config {
-        path: file.to_owned(),
-        problem,
-    };
+    let refuse = |problem: String| ProjectError::Config { path: file.to_owned(), problem };
     let length = fs::metadata(file).map_or(0, |metadata| metadata.len());
     if length > MAX_BYTES {
-        return Err(refuse(format!(
-            "has {length} bytes; {MAX_BYTES} are the most"
-        )));
+        return Err(refuse(format!("has {length} bytes; {MAX_BYTES} are the most")));
     }
     let text =
         fs::read_to_string(file).map_err(|error| refuse(format!("cannot be read: {error}")))?;
@@ -73,9 +68,7 @@ fn folder(root: &Path, paths: &Table, name: &str) -> Result<PathBuf, String> {
         }
     }
     match text.contains('\0') || text.trim().is_empty() {
-        true => Err(format!(
-            "{name} = {text:?} is not a folder; write {example}"
-        )),
+        true => Err(format!("{name} = {text:?} is not a folder; write {example}")),
         false => Ok(folder),
     }
 }

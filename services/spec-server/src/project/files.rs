@@ -36,11 +36,7 @@ pub(crate) struct RawFile {
 
 impl Reader {
     pub(super) fn new(root: PathBuf, limits: Limits) -> Self {
-        Self {
-            root,
-            limits,
-            folders: Folders::default(),
-        }
+        Self { root, limits, folders: Folders::default() }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -57,10 +53,7 @@ impl Reader {
     }
 
     pub(super) fn io(&self, path: &Path, error: io::Error) -> ReadError {
-        ReadError::Io {
-            path: self.relative(path),
-            error,
-        }
+        ReadError::Io { path: self.relative(path), error }
     }
 
     /// The current entries of `folder`; empty if it does not exist.
@@ -90,10 +83,7 @@ impl Reader {
         }
         match found.is_dir() {
             true => Ok(true),
-            false => Err(ReadError::NotA {
-                wanted: "folder",
-                path: self.relative(base),
-            }),
+            false => Err(ReadError::NotA { wanted: "folder", path: self.relative(base) }),
         }
     }
 
@@ -138,10 +128,8 @@ impl Reader {
             return Ok(None);
         };
         let bytes = self.bytes(path, &found)?;
-        let text = normalise(&bytes).map_err(|problem| ReadError::NotUtf8 {
-            path: self.relative(path),
-            problem,
-        })?;
+        let text = normalise(&bytes)
+            .map_err(|problem| ReadError::NotUtf8 { path: self.relative(path), problem })?;
         Ok(Some(Source {
             path: self.relative(path),
             text: text.into(),
@@ -156,11 +144,7 @@ impl Reader {
         };
         let stamp = Stamp::of(&found).map_err(|error| self.io(path, error))?;
         let bytes = self.bytes(path, &found)?;
-        Ok(Some(RawFile {
-            path: found,
-            bytes,
-            stamp,
-        }))
+        Ok(Some(RawFile { path: found, bytes, stamp }))
     }
 
     /// Checks that the nearest existing folder above `path` is in the project.
@@ -200,31 +184,20 @@ impl Reader {
         let io = |error| self.io(path, error);
         // This is checked before it is opened: opening a named pipe would wait for a writer.
         if !fs::metadata(found).map_err(io)?.is_file() {
-            return Err(ReadError::NotA {
-                wanted: "file",
-                path: self.relative(path),
-            });
+            return Err(ReadError::NotA { wanted: "file", path: self.relative(path) });
         }
         let file = File::open(found).map_err(io)?;
         let mut bytes = Vec::new();
         let limit = self.limits.file_bytes;
-        file.take(limit.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(io)?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
         match u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
             true => Ok(bytes),
-            false => Err(ReadError::TooLarge {
-                path: self.relative(path),
-                limit,
-            }),
+            false => Err(ReadError::TooLarge { path: self.relative(path), limit }),
         }
     }
 }
 
 /// Whether the error means that the path does not exist, also because a parent is a file.
 pub(super) fn is_missing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

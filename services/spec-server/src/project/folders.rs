@@ -86,11 +86,7 @@ impl Folders {
         // again.
         let is_settled = stamp.age(now).is_some_and(|age| age >= SETTLED);
         if is_settled && Stamp::of(folder).is_ok_and(|now| now.as_ref() == Some(&stamp)) {
-            let known = KnownFolder {
-                stamp,
-                at: Instant::now(),
-                list: Arc::clone(&list),
-            };
+            let known = KnownFolder { stamp, at: Instant::now(), list: Arc::clone(&list) };
             let mut folders = self.0.write().unwrap_or_else(PoisonError::into_inner);
             if folders.len() >= MAX_FOLDERS && !folders.contains_key(folder) {
                 folders.clear();

@@ -32,11 +32,7 @@ pub(super) fn parts(kind: Kind, id: &str, dialect: Dialect) -> Result<Vec<&str>,
     };
     match problem {
         None => Ok(id.split('/').collect()),
-        Some(problem) => Err(ReadError::BadId {
-            kind,
-            id: id.to_owned(),
-            problem,
-        }),
+        Some(problem) => Err(ReadError::BadId { kind, id: id.to_owned(), problem }),
     }
 }
 
@@ -70,12 +66,7 @@ pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
     const ALIKE: f64 = 0.4;
     /// Only this many characters are compared.
     const COMPARED: usize = 100;
-    let folded = |name: &str| {
-        name.to_lowercase()
-            .chars()
-            .take(COMPARED)
-            .collect::<String>()
-    };
+    let folded = |name: &str| name.to_lowercase().chars().take(COMPARED).collect::<String>();
     let wanted = folded(id);
     let mut near: Vec<(f64, String)> = names
         .into_iter()
@@ -89,8 +80,5 @@ pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     near.dedup();
-    near.into_iter()
-        .take(NEAREST)
-        .map(|(_, name)| name)
-        .collect()
+    near.into_iter().take(NEAREST).map(|(_, name)| name).collect()
 }

@@ -49,12 +49,8 @@ pub(super) fn find(start: &Path) -> Result<(PathBuf, Layout), ProjectError> {
 fn is_begun(folder: &Path) -> bool {
     let openspec = folder.join("openspec");
     let has = |name: &str, is: fn(&Path) -> bool| is(&openspec.join(name));
-    ["specs", "changes"]
-        .iter()
-        .any(|name| has(name, Path::is_dir))
-        || ["config.yaml", "config.yml", "project.md"]
-            .iter()
-            .any(|name| has(name, Path::is_file))
+    ["specs", "changes"].iter().any(|name| has(name, Path::is_dir))
+        || ["config.yaml", "config.yml", "project.md"].iter().any(|name| has(name, Path::is_file))
 }
 
 /// The layout of the project at exactly `root`.
@@ -88,9 +84,7 @@ fn layout_at(folder: &Path) -> Result<Option<Layout>, ProjectError> {
 
 /// A hint for a folder that is not a project.
 fn hint(root: &Path) -> String {
-    let above = root
-        .parent()
-        .filter(|above| matches!(layout_at(above), Ok(Some(_))));
+    let above = root.parent().filter(|above| matches!(layout_at(above), Ok(Some(_))));
     if let Some(above) = above {
         return format!("it lies in one; name {}", above.display());
     }
@@ -103,10 +97,7 @@ fn hint(root: &Path) -> String {
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
-    let io = |error| ProjectError::Io {
-        path: path.to_owned(),
-        error,
-    };
+    let io = |error| ProjectError::Io { path: path.to_owned(), error };
     let found = fs::canonicalize(path).map_err(io)?;
     match found.is_dir() {
         true => Ok(found),

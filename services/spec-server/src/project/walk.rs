@@ -58,11 +58,7 @@ fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<FoundFiles, R
     let mut found = FoundFiles::default();
     let most = reader.limits().specs;
     let mut looked_at = 0;
-    let mut pending = vec![Pending {
-        path: base.to_owned(),
-        id: String::new(),
-        depth: 0,
-    }];
+    let mut pending = vec![Pending { path: base.to_owned(), id: String::new(), depth: 0 }];
     while !pending.is_empty() {
         let batch = pending.split_off(pending.len().saturating_sub(BATCH));
         let lists = parallel::map(&batch, |folder| reader.list(&folder.path));

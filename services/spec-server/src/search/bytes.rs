@@ -66,10 +66,7 @@ impl Format {
         }
         let found = head.number().ok_or(FileError::Damaged)?;
         if found != self.version {
-            return Err(FileError::Version {
-                found,
-                wanted: self.version,
-            });
+            return Err(FileError::Version { found, wanted: self.version });
         }
         let length = head.array().map(u64::from_le_bytes);
         let sum = head.array::<32>();

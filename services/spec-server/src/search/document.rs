@@ -46,10 +46,7 @@ pub struct DocumentPart {
 
 impl DocumentPart {
     fn new(field: Field, text: &str) -> Self {
-        Self {
-            field,
-            text: text.to_owned(),
-        }
+        Self { field, text: text.to_owned() }
     }
 }
 
@@ -68,11 +65,7 @@ pub fn documents(spec: &Spec) -> Vec<Document> {
     let mut documents = vec![itself(spec)];
     let requirements = spec.requirements.iter();
     documents.extend(requirements.map(|requirement| of_requirement(spec, requirement)));
-    documents.extend(
-        spec.sections
-            .iter()
-            .map(|section| of_section(spec, section)),
-    );
+    documents.extend(spec.sections.iter().map(|section| of_section(spec, section)));
     documents
 }
 
@@ -95,10 +88,7 @@ fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
         DocumentPart::new(Field::Description, &requirement.description),
     ];
     let scenarios = requirement.scenarios.iter().map(of_scenario);
-    parts.extend(scenarios.map(|text| DocumentPart {
-        field: Field::Scenario,
-        text,
-    }));
+    parts.extend(scenarios.map(|text| DocumentPart { field: Field::Scenario, text }));
     parts.extend(names(spec, Field::Context));
     Document {
         spec_id: spec.id.clone(),

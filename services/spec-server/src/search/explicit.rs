@@ -22,16 +22,10 @@ pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
     index.update(specs);
     let bytes = encode(&index);
     if bytes.len() as u64 > INDEX_BYTES {
-        let problem = FileError::Large {
-            bytes: bytes.len() as u64,
-            most: INDEX_BYTES,
-        };
+        let problem = FileError::Large { bytes: bytes.len() as u64, most: INDEX_BYTES };
         return Err(SearchError::Index { path, problem });
     }
-    folder::prepare(&folder).map_err(|error| SearchError::Write {
-        path: folder.clone(),
-        error,
-    })?;
+    folder::prepare(&folder).map_err(|error| SearchError::Write { path: folder.clone(), error })?;
     replace(&path, &bytes).map_err(|error| SearchError::Write {
         path: path.clone(),
         error: match error {
@@ -49,10 +43,7 @@ pub(super) fn read_anew(
     weights: Weights,
 ) -> Result<Option<(Stamp, Index)>, SearchError> {
     let path = index_file(folder);
-    let failed = |problem: FileError| SearchError::Index {
-        path: path.clone(),
-        problem,
-    };
+    let failed = |problem: FileError| SearchError::Index { path: path.clone(), problem };
     let stamp = Stamp::of(&path).map_err(|error| failed(error.into()))?;
     let Some(stamp) = stamp else {
         return Err(SearchError::NoIndex(path));

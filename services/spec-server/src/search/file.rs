@@ -13,10 +13,7 @@ pub use super::bytes::FileError;
 /// The most bytes of an index file.
 pub const INDEX_BYTES: u64 = 512 * 1024 * 1024;
 
-const FORMAT: Format = Format {
-    magic: *b"SPECIDX\n",
-    version: 2,
-};
+const FORMAT: Format = Format { magic: *b"SPECIDX\n", version: 2 };
 
 /// The bytes of the file for an index.
 #[must_use]
@@ -92,19 +89,12 @@ fn name(body: &mut Reader<'_>) -> Option<Option<String>> {
 
 fn part(body: &mut Reader<'_>) -> Option<DocumentPart> {
     let [field] = body.array()?;
-    Some(DocumentPart {
-        field: *FIELDS.get(usize::from(field))?,
-        text: body.text()?.to_owned(),
-    })
+    Some(DocumentPart { field: *FIELDS.get(usize::from(field))?, text: body.text()?.to_owned() })
 }
 
 /// The fields by their number in the file.
-const FIELDS: [Field; Field::COUNT] = [
-    Field::Name,
-    Field::Description,
-    Field::Scenario,
-    Field::Context,
-];
+const FIELDS: [Field; Field::COUNT] =
+    [Field::Name, Field::Description, Field::Scenario, Field::Context];
 
 fn put_document(body: &mut Vec<u8>, document: &Document) {
     for name in [&document.requirement, &document.section] {

@@ -44,9 +44,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let bytes = file.metadata()?.len();
     let mut content = Vec::new();
     if bytes <= most {
-        io::Read::by_ref(&mut file)
-            .take(most + 1)
-            .read_to_end(&mut content)?;
+        io::Read::by_ref(&mut file).take(most + 1).read_to_end(&mut content)?;
     }
     let bytes = bytes.max(content.len() as u64);
     match bytes <= most {

@@ -109,10 +109,7 @@ impl Index {
     /// An empty index.
     #[must_use]
     pub fn new(weights: Weights) -> Self {
-        Self {
-            weights,
-            ..Self::default()
-        }
+        Self { weights, ..Self::default() }
     }
 
     /// Updates the index to `specs`: it reads those with a changed hash again, and removes those that are not among
@@ -178,10 +175,7 @@ impl Index {
             }
             slots.push(slot);
         }
-        let held = Held {
-            hash,
-            slots: slots.clone(),
-        };
+        let held = Held { hash, slots: slots.clone() };
         self.specs.insert(id.to_owned(), held);
         slots
     }
@@ -265,11 +259,7 @@ impl Index {
             let among = REQUIREMENTS * best / AMONG as f64;
             for (place, slot) in held.slots.iter().enumerate() {
                 let own = share(slot);
-                let above = if place == 0 {
-                    among
-                } else {
-                    (itself + among).min(1.0)
-                };
+                let above = if place == 0 { among } else { (itself + among).min(1.0) };
                 let score = own + SPEC * above * (1.0 - own);
                 if own > 0.0 && score >= threshold {
                     matches.push(Match { slot: *slot, score });
@@ -342,9 +332,7 @@ impl Index {
 
     /// The slots in use.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.specs
-            .values()
-            .flat_map(|held| held.slots.iter().copied())
+        self.specs.values().flat_map(|held| held.slots.iter().copied())
     }
 
     /// Whether it has a spec with this id.
@@ -379,10 +367,7 @@ impl Index {
 
     /// BM25's term frequency as a share of its limit, `k1 + 1`, for an average document length of `average`.
     fn saturation(&self, posting: &Posting, average: f64) -> f64 {
-        let entry = self
-            .documents
-            .get(posting.slot.index())
-            .and_then(Option::as_ref);
+        let entry = self.documents.get(posting.slot.index()).and_then(Option::as_ref);
         let lengths = entry.map_or([0; Field::COUNT], |entry| entry.lengths);
         let length = self.weigh(lengths.map(f64::from));
         let frequency = self.weigh(posting.counts.map(f64::from));

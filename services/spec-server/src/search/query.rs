@@ -51,15 +51,9 @@ impl Query {
             .map(|token| (token.term(), token.whole))
             .filter(|(term, _)| seen.insert(term.clone()))
             .take(QUERY_TERMS)
-            .map(|(term, whole)| QueryTerm {
-                whole,
-                kin: kin(&term),
-                term: Some(term),
-            });
+            .map(|(term, whole)| QueryTerm { whole, kin: kin(&term), term: Some(term) });
         let phrases = found.windows(2).take(QUERY_TERMS).filter_map(phrase);
-        Self {
-            asked: terms.chain(phrases).collect(),
-        }
+        Self { asked: terms.chain(phrases).collect() }
     }
 
     /// The parts of the query.
@@ -78,9 +72,5 @@ impl Query {
 fn phrase(words: &[Token]) -> Option<QueryTerm> {
     let words: Vec<String> = words.iter().map(Token::term).collect();
     let kin = kin(&words.join(" "));
-    (!kin.is_empty()).then_some(QueryTerm {
-        term: None,
-        whole: false,
-        kin,
-    })
+    (!kin.is_empty()).then_some(QueryTerm { term: None, whole: false, kin })
 }

@@ -49,13 +49,8 @@ impl Searcher {
     pub fn open(root: &Path, settings: Settings) -> Result<Self, SearchError> {
         let folder = folder::path(root);
         let model = settings.model.as_deref();
-        let semantic = model
-            .map(|model| Semantic::open(model, &folder))
-            .transpose()?;
-        let state = State {
-            index: Index::new(settings.weights),
-            ..State::default()
-        };
+        let semantic = model.map(|model| Semantic::open(model, &folder)).transpose()?;
+        let state = State { index: Index::new(settings.weights), ..State::default() };
         Ok(Self {
             folder,
             settings,
@@ -151,9 +146,8 @@ impl Searcher {
             let mut hit = hit(held.index(), &asked, found, Ranker::Bm25, None)?;
             let (change, file) = changes::split_id(&hit.spec_id)?;
             hit.change = Some((change.to_owned(), file.to_owned()));
-            let capability = file
-                .strip_prefix("specs/")
-                .and_then(|file| file.strip_suffix("/spec.md"));
+            let capability =
+                file.strip_prefix("specs/").and_then(|file| file.strip_suffix("/spec.md"));
             hit.spec_id = capability.unwrap_or_default().to_owned();
             Some(hit)
         });
@@ -180,15 +174,9 @@ impl Searcher {
             return Ok(());
         };
         let mut state = self.write();
-        let update = Update {
-            vacated: state.index.slots().collect(),
-            occupied: index.slots().collect(),
-        };
-        *state = State {
-            index,
-            read: Some(stamp),
-            outdated: Outdated::default(),
-        };
+        let update =
+            Update { vacated: state.index.slots().collect(), occupied: index.slots().collect() };
+        *state = State { index, read: Some(stamp), outdated: Outdated::default() };
         drop(state);
         self.embed(&update);
         Ok(())

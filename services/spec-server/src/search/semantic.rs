@@ -73,24 +73,16 @@ impl Semantic {
         self.worker.each(|slot, passage, vector| {
             // Vectors have length 1, except for rounding.
             let cosine = f64::from(dot(sense, vector)).min(1.0);
-            if cosine < threshold
-                || best
-                    .get(&slot)
-                    .is_some_and(|near| near.found.score >= cosine)
+            if cosine < threshold || best.get(&slot).is_some_and(|near| near.found.score >= cosine)
             {
                 return;
             }
-            let found = Match {
-                slot,
-                score: cosine,
-            };
+            let found = Match { slot, score: cosine };
             let passage = passage.clone();
             best.insert(slot, Near { found, passage });
         });
         // Between the update of the index and the update of the passages, a slot may be empty.
-        let near = best
-            .into_values()
-            .filter(|near| index.document(near.found.slot).is_some());
+        let near = best.into_values().filter(|near| index.document(near.found.slot).is_some());
         let mut near: Vec<Near> = near.collect();
         near.sort_unstable_by(|a, b| index.order(&a.found, &b.found));
         near.truncate(limit);

@@ -46,9 +46,6 @@ pub struct Thresholds {
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self {
-            bm25: 0.0,
-            semantic: 0.20,
-        }
+        Self { bm25: 0.0, semantic: 0.20 }
     }
 }

@@ -60,9 +60,7 @@ impl<'t> Passage<'t> {
                 .filter_map(|term| weight(&term).map(|weight| (term, weight)))
                 .collect(),
         });
-        Self {
-            words: words.collect(),
-        }
+        Self { words: words.collect() }
     }
 
     /// The window with the highest weight, and its weight; `None` without words.
@@ -117,21 +115,11 @@ impl<'t> Passage<'t> {
             .map(|(place, _)| place)
             .next_back()
             .unwrap_or(start);
-        let chars: usize = self
-            .words
-            .iter()
-            .take(last + 1)
-            .skip(start)
-            .map(|word| word.chars + 1)
-            .sum();
+        let chars: usize =
+            self.words.iter().take(last + 1).skip(start).map(|word| word.chars + 1).sum();
         let mut room = SNIPPET_CHARS.saturating_sub(chars);
         // The text after the terms is shown too, unless all remaining text fits before them.
-        let behind: usize = self
-            .words
-            .iter()
-            .skip(last + 1)
-            .map(|word| word.chars + 1)
-            .sum();
+        let behind: usize = self.words.iter().skip(last + 1).map(|word| word.chars + 1).sum();
         room -= behind.min(room / 2);
         let before = self.words.iter().take(start).rev().take_while(|word| {
             let fits = word.chars < room;

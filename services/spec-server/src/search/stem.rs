@@ -89,9 +89,7 @@ fn american(word: &str) -> String {
     }
     const ENDINGS: [&str; 7] = ["e", "ed", "es", "er", "ers", "ing", "ation"];
     for ending in ENDINGS {
-        let Some(front) = word
-            .strip_suffix(ending)
-            .and_then(|front| front.strip_suffix("is"))
+        let Some(front) = word.strip_suffix(ending).and_then(|front| front.strip_suffix("is"))
         else {
             continue;
         };

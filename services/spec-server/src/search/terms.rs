@@ -65,10 +65,7 @@ fn identifier(text: &str, at: usize) -> Option<Vec<Range<usize>>> {
         words.push(start..end);
         // One sign joins words, or the `::` of a path. A sign without a word after it ends the identifier.
         let behind = text.get(end..)?;
-        start = match behind
-            .strip_prefix("::")
-            .or_else(|| behind.strip_prefix(JOINING))
-        {
+        start = match behind.strip_prefix("::").or_else(|| behind.strip_prefix(JOINING)) {
             Some(next) => text.len() - next.len(),
             None => break,
         };
@@ -127,10 +124,7 @@ fn split(text: &str, words: &[Range<usize>]) -> Vec<Token> {
     }
     if (2..=WHOLE_PARTS).contains(&tokens.len()) && !unspaced {
         let whole = token(text, words);
-        tokens.extend(whole.map(|token| Token {
-            whole: true,
-            ..token
-        }));
+        tokens.extend(whole.map(|token| Token { whole: true, ..token }));
     }
     tokens
 }
@@ -142,10 +136,8 @@ fn part_length(word: &str) -> usize {
     if plain && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return word.len();
     }
-    let mut characters = word
-        .char_indices()
-        .filter(|(_, c)| !is_accent(*c) && !is_apostrophe(*c))
-        .peekable();
+    let mut characters =
+        word.char_indices().filter(|(_, c)| !is_accent(*c) && !is_apostrophe(*c)).peekable();
     let mut before = characters.next().map_or(' ', |(_, c)| c);
     while let Some((at, here)) = characters.next() {
         let next = characters.peek().map(|(_, c)| *c);
@@ -153,9 +145,7 @@ fn part_length(word: &str) -> usize {
             before.is_numeric() != here.is_numeric() || is_unspaced(before) != is_unspaced(here);
         // `HTTPServer`: the last capital of a run begins the next part, unless only a plural `s` follows.
         let plural = || {
-            let behind = word
-                .get(at + here.len_utf8()..)
-                .and_then(|rest| rest.strip_prefix('s'));
+            let behind = word.get(at + here.len_utf8()..).and_then(|rest| rest.strip_prefix('s'));
             behind.is_some_and(|behind| !behind.starts_with(char::is_lowercase))
         };
         let begins_next = || next.is_some_and(char::is_lowercase) && !plural();
@@ -179,10 +169,7 @@ fn pairs(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let characters = text.get(part.clone()).unwrap_or_default().char_indices();
     let second = part.start + characters.clone().nth(1).map_or(0, |(at, _)| at);
     let starts = characters.map(move |(at, _)| part.start + at);
-    let ends = text
-        .get(second..part.end)
-        .unwrap_or_default()
-        .char_indices();
+    let ends = text.get(second..part.end).unwrap_or_default().char_indices();
     let ends = ends.map(move |(at, c)| second + at + c.len_utf8());
     starts.zip(ends).map(|(start, end)| start..end)
 }
@@ -194,10 +181,7 @@ fn token(text: &str, parts: &[Range<usize>]) -> Option<Token> {
     let mut length = 0;
     for part in parts.iter().filter_map(|part| text.get(part.clone())) {
         if part.is_ascii() {
-            let kept = part
-                .bytes()
-                .filter(|byte| *byte != b'\'')
-                .take(TERM_CHARS - length);
+            let kept = part.bytes().filter(|byte| *byte != b'\'').take(TERM_CHARS - length);
             word.extend(kept.map(|byte| char::from(byte.to_ascii_lowercase())));
         } else {
             word.extend(
@@ -209,11 +193,7 @@ fn token(text: &str, parts: &[Range<usize>]) -> Option<Token> {
         }
         length = word.chars().count();
     }
-    (!word.is_empty()).then_some(Token {
-        range,
-        word,
-        whole: false,
-    })
+    (!word.is_empty()).then_some(Token { range, word, whole: false })
 }
 
 /// Resolves compatibility forms, removes accents, and folds case by way of the capital: `ß` becomes `ss`, and both

@@ -24,9 +24,7 @@ fn read() -> HashMap<String, Vec<String>> {
         });
         let terms: Vec<String> = terms.collect();
         for term in &terms {
-            let others = terms
-                .iter()
-                .filter(|other| *other != term && !other.contains(' '));
+            let others = terms.iter().filter(|other| *other != term && !other.contains(' '));
             let known = kin.entry(term.clone()).or_default();
             for other in others {
                 if !known.contains(other) {

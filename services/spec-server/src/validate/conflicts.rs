@@ -26,16 +26,9 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
     for (index, change) in changes.iter().enumerate() {
         for delta in &change.deltas {
             for operation in &delta.operations {
-                let touch = Touch {
-                    change: index,
-                    delta,
-                    operation,
-                };
+                let touch = Touch { change: index, delta, operation };
                 for name in operation.names() {
-                    touched
-                        .entry((&delta.capability, name))
-                        .or_default()
-                        .push(touch);
+                    touched.entry((&delta.capability, name)).or_default().push(touch);
                 }
             }
         }
@@ -105,21 +98,14 @@ impl<'t> Touches<'t> {
             });
             described.extend(named);
         }
-        Self {
-            by_change,
-            total,
-            described,
-        }
+        Self { by_change, total, described }
     }
 
     /// The operations of all changes except `index`.
     fn but(&self, index: usize) -> String {
         let own = self.by_change.get(&index).map_or(0, Vec::len);
         let named = self.described.iter().filter(|(other, _)| *other != index);
-        let mut named: Vec<&str> = named
-            .map(|(_, text)| text.as_str())
-            .take(MAX_NAMED)
-            .collect();
+        let mut named: Vec<&str> = named.map(|(_, text)| text.as_str()).take(MAX_NAMED).collect();
         let untold = self.total.saturating_sub(own + named.len());
         let more = format!("and {untold} more");
         if untold > 0 {

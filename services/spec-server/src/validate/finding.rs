@@ -127,18 +127,11 @@ impl Rule {
     /// The same rule, as advice.
     #[must_use]
     pub const fn advice(self) -> Self {
-        Self {
-            advice: true,
-            ..self
-        }
+        Self { advice: true, ..self }
     }
 
     const fn new(name: &'static str, severity: Severity) -> Self {
-        Self {
-            name,
-            severity,
-            advice: false,
-        }
+        Self { name, severity, advice: false }
     }
 }
 
@@ -192,11 +185,7 @@ impl FindingsAt<'_> {
 impl Findings {
     /// Adds findings about this file, and this part of a change.
     pub(super) fn at<'f>(&'f mut self, file: &'f str, part: Option<ChangePart>) -> FindingsAt<'f> {
-        FindingsAt {
-            findings: self,
-            file,
-            part,
-        }
+        FindingsAt { findings: self, file, part }
     }
 
     fn add(&mut self, finding: Finding) {
@@ -217,8 +206,7 @@ impl Findings {
 
     /// All findings by file and line. Findings without a line come first in each file.
     pub(super) fn into_sorted(mut self) -> Vec<Finding> {
-        self.listed
-            .sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        self.listed.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         if let Some(mut last) = self.last {
             let [errors, warnings, infos] = self.unlisted;
             last.message = format!(

@@ -17,11 +17,7 @@ pub(super) fn check(source: &Source, findings: &mut FindingsAt<'_>) {
         if heading.level <= 2 && !begins_requirement {
             inside = heading.level == 2 && heading.title.eq_ignore_ascii_case("Requirements");
         }
-        let unnamed = || {
-            (inside && heading.level == 3)
-                .then(|| named(heading))
-                .flatten()
-        };
+        let unnamed = || (inside && heading.level == 3).then(|| named(heading)).flatten();
         let Some(right) = right(heading).or_else(unnamed) else {
             continue;
         };
@@ -49,9 +45,8 @@ fn right(heading: &Heading<'_>) -> Option<String> {
         let right_level = heading.level == level;
         let named = rest.strip_prefix(':');
         // Without its colon it may be prose, unless everything else is right. Any heading of level 4 is a scenario.
-        let without = (level == 3 && right_level)
-            .then_some(rest)
-            .filter(|rest| rest.starts_with(' '));
+        let without =
+            (level == 3 && right_level).then_some(rest).filter(|rest| rest.starts_with(' '));
         let name = trim(named.or(without)?);
         let fine = right_level && heading.spaced && named.is_some();
         return (!fine && !name.is_empty())

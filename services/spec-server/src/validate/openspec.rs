@@ -39,9 +39,6 @@ pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
 
 /// The path of a file for answers.
 pub(super) fn path(source: &Source) -> String {
-    let parts = source
-        .path
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy());
+    let parts = source.path.components().map(|part| part.as_os_str().to_string_lossy());
     parts.collect::<Vec<_>>().join("/")
 }

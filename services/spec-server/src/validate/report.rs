@@ -85,11 +85,7 @@ fn summary(items: &[Item], invalid: usize, strict: bool, [errors, warnings]: [us
         (0, warnings) => format!("no errors, {}", counted(warnings, "warning")),
         (errors, 0) => format!("{}, no warnings", counted(errors, "error")),
         (errors, warnings) => {
-            format!(
-                "{}, {}",
-                counted(errors, "error"),
-                counted(warnings, "warning")
-            )
+            format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"))
         }
     };
     let strictly = if strict { ", strictly" } else { "" };
@@ -111,10 +107,8 @@ fn things(items: &[Item]) -> String {
     match (count(ItemKind::Change), count(ItemKind::Spec)) {
         (0, specs) => counted(specs, "spec"),
         (changes, 0) => counted(changes, "change"),
-        (changes, specs) => format!(
-            "{} and {}",
-            counted(changes, "change"),
-            counted(specs, "spec")
-        ),
+        (changes, specs) => {
+            format!("{} and {}", counted(changes, "change"), counted(specs, "spec"))
+        }
     }
 }

@@ -31,9 +31,7 @@ struct Rows<'t> {
 
 impl<'t> Rows<'t> {
     fn of(text: &'t str) -> Self {
-        Self {
-            outline: Outline::of(text),
-        }
+        Self { outline: Outline::of(text) }
     }
 
     fn all(&self) -> Range<Line> {
@@ -47,17 +45,12 @@ impl<'t> Rows<'t> {
 
     /// A line, trimmed, unless it is code.
     fn outside(&self, line: Line) -> &'t str {
-        if self.outline.is_code(line) {
-            ""
-        } else {
-            self.line(line)
-        }
+        if self.outline.is_code(line) { "" } else { self.line(line) }
     }
 
     /// The first line with this heading, ignoring case.
     fn find(&self, heading: &str) -> Option<Line> {
-        self.all()
-            .find(|line| self.outside(*line).eq_ignore_ascii_case(heading))
+        self.all().find(|line| self.outside(*line).eq_ignore_ascii_case(heading))
     }
 
     /// The lines below a line, up to the next heading of level 2.

@@ -42,11 +42,7 @@ impl Budget {
         offset: usize,
     ) -> Page<T> {
         let list = list.into_iter();
-        let mut page = Page {
-            items: Vec::new(),
-            total: list.len(),
-            next_offset: None,
-        };
+        let mut page = Page { items: Vec::new(), total: list.len(), next_offset: None };
         let mut used = 0;
         for (index, item) in list.enumerate().skip(offset) {
             used += serde_json::to_string(&item).map_or(0, |json| json.len());

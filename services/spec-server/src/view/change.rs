@@ -61,10 +61,7 @@ impl ChangeList {
         offset: usize,
         budget: Budget,
     ) -> Self {
-        let page = budget.page(
-            changes.iter().map(|change| ChangeSummary::of(change)),
-            offset,
-        );
+        let page = budget.page(changes.iter().map(|change| ChangeSummary::of(change)), offset);
         let (unreadable, unlisted) = UnreadableFile::some(unreadable, budget);
         Self {
             note: notes([page.note(offset, "changes"), unlisted]),

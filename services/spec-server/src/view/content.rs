@@ -117,10 +117,7 @@ impl ChangeView {
             cut.push(ChangePart::Deltas.name());
         }
         let note = (!cut.is_empty()).then(|| {
-            format!(
-                "too long and cut: {}; call again with section for more of one",
-                cut.join(", ")
-            )
+            format!("too long and cut: {}; call again with section for more of one", cut.join(", "))
         });
         Self {
             change_id: change.id.clone(),
@@ -142,10 +139,7 @@ impl ChangeView {
         offset: usize,
         budget: Budget,
     ) -> Option<Self> {
-        let mut view = Self {
-            change_id: change.id.clone(),
-            ..Self::default()
-        };
+        let mut view = Self { change_id: change.id.clone(), ..Self::default() };
         let unit = match asked {
             ChangePart::Proposal => {
                 change.proposal.as_ref()?;
@@ -168,10 +162,7 @@ impl ChangeView {
             ChangePart::Tasks => {
                 change.tasks.as_ref()?;
                 let (content, next) = budget.part(tasks(change), offset);
-                view.tasks = Some(TasksView {
-                    content,
-                    ..TasksView::progress_of(change)
-                });
+                view.tasks = Some(TasksView { content, ..TasksView::progress_of(change) });
                 view.next_offset = next;
                 "characters"
             }
@@ -200,11 +191,7 @@ impl TasksView {
     /// The progress, without the text.
     fn progress_of(change: &Change) -> Self {
         let progress = TaskProgress::of(change);
-        Self {
-            content: String::new(),
-            completed: progress.completed,
-            total: progress.total,
-        }
+        Self { content: String::new(), completed: progress.completed, total: progress.total }
     }
 }
 
@@ -238,10 +225,7 @@ fn deltas(
     }
     let mut views = BTreeMap::new();
     if let Some((delta, Some(_))) = parts.get(offset) {
-        let goes_on = DeltaView {
-            purpose: None,
-            ..DeltaView::of(delta, budget)
-        };
+        let goes_on = DeltaView { purpose: None, ..DeltaView::of(delta, budget) };
         views.insert(delta.capability.clone(), goes_on);
     }
     let rows = parts.iter().map(|(delta, operation)| {
@@ -280,10 +264,7 @@ impl DeltaItem {
             operation: delta.operation.name().to_owned(),
             name: name(&delta.requirement.name),
             renamed_to: delta.renamed_to.as_deref().map(name),
-            scenarios: scenarios
-                .take(MAX_NAMES)
-                .map(|scenario| name(&scenario.name))
-                .collect(),
+            scenarios: scenarios.take(MAX_NAMES).map(|scenario| name(&scenario.name)).collect(),
             text: budget.beginning(&delta.requirement.text).0,
             line: delta.line,
         }

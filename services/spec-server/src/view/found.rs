@@ -72,21 +72,14 @@ impl SearchResults {
             )
         });
         let unreadable = (unreadable > 0).then(|| {
-            format!(
-                "{} could not be read; list_specs names them",
-                counted(unreadable, "file")
-            )
+            format!("{} could not be read; list_specs names them", counted(unreadable, "file"))
         });
         let nothing = found.hits.is_empty().then(|| {
             "no word of the query occurs; try other words, or search in changes or archive"
                 .to_owned()
         });
         Self {
-            results: found
-                .hits
-                .iter()
-                .map(|hit| HitView::of(hit, touching))
-                .collect(),
+            results: found.hits.iter().map(|hit| HitView::of(hit, touching)).collect(),
             ranker: found.ranker.name().to_owned(),
             note: notes([nothing, outdated, waiting, unreadable]),
         }

@@ -81,9 +81,7 @@ impl ScenarioView {
     ) -> Result<Self, Missing> {
         let same = requirements_named(spec, requirement)?;
         // If several requirements have this name, it is the first one that has the scenario.
-        let has = same
-            .iter()
-            .find(|within| !alike(within, scenario).is_empty());
+        let has = same.iter().find(|within| !alike(within, scenario).is_empty());
         let Some(within) = has.or(same.first()).copied() else {
             return Err(no_requirement(spec, requirement));
         };
@@ -143,10 +141,7 @@ impl ScenarioView {
             requirement: name(&requirement.name),
             file: file_of(spec),
             line: scenario.line,
-            other_scenarios: others
-                .take(MAX_NAMES)
-                .map(|other| name(&other.name))
-                .collect(),
+            other_scenarios: others.take(MAX_NAMES).map(|other| name(&other.name)).collect(),
             note,
         }
     }
@@ -176,11 +171,7 @@ fn alike<'s>(within: &'s Requirement, asked: Option<&str>) -> Vec<&'s Scenario> 
 
 fn no_requirement(spec: &Spec, asked: &str) -> Missing {
     let names = spec.requirements.iter().map(|one| &one.name);
-    Missing::Requirement {
-        spec: spec.id.clone(),
-        asked: name(asked),
-        nearest: like(asked, names),
-    }
+    Missing::Requirement { spec: spec.id.clone(), asked: name(asked), nearest: like(asked, names) }
 }
 
 /// A note that several items share the given name.

@@ -27,13 +27,8 @@ const PLAIN: [&str; 15] = [
 /// [`PLAIN`].
 pub(super) fn terse(schema: &mut Schema) {
     schema.remove("description");
-    if let Some(members) = schema
-        .get_mut("properties")
-        .and_then(|it| it.as_object_mut())
-    {
-        let plain = members
-            .iter_mut()
-            .filter(|(name, _)| PLAIN.contains(&name.as_str()));
+    if let Some(members) = schema.get_mut("properties").and_then(|it| it.as_object_mut()) {
+        let plain = members.iter_mut().filter(|(name, _)| PLAIN.contains(&name.as_str()));
         for member in plain.filter_map(|(_, member)| member.as_object_mut()) {
             member.remove("description");
         }

@@ -158,10 +158,7 @@ impl UnreadableFile {
         });
         let page = budget.share(4).page(files, 0);
         let note = page.next_offset.map(|some| {
-            format!(
-                "only {some} of the {} files that could not be read are named",
-                page.total
-            )
+            format!("only {some} of the {} files that could not be read are named", page.total)
         });
         (page.items, note)
     }
@@ -215,10 +212,7 @@ impl Requirements {
             });
             let page = budget.page(views, offset);
             let long = "a text is too long and cut; the detail whole has all of it";
-            let note = notes([
-                page.note(offset, "requirements"),
-                cut.then(|| long.to_owned()),
-            ]);
+            let note = notes([page.note(offset, "requirements"), cut.then(|| long.to_owned())]);
             view.next_offset = page.next_offset;
             view.requirements = page.items;
             note

@@ -103,11 +103,7 @@ fn tree(root: &Path) -> Vec<(String, Option<Vec<u8>>)> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("an entry").path();
-            let name = path
-                .strip_prefix(root)
-                .expect("below")
-                .display()
-                .to_string();
+            let name = path.strip_prefix(root).expect("below").display().to_string();
             if path.is_dir() {
                 found.push((name, None));
                 folders.push(path);

@@ -14,10 +14,7 @@ use crate::mcp::{Copy, HANG, binary};
 /// Runs the binary in a folder.
 async fn run(folder: &Path, arguments: &[&str]) -> Output {
     let output = binary().args(arguments).current_dir(folder).output();
-    tokio::time::timeout(HANG, output)
-        .await
-        .expect("it hangs")
-        .unwrap()
+    tokio::time::timeout(HANG, output).await.expect("it hangs").unwrap()
 }
 
 fn stdout(output: &Output) -> String {
@@ -56,22 +53,11 @@ async fn list_is_plain_text_for_agents() {
     let expected = "Specs:\n- lending  3 requirements\n- members  2 requirements\n- notices  2 requirements\n\n\
                     Changes:\n- add-reservations  2/4 tasks\n- shorten-notice    0/1 tasks\n";
     assert_eq!(listed, expected);
-    assert!(
-        !fine(project.root(), "list --specs")
-            .await
-            .contains("Changes")
-    );
-    assert!(
-        !fine(project.root(), "list --changes")
-            .await
-            .contains("Specs")
-    );
+    assert!(!fine(project.root(), "list --specs").await.contains("Changes"));
+    assert!(!fine(project.root(), "list --changes").await.contains("Specs"));
     let listed = json_of(project.root(), "list --json").await;
     assert_eq!(listed["specs"][0]["requirements"], 3);
-    assert_eq!(
-        listed["changes"][0]["task_progress"],
-        json!({"completed": 2, "total": 4})
-    );
+    assert_eq!(listed["changes"][0]["task_progress"], json!({"completed": 2, "total": 4}));
 
     let empty = Copy::of("empty");
     let listed = fine(empty.root(), "list").await;
@@ -79,10 +65,7 @@ async fn list_is_plain_text_for_agents() {
 
     let openspec = Copy::of("counter");
     let listed = fine(openspec.root(), "list --archived").await;
-    assert_eq!(
-        listed,
-        "Changes:\n- 2026-01-12-open-on-sundays  1/1 tasks\n"
-    );
+    assert_eq!(listed, "Changes:\n- 2026-01-12-open-on-sundays  1/1 tasks\n");
 }
 
 #[tokio::test]
@@ -93,30 +76,15 @@ async fn the_project_is_found_upwards_or_named() {
     assert_eq!(fine(&below, "list").await, here);
     let elsewhere = Copy::empty();
     let root = project.root().to_str().unwrap();
-    assert_eq!(
-        fine(elsewhere.root(), &format!("list --root {root}")).await,
-        here
-    );
-    assert_eq!(
-        fine(elsewhere.root(), &format!("--root {root} list")).await,
-        here
-    );
+    assert_eq!(fine(elsewhere.root(), &format!("list --root {root}")).await, here);
+    assert_eq!(fine(elsewhere.root(), &format!("--root {root} list")).await, here);
 
-    for arguments in [
-        &["list"][..],
-        &["show", "x"],
-        &["validate"],
-        &["search", "x"],
-        &["index"],
-    ] {
+    for arguments in [&["list"][..], &["show", "x"], &["validate"], &["search", "x"], &["index"]] {
         let lost = run(elsewhere.root(), arguments).await;
         assert_eq!(lost.status.code(), Some(1), "{arguments:?}");
         assert_eq!(stdout(&lost), "");
         let said = stderr(&lost);
-        assert!(
-            said.starts_with("spec-server: ") && said.lines().count() == 1,
-            "{said}"
-        );
+        assert!(said.starts_with("spec-server: ") && said.lines().count() == 1, "{said}");
         assert_has(&said, &["--root", ".spox/config.toml"]);
     }
 }
@@ -138,32 +106,18 @@ async fn show_prints_what_is_in_the_files() {
     let json = json_of(project.root(), "show lending --json").await;
     assert_eq!(json["requirements"][0]["scenario_count"], 2);
 
-    assert_has(
-        &failed(project.root(), "show lendin").await,
-        &["did you mean lending"],
-    );
+    assert_has(&failed(project.root(), "show lendin").await, &["did you mean lending"]);
     // What can be the id of a spec alone is missing all the same.
     let counter = Copy::of("counter");
-    assert_has(
-        &failed(counter.root(), "show desk/return").await,
-        &["did you mean desk/returns"],
-    );
+    assert_has(&failed(counter.root(), "show desk/return").await, &["did you mean desk/returns"]);
     for hostile in ["../../etc", "/etc/passwd", "a\\b", "--", ""] {
         let refused = run(project.root(), &["show", "--", hostile]).await;
         assert_eq!(refused.status.code(), Some(1), "{hostile}");
     }
     // A spec goes before a change of the same id.
     project.write("specs/_changes/lending/proposal.md", "# Change: Lending\n");
-    assert!(
-        fine(project.root(), "show lending")
-            .await
-            .starts_with("# Lending\n")
-    );
-    assert!(
-        fine(project.root(), "show lending --change")
-            .await
-            .starts_with("Lending (lending)")
-    );
+    assert!(fine(project.root(), "show lending").await.starts_with("# Lending\n"));
+    assert!(fine(project.root(), "show lending --change").await.starts_with("Lending (lending)"));
 }
 
 #[tokio::test]
@@ -188,20 +142,12 @@ async fn validate_tells_where_and_what_by_exit_code_too() {
     assert_eq!(report["items"][0]["id"], "vague");
     let levels = report["items"][0]["issues"].as_array().unwrap();
     assert!(
-        levels
-            .iter()
-            .any(|issue| issue["level"] == "error" && issue["line"] == 13),
+        levels.iter().any(|issue| issue["level"] == "error" && issue["line"] == 13),
         "{report}"
     );
-    assert!(
-        levels.iter().any(|issue| issue["level"] == "warning"),
-        "{report}"
-    );
+    assert!(levels.iter().any(|issue| issue["level"] == "warning"), "{report}");
 
-    assert_has(
-        &failed(broken.root(), "validate vage").await,
-        &["did you mean vague"],
-    );
+    assert_has(&failed(broken.root(), "validate vage").await, &["did you mean vague"]);
 }
 
 #[tokio::test]
@@ -210,34 +156,18 @@ async fn search_and_its_index() {
     let found = fine(project.root(), "search forget a member").await;
     assert!(found.contains("members › Deletion"), "{found}");
     let nothing = fine(project.root(), "search quaternion").await;
-    assert!(
-        nothing.starts_with("Nothing found.\nno word of the query occurs"),
-        "{nothing}"
-    );
+    assert!(nothing.starts_with("Nothing found.\nno word of the query occurs"), "{nothing}");
     let json = json_of(project.root(), "search --json -n 1 loan").await;
     assert_eq!(json["results"].as_array().unwrap().len(), 1);
     assert_eq!(json["ranker"], "bm25");
 
     let explicit = "search --index explicit loan";
-    assert_has(
-        &failed(project.root(), explicit).await,
-        &["spec-server index"],
-    );
-    assert!(
-        fine(project.root(), "index")
-            .await
-            .starts_with("3 specs indexed in ")
-    );
+    assert_has(&failed(project.root(), explicit).await, &["spec-server index"]);
+    assert!(fine(project.root(), "index").await.starts_with("3 specs indexed in "));
     assert!(fine(project.root(), explicit).await.contains("lending › "));
-    project.write(
-        "specs/late/spec.md",
-        "# Late loan\n\n## Purpose\n\nA loan.\n",
-    );
+    project.write("specs/late/spec.md", "# Late loan\n\n## Purpose\n\nA loan.\n");
     let found = fine(project.root(), explicit).await;
-    assert!(
-        !found.contains("late") && found.contains("1 new"),
-        "{found}"
-    );
+    assert!(!found.contains("late") && found.contains("1 new"), "{found}");
 
     let strict = "search --threshold 0.99 loan and something else";
     let nothing = fine(project.root(), strict).await;
@@ -279,10 +209,7 @@ async fn files_that_cannot_be_read_are_told() {
     let shown = run(project.root(), &["show", "binary"]).await;
     assert_eq!(shown.status.code(), Some(1));
     project.write("specs/_archive/2026-01-01-old/tasks.md", b"\xff");
-    assert_has(
-        &failed(project.root(), "show 2026-01-01-old").await,
-        &["2026-01-01-old/tasks.md"],
-    );
+    assert_has(&failed(project.root(), "show 2026-01-01-old").await, &["2026-01-01-old/tasks.md"]);
     let validated = run(project.root(), &["validate"]).await;
     assert_eq!(validated.status.code(), Some(1));
     assert_has(&stdout(&validated), &["specs/binary/spec.md: error: "]);
@@ -292,10 +219,7 @@ async fn files_that_cannot_be_read_are_told() {
 async fn a_reader_that_has_had_enough_is_no_error() {
     let project = Copy::of("empty");
     // More than any pipe holds.
-    project.write(
-        "specs/long/spec.md",
-        format!("# Long\n{}", "word ".repeat(400_000)),
-    );
+    project.write("specs/long/spec.md", format!("# Long\n{}", "word ".repeat(400_000)));
     let mut child = binary()
         .args(["show", "long"])
         .current_dir(project.root())
@@ -306,24 +230,15 @@ async fn a_reader_that_has_had_enough_is_no_error() {
     drop(child.stdout.take());
     let output = tokio::time::timeout(HANG, child.wait_with_output()).await;
     let output = output.expect("it hangs").unwrap();
-    assert_eq!(
-        (output.status.code(), stderr(&output)),
-        (Some(0), String::new())
-    );
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
 
 /// What a command writes for somebody at a terminal.
 fn written(root: &Path, arguments: &[&str], style: Style) -> String {
     let root = root.to_str().unwrap();
-    let given = ["spec-server", "--root", root]
-        .into_iter()
-        .chain(arguments.iter().copied());
+    let given = ["spec-server", "--root", root].into_iter().chain(arguments.iter().copied());
     let mut written = Vec::new();
-    cli::run(
-        &SpecServerArgs::parse_from(given),
-        cli::Output::new(&mut written, style),
-    )
-    .unwrap();
+    cli::run(&SpecServerArgs::parse_from(given), cli::Output::new(&mut written, style)).unwrap();
     String::from_utf8(written).unwrap()
 }
 
@@ -342,15 +257,9 @@ fn people_get_colour_and_bars_and_no_control_characters_from_files() {
     for style in [Style::Terminal, Style::Colourless] {
         let shown = written(project.root(), &["show", "evil"], style);
         let own = shown.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
-        assert!(
-            !own.chars().any(|c| c.is_control() && c != '\n'),
-            "{shown:?}"
-        );
+        assert!(!own.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
     }
-    assert_eq!(
-        written(project.root(), &["show", "evil"], Style::Plain),
-        evil
-    );
+    assert_eq!(written(project.root(), &["show", "evil"], Style::Plain), evil);
 }
 
 #[test]
@@ -373,17 +282,10 @@ fn an_answer_that_cannot_be_written_is_an_error() {
         &["search", "loan"],
     ] {
         let root = project.root().to_str().unwrap();
-        let given = ["spec-server", "--root", root]
-            .into_iter()
-            .chain(arguments.iter().copied());
-        let ran = cli::run(
-            &SpecServerArgs::parse_from(given),
-            cli::Output::new(Full, Style::Plain),
-        );
-        assert!(
-            matches!(ran, Err(CliError::Write(_))),
-            "{arguments:?}: {ran:?}"
-        );
+        let given = ["spec-server", "--root", root].into_iter().chain(arguments.iter().copied());
+        let ran =
+            cli::run(&SpecServerArgs::parse_from(given), cli::Output::new(Full, Style::Plain));
+        assert!(matches!(ran, Err(CliError::Write(_))), "{arguments:?}: {ran:?}");
     }
     fs::remove_dir_all(project.root()).unwrap();
 }
@@ -399,10 +301,7 @@ async fn what_is_written_over_mcp_is_written_here_too() {
     );
 
     let ticked = fine(project.root(), "task add-reservations 1.3").await;
-    assert!(
-        ticked.starts_with("[x] Forget") && ticked.ends_with("3/4 tasks\n"),
-        "{ticked}"
-    );
+    assert!(ticked.starts_with("[x] Forget") && ticked.ends_with("3/4 tasks\n"), "{ticked}");
     let ticked = json_of(project.root(), "task add-reservations 1.3 --undo --json").await;
     assert_eq!(ticked["completed"], 2);
 
@@ -419,17 +318,11 @@ async fn a_spec_is_shown_in_as_much_detail_as_is_asked_for() {
     let project = Copy::of("library");
     let shown = json_of(project.root(), "show LENDING --json --detail whole").await;
     assert_eq!(shown["text"], json!(project.read("specs/lending/spec.md")));
-    let shown = json_of(
-        project.root(),
-        "show lending --json --detail scenarios --requirement Loan",
-    )
-    .await;
+    let shown =
+        json_of(project.root(), "show lending --json --detail scenarios --requirement Loan").await;
     assert_eq!(shown["requirements"].as_array().unwrap().len(), 1);
     let project_words = fine(project.root(), "project").await;
-    assert!(
-        project_words.starts_with("kind: spec-oxide\nspecs: specs\n"),
-        "{project_words}"
-    );
+    assert!(project_words.starts_with("kind: spec-oxide\nspecs: specs\n"), "{project_words}");
     let found = fine(project.root(), "search --in changes reservation").await;
     assert!(found.contains("add-reservations/"), "{found}");
 }

@@ -35,31 +35,19 @@ fn the_corpus_is_large_and_breaks_every_rule() {
     corpus::write_to(root.path());
     let items = ours(root.path());
     assert!(items.len() >= 1000, "{} items", items.len());
-    let broken: BTreeSet<&str> = items
-        .iter()
-        .flat_map(|item| &item.findings)
-        .map(|finding| finding.rule)
-        .collect();
+    let broken: BTreeSet<&str> =
+        items.iter().flat_map(|item| &item.findings).map(|finding| finding.rule).collect();
     let rules = Rules::OpenSpec.all();
     let named: BTreeSet<&str> = rules.iter().map(|rule| rule.name).collect();
-    assert_eq!(
-        broken.difference(&named).collect::<Vec<_>>(),
-        Vec::<&&str>::new()
-    );
+    assert_eq!(broken.difference(&named).collect::<Vec<_>>(), Vec::<&&str>::new());
     // What a file system must do for these is not everywhere to be had; `validate` has a test for each.
     let elsewhere = ["unreadable", "link-not-followed"];
-    let never: Vec<_> = named
-        .difference(&broken)
-        .filter(|name| !elsewhere.contains(name))
-        .collect();
+    let never: Vec<_> =
+        named.difference(&broken).filter(|name| !elsewhere.contains(name)).collect();
     assert_eq!(never, Vec::<&&str>::new());
     for strict in [false, true] {
         let valid = items.iter().filter(|item| item.is_valid(strict)).count();
-        assert!(
-            (200..items.len() - 200).contains(&valid),
-            "{valid} of {}",
-            items.len()
-        );
+        assert!((200..items.len() - 200).contains(&valid), "{valid} of {}", items.len());
     }
 }
 

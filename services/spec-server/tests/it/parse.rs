@@ -12,11 +12,7 @@ use spec_server::parse;
 
 /// A source as if read from a file.
 pub(crate) fn source(text: &str) -> Source {
-    Source {
-        path: "specs/x/spec.md".into(),
-        text: text.into(),
-        hash: [0; 32],
-    }
+    Source { path: "specs/x/spec.md".into(), text: text.into(), hash: [0; 32] }
 }
 
 pub(crate) fn spec(text: &str) -> Spec {
@@ -55,22 +51,15 @@ fn a_spec_has_its_parts_with_their_lines() {
     let purpose = spec.purpose.expect("a purpose");
     assert_eq!((purpose.line, purpose.text.as_str()), (3, "Serves.\nMore."));
     assert_eq!(spec.requirements_line, Some(8));
-    let [one] = spec.requirements.as_slice() else {
-        panic!("one requirement")
-    };
+    let [one] = spec.requirements.as_slice() else { panic!("one requirement") };
     assert_eq!((one.name.as_str(), one.line), ("One", 10));
     assert_eq!(one.description, "It SHALL do.");
     assert_eq!(one.text.lines().count(), 10);
-    let [first] = one.scenarios.as_slice() else {
-        panic!("one scenario")
-    };
+    let [first] = one.scenarios.as_slice() else { panic!("one scenario") };
     assert_eq!((first.name.as_str(), first.line), ("First", 14));
     assert_eq!(first.when, ["a", "b"]);
     assert_eq!(first.then, ["c", "d"]);
-    assert_eq!(
-        first.text,
-        "- **WHEN** a\n- **AND** b\n- **THEN** c\n- **AND** d"
-    );
+    assert_eq!(first.text, "- **WHEN** a\n- **AND** b\n- **THEN** c\n- **AND** d");
 }
 
 #[test]
@@ -80,8 +69,5 @@ fn what_is_missing_is_none_and_loses_nothing_else() {
     assert_eq!(spec.purpose, None);
     assert_eq!(spec.requirements.len(), 1);
     let empty = self::spec("");
-    assert_eq!(
-        (empty.requirements_line, empty.requirements.len()),
-        (None, 0)
-    );
+    assert_eq!((empty.requirements_line, empty.requirements.len()), (None, 0));
 }

@@ -57,10 +57,7 @@ pub(crate) fn requirement(
 fn with_purpose(id: &str, title: &str, purpose: &str) -> Arc<Spec> {
     let mut one = Arc::unwrap_or_clone(spec(id, &[]));
     one.title = title.to_owned();
-    one.purpose = Some(Section {
-        line: 3,
-        text: purpose.to_owned(),
-    });
+    one.purpose = Some(Section { line: 3, text: purpose.to_owned() });
     Arc::new(one)
 }
 
@@ -77,8 +74,7 @@ fn search(specs: &[Arc<Spec>], query: &str) -> SearchOutcome {
 /// The id and requirement of each hit.
 fn names(found: &SearchOutcome) -> Vec<(&str, Option<&str>)> {
     let hits = found.hits.iter();
-    hits.map(|hit| (hit.spec_id.as_str(), hit.requirement.as_deref()))
-        .collect()
+    hits.map(|hit| (hit.spec_id.as_str(), hit.requirement.as_deref())).collect()
 }
 
 fn shop() -> Vec<Arc<Spec>> {
@@ -118,11 +114,7 @@ fn names_descriptions_scenarios_purposes_and_titles_are_searched() {
     }
     assert_eq!(
         names(&search(&specs, "invoice")),
-        [
-            ("billing", Some("Invoices")),
-            ("billing", Some("Refunds")),
-            ("billing", None)
-        ]
+        [("billing", Some("Invoices")), ("billing", Some("Refunds")), ("billing", None)]
     );
     // The requirements of a spec are found by its id, too.
     assert_eq!(search(&specs, "billing").hits.len(), 3);
@@ -154,13 +146,7 @@ fn a_hit_says_where_it_is_and_what_made_its_score() {
 
 #[test]
 fn without_a_term_of_the_query_there_is_no_hit() {
-    for query in [
-        "zebra",
-        "",
-        "  \n",
-        "?!…",
-        "how are they doing what they do",
-    ] {
+    for query in ["zebra", "", "  \n", "?!…", "how are they doing what they do"] {
         assert_eq!(names(&search(&shop()[..1], query)), [], "{query:?}");
     }
     assert!(search(&[], "invoice").hits.is_empty());
@@ -171,9 +157,7 @@ fn without_a_term_of_the_query_there_is_no_hit() {
 #[test]
 fn a_query_without_bounds_is_refused() {
     let searcher = open(Settings::default());
-    let refused = searcher
-        .search(&"é".repeat(QUERY_CHARS + 1), 10)
-        .expect_err("too long");
+    let refused = searcher.search(&"é".repeat(QUERY_CHARS + 1), 10).expect_err("too long");
     assert!(matches!(refused, SearchError::LongQuery(chars) if chars == QUERY_CHARS + 1));
     assert!(refused.to_string().contains("more than 10000"));
     assert!(searcher.search(&"é".repeat(QUERY_CHARS), 10).is_ok());
@@ -196,27 +180,13 @@ fn scores_are_shares_of_the_query() {
 fn what_scores_below_the_threshold_is_not_told() {
     let found = search(&shop(), "lost invoice");
     let [first, second] = [0, 1].map(|place| found.hits[place].score);
-    for (threshold, hits) in [
-        (second, 2),
-        (f64::midpoint(first, second), 1),
-        (first + 0.01, 0),
-    ] {
+    for (threshold, hits) in [(second, 2), (f64::midpoint(first, second), 1), (first + 0.01, 0)] {
         let searcher = open(Settings {
-            thresholds: Thresholds {
-                bm25: threshold,
-                ..Thresholds::default()
-            },
+            thresholds: Thresholds { bm25: threshold, ..Thresholds::default() },
             ..Settings::default()
         });
         searcher.update(&shop()).expect("an index");
-        assert_eq!(
-            searcher
-                .search("lost invoice", 10)
-                .expect("an answer")
-                .hits
-                .len(),
-            hits
-        );
+        assert_eq!(searcher.search("lost invoice", 10).expect("an answer").hits.len(), hits);
     }
 }
 
@@ -225,20 +195,13 @@ fn the_best_come_first_and_ties_are_in_the_order_of_ids() {
     let twins = ["c", "a", "b"].map(|id| spec(id, &[requirement("Same", "The same words.", &[])]));
     assert_eq!(
         names(&search(&twins, "same words")),
-        [
-            ("a", Some("Same")),
-            ("b", Some("Same")),
-            ("c", Some("Same"))
-        ]
+        [("a", Some("Same")), ("b", Some("Same")), ("c", Some("Same"))]
     );
     let searcher = open(Settings::default());
     searcher.update(&twins).expect("an index");
     for top_k in [0, 1, 2] {
         let found = searcher.search("same", top_k).expect("an answer");
-        assert_eq!(
-            names(&found),
-            [("a", Some("Same")), ("b", Some("Same"))][..top_k]
-        );
+        assert_eq!(names(&found), [("a", Some("Same")), ("b", Some("Same"))][..top_k]);
     }
 }
 
@@ -251,17 +214,10 @@ fn an_identifier_is_found_however_it_is_written() {
             requirement("Retries", "After a retry some seconds pass.", &[]),
         ],
     )];
-    for query in [
-        "retryAfterSeconds",
-        "retry_after_seconds",
-        "RETRY-AFTER-SECONDS",
-        "retryafterseconds",
-    ] {
-        assert_eq!(
-            names(&search(&specs, query))[0],
-            ("api", Some("Waiting")),
-            "{query}"
-        );
+    for query in
+        ["retryAfterSeconds", "retry_after_seconds", "RETRY-AFTER-SECONDS", "retryafterseconds"]
+    {
+        assert_eq!(names(&search(&specs, query))[0], ("api", Some("Waiting")), "{query}");
     }
 }
 
@@ -271,15 +227,9 @@ fn what_changed_is_found_at_once_and_what_is_gone_is_not() {
     let found = |query: &str| searcher.search(query, 10).expect("an answer").hits.len();
     searcher.update(&shop()).expect("an index");
     assert_eq!((found("refund"), found("voucher")), (1, 0));
-    let changed = spec(
-        "billing",
-        &[requirement("Vouchers", "A voucher SHALL be sent.", &[])],
-    );
+    let changed = spec("billing", &[requirement("Vouchers", "A voucher SHALL be sent.", &[])]);
     searcher.update(&[changed]).expect("an index");
-    assert_eq!(
-        (found("refund"), found("voucher"), found("people")),
-        (0, 1, 0)
-    );
+    assert_eq!((found("refund"), found("voucher"), found("people")), (0, 1, 0));
 }
 
 #[test]
@@ -318,9 +268,7 @@ fn some_specs() -> impl Strategy<Value = Vec<Arc<Spec>>> {
     let one = (0..6_u8, prop::collection::vec(requirement, 0..3));
     prop::collection::btree_map(0..6_u8, one, 0..6).prop_map(|specs| {
         let specs = specs.into_iter();
-        specs
-            .map(|(id, (_, requirements))| spec(&format!("s{id}"), &requirements))
-            .collect()
+        specs.map(|(id, (_, requirements))| spec(&format!("s{id}"), &requirements)).collect()
     })
 }
 
@@ -365,10 +313,7 @@ fn a_snippet_is_the_passage_with_most_of_the_terms() {
     let filler = "and so on and so forth ".repeat(30);
     let text = format!("A tide. {filler} The pier is closed when the tide is low. {filler}");
     let found = search(
-        &[spec(
-            "a",
-            &[requirement("Harbour", &text, &[("Pier", "a pier")])],
-        )],
+        &[spec("a", &[requirement("Harbour", &text, &[("Pier", "a pier")])])],
         "closed pier low tide",
     );
     let snippet = &found.hits[0].snippet;

@@ -16,22 +16,12 @@ use super::search::{requirement, spec};
 use crate::assert_has;
 
 fn open(root: &Path) -> Searcher {
-    let settings = Settings {
-        freshness: Freshness::Explicit,
-        ..Settings::default()
-    };
+    let settings = Settings { freshness: Freshness::Explicit, ..Settings::default() };
     Searcher::open(root, settings).expect("a searcher")
 }
 
 fn billing(description: &str) -> Arc<Spec> {
-    spec(
-        "billing",
-        &[requirement(
-            "Counter",
-            description,
-            &[("Lost slip", "the slip is gone")],
-        )],
-    )
+    spec("billing", &[requirement("Counter", description, &[("Lost slip", "the slip is gone")])])
 }
 
 #[test]
@@ -49,10 +39,8 @@ fn without_an_index_the_answer_says_how_to_build_it() {
 
 #[test]
 fn nothing_is_written_through_a_link() {
-    let (root, outside) = (
-        tempfile::tempdir().expect("folder"),
-        tempfile::tempdir().expect("folder"),
-    );
+    let (root, outside) =
+        (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
     let folder = root.path().join(".spec-server");
     symlink(outside.path(), &folder).expect("a link");
     let refused = build(root.path(), &[]).expect_err("a link");
@@ -78,34 +66,18 @@ fn what_was_built_is_searched_as_it_is_and_its_age_is_told() {
         "*\n"
     );
     searcher.update(&old).expect("the same specs");
-    assert_eq!(
-        (found("refund").hits.len(), found("refund").outdated),
-        (1, Outdated::default())
-    );
+    assert_eq!((found("refund").hits.len(), found("refund").outdated), (1, Outdated::default()));
 
-    let new = [
-        billing("A clerk SHALL send a voucher."),
-        spec("more", &[]),
-        spec("most", &[]),
-    ];
+    let new = [billing("A clerk SHALL send a voucher."), spec("more", &[]), spec("most", &[])];
     searcher.update(&new).expect("other specs");
-    assert_eq!(
-        (found("refund").hits.len(), found("voucher").hits.len()),
-        (1, 0)
-    );
+    assert_eq!((found("refund").hits.len(), found("voucher").hits.len()), (1, 0));
     let outdated = found("refund").outdated;
-    assert_eq!(
-        (outdated.added, outdated.changed, outdated.removed),
-        (2, 1, 1)
-    );
+    assert_eq!((outdated.added, outdated.changed, outdated.removed), (2, 1, 1));
     assert!(outdated.is_outdated());
 
     // Another process builds it again; this one takes notice by itself.
     build(root.path(), &new).expect("an index");
-    assert_eq!(
-        (found("refund").hits.len(), found("voucher").hits.len()),
-        (0, 1)
-    );
+    assert_eq!((found("refund").hits.len(), found("voucher").hits.len()), (0, 1));
     searcher.update(&new).expect("the same specs");
     assert!(!found("voucher").outdated.is_outdated());
 }
@@ -126,16 +98,10 @@ fn a_file_that_is_none_is_told_and_stays() {
             newer,
             "was written by another version of this program (format 3, wanted 2): build it again",
         ),
-        (
-            good[..good.len() - 1].to_vec(),
-            "is damaged: build it again",
-        ),
+        (good[..good.len() - 1].to_vec(), "is damaged: build it again"),
     ] {
         fs::write(&path, &bytes).expect("a file");
-        let refused = open(root.path())
-            .search("refund", 10)
-            .expect_err("no index")
-            .to_string();
+        let refused = open(root.path()).search("refund", 10).expect_err("no index").to_string();
         assert!(refused.contains(expected), "{refused}");
         assert_eq!(fs::read(&path).expect("a file"), bytes);
     }
@@ -147,10 +113,7 @@ fn a_failing_build_leaves_the_index_as_it_was() {
     fs::write(root.path().join(".spec-server"), "in the way").expect("a file");
     let refused = build(root.path(), &[]).expect_err("no folder");
     assert!(matches!(refused, SearchError::Write { .. }), "{refused}");
-    assert_eq!(
-        fs::read_to_string(root.path().join(".spec-server")).expect("a file"),
-        "in the way"
-    );
+    assert_eq!(fs::read_to_string(root.path().join(".spec-server")).expect("a file"), "in the way");
 }
 
 fn file() -> Vec<u8> {
@@ -164,11 +127,7 @@ fn file() -> Vec<u8> {
 
 /// What a reader sees of an index.
 fn contents(index: &Index) -> Vec<String> {
-    index
-        .specs()
-        .iter()
-        .map(|spec| format!("{spec:?}"))
-        .collect()
+    index.specs().iter().map(|spec| format!("{spec:?}")).collect()
 }
 
 #[test]

@@ -75,17 +75,13 @@ pub(crate) fn specs() -> Vec<Arc<Spec>> {
 
 fn questions(file: &str) -> Vec<Question> {
     let text = std::fs::read_to_string(corpus().join(file)).expect("questions");
-    let questions = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a question"));
+    let questions = text.lines().map(|line| serde_json::from_str(line).expect("a question"));
     questions.collect()
 }
 
 /// The place of the first right answer, from 1.
 fn rank(searcher: &Searcher, question: &Question) -> Option<usize> {
-    let found = searcher
-        .search(&question.question, TOP_K)
-        .expect("an answer");
+    let found = searcher.search(&question.question, TOP_K).expect("an answer");
     let is_right = |hit: &Hit| {
         let mut answers = question.answers.iter();
         answers.any(|answer| answer.spec == hit.spec_id && answer.requirement == hit.requirement)
@@ -101,38 +97,22 @@ pub(crate) fn report(searcher: &Searcher, ranker: Ranker) -> Quality {
 /// The same of the questions in another file. All of `openspec-development.jsonl` was chosen on, its even lines too.
 pub(crate) fn report_on(file: &str, searcher: &Searcher, ranker: Ranker) -> Quality {
     let questions = questions(file);
-    let ranks: Vec<_> = questions
-        .iter()
-        .map(|question| rank(searcher, question))
-        .collect();
+    let ranks: Vec<_> = questions.iter().map(|question| rank(searcher, question)).collect();
     let asked = || questions.iter().zip(&ranks);
     let held_out = || asked().skip(1).step_by(2);
     let all = Quality::of(held_out().map(|(_, rank)| *rank));
-    let mut rows: Vec<(&str, Quality)> = [
-        "paraphrase",
-        "keywords",
-        "identifier",
-        "question",
-        "conversation",
-    ]
-    .map(|kind| {
-        let of_kind = held_out().filter(|(question, _)| question.kind == kind);
-        (kind, Quality::of(of_kind.map(|(_, rank)| *rank)))
-    })
-    .to_vec();
+    let mut rows: Vec<(&str, Quality)> =
+        ["paraphrase", "keywords", "identifier", "question", "conversation"]
+            .map(|kind| {
+                let of_kind = held_out().filter(|(question, _)| question.kind == kind);
+                (kind, Quality::of(of_kind.map(|(_, rank)| *rank)))
+            })
+            .to_vec();
     rows.push(("held out", all));
-    rows.push((
-        "tuned on",
-        Quality::of(asked().step_by(2).map(|(_, rank)| *rank)),
-    ));
+    rows.push(("tuned on", Quality::of(asked().step_by(2).map(|(_, rank)| *rank))));
     println!("{:<8}  questions       n    R@1    R@5    MRR", "ranker");
     for (name, quality) in rows {
-        let Quality {
-            questions,
-            recall_at_1,
-            recall_at_5,
-            reciprocal_rank,
-        } = quality;
+        let Quality { questions, recall_at_1, recall_at_5, reciprocal_rank } = quality;
         let ranker = ranker.name();
         println!(
             "{ranker:<8}  {name:<12} {questions:>4}  {recall_at_1:.3}  {recall_at_5:.3}  {reciprocal_rank:.3}"
@@ -184,10 +164,7 @@ fn each_question_has_an_answer_that_exists() {
     for question in &questions {
         assert!(!question.answers.is_empty());
         for answer in &question.answers {
-            let spec = specs
-                .iter()
-                .find(|spec| spec.id == answer.spec)
-                .expect("its spec");
+            let spec = specs.iter().find(|spec| spec.id == answer.spec).expect("its spec");
             let name = answer.requirement.as_ref();
             assert!(
                 name.is_none_or(|name| spec.requirements.iter().any(|one| one.name == *name)),

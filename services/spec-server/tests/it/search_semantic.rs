@@ -17,10 +17,7 @@ fn model_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("SPEC_SERVER_MODEL").map(PathBuf::from);
     if folder.is_none() {
         let in_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-        assert!(
-            !in_ci,
-            "SPEC_SERVER_MODEL names no folder: run `cargo xtask test`"
-        );
+        assert!(!in_ci, "SPEC_SERVER_MODEL names no folder: run `cargo xtask test`");
         println!(
             "skipped: SPEC_SERVER_MODEL names no folder with all-MiniLM-L6-v2; `cargo xtask test` installs one"
         );
@@ -29,11 +26,8 @@ fn model_folder() -> Option<PathBuf> {
 }
 
 fn searcher(root: &Path, model: &Path, ranker: Ranker) -> Searcher {
-    let settings = Settings {
-        model: Some(model.to_owned()),
-        ranker: Some(ranker),
-        ..Settings::default()
-    };
+    let settings =
+        Settings { model: Some(model.to_owned()), ranker: Some(ranker), ..Settings::default() };
     Searcher::open(root, settings).expect("a searcher")
 }
 
@@ -49,9 +43,7 @@ struct Golden {
 
 fn golden() -> Vec<Golden> {
     let lines = include_str!("search/golden.jsonl").lines();
-    lines
-        .map(|line| serde_json::from_str(line).expect("golden"))
-        .collect()
+    lines.map(|line| serde_json::from_str(line).expect("golden")).collect()
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -67,18 +59,10 @@ fn pieces_and_vectors_are_those_of_the_reference() {
     let together = model.embed(&texts);
     for (golden, vector) in golden.iter().zip(&together) {
         let text = &golden.text;
-        assert_eq!(
-            model.tokenizer().encode(text, PIECES),
-            golden.pieces,
-            "{text}"
-        );
+        assert_eq!(model.tokenizer().encode(text, PIECES), golden.pieces, "{text}");
         let alone = model.embed(&[text]).remove(0);
         assert_eq!((alone.len(), vector.len()), (384, 384));
-        for (ours, theirs) in [
-            (&alone, &golden.first),
-            (vector, &golden.first),
-            (vector, &alone),
-        ] {
+        for (ours, theirs) in [(&alone, &golden.first), (vector, &golden.first), (vector, &alone)] {
             let off = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs());
             assert!(off.fold(0.0, f32::max) < 1e-4, "{text}");
         }
@@ -111,10 +95,9 @@ fn sense_finds_the_right_answers_and_fusion_finds_more() {
     let Some(folder) = model_folder() else { return };
     // Vectors are kept from run to run: only passages that changed are embedded.
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spec-search-questions");
-    for (ranker, floors) in [
-        (Ranker::Semantic, [0.55, 0.76, 0.64]),
-        (Ranker::Hybrid, [0.58, 0.78, 0.67]),
-    ] {
+    for (ranker, floors) in
+        [(Ranker::Semantic, [0.55, 0.76, 0.64]), (Ranker::Hybrid, [0.58, 0.78, 0.67])]
+    {
         let searcher = searcher(&root, &folder, ranker);
         searcher.update(&specs()).expect("an index");
         searcher.finish();
@@ -170,9 +153,7 @@ fn what_says_the_same_is_found_without_its_words_and_what_does_not_is_not() {
     let searcher = searcher(root.path(), &folder, Ranker::Hybrid);
     searcher.update(&small()).expect("an index");
     searcher.finish();
-    let found = searcher
-        .search("cannot log in any more", 10)
-        .expect("an answer");
+    let found = searcher.search("cannot log in any more", 10).expect("an answer");
     let first = &found.hits[0];
     assert_eq!(
         (found.ranker, first.ranker, first.spec_id.as_str()),
@@ -190,13 +171,7 @@ fn what_says_the_same_is_found_without_its_words_and_what_does_not_is_not() {
             .hits
             .is_empty()
     );
-    assert!(
-        searcher
-            .search("  ", 10)
-            .expect("an answer")
-            .hits
-            .is_empty()
-    );
+    assert!(searcher.search("  ", 10).expect("an answer").hits.is_empty());
 
     // The end of a text that is longer than the model reads is found by a passage of its own.
     let found = searcher
@@ -214,24 +189,14 @@ fn while_vectors_are_missing_the_rest_is_found_and_the_answer_says_so() {
     searcher.update(&specs()).expect("an index");
     let found = searcher.search("hold_ttl", 1).expect("an answer");
     assert!(found.waiting > 0);
-    assert_eq!(
-        found.hits[0].requirement.as_deref(),
-        Some("Hold while paying")
-    );
+    assert_eq!(found.hits[0].requirement.as_deref(), Some("Hold while paying"));
     assert_eq!(found.hits[0].ranker, Ranker::Bm25);
     // What is gone is not waited for, but for what is being embedded: a few at once.
     searcher.update(&small()).expect("an index");
     let waiting = searcher.search("hold_ttl", 1).expect("an answer").waiting;
-    assert!(
-        waiting < 50 && found.waiting > 500,
-        "{waiting} of {}",
-        found.waiting
-    );
+    assert!(waiting < 50 && found.waiting > 500, "{waiting} of {}", found.waiting);
     searcher.finish();
-    assert_eq!(
-        searcher.search("hold_ttl", 1).expect("an answer").waiting,
-        0
-    );
+    assert_eq!(searcher.search("hold_ttl", 1).expect("an answer").waiting, 0);
 }
 
 #[test]
@@ -244,19 +209,14 @@ fn vectors_are_kept_and_a_damaged_file_of_them_costs_time_only() {
         if wait {
             searcher.finish();
         }
-        searcher
-            .search("forgotten credentials", 10)
-            .expect("an answer")
+        searcher.search("forgotten credentials", 10).expect("an answer")
     };
     let first = ask(true);
     let again = ask(false);
     assert_eq!((again.waiting, &again.hits), (0, &first.hits));
 
     let kept = root.path().join(".spec-server");
-    assert_eq!(
-        fs::read_to_string(kept.join(".gitignore")).expect("an ignore file"),
-        "*\n"
-    );
+    assert_eq!(fs::read_to_string(kept.join(".gitignore")).expect("an ignore file"), "*\n");
     let files: Vec<PathBuf> = fs::read_dir(kept.join("vectors"))
         .expect("vectors")
         .map(|entry| entry.expect("entry").path())
@@ -276,10 +236,7 @@ fn a_wrong_model_folder_is_explained() {
     let wrong = tempfile::tempdir().expect("folder");
     let at = |name: &str| wrong.path().join(name);
     let told = || {
-        let settings = Settings {
-            model: Some(wrong.path().to_owned()),
-            ..Settings::default()
-        };
+        let settings = Settings { model: Some(wrong.path().to_owned()), ..Settings::default() };
         match Searcher::open(wrong.path(), settings) {
             Err(error @ SearchError::Model(_)) => error.to_string(),
             other => panic!("{other:?}"),

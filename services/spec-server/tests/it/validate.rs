@@ -24,10 +24,7 @@ const SPOX: &str = "[paths]\nspec_folder = \"specs/\"\nchanges_folder = \"specs/
                     [rules]\nsystem = [\"global\"]\n";
 
 fn short(findings: &[Finding]) -> Vec<Short> {
-    findings
-        .iter()
-        .map(|finding| (finding.severity, finding.rule, finding.line))
-        .collect()
+    findings.iter().map(|finding| (finding.severity, finding.rule, finding.line)).collect()
 }
 
 fn error(rule: &'static str, line: u32) -> Short {
@@ -59,15 +56,8 @@ fn openspec_spec(text: &str) -> Vec<Finding> {
 /// What is found in the change `go`, whose files are these, in an OpenSpec project with a spec `gate`.
 fn openspec_change(files: &[(&str, &str)]) -> Vec<Finding> {
     let mut all = vec![("openspec/specs/gate/spec.md".to_owned(), GATE)];
-    all.extend(
-        files
-            .iter()
-            .map(|(path, text)| (format!("openspec/changes/go/{path}"), *text)),
-    );
-    let all: Vec<(&str, &str)> = all
-        .iter()
-        .map(|(path, text)| (path.as_str(), *text))
-        .collect();
+    all.extend(files.iter().map(|(path, text)| (format!("openspec/changes/go/{path}"), *text)));
+    let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     let (_root, project, rules) = project(&all);
     only(validate::changes(&project, rules, Some("go")).expect("it is read"))
 }

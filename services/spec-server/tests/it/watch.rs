@@ -76,16 +76,11 @@ async fn who_subscribes_to_a_spec_hears_of_it_and_of_no_other() {
         project.write("specs/members/spec.md", "# Members\n");
         project.write("specs/mission.md", "# Mission\n");
         project.write("specs/lending/spec.md", "# Lending anew\n");
-        listener
-            .receive_all(&[(UPDATED, json!("spec://lending"))])
-            .await;
+        listener.receive_all(&[(UPDATED, json!("spec://lending"))]).await;
         // The last notification comes after all before it.
         project.write("specs/notices/spec.md", "# Notices anew\n");
         let between = listener.until("spec://notices").await;
-        assert!(
-            between.iter().all(|told| told.ends_with("spec://lending")),
-            "{between:?}"
-        );
+        assert!(between.iter().all(|told| told.ends_with("spec://lending")), "{between:?}");
 
         let listed = structured(&listener.client, "list_specs", json!({})).await;
         assert_eq!(listed["specs"][0]["title"], "Lending anew");
@@ -98,20 +93,11 @@ async fn any_file_of_a_change_is_told_as_the_change() {
         let project = Copy::of("counter");
         let client = client(settings(project.root()), era).await;
         let mut listener = Listener::of(client, &["change://extend-hours"]).await;
-        for file in [
-            "tasks.md",
-            "proposal.md",
-            "design.md",
-            "specs/hours/spec.md",
-            "specs/new/spec.md",
-        ] {
-            project.write(
-                &format!("openspec/changes/extend-hours/{file}"),
-                "- [x] 1.1 Changed\n",
-            );
-            listener
-                .receive_all(&[(UPDATED, json!("change://extend-hours"))])
-                .await;
+        for file in
+            ["tasks.md", "proposal.md", "design.md", "specs/hours/spec.md", "specs/new/spec.md"]
+        {
+            project.write(&format!("openspec/changes/extend-hours/{file}"), "- [x] 1.1 Changed\n");
+            listener.receive_all(&[(UPDATED, json!("change://extend-hours"))]).await;
         }
     }
 }
@@ -138,17 +124,11 @@ async fn what_comes_and_goes_changes_the_list() {
         // A folder that goes as a whole, and comes back.
         fs::rename(project.path("specs/lending"), project.path("lending")).unwrap();
         listener
-            .receive_all(&[
-                (LIST_CHANGED, Value::Null),
-                (UPDATED, json!("spec://lending")),
-            ])
+            .receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://lending"))])
             .await;
         fs::rename(project.path("lending"), project.path("specs/lending")).unwrap();
         listener
-            .receive_all(&[
-                (LIST_CHANGED, Value::Null),
-                (UPDATED, json!("spec://lending")),
-            ])
+            .receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://lending"))])
             .await;
     }
 }
@@ -163,22 +143,14 @@ async fn folders_that_come_later_are_watched() {
         listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         let mut listener = Listener::of(listener.client.clone(), &["spec://late"]).await;
         project.write("specs/late/spec.md", "# Later\n");
-        listener
-            .receive_all(&[(UPDATED, json!("spec://late"))])
-            .await;
+        listener.receive_all(&[(UPDATED, json!("spec://late"))]).await;
         // Another folder of the same name.
         fs::remove_dir_all(project.path("specs")).unwrap();
-        listener
-            .receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
-            .await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))]).await;
         project.write("specs/late/spec.md", "# Back\n");
-        listener
-            .receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
-            .await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))]).await;
         project.write("specs/late/spec.md", "# And again\n");
-        listener
-            .receive_all(&[(UPDATED, json!("spec://late"))])
-            .await;
+        listener.receive_all(&[(UPDATED, json!("spec://late"))]).await;
     }
 }
 
@@ -213,17 +185,10 @@ async fn a_project_that_comes_later_is_watched() {
 #[tokio::test]
 async fn what_is_not_there_cannot_be_subscribed_to() {
     let project = Copy::of("library");
-    for uri in [
-        "spec://nothing",
-        "change://nothing",
-        "spec://..",
-        "file:///etc/passwd",
-        "spec://",
-    ] {
+    for uri in ["spec://nothing", "change://nothing", "spec://..", "file:///etc/passwd", "spec://"]
+    {
         let client = client(settings(project.root()), Era::Legacy).await;
-        let subscribed = client
-            .request("resources/subscribe", json!({ "uri": uri }))
-            .await;
+        let subscribed = client.request("resources/subscribe", json!({ "uri": uri })).await;
         let error = subscribed.unwrap_err().to_string();
         assert!(error.contains("-32002"), "{uri}: {error}");
     }
@@ -231,9 +196,7 @@ async fn what_is_not_there_cannot_be_subscribed_to() {
     let client = client(settings(project.root()), Era::Legacy).await;
     let mut listener = Listener::of(client, &["spec://LEND%69NG"]).await;
     project.write("specs/lending/spec.md", "# Lending anew\n");
-    listener
-        .receive_all(&[(UPDATED, json!("spec://LEND%69NG"))])
-        .await;
+    listener.receive_all(&[(UPDATED, json!("spec://LEND%69NG"))]).await;
 }
 
 #[tokio::test]
@@ -246,9 +209,7 @@ async fn the_binary_tells_over_its_pipes() {
         let client = Client::stdio(command, config).await.unwrap();
         let mut listener = Listener::of(client, &["spec://lending"]).await;
         project.write("specs/lending/spec.md", "# Lending anew\n");
-        listener
-            .receive_all(&[(UPDATED, json!("spec://lending"))])
-            .await;
+        listener.receive_all(&[(UPDATED, json!("spec://lending"))]).await;
         listener.client.close().await.unwrap();
     }
 }
@@ -256,15 +217,9 @@ async fn the_binary_tells_over_its_pipes() {
 #[tokio::test]
 async fn the_watching_ends_with_the_server() {
     let project = Copy::of("library");
-    let before = tokio::runtime::Handle::current()
-        .metrics()
-        .num_alive_tasks();
+    let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let server = spec_server::mcp::server(settings(project.root())).unwrap();
-    let tasks = || {
-        tokio::runtime::Handle::current()
-            .metrics()
-            .num_alive_tasks()
-    };
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     assert!(tasks() > before, "nobody watches");
     drop(server);
     let ended = async {
@@ -272,9 +227,7 @@ async fn the_watching_ends_with_the_server() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(HANG, ended)
-        .await
-        .expect("it watches for ever");
+    tokio::time::timeout(HANG, ended).await.expect("it watches for ever");
 }
 
 #[tokio::test]
@@ -291,10 +244,7 @@ async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
                 listener.receive_all(told).await;
                 fs::rename(&away, &here).unwrap();
                 listener.receive_all(told).await;
-                project.write(
-                    "openspec/specs/desk/returns/spec.md",
-                    format!("# Round {round}\n"),
-                );
+                project.write("openspec/specs/desk/returns/spec.md", format!("# Round {round}\n"));
                 listener.receive_all(told).await;
             }
             // Another folder in its place, at once.
@@ -313,32 +263,23 @@ async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
 async fn what_no_event_says_is_found_by_a_look() {
     for era in BOTH {
         let project = Copy::of("library");
-        let settings = spec_server::mcp::Settings {
-            without_events: true,
-            ..settings(project.root())
-        };
+        let settings =
+            spec_server::mcp::Settings { without_events: true, ..settings(project.root()) };
         let client = client(settings, era).await;
         let mut listener = Listener::of(client, &["spec://lending"]).await;
         for round in 0..3 {
             project.write("specs/lending/spec.md", format!("# Lending {round}\n"));
-            listener
-                .receive_all(&[(UPDATED, json!("spec://lending"))])
-                .await;
+            listener.receive_all(&[(UPDATED, json!("spec://lending"))]).await;
         }
         // What is written right after a project is back in its place is no less missed.
         let (here, away) = (project.path(".spox"), project.path("away"));
         fs::rename(&here, &away).unwrap();
         listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         fs::rename(&away, &here).unwrap();
-        let back = [
-            (LIST_CHANGED, Value::Null),
-            (UPDATED, json!("spec://lending")),
-        ];
+        let back = [(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://lending"))];
         listener.receive_all(&back).await;
         project.write("specs/lending/spec.md", "# Lending again\n");
-        listener
-            .receive_all(&[(UPDATED, json!("spec://lending"))])
-            .await;
+        listener.receive_all(&[(UPDATED, json!("spec://lending"))]).await;
         project.write("specs/late/spec.md", "# Late\n");
         listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         for tool in ["list_specs", "list_changes", "get_project"] {

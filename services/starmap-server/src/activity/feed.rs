@@ -70,9 +70,7 @@ impl Feed {
         let Some(mail) = mail.filter(|mail| self.ids.insert(mail.id)) else {
             return false;
         };
-        let newest = self
-            .newest
-            .map_or(mail.time, |newest| newest.max(mail.time));
+        let newest = self.newest.map_or(mail.time, |newest| newest.max(mail.time));
         self.newest = Some(newest);
         self.mails.push_back(mail);
         while let Some(first) = self.mails.front()
@@ -102,9 +100,7 @@ impl Feed {
     #[must_use]
     pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
         let mut activity = dump.cloned().unwrap_or_default();
-        let since_1970 = now
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
+        let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
         let Some(newest) = self.newest.map(|newest| newest.min(seconds)) else {
             return activity;
@@ -142,20 +138,13 @@ impl Scene {
     fn of(mails: &[&Mail], now: i64) -> Self {
         let age = |mail: &Mail| (now - mail.time).max(0);
         let heat = |mail: &&Mail| (-(age(mail) as f64) / HALF_LIFE).exp2();
-        let recent: Vec<&Mail> = mails
-            .iter()
-            .filter(|it| age(it) <= WINDOW)
-            .copied()
-            .collect();
+        let recent: Vec<&Mail> = mails.iter().filter(|it| age(it) <= WINDOW).copied().collect();
         let goes_on = recent.iter().any(|mail| age(mail) <= GONE);
         let kind = match goes_on {
             true => SceneKind::of(&recent),
             false => SceneKind::Kills,
         };
-        Self {
-            kind,
-            heat: mails.iter().map(heat).sum(),
-        }
+        Self { kind, heat: mails.iter().map(heat).sum() }
     }
 }
 
@@ -175,9 +164,7 @@ impl SceneKind {
         for side in mails.iter().flat_map(|mail| &mail.attackers) {
             *kills_of.entry(*side).or_default() += 1;
         }
-        let hit_back = mails
-            .iter()
-            .filter(|mail| kills_of.contains_key(&mail.side));
+        let hit_back = mails.iter().filter(|mail| kills_of.contains_key(&mail.side));
         let hit_back = hit_back.count();
         if mails.len() >= FIGHT_KILLS && hit_back * 4 >= mails.len() {
             return Self::Fight;

@@ -97,9 +97,7 @@ impl Mail {
             id: kill.killmail_id,
             time: time.as_second(),
             system: kill.solar_system_id,
-            at_gate: zkb
-                .and_then(|zkb| zkb.location)
-                .map(|location| STARGATES.contains(&location)),
+            at_gate: zkb.and_then(|zkb| zkb.location).map(|location| STARGATES.contains(&location)),
             victim,
             side,
             is_pod: CAPSULES.contains(&ship),
@@ -110,8 +108,6 @@ impl Mail {
 
 impl Pilot {
     fn side(&self) -> Option<u64> {
-        self.alliance_id
-            .or(self.corporation_id)
-            .or(self.character_id)
+        self.alliance_id.or(self.corporation_id).or(self.character_id)
     }
 }

@@ -100,11 +100,9 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
     let value: Value = serde_json::from_slice(&bytes)
         .map_err(|error| wrong(format!("it is not JSON ({error}); {EXPECTED}")))?;
     let arrays: Vec<Value> = match value {
-        Value::Object(members) => members
-            .into_iter()
-            .map(|(_, value)| value)
-            .filter(Value::is_array)
-            .collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(_, value)| value).filter(Value::is_array).collect()
+        }
         array @ Value::Array(_) => vec![array],
         _ => Vec::new(),
     };
@@ -125,9 +123,7 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
 fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
     let entries = array.as_array().map_or(0, Vec::len);
     if entries > MAX_DUMP_ENTRIES {
-        return Err(format!(
-            "an array of it has more than {MAX_DUMP_ENTRIES} entries"
-        ));
+        return Err(format!("an array of it has more than {MAX_DUMP_ENTRIES} entries"));
     }
     // An empty array means that nothing happened, but does not show which figure it belongs to.
     let Some(first) = array.as_array().and_then(|entries| entries.first()) else {
@@ -160,9 +156,7 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
             activity.warfare.insert(entry.solar_system_id, warfare);
         }
     } else {
-        return Err(format!(
-            "the arrays in it are not those of a dump: {EXPECTED}"
-        ));
+        return Err(format!("the arrays in it are not those of a dump: {EXPECTED}"));
     }
     Ok(())
 }

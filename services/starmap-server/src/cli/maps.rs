@@ -128,36 +128,22 @@ pub(super) fn stats(arguments: &Stats) -> Result<ExitCode, Failure> {
     let mut table = Table::new(["data", &stats.version]);
     let released = stats.released.as_deref().unwrap_or("unknown");
     table.row(["released".to_owned(), released.to_owned()]);
-    table.row([
-        "systems".to_owned(),
-        format!("{} ({})", stats.systems, classes(stats.classes)),
-    ]);
+    table.row(["systems".to_owned(), format!("{} ({})", stats.systems, classes(stats.classes))]);
     table.row(["with gates".to_owned(), classes(stats.gated)]);
     table.row(["border systems".to_owned(), stats.borders.to_string()]);
     table.row(["with positions".to_owned(), stats.positions.to_string()]);
     table.row(["connections".to_owned(), stats.connections.to_string()]);
-    table.row([
-        "constellations".to_owned(),
-        stats.constellations.to_string(),
-    ]);
+    table.row(["constellations".to_owned(), stats.constellations.to_string()]);
     table.row(["regions".to_owned(), stats.regions.to_string()]);
     let parts = stats.parts.iter();
-    let parts: Vec<String> = parts
-        .map(|part| format!("{} ({})", part.systems, part.first))
-        .collect();
+    let parts: Vec<String> =
+        parts.map(|part| format!("{} ({})", part.systems, part.first)).collect();
     table.row(["parts, with a system of each".to_owned(), parts.join(", ")]);
     table.row(["systems without gates".to_owned(), stats.alone.to_string()]);
     let mut text = table.text();
     if arguments.detailed {
-        let mut table = Table::new([
-            "region",
-            "constellations",
-            "high",
-            "low",
-            "null",
-            "borders",
-            "exits",
-        ]);
+        let mut table =
+            Table::new(["region", "constellations", "high", "low", "null", "borders", "exits"]);
         for region in &stats.by_region {
             table.row([
                 region.name.clone(),
@@ -212,9 +198,7 @@ pub(super) fn diff(arguments: &Diff) -> Result<ExitCode, Failure> {
     }
     let gates = |gates: &[diff::Gate]| {
         let gates = gates.iter();
-        gates
-            .map(|it| format!("{} - {}", it.from.name, it.to.name))
-            .collect()
+        gates.map(|it| format!("{} - {}", it.from.name, it.to.name)).collect()
     };
     list("gates added", gates(&diff.gates_added));
     list("gates removed", gates(&diff.gates_removed));
@@ -222,14 +206,8 @@ pub(super) fn diff(arguments: &Diff) -> Result<ExitCode, Failure> {
     let security = security.map(|it| format!("{}: {} to {}", it.name, it.old, it.new));
     list("security changed", security.collect());
     let moved = diff.moved.iter();
-    let moved = moved.map(|it| {
-        format!(
-            "{}: {} to {}",
-            it.name,
-            it.old.join(", "),
-            it.new.join(", ")
-        )
-    });
+    let moved =
+        moved.map(|it| format!("{}: {} to {}", it.name, it.old.join(", "), it.new.join(", ")));
     list("in another constellation or region", moved.collect());
     list("elsewhere in space", named(&diff.positions.moved));
     for (count, what) in [

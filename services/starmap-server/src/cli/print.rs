@@ -15,9 +15,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new<const N: usize>(head: [&str; N]) -> Self {
-        Self {
-            rows: vec![head.map(str::to_owned).to_vec()],
-        }
+        Self { rows: vec![head.map(str::to_owned).to_vec()] }
     }
 
     /// A table without fixed columns.
@@ -57,9 +55,8 @@ impl Table {
 /// Writes the whole text to stdout.
 pub(super) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(service_host::visible(text).as_bytes())
-        .and_then(|()| stdout.flush());
+    let written =
+        stdout.write_all(service_host::visible(text).as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::Closed,
         _ => Failure::Other(format!("cannot write the answer: {error}")),
@@ -76,10 +73,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// Writes a picture to a file, and reports it on stderr.
 pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     service_host::replace(path, svg.as_bytes())?;
-    report(
-        super::PROGRAM,
-        &format!("the picture is in {}", path.display()),
-    );
+    report(super::PROGRAM, &format!("the picture is in {}", path.display()));
     Ok(())
 }
 

@@ -79,10 +79,7 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         cost_of_safety: Some(arguments.cost_of_safety),
         avoid_kills: arguments.avoid_kills,
         danger_weight: arguments.danger_weight,
-        common: Common {
-            correct: Some(arguments.correct),
-            detail: None,
-        },
+        common: Common { correct: Some(arguments.correct), detail: None },
         ..RouteArguments::default()
     };
     let answer = tools::route(&now, &asked)?;
@@ -95,11 +92,7 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         print::json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(age) = now
-        .activity
-        .as_ref()
-        .and_then(|it| it.kills_age(SystemTime::now()))
-    {
+    if let Some(age) = now.activity.as_ref().and_then(|it| it.kills_age(SystemTime::now())) {
         print::report(super::PROGRAM, &format!("kills as of {} min ago", age / 60));
     }
     let mut text = format!("{}\n", tools::route_title(&now.map, systems, mode));

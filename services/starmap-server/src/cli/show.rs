@@ -85,12 +85,7 @@ fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> 
     let mut text = format!("{}: {}\n\n", view.name, counts(view.counts));
     text.push_str(&table(now, &map.constellation(index).systems));
     text.push_str(&exits(&view.exits));
-    finish(
-        arguments,
-        || picture::constellation(map, index),
-        &view,
-        &text,
-    )
+    finish(arguments, || picture::constellation(map, index), &view, &text)
 }
 
 fn region(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {

@@ -61,16 +61,12 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     let mut given = Map::new();
     for pair in &arguments.arguments {
         let Some((name, value)) = pair.split_once('=') else {
-            return Err(Failure::Other(format!(
-                "{pair:?} is not NAME=VALUE, such as origin=Jita"
-            )));
+            return Err(Failure::Other(format!("{pair:?} is not NAME=VALUE, such as origin=Jita")));
         };
         given.insert(name.to_owned(), value_of(value));
     }
     let config = ClientConfig::new(Era::Modern);
-    let client = Client::memory(server.server().clone(), config)
-        .await
-        .map_err(|it| other(&it))?;
+    let client = Client::memory(server.server().clone(), config).await.map_err(|it| other(&it))?;
     let result = match client.call_tool(tool, Value::Object(given)).await {
         Ok(result) => result,
         // The word is not a tool. This is reported like any other wrong command line.
@@ -82,10 +78,7 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     let text = result.pointer("/content/0/text").and_then(Value::as_str);
     let answer: Value = serde_json::from_str(text.unwrap_or_default()).map_err(|it| other(&it))?;
     if let Some(error) = answer.get("error") {
-        let message = error
-            .get("message")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
         let near = error.pointer("/data/suggestions").and_then(Value::as_array);
         let near = near.into_iter().flatten().filter_map(Value::as_str);
         let near: Vec<String> = near.map(str::to_owned).collect();

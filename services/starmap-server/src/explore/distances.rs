@@ -120,10 +120,7 @@ impl<const WORDS: usize> Levels<WORDS> {
         self.enter(&passages.more, starts, 0);
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the ring has all nodes of the ways on all levels"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "the ring has all nodes of the ways on all levels")]
     fn enter<const WAYS: usize>(
         &mut self,
         entered: &[Entered<WAYS>],
@@ -150,11 +147,7 @@ fn fill<const WORDS: usize>(
 ) {
     let all = (0..rows.len()).fold([0; WORDS], |all, row| joined(all, &only(row)));
     let nodes = passages.count();
-    let mut levels = Levels {
-        ring: vec![[0; WORDS]; nodes * LEVELS],
-        nodes,
-        jumps: 0,
-    };
+    let mut levels = Levels { ring: vec![[0; WORDS]; nodes * LEVELS], nodes, jumps: 0 };
     for (row, origin) in from.iter().enumerate() {
         levels.begin(passages.node(*origin), row);
         if let Some(source) = passages.source(*origin) {
@@ -162,10 +155,7 @@ fn fill<const WORDS: usize>(
         }
     }
     // For each column, its node and the origins whose rows are already filled in.
-    let mut columns: Vec<_> = to
-        .iter()
-        .map(|it| (passages.node(*it), [0; WORDS]))
-        .collect();
+    let mut columns: Vec<_> = to.iter().map(|it| (passages.node(*it), [0; WORDS])).collect();
     let mut missing = rows.len() * to.len();
     loop {
         let newest = levels.level(0);

@@ -78,9 +78,7 @@ impl Checked<'_> {
         (filter.security_min..=filter.security_max).contains(&system.security)
             && filter.class.is_none_or(|class| system.class == class)
             && filter.region.is_none_or(|region| system.region == region)
-            && filter
-                .constellation
-                .is_none_or(|it| system.constellation == it)
+            && filter.constellation.is_none_or(|it| system.constellation == it)
             && filter.border.is_none_or(|border| system.border == border)
             && (filter.among.as_ref()).is_none_or(|among| among.contains(&index))
             && (filter.min_adjacent_lower == 0

@@ -16,11 +16,7 @@ pub struct Invalid {
 
 impl Invalid {
     pub(crate) fn new(parameter: &'static str, value: impl Display, reason: String) -> Self {
-        Self {
-            parameter,
-            value: value.to_string(),
-            reason,
-        }
+        Self { parameter, value: value.to_string(), reason }
     }
 
     /// Returns an error for a value that is not between the two bounds, both included.
@@ -32,11 +28,9 @@ impl Invalid {
     ) -> Result<(), Self> {
         match (least..=most).contains(&value) {
             true => Ok(()),
-            false => Err(Self::new(
-                parameter,
-                value,
-                format!("must be between {least} and {most}"),
-            )),
+            false => {
+                Err(Self::new(parameter, value, format!("must be between {least} and {most}")))
+            }
         }
     }
 }

@@ -69,10 +69,7 @@ pub fn jump_range(
         };
         let space = Space::of(map, system);
         match space.lets_drives_in() {
-            true => in_range.push(InRange {
-                system,
-                light_years,
-            }),
+            true => in_range.push(InRange { system, light_years }),
             false => *closed.entry(space).or_default() += 1,
         }
     }
@@ -81,10 +78,7 @@ pub fn jump_range(
         let by_distance = a.light_years.total_cmp(&b.light_years);
         by_distance.then_with(|| name(a).cmp(name(b)))
     };
-    Ok(Range {
-        found: Limited::first(in_range, limit, order),
-        closed,
-    })
+    Ok(Range { found: Limited::first(in_range, limit, order), closed })
 }
 
 /// The distance between two systems; `None` if the position of one is not known.

@@ -66,14 +66,9 @@ pub fn borders(
 pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Limited<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;
-    let all = around(
-        map,
-        extras,
-        origin,
-        nearest.max_jumps,
-        SecurityFilter::Any,
-        |it| it != origin && filter.admits(map, it),
-    );
+    let all = around(map, extras, origin, nearest.max_jumps, SecurityFilter::Any, |it| {
+        it != origin && filter.admits(map, it)
+    });
     let order = |a: &Near, b: &Near| by_distance_then_name(map, a, b);
     Ok(Limited::first(all, nearest.limit, order))
 }
@@ -98,9 +93,7 @@ fn around(
     wanted: impl Fn(SystemIndex) -> bool,
 ) -> Vec<Near> {
     let mut walk = Walk::new(map);
-    walk.run(map, extras, origin, max_jumps, |system| {
-        travel.admits(map.class(system))
-    });
+    walk.run(map, extras, origin, max_jumps, |system| travel.admits(map.class(system)));
     let reached = walk.reached().iter().copied().filter(|it| wanted(*it));
     let near = reached.filter_map(|system| {
         let jumps = walk.jumps(system)?;

@@ -39,20 +39,12 @@ pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Limited<Hit
     }
     let wanted = map.indices().filter(|it| filter.admits(map, *it));
     let all: Vec<Hit> = match search.origin {
-        None => wanted
-            .map(|system| Hit {
-                system,
-                jumps: None,
-            })
-            .collect(),
+        None => wanted.map(|system| Hit { system, jumps: None }).collect(),
         Some(origin) => {
             let mut walk = Walk::new(map);
             let most = search.max_jumps.unwrap_or(u32::MAX);
             walk.run(map, extras, origin, most, |_| true);
-            let hit = |system| Hit {
-                system,
-                jumps: walk.jumps(system),
-            };
+            let hit = |system| Hit { system, jumps: walk.jumps(system) };
             let near = |hit: &Hit| search.max_jumps.is_none() || hit.jumps.is_some();
             wanted.map(hit).filter(near).collect()
         }

@@ -28,10 +28,7 @@ struct EntryLocation {
 pub(super) fn read(path: &Path) -> Result<Read, Problem> {
     let file = File::open(path)?;
     if file.metadata()?.len() > MAX_ARCHIVE_BYTES {
-        return Err(Problem::TooLarge {
-            what: "the file".to_owned(),
-            most: MAX_ARCHIVE_BYTES,
-        });
+        return Err(Problem::TooLarge { what: "the file".to_owned(), most: MAX_ARCHIVE_BYTES });
     }
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(file, &mut buffer).map_err(Problem::damaged)?;
@@ -73,9 +70,7 @@ fn find(
             break;
         };
         if count == MAX_ENTRIES {
-            return Err(Problem::damaged(format_args!(
-                "it lists more than {MAX_ENTRIES} entries"
-            )));
+            return Err(Problem::damaged(format_args!("it lists more than {MAX_ENTRIES} entries")));
         }
         let path = entry.file_path();
         let name = path.as_ref().rsplit(|byte| *byte == b'/').next();
@@ -93,10 +88,7 @@ fn find(
             )));
         }
         let at = entry.wayfinder();
-        if locations
-            .insert(document, EntryLocation { at, method })
-            .is_some()
-        {
+        if locations.insert(document, EntryLocation { at, method }).is_some() {
             return Err(Problem::damaged(format_args!("{name} is in it twice")));
         }
     }

@@ -49,9 +49,7 @@ impl Read {
         constellations: Vec<(Option<u32>, Constellation)>,
         systems: &[(u32, System)],
     ) -> Result<(), Problem> {
-        let said = systems
-            .iter()
-            .filter_map(|(_, it)| it.constellation_id.zip(it.region_id));
+        let said = systems.iter().filter_map(|(_, it)| it.constellation_id.zip(it.region_id));
         let regions: HashMap<u32, u32> = said.collect();
         for (key, it) in constellations {
             let id = id_of(Kind::Constellation, key, None)?;
@@ -89,10 +87,7 @@ impl Read {
                 listed.insert(*id);
                 match known.get(id).and_then(Gate::leads_to) {
                     Some(to) => self.parts.gates.push((*system, to)),
-                    None => self.warnings.push(Warning::NoGate {
-                        system: *system,
-                        gate: *id,
-                    }),
+                    None => self.warnings.push(Warning::NoGate { system: *system, gate: *id }),
                 }
             }
         }
@@ -133,8 +128,6 @@ impl Read {
 /// An entry's own id takes precedence over its key.
 fn id_of(kind: Kind, key: Option<u32>, own: Option<u32>) -> Result<u32, Problem> {
     own.or(key).ok_or_else(|| {
-        Problem::damaged(format_args!(
-            "a {kind} is there under a key that is not an id"
-        ))
+        Problem::damaged(format_args!("a {kind} is there under a key that is not an id"))
     })
 }

@@ -49,10 +49,7 @@ impl GraphEnvironment {
         let data = data_home.filter(|path| path.is_absolute());
         // For a user without a home folder, the map is in the working directory.
         let data = data.unwrap_or_else(|| {
-            let home = self
-                .home
-                .clone()
-                .filter(|home| !home.as_os_str().is_empty());
+            let home = self.home.clone().filter(|home| !home.as_os_str().is_empty());
             home.map_or_else(PathBuf::new, |home| home.join(".local/share"))
         });
         data.join("starmap-server").join("universe.graph")

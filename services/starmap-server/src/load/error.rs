@@ -151,10 +151,7 @@ pub(super) const SOURCES: &str = "ARIA's universe_cache.json, a folder of Fuzzwo
 
 impl Problem {
     pub(super) fn at(self, path: &Path) -> LoadError {
-        LoadError {
-            path: path.to_owned(),
-            problem: self,
-        }
+        LoadError { path: path.to_owned(), problem: self }
     }
 
     pub(super) fn damaged(reason: impl fmt::Display) -> Self {
@@ -230,14 +227,10 @@ impl fmt::Display for Foreign {
                  it, so this program never does",
                 Advice::Build,
             ),
-            Self::Sqlite => (
-                "this is an SQLite database, which is not read",
-                Advice::Build,
-            ),
-            Self::Packed => (
-                "this file is packed in a way that is not read (gzip and zip are)",
-                Advice::Unpack,
-            ),
+            Self::Sqlite => ("this is an SQLite database, which is not read", Advice::Build),
+            Self::Packed => {
+                ("this file is packed in a way that is not read (gzip and zip are)", Advice::Unpack)
+            }
             Self::Tar => ("this is a tar archive, which is not read", Advice::Unpack),
             Self::Html => (
                 "this is a page of the web, perhaps the error page of a download that failed",

@@ -17,11 +17,7 @@ const MAX_FILES: usize = 1_000;
 pub(super) fn read(folder: &Path) -> Result<(Read, Format), LoadError> {
     let at = |problem: Problem| problem.at(folder);
     let found = look(folder).map_err(at)?;
-    if found
-        .tables
-        .iter()
-        .any(|(table, _)| *table == Table::Systems)
-    {
+    if found.tables.iter().any(|(table, _)| *table == Table::Systems) {
         return in_csv(&found, folder, None);
     }
     if found.documents.contains_key(&Document::Systems) {
@@ -136,8 +132,5 @@ fn in_lines(found: &FolderContents, folder: &Path) -> Result<(Read, Format), Loa
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -36,25 +36,12 @@ impl Columns {
     pub(super) fn of<'h>(header: impl Iterator<Item = &'h str>) -> Option<Self> {
         let names: Vec<String> = header.map(plain).collect();
         let find = |any: &[&str]| {
-            let mut found = any
-                .iter()
-                .filter_map(|it| names.iter().position(|name| name == it));
+            let mut found = any.iter().filter_map(|it| names.iter().position(|name| name == it));
             found.next()
         };
-        let position = || {
-            Some([
-                find(&["x", "xm"])?,
-                find(&["y", "ym"])?,
-                find(&["z", "zm"])?,
-            ])
-        };
+        let position = || Some([find(&["x", "xm"])?, find(&["y", "ym"])?, find(&["z", "zm"])?]);
         if let Some(to) = find(&["tosolarsystemid", "tosystemid", "destinationsystemid"]) {
-            let from = find(&[
-                "fromsolarsystemid",
-                "fromsystemid",
-                "solarsystemid",
-                "systemid",
-            ])?;
+            let from = find(&["fromsolarsystemid", "fromsystemid", "solarsystemid", "systemid"])?;
             return Some(Self::Gates { from, to });
         }
         if let Some(id) = find(&["solarsystemid", "systemid"]) {
@@ -65,13 +52,7 @@ impl Columns {
                 (name, security, constellation)
             {
                 let position = position();
-                return Some(Self::Systems {
-                    id,
-                    name,
-                    security,
-                    constellation,
-                    position,
-                });
+                return Some(Self::Systems { id, name, security, constellation, position });
             }
             // Planets and stations also have a system and a position, but they have their own id.
             if names
@@ -81,10 +62,7 @@ impl Columns {
                 return None;
             }
             let position = position()?;
-            return Some(Self::Positions {
-                system: id,
-                position,
-            });
+            return Some(Self::Positions { system: id, position });
         }
         if let Some(id) = find(&["constellationid"]) {
             let name = find(&["constellationname", "name"])?;
@@ -110,9 +88,7 @@ impl Columns {
 /// Which table begins with this line.
 pub(super) fn table_of(line: &str) -> Option<Table> {
     let delimiter = char::from(delimiter(line));
-    let names = line
-        .split(delimiter)
-        .map(|name| name.trim().trim_matches('"'));
+    let names = line.split(delimiter).map(|name| name.trim().trim_matches('"'));
     Columns::of(names).map(Columns::table)
 }
 
@@ -120,10 +96,7 @@ pub(super) fn table_of(line: &str) -> Option<Table> {
 pub(super) fn delimiter(line: &str) -> u8 {
     let count = |delimiter: u8| line.bytes().filter(|byte| *byte == delimiter).count();
     // If two occur equally often, the last one is used.
-    [b'\t', b';', b',']
-        .into_iter()
-        .max_by_key(|it| count(*it))
-        .unwrap_or(b',')
+    [b'\t', b';', b','].into_iter().max_by_key(|it| count(*it)).unwrap_or(b',')
 }
 
 /// `solarSystemID`, `solar_system_id` and `Solar System ID` are one column.

@@ -98,31 +98,20 @@ pub(super) fn read(file: &[u8]) -> Result<Read, Problem> {
     }
     let checksum: Option<[u8; CHECKSUM]> = reader.array();
     if checksum != Some(Sha256::digest(reader.rest()).into()) {
-        return Err(Problem::damaged(
-            "its checksum does not match its content; build it again",
-        ));
+        return Err(Problem::damaged("its checksum does not match its content; build it again"));
     }
     // After a correct checksum, only a deliberately crafted file can be wrong from here on.
     let parts = body(&mut reader);
     let parts = parts.filter(|_| reader.rest().is_empty());
     let parts = parts.ok_or_else(|| Problem::damaged("its body does not follow the format"))?;
-    Ok(Read {
-        parts,
-        warnings: Vec::new(),
-    })
+    Ok(Read { parts, warnings: Vec::new() })
 }
 
 fn body(reader: &mut Reader<'_>) -> Option<Parts> {
-    let mut parts = Parts {
-        version: reader.text()?,
-        ..Parts::default()
-    };
+    let mut parts = Parts { version: reader.text()?, ..Parts::default() };
     let mut before = 0;
     for _ in 0..reader.count(MAX_REGIONS)? {
-        parts.regions.push(PartsRegion {
-            id: reader.id(&mut before)?,
-            name: reader.text()?,
-        });
+        parts.regions.push(PartsRegion { id: reader.id(&mut before)?, name: reader.text()? });
     }
     before = 0;
     for _ in 0..reader.count(MAX_CONSTELLATIONS)? {
@@ -156,11 +145,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
 fn position(reader: &mut Reader<'_>) -> Option<Option<[f64; 3]>> {
     match reader.array()? {
         [0] => Some(None),
-        [1] => Some(Some([
-            number::read(reader)?,
-            number::read(reader)?,
-            number::read(reader)?,
-        ])),
+        [1] => Some(Some([number::read(reader)?, number::read(reader)?, number::read(reader)?])),
         _ => None,
     }
 }

@@ -28,13 +28,8 @@ pub(super) enum Document {
 }
 
 impl Document {
-    const ALL: [Self; 5] = [
-        Self::About,
-        Self::Regions,
-        Self::Constellations,
-        Self::Systems,
-        Self::Gates,
-    ];
+    const ALL: [Self; 5] =
+        [Self::About, Self::Regions, Self::Constellations, Self::Systems, Self::Gates];
 
     /// The name of its file.
     pub(super) fn name(self) -> &'static str {
@@ -89,18 +84,12 @@ pub(super) fn read(
     match document {
         Document::About => lines(reader, (Kind::System, MAX_LINES_ABOUT), |about: About| {
             let build = about.build_number.map(|number| format!("SDE {number}"));
-            let date = about
-                .release_date
-                .as_deref()
-                .and_then(|date| date.get(..10));
+            let date = about.release_date.as_deref().and_then(|date| date.get(..10));
             let both = build.into_iter().chain(date.map(str::to_owned));
             parts.version = both.collect::<Vec<_>>().join(", ");
         }),
         Document::Regions => lines(reader, (Kind::Region, MAX_REGIONS), |region: Region| {
-            parts.regions.push(PartsRegion {
-                id: region.key,
-                name: region.name.english(),
-            });
+            parts.regions.push(PartsRegion { id: region.key, name: region.name.english() });
         }),
         Document::Constellations => lines(
             reader,
@@ -130,16 +119,16 @@ pub(super) fn read(
                 position: system.position.map(json::Position::metres),
             });
         }),
-        Document::Gates => lines(reader, (Kind::Gate, MAX_GATES), |gate: Gate| {
-            match gate.destination {
+        Document::Gates => {
+            lines(reader, (Kind::Gate, MAX_GATES), |gate: Gate| match gate.destination {
                 Some(destination) => parts.gates.push((gate.system, destination.system)),
                 None => warnings.push(Warning::Incomplete {
                     kind: Kind::Gate,
                     id: gate.key,
                     lacks: "destination",
                 }),
-            }
-        }),
+            })
+        }
     }
 }
 
@@ -211,10 +200,7 @@ fn lines<T: DeserializeOwned>(
         let mut bounded = reader.by_ref().take(MAX_LINE_BYTES + 1);
         bounded.read_until(b'\n', &mut line)?;
         if bounded.limit() == 0 {
-            return Err(Problem::TooLarge {
-                what: format!("line {number}"),
-                most: MAX_LINE_BYTES,
-            });
+            return Err(Problem::TooLarge { what: format!("line {number}"), most: MAX_LINE_BYTES });
         }
         if line.is_empty() {
             break;

@@ -32,10 +32,7 @@ pub(super) fn head(path: &Path) -> Result<Vec<u8>, Problem> {
     }
     let mut unpacked = Vec::new();
     let packed = MultiGzDecoder::new(File::open(path)?);
-    packed
-        .take(HEAD_BYTES)
-        .read_to_end(&mut unpacked)
-        .map_err(packing)?;
+    packed.take(HEAD_BYTES).read_to_end(&mut unpacked).map_err(packing)?;
     Ok(unpacked)
 }
 
@@ -60,10 +57,7 @@ fn bounded(reader: impl io::Read, what: &str) -> Result<Vec<u8>, Problem> {
     let mut reader = reader.take(MAX_TEXT_BYTES + 1);
     reader.read_to_end(&mut bytes).map_err(packing)?;
     if reader.limit() == 0 {
-        return Err(Problem::TooLarge {
-            what: what.to_owned(),
-            most: MAX_TEXT_BYTES,
-        });
+        return Err(Problem::TooLarge { what: what.to_owned(), most: MAX_TEXT_BYTES });
     }
     Ok(bytes)
 }

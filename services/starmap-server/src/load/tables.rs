@@ -18,12 +18,7 @@ const NOTHING: [&str; 4] = ["", "None", "NULL", "\\N"];
 
 /// Checks that all tables that a map needs are present.
 pub(super) fn complete(files: &BTreeMap<Table, &Path>) -> Result<(), Problem> {
-    let needed = [
-        Table::Systems,
-        Table::Gates,
-        Table::Constellations,
-        Table::Regions,
-    ];
+    let needed = [Table::Systems, Table::Gates, Table::Constellations, Table::Regions];
     match needed.into_iter().find(|table| !files.contains_key(table)) {
         Some(table) => Err(Problem::NoTable(table)),
         None => Ok(()),
@@ -61,28 +56,19 @@ impl Reading {
             .delimiter(header::delimiter(&String::from_utf8_lossy(first)))
             .from_reader(text);
         let header = rows.byte_headers().map_err(|error| said(&error))?.clone();
-        let names = header
-            .iter()
-            .map(|name| str::from_utf8(name).unwrap_or_default());
+        let names = header.iter().map(|name| str::from_utf8(name).unwrap_or_default());
         let columns = Columns::of(names)
             .ok_or_else(|| Problem::line(1, "these are not the columns of a map"))?;
         let (kind, most) = bound(columns.table());
         let mut record = ByteRecord::new();
         let mut count = 0;
-        while rows
-            .read_byte_record(&mut record)
-            .map_err(|error| said(&error))?
-        {
+        while rows.read_byte_record(&mut record).map_err(|error| said(&error))? {
             count += 1;
             if count > most {
                 return Err(MapError::TooMany { kind, most }.into());
             }
             let line = record.position().map_or(0, csv::Position::line);
-            let row = Row {
-                record: &record,
-                header: &header,
-                line,
-            };
+            let row = Row { record: &record, header: &header, line };
             row.one_line()?;
             self.row(columns, &row)?;
         }
@@ -92,13 +78,7 @@ impl Reading {
     fn row(&mut self, columns: Columns, row: &Row<'_>) -> Result<(), Problem> {
         let Read { parts, warnings } = &mut self.read;
         match columns {
-            Columns::Systems {
-                id,
-                name,
-                security,
-                constellation,
-                position,
-            } => {
+            Columns::Systems { id, name, security, constellation, position } => {
                 let id = row.id(id)?;
                 let position = position.map(|columns| row.position(columns)).transpose()?;
                 let Some(security) = row.number(security)? else {
@@ -122,10 +102,9 @@ impl Reading {
                     region: row.id(region)?,
                 });
             }
-            Columns::Regions { id, name } => parts.regions.push(PartsRegion {
-                id: row.id(id)?,
-                name: row.text(name)?.to_owned(),
-            }),
+            Columns::Regions { id, name } => parts
+                .regions
+                .push(PartsRegion { id: row.id(id)?, name: row.text(name)?.to_owned() }),
             Columns::Positions { system, position } => {
                 if let Some(position) = row.position(position)? {
                     self.positions.insert(row.id(system)?, position);
@@ -149,10 +128,7 @@ impl Row<'_> {
     /// An unclosed quote would make one field of all following rows.
     fn one_line(&self) -> Result<(), Problem> {
         match self.record.as_slice().contains(&b'\n') {
-            true => Err(Problem::line(
-                self.line,
-                "a quoted field goes on in the next line",
-            )),
+            true => Err(Problem::line(self.line, "a quoted field goes on in the next line")),
             false => Ok(()),
         }
     }
@@ -165,8 +141,7 @@ impl Row<'_> {
 
     fn id(&self, column: usize) -> Result<u32, Problem> {
         let text = self.text(column)?;
-        text.parse()
-            .map_err(|_| self.wrong(column, &format!("is {}, not an id", quoted(text))))
+        text.parse().map_err(|_| self.wrong(column, &format!("is {}, not an id", quoted(text))))
     }
 
     fn number(&self, column: usize) -> Result<Option<f64>, Problem> {
@@ -206,9 +181,7 @@ fn bound(table: Table) -> (Kind, usize) {
 fn said(error: &csv::Error) -> Problem {
     let line = error.position().map_or(0, csv::Position::line);
     match error.kind() {
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => Problem::line(
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => Problem::line(
             line,
             format!("{len} fields, but the first line names {expected_len} columns"),
         ),

@@ -17,10 +17,7 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
     parts.constellations.sort_unstable_by_key(|it| it.id);
     parts.systems.sort_unstable_by_key(|it| it.id);
     distinct(Kind::Region, parts.regions.iter().map(|it| it.id))?;
-    distinct(
-        Kind::Constellation,
-        parts.constellations.iter().map(|it| it.id),
-    )?;
+    distinct(Kind::Constellation, parts.constellations.iter().map(|it| it.id))?;
     distinct(Kind::System, parts.systems.iter().map(|it| it.id))?;
     let mut warnings = Vec::new();
     let regions = parts.regions.into_iter().map(|it| Region {
@@ -33,20 +30,12 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
     let mut systems = systems(parts.systems, &mut constellations, &mut warnings);
     if systems.is_empty() {
         return Err(match warnings.first().cloned() {
-            Some(first) => MapError::NothingLeft {
-                warnings: warnings.len(),
-                first,
-            },
+            Some(first) => MapError::NothingLeft { warnings: warnings.len(), first },
             None => MapError::Empty,
         });
     }
     let (starts, neighbours) = arcs(&parts.gates, &systems, &mut warnings);
-    let names = Names::new(
-        &mut systems,
-        &mut constellations,
-        &mut regions,
-        &mut warnings,
-    )?;
+    let names = Names::new(&mut systems, &mut constellations, &mut regions, &mut warnings)?;
     let classes: Vec<SecurityClass> = systems.iter().map(|system| system.class).collect();
     mark_borders(&mut systems, &classes, &starts, &neighbours);
     let mut map = Map {
@@ -75,14 +64,9 @@ fn constellations(
     let mut constellations = Vec::with_capacity(parts.len());
     for part in parts {
         let found = regions.binary_search_by_key(&part.region, |region| region.id);
-        let found = found
-            .ok()
-            .and_then(|at| Some((handle(at), regions.get_mut(at)?)));
+        let found = found.ok().and_then(|at| Some((handle(at), regions.get_mut(at)?)));
         let Some((at, region)) = found else {
-            warnings.push(Warning::NoRegion {
-                constellation: part.id,
-                region: part.region,
-            });
+            warnings.push(Warning::NoRegion { constellation: part.id, region: part.region });
             continue;
         };
         let own = ConstellationIndex(handle(constellations.len()));
@@ -105,9 +89,7 @@ fn systems(
     let mut systems = Vec::with_capacity(parts.len());
     for part in parts {
         let found = constellations.binary_search_by_key(&part.constellation, |it| it.id);
-        let found = found
-            .ok()
-            .and_then(|at| Some((handle(at), constellations.get_mut(at)?)));
+        let found = found.ok().and_then(|at| Some((handle(at), constellations.get_mut(at)?)));
         let Some((at, constellation)) = found else {
             warnings.push(Warning::NoConstellation {
                 system: part.id,
@@ -138,10 +120,8 @@ fn arcs(
     systems: &[System],
     warnings: &mut Vec<Warning>,
 ) -> (Vec<u32>, Vec<SystemIndex>) {
-    let places: HashMap<u32, u32> = (0..)
-        .zip(systems)
-        .map(|(at, system)| (system.id, at))
-        .collect();
+    let places: HashMap<u32, u32> =
+        (0..).zip(systems).map(|(at, system)| (system.id, at)).collect();
     let mut arcs = Vec::with_capacity(gates.len() * 2);
     for &(from, to) in gates {
         match (places.get(&from), places.get(&to)) {
@@ -184,10 +164,7 @@ fn warn_of_one_way(arcs: &[(u32, u32)], systems: &[System], warnings: &mut Vec<W
     }
     let id = |at: u32| systems.get(at as usize).map_or(0, |system| system.id);
     let alone = arcs.iter().filter(alone);
-    warnings.extend(alone.map(|&(from, to)| Warning::OneWay {
-        from: id(from),
-        to: id(to),
-    }));
+    warnings.extend(alone.map(|&(from, to)| Warning::OneWay { from: id(from), to: id(to) }));
 }
 
 fn mark_borders(
@@ -197,15 +174,11 @@ fn mark_borders(
     neighbours: &[SystemIndex],
 ) {
     let lower = |to: &SystemIndex| {
-        classes
-            .get(to.index())
-            .is_some_and(|class| *class != SecurityClass::High)
+        classes.get(to.index()).is_some_and(|class| *class != SecurityClass::High)
     };
     for (system, span) in systems.iter_mut().zip(starts.windows(2)) {
         let [start, end] = span else { continue };
-        let around = neighbours
-            .get(*start as usize..*end as usize)
-            .unwrap_or_default();
+        let around = neighbours.get(*start as usize..*end as usize).unwrap_or_default();
         system.border = system.class == SecurityClass::High && around.iter().any(lower);
     }
 }

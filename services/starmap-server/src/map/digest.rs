@@ -27,10 +27,7 @@ pub(super) fn digest(map: &Map) -> String {
     for (index, it) in map.indices().zip(map.systems()) {
         let constellation = map.constellation(it.constellation).id;
         let (id, security) = (it.id, it.security);
-        add(format_args!(
-            "s{id} {} {security} {constellation}\n",
-            it.name
-        ));
+        add(format_args!("s{id} {} {security} {constellation}\n", it.name));
         if let Some([x, y, z]) = it.position {
             add(format_args!("p{x:e} {y:e} {z:e}\n"));
         }
@@ -38,10 +35,7 @@ pub(super) fn digest(map: &Map) -> String {
             add(format_args!("g{}\n", map.system(*to).id));
         }
     }
-    let first = sha
-        .finalize()
-        .iter()
-        .take(6)
-        .fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let first =
+        sha.finalize().iter().take(6).fold(0, |number, byte| number << 8 | u64::from(*byte));
     format!("{first:012x}")
 }

@@ -107,10 +107,8 @@ impl Names {
     pub(super) fn correct(&self, name: &str) -> Option<SystemIndex> {
         let typed = typed(name)?;
         let typed = Typed::new(&typed);
-        let mut near = self
-            .systems
-            .iter()
-            .filter(|(folded, _)| typed.distance_within(folded, 1) == Some(1));
+        let mut near =
+            self.systems.iter().filter(|(folded, _)| typed.distance_within(folded, 1) == Some(1));
         let (_, only) = near.next()?;
         near.next().is_none().then_some(SystemIndex(*only))
     }
@@ -131,11 +129,7 @@ struct Typed<'n> {
 
 impl<'n> Typed<'n> {
     fn new(name: &'n str) -> Self {
-        Self {
-            name,
-            length: name.chars().count(),
-            letters: letters(name),
-        }
+        Self { name, length: name.chars().count(), letters: letters(name) }
     }
 
     /// How many letters another name differs by, if that is at most `far`.
@@ -184,12 +178,7 @@ fn by_name<'n>(
         place.insert(at);
         let name = std::mem::replace(name, other.into_boxed_str());
         let first = ids.get(first as usize).copied().unwrap_or_default();
-        warnings.push(Warning::SameName {
-            kind,
-            id,
-            name,
-            first,
-        });
+        warnings.push(Warning::SameName { kind, id, name, first });
     }
     Ok(places)
 }

@@ -158,17 +158,10 @@ impl fmt::Display for Kind {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRegion {
-                constellation: it,
-                region,
-            } => write!(
-                f,
-                "constellation {it} is left out: its region {region} is not in the file"
-            ),
-            Self::NoConstellation {
-                system: it,
-                constellation,
-            } => write!(
+            Self::NoRegion { constellation: it, region } => {
+                write!(f, "constellation {it} is left out: its region {region} is not in the file")
+            }
+            Self::NoConstellation { system: it, constellation } => write!(
                 f,
                 "system {it} is left out: its constellation {constellation} is not in the file"
             ),
@@ -181,10 +174,7 @@ impl fmt::Display for Warning {
                 "stargate {gate} of system {system} is left out: the file does not say where it leads"
             ),
             Self::Circle { system } => {
-                write!(
-                    f,
-                    "a gate of system {system} is left out: it leads back to it"
-                )
+                write!(f, "a gate of system {system} is left out: it leads back to it")
             }
             Self::OneWay { from, to } => write!(
                 f,
@@ -193,12 +183,7 @@ impl fmt::Display for Warning {
             Self::Incomplete { kind, id, lacks } => {
                 write!(f, "{kind} {id} is left out: it has no {lacks}")
             }
-            Self::SameName {
-                kind,
-                id,
-                name,
-                first,
-            } => write!(
+            Self::SameName { kind, id, name, first } => write!(
                 f,
                 "{kind} {id} bears the name of {kind} {first}, {name:?}: it is called \"{name} ({id})\" here"
             ),

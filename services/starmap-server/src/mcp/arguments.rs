@@ -165,11 +165,7 @@ pub(crate) fn word<T: Copy>(
     }
     let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
     let near = did_you_mean(nearest_names(&plain, all.iter().copied()).first());
-    Err(invalid(
-        parameter,
-        given,
-        &format!("it is one of {}{near}", all.join(", ")),
-    ))
+    Err(invalid(parameter, given, &format!("it is one of {}{near}", all.join(", "))))
 }
 
 impl From<Invalid> for UniverseError {

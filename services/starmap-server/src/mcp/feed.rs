@@ -47,12 +47,10 @@ struct Shared {
 pub(super) fn follow(source: FeedSource, feed: Arc<Mutex<Feed>>) -> io::Result<Following> {
     let shared = Arc::new(Shared::default());
     let thread = Arc::clone(&shared);
-    thread::Builder::new()
-        .name("feed".to_owned())
-        .spawn(move || match source {
-            FeedSource::File(path) => thread.file(&path, &feed),
-            FeedSource::Command(command) => thread.command(&command, &feed),
-        })?;
+    thread::Builder::new().name("feed".to_owned()).spawn(move || match source {
+        FeedSource::File(path) => thread.file(&path, &feed),
+        FeedSource::Command(command) => thread.command(&command, &feed),
+    })?;
     Ok(Following { shared })
 }
 
@@ -87,10 +85,7 @@ impl Shared {
         let mut pause = RESTART_FIRST;
         while self.goes_on() {
             let mut shell = Command::new("sh");
-            shell
-                .args(["-c", command])
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped());
+            shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
             match shell.spawn() {
                 Ok(mut child) => {
                     let output = child.stdout.take();
@@ -123,11 +118,7 @@ impl Shared {
     }
 
     fn end_child(&self) {
-        let child = self
-            .child
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut child) = child {
             // It may have ended already, which is fine.
             let _ = child.kill();
@@ -142,10 +133,7 @@ fn from_near_the_end(path: &Path) -> io::Result<(File, u64, Lines)> {
     let metadata = file.metadata()?;
     let start = metadata.len().saturating_sub(MAX_BEFORE);
     file.seek(SeekFrom::Start(start))?;
-    let lines = Lines {
-        skips: start > 0,
-        ..Lines::default()
-    };
+    let lines = Lines { skips: start > 0, ..Lines::default() };
     Ok((file, metadata.ino(), lines))
 }
 
@@ -169,10 +157,8 @@ impl Lines {
             }
             all += count;
             let mut feed = feed.lock().unwrap_or_else(PoisonError::into_inner);
-            for piece in buffer
-                .get(..count)
-                .unwrap_or_default()
-                .split_inclusive(|byte| *byte == b'\n')
+            for piece in
+                buffer.get(..count).unwrap_or_default().split_inclusive(|byte| *byte == b'\n')
             {
                 self.take(piece, &mut feed);
             }

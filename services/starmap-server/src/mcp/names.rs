@@ -35,16 +35,11 @@ fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
     };
     let hint = hint.or_else(|| {
         let released = map.released()?;
-        let today = jiff::Timestamp::now()
-            .to_zoned(jiff::tz::TimeZone::UTC)
-            .date();
+        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
         let days = (today - released).get_days();
         (days > OLD_MAP_DAYS).then(|| format!("not on this map, which is of {released}"))
     });
-    SystemNotFoundError {
-        hint,
-        ..SystemNotFoundError::new(name, suggestions)
-    }
+    SystemNotFoundError { hint, ..SystemNotFoundError::new(name, suggestions) }
 }
 
 /// What a name refers to if no system has it. For a station, a moon or a planet it also finds the system.
@@ -60,10 +55,7 @@ fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
         let it = map.constellation(constellation);
         let systems = it.systems.iter().take(MAX_SUGGESTIONS);
         let names: Vec<&str> = systems.map(|&system| &*map.system(system).name).collect();
-        let hint = format!(
-            "that is a constellation; its systems are {}, …",
-            names.join(", ")
-        );
+        let hint = format!("that is a constellation; its systems are {}, …", names.join(", "));
         return (Some(hint), None);
     }
     // "Jita IV - Moon 4 - Caldari Navy Assembly Plant", "Amarr VIII (Oris)", "Jita 4-4"
@@ -75,10 +67,7 @@ fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
         if orbit.chars().all(number)
             && let Some(system) = map.system_by_name(head)
         {
-            let hint = format!(
-                "that is a station, moon or planet in {}",
-                map.system(system).name
-            );
+            let hint = format!("that is a station, moon or planet in {}", map.system(system).name);
             return (Some(hint), Some(system));
         }
     }
@@ -96,11 +85,7 @@ pub(crate) struct Names<'m> {
 impl<'m> Names<'m> {
     /// Names are corrected only if the caller asks for it, and only if exactly one name differs by one letter.
     pub(crate) fn new(map: &'m Map, correct: Option<bool>) -> Self {
-        Self {
-            map,
-            correct: correct.unwrap_or(false),
-            corrections: BTreeMap::new(),
-        }
+        Self { map, correct: correct.unwrap_or(false), corrections: BTreeMap::new() }
     }
 
     /// The system with this name.
@@ -152,10 +137,7 @@ impl UnknownArea {
     fn new<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> Self {
         let suggestions = nearest_names(name, names);
         let near = did_you_mean(&suggestions);
-        Self {
-            message: format!("Unknown {kind}: {}{near}", shown(name)),
-            suggestions,
-        }
+        Self { message: format!("Unknown {kind}: {}{near}", shown(name)), suggestions }
     }
 }
 

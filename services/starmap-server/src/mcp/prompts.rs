@@ -74,11 +74,8 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             roam,
         )
         .prompt(
-            Prompt::new(
-                "plan_fleet_move",
-                "Plan how a fleet moves from one system to another.",
-            )
-            .with_title("Plan a fleet move"),
+            Prompt::new("plan_fleet_move", "Plan how a fleet moves from one system to another.")
+                .with_title("Plan a fleet move"),
             fleet_move,
         )
 }
@@ -102,12 +99,7 @@ async fn haul(
         wish("Cargo", asked.cargo.as_deref()),
         now.map.version()
     );
-    prompt(
-        &now,
-        text,
-        &[origin, destination],
-        "A haul, with the ways there are",
-    )
+    prompt(&now, text, &[origin, destination], "A haul, with the ways there are")
 }
 
 async fn roam(
@@ -148,12 +140,7 @@ async fn fleet_move(
         wish("Fleet", asked.fleet.as_deref()),
         now.map.version()
     );
-    prompt(
-        &now,
-        text,
-        &[origin, destination],
-        "A fleet move, with the ways there are",
-    )
+    prompt(&now, text, &[origin, destination], "A fleet move, with the ways there are")
 }
 
 /// The prompt text, with the two ends of the route as resources.
@@ -179,10 +166,7 @@ fn ends(
     origin: &str,
     destination: &str,
 ) -> Result<(SystemIndex, SystemIndex), RequestError> {
-    Ok((
-        known_system(&now.map, origin)?,
-        known_system(&now.map, destination)?,
-    ))
+    Ok((known_system(&now.map, origin)?, known_system(&now.map, destination)?))
 }
 
 fn name(now: &Snapshot, system: SystemIndex) -> &str {

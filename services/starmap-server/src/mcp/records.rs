@@ -84,11 +84,8 @@ pub(crate) struct SecuritySummary {
 }
 
 impl Detail {
-    const WORDS: [(&str, Self); 3] = [
-        ("names", Self::Names),
-        ("summary", Self::Summary),
-        ("full", Self::Full),
-    ];
+    const WORDS: [(&str, Self); 3] =
+        [("names", Self::Names), ("summary", Self::Summary), ("full", Self::Full)];
 
     pub(crate) fn of(given: Option<&str>) -> Result<Self, UniverseError> {
         Ok(word("detail", given, &Self::WORDS)?.unwrap_or_default())
@@ -166,10 +163,7 @@ impl SystemList {
     ) -> Self {
         let map = &*now.map;
         if detail == Detail::Names {
-            return Self {
-                names: Some(all_names(map, systems)),
-                ..Self::default()
-            };
+            return Self { names: Some(all_names(map, systems)), ..Self::default() };
         }
         let entries = systems.iter().enumerate().map(|(at, &system)| {
             let more = more(at);
@@ -194,16 +188,10 @@ impl SystemList {
         let columns = (detail == Detail::Summary).then(|| {
             let ends = ["name", "security"].into_iter();
             // A row leaves out the suffix, because the origin is clear.
-            let more = columns
-                .iter()
-                .map(|name| name.trim_end_matches("_from_origin"));
+            let more = columns.iter().map(|name| name.trim_end_matches("_from_origin"));
             ends.chain(more).chain(["region"]).collect()
         });
-        Self {
-            names: None,
-            columns,
-            systems,
-        }
+        Self { names: None, columns, systems }
     }
 }
 
@@ -216,10 +204,7 @@ impl Rows {
             let cells = columns.iter().map(|column| it.get(column).cloned());
             cells.collect()
         };
-        Self {
-            rows: objects.iter().map(row).collect(),
-            columns,
-        }
+        Self { rows: objects.iter().map(row).collect(), columns }
     }
 }
 
@@ -243,9 +228,7 @@ impl SecuritySummary {
 /// The names of systems in their order.
 pub(crate) fn all_names(map: &Map, systems: &[SystemIndex]) -> Vec<String> {
     let names = systems.iter();
-    names
-        .map(|&system| map.system(system).name.to_string())
-        .collect()
+    names.map(|&system| map.system(system).name.to_string()).collect()
 }
 
 /// The words for the security classes.

@@ -64,13 +64,7 @@ impl Sources {
 
 /// Follows the files until the server has ended. A broken file is reported once and not loaded.
 pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakServer) {
-    let mut following = Following {
-        sources,
-        universe,
-        server,
-        watched: Vec::new(),
-        watcher: None,
-    };
+    let mut following = Following { sources, universe, server, watched: Vec::new(), watcher: None };
     loop {
         let looked = tokio::task::spawn_blocking(move || following.look().then_some(following));
         following = match looked.await {
@@ -118,9 +112,8 @@ impl Following {
                 break;
             }
             let paths = folders.iter();
-            let paths: Vec<(&Path, Depth)> = paths
-                .map(|folder| (folder.path.as_path(), Depth::Entries))
-                .collect();
+            let paths: Vec<(&Path, Depth)> =
+                paths.map(|folder| (folder.path.as_path(), Depth::Entries)).collect();
             self.watcher = Watcher::new(&paths)
                 .inspect_err(|error| {
                     tracing::warn!("changes of the files will not be seen: {error}");
@@ -168,10 +161,7 @@ impl Following {
 
 impl Source {
     fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            seen: stamps(path),
-        }
+        Self { path: path.to_owned(), seen: stamps(path) }
     }
 
     /// Whether it has changed since the last call.

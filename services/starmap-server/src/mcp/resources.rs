@@ -60,9 +60,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
 }
 
 fn template(uri: &str, name: &str, title: &str, mime_type: &str) -> ResourceTemplate {
-    ResourceTemplate::new(uri, name)
-        .with_title(title)
-        .with_mime_type(mime_type)
+    ResourceTemplate::new(uri, name).with_title(title).with_mime_type(mime_type)
 }
 
 /// The regions, by name. All other resources have templates.
@@ -173,9 +171,7 @@ pub(crate) fn refused(error: &UniverseError) -> RequestError {
         }
         _ => RequestError::invalid_params(message),
     };
-    refused
-        .with_data("code", error.code())
-        .with_data("details", error.data())
+    refused.with_data("code", error.code()).with_data("details", error.data())
 }
 
 fn unknown(area: UnknownArea) -> RequestError {

@@ -185,9 +185,7 @@ impl UniverseServer {
         .await
         .map_err(io::Error::other)??;
         let following = tokio::spawn(reload::follow(sources, universe, server.downgrade()));
-        let served = Host::default()
-            .run(server, endpoint, SERVER_NAME, stop)
-            .await;
+        let served = Host::default().run(server, endpoint, SERVER_NAME, stop).await;
         following.abort();
         drop(feed);
         Ok(served?)

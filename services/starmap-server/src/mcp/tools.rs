@@ -43,20 +43,12 @@ enum Runs {
 }
 
 /// The tools that only read the overlay. They are offered while there is one.
-pub(crate) const LIVE: [&str; 5] = [
-    "activity",
-    "hotspots",
-    "gatecamp_risk",
-    "fw_frontlines",
-    "activity_cache_status",
-];
+pub(crate) const LIVE: [&str; 5] =
+    ["activity", "hotspots", "gatecamp_risk", "fw_frontlines", "activity_cache_status"];
 
 /// Adds all tools.
 pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
-    let tools = Tools {
-        builder,
-        arguments: HashMap::new(),
-    };
+    let tools = Tools { builder, arguments: HashMap::new() };
     let tools = tools
         .add(
             "route",

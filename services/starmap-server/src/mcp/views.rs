@@ -103,12 +103,8 @@ impl ConstellationView {
             region: region.name.to_string(),
             region_id: region.id,
             counts: Counts::of(map, &record.systems),
-            systems: systems
-                .map(|&system| SystemInfo::of(now, system, Detail::Summary))
-                .collect(),
-            exits: exits(map, &record.systems, |system| {
-                map.system(system).constellation == index
-            }),
+            systems: systems.map(|&system| SystemInfo::of(now, system, Detail::Summary)).collect(),
+            exits: exits(map, &record.systems, |system| map.system(system).constellation == index),
             data_version: map.version().to_owned(),
         }
     }
@@ -160,9 +156,7 @@ impl Counts {
 /// The systems of a region, by constellation and id.
 pub(crate) fn systems_of(map: &Map, region: RegionIndex) -> Vec<SystemIndex> {
     let parts = map.region(region).constellations.iter();
-    parts
-        .flat_map(|&part| map.constellation(part).systems.iter().copied())
-        .collect()
+    parts.flat_map(|&part| map.constellation(part).systems.iter().copied()).collect()
 }
 
 fn exits(map: &Map, systems: &[SystemIndex], inside: impl Fn(SystemIndex) -> bool) -> Vec<Exit> {

@@ -34,16 +34,12 @@ pub(super) struct Label {
 impl Labels {
     /// No names yet, in a picture of this size.
     pub(super) fn new(width: f64, height: f64) -> Self {
-        Self {
-            picture: (0.0, 0.0, width, height),
-            taken: Vec::new(),
-        }
+        Self { picture: (0.0, 0.0, width, height), taken: Vec::new() }
     }
 
     /// Keeps a circle free of names.
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), radius: f64) {
-        self.taken
-            .push((x - radius, y - radius, x + radius, y + radius));
+        self.taken.push((x - radius, y - radius, x + radius, y + radius));
     }
 
     /// Keeps a line free of names.
@@ -83,11 +79,7 @@ impl Labels {
             }
         }
         let Some((_, label, frame)) = best else {
-            return Label {
-                x,
-                y,
-                anchor: "middle",
-            };
+            return Label { x, y, anchor: "middle" };
         };
         self.taken.push(frame);
         label

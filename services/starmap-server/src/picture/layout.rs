@@ -73,9 +73,7 @@ impl Layout {
         let shift_y = (height - (bottom - top)) / 2.0 - top;
         let places = points.into_iter();
         Self {
-            places: places
-                .map(|(system, x, y)| (system, (x + shift_x, y + shift_y)))
-                .collect(),
+            places: places.map(|(system, x, y)| (system, (x + shift_x, y + shift_y))).collect(),
             width,
             height,
             light_year: Some(scale * shrink * LIGHT_YEAR),
@@ -88,24 +86,13 @@ impl Layout {
         let rows = systems.len().div_ceil(columns).max(1);
         let place = |at: usize| {
             let (row, column) = (at / columns, at % columns);
-            let column = if row % 2 == 0 {
-                column
-            } else {
-                columns - 1 - column
-            };
-            (
-                MARGIN + column as f64 * STEP * 1.3,
-                MARGIN + row as f64 * STEP,
-            )
+            let column = if row % 2 == 0 { column } else { columns - 1 - column };
+            (MARGIN + column as f64 * STEP * 1.3, MARGIN + row as f64 * STEP)
         };
         let side =
             |count: usize, step: f64| ((count - 1) as f64 * step + 2.0 * MARGIN).max(MIN_SIDE);
         Self {
-            places: (0..)
-                .map(place)
-                .zip(systems)
-                .map(|(at, system)| (*system, at))
-                .collect(),
+            places: (0..).map(place).zip(systems).map(|(at, system)| (*system, at)).collect(),
             width: side(columns, STEP * 1.3),
             height: side(rows, STEP),
             light_year: None,
@@ -130,10 +117,7 @@ fn middle_step(map: &Map, points: &[Point]) -> f64 {
         .filter(|length| *length >= 1.0)
         .collect();
     lengths.sort_unstable_by(f64::total_cmp);
-    lengths
-        .get(lengths.len() / 2)
-        .copied()
-        .unwrap_or(LIGHT_YEAR)
+    lengths.get(lengths.len() / 2).copied().unwrap_or(LIGHT_YEAR)
 }
 
 /// The wanted scale, or the largest scale at which the points fit.
@@ -208,8 +192,5 @@ fn push_apart(points: &mut [Point]) {
 /// The minimum and the maximum on an axis.
 fn span(points: &[Point], axis: impl Fn(&Point) -> f64) -> (f64, f64) {
     let nothing = (f64::INFINITY, f64::NEG_INFINITY);
-    points
-        .iter()
-        .map(axis)
-        .fold(nothing, |(least, most), at| (least.min(at), most.max(at)))
+    points.iter().map(axis).fold(nothing, |(least, most), at| (least.min(at), most.max(at)))
 }

@@ -112,14 +112,7 @@ fn systems(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
             continue;
         };
         let is_end = ends.contains(&Some(&system));
-        circle(
-            out,
-            scene.map,
-            system,
-            place,
-            if is_end { 8.0 } else { 5.5 },
-            1.0,
-        );
+        circle(out, scene.map, system, place, if is_end { 8.0 } else { 5.5 }, 1.0);
         let name = &scene.map.system(system).name;
         let label = labels.place(place, name);
         let weight = if is_end { " font-weight=\"bold\"" } else { "" };
@@ -181,16 +174,11 @@ fn circle(
 fn colour(security: f64) -> &'static str {
     let tenths = (security.max(0.0) * 10.0).round() as usize;
     let [.., last] = COLOURS;
-    COLOURS
-        .get(10_usize.saturating_sub(tenths))
-        .unwrap_or(&last)
+    COLOURS.get(10_usize.saturating_sub(tenths)).unwrap_or(&last)
 }
 
 fn legend(out: &mut String, layout: &Layout, caption: &str, top: f64) {
-    let _ = writeln!(
-        out,
-        "<g transform=\"translate(16 {top:.1})\" font-size=\"10\">"
-    );
+    let _ = writeln!(out, "<g transform=\"translate(16 {top:.1})\" font-size=\"10\">");
     for (at, colour) in COLOURS.iter().enumerate() {
         let (x, tenths) = (at * 20, 10 - at);
         let _ = writeln!(
@@ -214,11 +202,7 @@ fn legend(out: &mut String, layout: &Layout, caption: &str, top: f64) {
             236.0 + (years * light_year).min(layout.width - 260.0).max(1.0)
         );
     }
-    let _ = writeln!(
-        out,
-        "<text x=\"0\" y=\"38\">{}</text>\n</g>",
-        escape(caption)
-    );
+    let _ = writeln!(out, "<text x=\"0\" y=\"38\">{}</text>\n</g>", escape(caption));
 }
 
 /// The text below a picture: the projection, the version of the data, and what is left out.
@@ -228,14 +212,10 @@ fn caption(scene: &Scene<'_>, layout: &Layout) -> String {
         None => "drawn in order: the map has no positions of these systems",
     };
     let mut caption = format!("security; {drawn}; data {}", scene.map.version());
-    let unplaced = scene
-        .systems
-        .iter()
-        .filter(|system| !layout.places.contains_key(system));
-    for (count, what) in [
-        (unplaced.count(), "without a position are not drawn"),
-        (scene.left_out, "are left out"),
-    ] {
+    let unplaced = scene.systems.iter().filter(|system| !layout.places.contains_key(system));
+    for (count, what) in
+        [(unplaced.count(), "without a position are not drawn"), (scene.left_out, "are left out")]
+    {
         if count > 0 {
             let _ = write!(caption, "; {count} systems {what}");
         }

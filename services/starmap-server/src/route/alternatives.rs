@@ -101,10 +101,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             break;
         }
         // A system that is left by the jump that entered it adds nothing either.
-        let ends = [
-            before.get(via, |here| head.before(here)),
-            next.get(via, |here| tail.next(here)),
-        ];
+        let ends =
+            [before.get(via, |here| head.before(here)), next.get(via, |here| tail.next(here))];
         let turns_back = matches!(ends, [Some(before), Some(next)] if before == next);
         if shown[via] == Some(cost) || turns_back {
             continue;
@@ -159,10 +157,7 @@ pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRo
         true => query.mode,
         false => Mode::Safe,
     };
-    Ok(CostOfSafety {
-        shortest: by(Mode::Shortest)?,
-        safe: by(safe)?,
-    })
+    Ok(CostOfSafety { shortest: by(Mode::Shortest)?, safe: by(safe)? })
 }
 
 impl CostOfSafety {

@@ -49,10 +49,7 @@ impl Avoid {
     /// Avoids nothing.
     #[must_use]
     pub fn nothing() -> &'static Self {
-        static NOTHING: Avoid = Avoid {
-            things: Vec::new(),
-            systems: Vec::new(),
-        };
+        static NOTHING: Avoid = Avoid { things: Vec::new(), systems: Vec::new() };
         &NOTHING
     }
 
@@ -65,10 +62,7 @@ impl Avoid {
         things: impl IntoIterator<Item = Avoided>,
     ) -> Result<Self, TooManyAvoided> {
         let mut seen = HashSet::new();
-        let things: Vec<Avoided> = things
-            .into_iter()
-            .filter(|thing| seen.insert(*thing))
-            .collect();
+        let things: Vec<Avoided> = things.into_iter().filter(|thing| seen.insert(*thing)).collect();
         match things.len() <= MAX_AVOIDED {
             true => Ok(Self::of(map, things)),
             false => Err(TooManyAvoided(things.len())),
@@ -184,10 +178,9 @@ impl SecurityFilter {
 
     const fn refused(self) -> &'static [Avoided] {
         match self {
-            Self::HighSec => &[
-                Avoided::Class(SecurityClass::Low),
-                Avoided::Class(SecurityClass::Null),
-            ],
+            Self::HighSec => {
+                &[Avoided::Class(SecurityClass::Low), Avoided::Class(SecurityClass::Null)]
+            }
             Self::LowSec => &[Avoided::Class(SecurityClass::Null)],
             Self::Any => &[],
         }

@@ -54,11 +54,7 @@ impl Extras {
     /// No connections but the gates.
     #[must_use]
     pub fn none() -> &'static Self {
-        static NONE: Extras = Extras {
-            list: Vec::new(),
-            out: Vec::new(),
-            into: Vec::new(),
-        };
+        static NONE: Extras = Extras { list: Vec::new(), out: Vec::new(), into: Vec::new() };
         &NONE
     }
 
@@ -75,12 +71,7 @@ impl Extras {
         }
         let mut out = Vec::with_capacity(list.len() * 2);
         for (place, extra) in list.iter().enumerate() {
-            let there = Arc {
-                near: extra.from,
-                far: extra.to,
-                place,
-                cost: extra.cost,
-            };
+            let there = Arc { near: extra.from, far: extra.to, place, cost: extra.cost };
             out.push(there);
             if extra.both_ways {
                 out.push(there.seen_from_far());
@@ -132,11 +123,7 @@ impl Extras {
 
 impl Arc {
     const fn seen_from_far(self) -> Self {
-        Self {
-            near: self.far,
-            far: self.near,
-            ..self
-        }
+        Self { near: self.far, far: self.near, ..self }
     }
 }
 

@@ -67,10 +67,7 @@ impl Mode {
         };
         match self {
             Self::Shortest => Weights::by_entered(whole(1, 1, 1)),
-            Self::Safe => Weights {
-                from_high: whole(1, 50, 100),
-                from_lower: whole(1, 10, 100),
-            },
+            Self::Safe => Weights { from_high: whole(1, 50, 100), from_lower: whole(1, 10, 100) },
             Self::Unsafe => Weights::by_entered(whole(10, 2, 1)),
             Self::Safer { penalty } => Weights::by_entered(ByClass {
                 high: preferred(),
@@ -98,11 +95,7 @@ impl Penalty {
     /// `None` above [`Penalty::MAX`].
     #[must_use]
     pub const fn new(penalty: u8) -> Option<Self> {
-        if penalty <= Self::MAX {
-            Some(Self(penalty))
-        } else {
-            None
-        }
+        if penalty <= Self::MAX { Some(Self(penalty)) } else { None }
     }
 
     /// The number.
@@ -125,10 +118,7 @@ impl Default for Penalty {
 
 impl Weights {
     const fn by_entered(entered: ByClass) -> Self {
-        Self {
-            from_high: entered,
-            from_lower: entered,
-        }
+        Self { from_high: entered, from_lower: entered }
     }
 
     pub(super) const fn cost(&self, from: SecurityClass, to: SecurityClass) -> Cost {
@@ -146,9 +136,7 @@ impl Weights {
     /// All possible costs, some of them more than once.
     pub(super) const fn all(&self) -> [Cost; 6] {
         let (high, lower) = (&self.from_high, &self.from_lower);
-        [
-            high.high, high.low, high.null, lower.high, lower.low, lower.null,
-        ]
+        [high.high, high.low, high.null, lower.high, lower.low, lower.null]
     }
 
     /// Whether all jumps cost the same, so that it is enough to count them.

@@ -83,11 +83,7 @@ impl<'q> Net<'q> {
     ) -> impl Iterator<Item = Jump> {
         self.map.neighbours(near).iter().map(move |&far| {
             let (from, to) = step(far);
-            Jump {
-                far,
-                cost: self.cost(from, to),
-                by: By::Gate,
-            }
+            Jump { far, cost: self.cost(from, to), by: By::Gate }
         })
     }
 

@@ -55,12 +55,7 @@ pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
     };
     match alone {
         Some(system) => NoRoute::NoGates { system },
-        None => NoRoute::CutOff {
-            origin,
-            from_origin,
-            destination,
-            to_destination,
-        },
+        None => NoRoute::CutOff { origin, from_origin, destination, to_destination },
     }
 }
 
@@ -75,10 +70,7 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
     let things = query.avoid.things();
     for thing in things.iter().take(MAX_TRIED) {
         if let Some(jumps) = jumps_without(&[*thing]) {
-            return NoRoute::Avoided {
-                give_up: vec![*thing],
-                jumps: jumps as usize,
-            };
+            return NoRoute::Avoided { give_up: vec![*thing], jumps: jumps as usize };
         }
     }
     // No single thing is enough. The things on a route past the fewest avoided systems are enough; those that are not
@@ -146,29 +138,21 @@ impl NoRoute {
     pub fn reason(&self, map: &Map) -> String {
         let name = |system: SystemIndex| &map.system(system).name;
         match self {
-            Self::NoGates { system } => format!(
-                "no gate leads to or from {}{}",
-                name(*system),
-                apart(map, [*system])
-            ),
-            Self::CutOff {
-                origin,
-                from_origin,
-                destination,
-                to_destination,
-            } if from_origin <= to_destination => format!(
-                "from {} only {} can be reached, and {} is not among them{}",
-                name(*origin),
-                systems(*from_origin),
-                name(*destination),
-                apart(map, [*origin, *destination])
-            ),
-            Self::CutOff {
-                origin,
-                destination,
-                to_destination,
-                ..
-            } => format!(
+            Self::NoGates { system } => {
+                format!("no gate leads to or from {}{}", name(*system), apart(map, [*system]))
+            }
+            Self::CutOff { origin, from_origin, destination, to_destination }
+                if from_origin <= to_destination =>
+            {
+                format!(
+                    "from {} only {} can be reached, and {} is not among them{}",
+                    name(*origin),
+                    systems(*from_origin),
+                    name(*destination),
+                    apart(map, [*origin, *destination])
+                )
+            }
+            Self::CutOff { origin, destination, to_destination, .. } => format!(
                 "{} can be reached only from {}, and {} is not among them{}",
                 name(*destination),
                 systems(*to_destination),

@@ -47,11 +47,7 @@ impl<'q> Search<'q> {
             true => Method::Levels(ByLevels::new(map, end)),
             false => Method::Cost(ByCost::new(map, end, net.costs())),
         };
-        Self {
-            net,
-            direction,
-            method,
-        }
+        Self { net, direction, method }
     }
 
     /// Finds the distance of this system and of all nearer ones.

@@ -16,11 +16,7 @@ const NOT_REACHED: u32 = u32::MAX;
 
 impl Walk {
     pub(crate) fn new(map: &Map) -> Self {
-        Self {
-            jumps: PerSystem::new(map, NOT_REACHED),
-            reached: map.indices().collect(),
-            count: 0,
-        }
+        Self { jumps: PerSystem::new(map, NOT_REACHED), reached: map.indices().collect(), count: 0 }
     }
 
     /// Walks from a system by gates and extra connections, at most this many jumps, into systems that may be entered.

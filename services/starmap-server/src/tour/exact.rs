@@ -30,10 +30,7 @@ impl<'p> Exact<'p> {
             .collect();
         let mut lengths: Vec<Row> = vec![[NEVER; MAX_EXACT]; 1 << count];
         for set in 1..1_usize << count {
-            for (last, step) in steps
-                .iter()
-                .enumerate()
-                .filter(|(last, _)| set & (1 << last) != 0)
+            for (last, step) in steps.iter().enumerate().filter(|(last, _)| set & (1 << last) != 0)
             {
                 let others = set & !(1 << last);
                 let shortest = match others {
@@ -41,8 +38,7 @@ impl<'p> Exact<'p> {
                     _ => {
                         let before = lengths.get(others).unwrap_or(&[NEVER; MAX_EXACT]);
                         let both = before.iter().zip(step);
-                        both.map(|(length, step)| length + step)
-                            .fold(NEVER, u32::min)
+                        both.map(|(length, step)| length + step).fold(NEVER, u32::min)
                     }
                 };
                 if let Some(cell) = lengths.get_mut(set).and_then(|row| row.get_mut(last)) {

@@ -94,13 +94,7 @@ impl Path<'_> {
 
     /// Sums up the jumps after a position. The positions before it are unchanged.
     fn count_from(&mut self, place: usize) {
-        let Self {
-            problem,
-            stops,
-            ahead,
-            back,
-            ..
-        } = self;
+        let Self { problem, stops, ahead, back, .. } = self;
         let sum = |sums: &[u32]| sums.get(place).copied().unwrap_or_default();
         let (mut there, mut again) = (sum(ahead), sum(back));
         let steps = stops.iter().zip(stops.iter().skip(1)).skip(place);
@@ -143,13 +137,7 @@ impl Path<'_> {
             let gain = between(&self.ahead, first - 1, last + 1).saturating_sub(new);
             if gain > best.gain {
                 let behind = first - 1;
-                best = Change {
-                    gain,
-                    first,
-                    last,
-                    behind,
-                    turned: true,
-                };
+                best = Change { gain, first, last, behind, turned: true };
             }
         }
         for more in 0..MAX_MOVED {
@@ -162,10 +150,8 @@ impl Path<'_> {
                 let closed = self.step(first - 1, last + 1);
                 let taken = between(&self.ahead, first - 1, last + 1).saturating_sub(closed);
                 // At any position it takes at least the jumps inside the row.
-                let (inside, turned) = (
-                    between(&self.ahead, first, last),
-                    between(&self.back, first, last),
-                );
+                let (inside, turned) =
+                    (between(&self.ahead, first, last), between(&self.back, first, last));
                 if taken <= inside.min(turned) + best.gain {
                     continue;
                 }
@@ -175,13 +161,7 @@ impl Path<'_> {
                     let gap = between(&self.ahead, behind, behind + 1);
                     let gain = (taken + gap).saturating_sub(straight.min(turned));
                     if gain > best.gain {
-                        best = Change {
-                            gain,
-                            first,
-                            last,
-                            behind,
-                            turned: turned < straight,
-                        };
+                        best = Change { gain, first, last, behind, turned: turned < straight };
                     }
                 }
             }
@@ -190,12 +170,7 @@ impl Path<'_> {
     }
 
     fn make(&mut self, change: Change) {
-        let Change {
-            first,
-            last,
-            behind,
-            ..
-        } = change;
+        let Change { first, last, behind, .. } = change;
         for place in [first - 1, first, last, last + 1, behind, behind + 1] {
             let stop = self.at(place);
             self.mark(stop, false);

@@ -186,10 +186,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     };
     let (order, bound) = select(&problem, &wish);
     // Other systems are farther away than all candidates, or between them if there were too many.
-    let farthest_needed = wish
-        .fewest
-        .checked_sub(1)
-        .and_then(|last| reachable.get(last));
+    let farthest_needed = wish.fewest.checked_sub(1).and_then(|last| reachable.get(last));
     let others = match (wide > MAX_CANDIDATES, farthest_needed) {
         (true, Some((jumps, _))) => *jumps as usize * 2,
         _ => (longest / 2 + 1) * 2,
@@ -198,21 +195,14 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let stop = |number: &usize| all.get(*kept.get(*number)?).copied();
     let borders: Vec<SystemIndex> = order.iter().filter_map(stop).collect();
     let home = std::iter::once(origin);
-    let stops = home
-        .clone()
-        .chain(borders.iter().copied())
-        .chain(home.clone());
+    let stops = home.clone().chain(borders.iter().copied()).chain(home.clone());
     let mut stops: Vec<SystemIndex> = stops.collect();
     let mut legs = problem.legs(&order, true, true);
     lengthen(map, query, &avoid, &mut stops, &mut legs);
     // Every stop can be reached from the one before, so every leg has a path.
     let systems = expand(map, query.extras, &stops, &legs, &avoid).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
-    Ok(Loop {
-        systems,
-        borders,
-        bound,
-    })
+    Ok(Loop { systems, borders, bound })
 }
 
 /// Adds stops to the first leg of a round trip that is too short. Each time it adds the stop whose detour brings the
@@ -236,13 +226,8 @@ fn lengthen(
         };
         let (mut there, mut on) = (Walk::new(map), Walk::new(map));
         there.run(map, query.extras, from, u32::MAX, may_enter);
-        on.run_back(map, query.extras, to, u32::MAX, |system, _| {
-            may_enter(system)
-        });
-        let new = there
-            .reached()
-            .iter()
-            .filter(|system| !stops.contains(system));
+        on.run_back(map, query.extras, to, u32::MAX, |system, _| may_enter(system));
+        let new = there.reached().iter().filter(|system| !stops.contains(system));
         let detours = new.filter_map(|&system| {
             let both = (there.jumps(system)? as usize, on.jumps(system)? as usize);
             let longer = length + both.0 + both.1 - leg;
@@ -258,12 +243,7 @@ fn lengthen(
 }
 
 fn check(query: &LoopQuery<'_>) -> Result<(), Invalid> {
-    Invalid::unless_within(
-        "target_jumps",
-        query.target_jumps,
-        MIN_TARGET_JUMPS,
-        MAX_TARGET_JUMPS,
-    )?;
+    Invalid::unless_within("target_jumps", query.target_jumps, MIN_TARGET_JUMPS, MAX_TARGET_JUMPS)?;
     let (least, most) = (query.min_borders, query.max_borders);
     Invalid::unless_within("min_borders", least, MIN_BORDERS, MAX_MIN_BORDERS)?;
     Invalid::unless_within("max_borders", most, least, MAX_BORDERS)
@@ -274,9 +254,7 @@ fn suggest(target_jumps: Option<usize>, reachable: impl Fn() -> usize) -> Sugges
         Some(target_jumps) if target_jumps <= MAX_TARGET_JUMPS => {
             Suggestion::Longer { target_jumps }
         }
-        _ => Suggestion::Fewer {
-            reachable: reachable(),
-        },
+        _ => Suggestion::Fewer { reachable: reachable() },
     }
 }
 
@@ -323,10 +301,9 @@ impl fmt::Display for Suggestion {
             Self::Longer { target_jumps } => {
                 write!(f, "raise target_jumps to {target_jumps} or more")
             }
-            Self::Fewer { reachable: 0 | 1 } => write!(
-                f,
-                "begin elsewhere, avoid less or keep to security less strictly"
-            ),
+            Self::Fewer { reachable: 0 | 1 } => {
+                write!(f, "begin elsewhere, avoid less or keep to security less strictly")
+            }
             Self::Fewer { reachable } => write!(
                 f,
                 "lower min_borders to {reachable} or less with the longest target_jumps, avoid less or keep to security less strictly"

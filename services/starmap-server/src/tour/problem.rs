@@ -35,11 +35,7 @@ impl Problem {
         costs.push(0);
         let width = stops.len() + 1;
         let column = |to| costs.iter().skip(to).step_by(width).copied();
-        Self {
-            count: stops.len(),
-            turned: (0..width).flat_map(column).collect(),
-            costs,
-        }
+        Self { count: stops.len(), turned: (0..width).flat_map(column).collect(), costs }
     }
 
     /// How many stops there are.
@@ -88,8 +84,7 @@ impl Problem {
         let end = closed.then_some(None);
         let all: Vec<Option<usize>> = start.into_iter().chain(stops).chain(end).collect();
         let legs = all.iter().zip(all.iter().skip(1));
-        legs.map(|(from, to)| self.cost(*from, *to) as usize)
-            .collect()
+        legs.map(|(from, to)| self.cost(*from, *to) as usize).collect()
     }
 
     /// A tour that always continues to the nearest remaining stop. Among equals it takes the first.

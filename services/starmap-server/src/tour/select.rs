@@ -27,11 +27,7 @@ struct Score(u128);
 impl Score {
     fn new(missing: u32, intolerable: u32, worth: u32, off: u32) -> Self {
         let parts = [missing, intolerable, !worth, off];
-        Self(
-            parts
-                .iter()
-                .fold(0, |all, part| all << 32 | u128::from(*part)),
-        )
+        Self(parts.iter().fold(0, |all, part| all << 32 | u128::from(*part)))
     }
 
     /// The score if the length were exactly the target.
@@ -164,15 +160,10 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
         .collect();
     for out in outs.iter().filter(|it| it.out.is_some() && it.stops > 0) {
         let score = score(wish, out.stops, out.apart, out.length as usize);
-        let step = Step {
-            out: out.out,
-            into: None,
-        };
+        let step = Step { out: out.out, into: None };
         keep_least(&mut steps, MAX_TRIALS, (score, step));
     }
-    let all_gaps: Vec<Gap> = (0..=order.len())
-        .map(|at| Gap::new(problem, order, at, at))
-        .collect();
+    let all_gaps: Vec<Gap> = (0..=order.len()).map(|at| Gap::new(problem, order, at, at)).collect();
     for stop in (0..problem.len()).filter(|stop| !order.contains(stop)) {
         let (from, into) = (problem.leaving(stop), problem.arriving(stop));
         let cell = |row: &[u32], at: usize| row.get(at).copied().unwrap_or_default();
@@ -204,10 +195,7 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
             let other = nearest.iter().find(|it| Some(it.1) != without.out);
             let apart = other.map_or(home, |(jumps, _)| home.min(jumps));
             let longer = (without.length + longer) as usize;
-            let step = Step {
-                out: without.out,
-                into: Some((stop, place)),
-            };
+            let step = Step { out: without.out, into: Some((stop, place)) };
             let score = score(wish, without.stops + 1, without.apart.min(apart), longer);
             keep_least(&mut steps, MAX_TRIALS, (score, step));
         }
@@ -257,11 +245,7 @@ impl Gap {
     fn new(problem: &Problem, order: &[usize], first: usize, next: usize) -> Self {
         let stop = |at: usize| order.get(at).copied().unwrap_or(problem.len());
         let (before, after) = (first.checked_sub(1).map_or(problem.len(), stop), stop(next));
-        Self {
-            before,
-            after,
-            jumps: problem.step(before, after),
-        }
+        Self { before, after, jumps: problem.step(before, after) }
     }
 }
 
@@ -308,10 +292,7 @@ impl Without {
 fn choice(problem: &Problem, wish: &Wish, order: Vec<usize>) -> Choice {
     let length = problem.length(&order) as usize;
     let apart = apart(problem, wish, &order);
-    Choice {
-        score: score(wish, order.len(), apart, length),
-        order,
-    }
+    Choice { score: score(wish, order.len(), apart, length), order }
 }
 
 /// The score for a number of stops, the distance between the two nearest stops, and the length.
@@ -342,8 +323,6 @@ fn beside(problem: &Problem, wish: &Wish, others: &[usize], stop: usize) -> u32 
         return u32::MAX;
     }
     let home = wish.at_home.then(|| problem.cost(None, Some(stop)));
-    let others = others
-        .iter()
-        .map(|other| problem.cost(Some(*other), Some(stop)));
+    let others = others.iter().map(|other| problem.cost(Some(*other), Some(stop)));
     others.chain(home).min().unwrap_or(u32::MAX)
 }

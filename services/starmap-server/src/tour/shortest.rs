@@ -20,9 +20,7 @@ pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest 
     let ways_in = |to: usize| {
         let others = (0..problem.len()).filter(move |from| *from != to);
         let from = others.map(move |from| problem.cost(Some(from), Some(to)));
-        from.chain([problem.cost(None, Some(to))])
-            .min()
-            .unwrap_or_default()
+        from.chain([problem.cost(None, Some(to))]).min().unwrap_or_default()
     };
     let mut cheapest: Vec<u32> = (0..problem.len()).map(ways_in).collect();
     cheapest.sort_unstable();
@@ -47,10 +45,7 @@ pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest 
         true => search.best,
         false => least.unwrap_or_default(),
     };
-    Shortest {
-        order: search.order,
-        bound,
-    }
+    Shortest { order: search.order, bound }
 }
 
 struct Search<'p> {

@@ -109,32 +109,17 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
         return Err(WaypointsError::NoneReachable);
     }
     let closed = matches!(query.start, Start::FirstAndBack | Start::FromAndBack(_));
-    let stops = reached
-        .get(usize::from(home.is_some())..)
-        .unwrap_or_default();
+    let stops = reached.get(usize::from(home.is_some())..).unwrap_or_default();
     let problem = Problem::new(&jumps, stops, home.is_some(), closed);
     let (order, method) = solve(&problem);
-    let ordered: Vec<usize> = order
-        .iter()
-        .filter_map(|stop| stops.get(*stop))
-        .copied()
-        .collect();
+    let ordered: Vec<usize> = order.iter().filter_map(|stop| stops.get(*stop)).copied().collect();
     let back = home.filter(|_| closed);
-    let stops = home
-        .into_iter()
-        .chain(systems_at(&all, &ordered))
-        .chain(back);
+    let stops = home.into_iter().chain(systems_at(&all, &ordered)).chain(back);
     let stops: Vec<SystemIndex> = stops.collect();
     let legs = problem.legs(&order, home.is_some(), closed);
     let systems =
         expand(map, query.extras, &stops, &legs, &avoid).ok_or(WaypointsError::NoneReachable)?;
-    Ok(Tour {
-        stops,
-        legs,
-        systems,
-        unreachable,
-        method,
-    })
+    Ok(Tour { stops, legs, systems, unreachable, method })
 }
 
 fn systems_at(all: &[SystemIndex], places: &[usize]) -> impl Iterator<Item = SystemIndex> {

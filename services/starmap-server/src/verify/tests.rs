@@ -15,15 +15,8 @@ fn map() -> Map {
     };
     let (map, _) = Map::new(Parts {
         version: name("3"),
-        regions: vec![PartsRegion {
-            id: 1,
-            name: name("R"),
-        }],
-        constellations: vec![PartsConstellation {
-            id: 2,
-            name: name("C"),
-            region: 1,
-        }],
+        regions: vec![PartsRegion { id: 1, name: name("R") }],
+        constellations: vec![PartsConstellation { id: 2, name: name("C"), region: 1 }],
         systems: [(3, 0.45), (4, 0.4499), (5, 0.0)].map(system).into(),
         gates: vec![(3, 4), (4, 5)],
     })
@@ -36,10 +29,7 @@ fn a_class_that_is_not_of_the_status_fails() {
     let mut systems = map().systems().to_vec();
     assert_eq!(classes(&systems).0, Outcome::Passed);
     systems[1].class = SecurityClass::High;
-    assert_eq!(
-        classes(&systems),
-        (Outcome::Failed, "1 of 3 are not: S4".to_owned())
-    );
+    assert_eq!(classes(&systems), (Outcome::Failed, "1 of 3 are not: S4".to_owned()));
 }
 
 #[test]

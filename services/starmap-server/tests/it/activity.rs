@@ -34,23 +34,16 @@ fn one_file_or_a_folder_say_the_same() {
     let whole = read_json(&dump()).unwrap();
     let folder = TempDir::new().unwrap();
     // Names do not matter, but their ending does.
-    for (name, member) in [
-        ("a.json", "fw_systems"),
-        ("kills.json", "system_kills"),
-        ("z.json", "system_jumps"),
-    ] {
+    for (name, member) in
+        [("a.json", "fw_systems"), ("kills.json", "system_kills"), ("z.json", "system_jumps")]
+    {
         fs::write(folder.path().join(name), dump()[member].to_string()).unwrap();
     }
     fs::write(folder.path().join("notes.txt"), "no dump").unwrap();
     let parts = activity::load(folder.path()).unwrap();
     assert_eq!(
         parts.has(),
-        Kinds {
-            kills: true,
-            ratting: true,
-            jumps: true,
-            faction_warfare: true
-        }
+        Kinds { kills: true, ratting: true, jumps: true, faction_warfare: true }
     );
     assert_eq!(parts.has(), whole.has());
     for id in 30_000_001..30_000_021 {
@@ -58,15 +51,7 @@ fn one_file_or_a_folder_say_the_same() {
         assert_eq!(parts.warfare(id), whole.warfare(id));
     }
     let marrow = whole.figures(crate::common::id_of("Marrow"));
-    assert_eq!(
-        marrow,
-        Figures {
-            ship_kills: 15,
-            pod_kills: 6,
-            npc_kills: 3,
-            ship_jumps: 60
-        }
-    );
+    assert_eq!(marrow, Figures { ship_kills: 15, pod_kills: 6, npc_kills: 3, ship_jumps: 60 });
     assert_eq!(whole.figures(1), Figures::default());
     assert!(whole.age_seconds(SystemTime::now()).unwrap() < 3_600);
 }
@@ -77,12 +62,7 @@ fn parts_of_a_dump_are_enough_and_the_api_may_add_members() {
     let read = read_json(&jumps).unwrap();
     assert_eq!(
         read.has(),
-        Kinds {
-            kills: false,
-            ratting: false,
-            jumps: true,
-            faction_warfare: false
-        }
+        Kinds { kills: false, ratting: false, jumps: true, faction_warfare: false }
     );
     assert_eq!(read.figures(7).ship_jumps, 3);
     assert!(read_json(&json!({"comment": "of today", "jumps": jumps, "kills": []})).is_ok());
@@ -104,19 +84,13 @@ fn what_is_no_dump_is_refused_in_words() {
         (b"[]", "nothing of a dump"),
         (b"[1]", "not those of a dump"),
         (br#"[{"name":"x"}]"#, "not those of a dump"),
-        (
-            br#"[{"system_id":1,"ship_jumps":-1}]"#,
-            "an entry of system_jumps",
-        ),
+        (br#"[{"system_id":1,"ship_jumps":-1}]"#, "an entry of system_jumps"),
         (
             br#"[{"system_id":1,"ship_jumps":1},{"system_id":"2","ship_jumps":1}]"#,
             "an entry of system_jumps",
         ),
         (br#"[{"ship_kills":1}]"#, "an entry of system_kills"),
-        (
-            br#"[{"solar_system_id":1,"occupier_faction_id":1}]"#,
-            "an entry of fw/systems",
-        ),
+        (br#"[{"solar_system_id":1,"occupier_faction_id":1}]"#, "an entry of fw/systems"),
         (b"\xff\xfe[]", "not JSON"),
     ] {
         let error = read(contents).unwrap_err();
@@ -124,9 +98,8 @@ fn what_is_no_dump_is_refused_in_words() {
     }
     let nested = "[".repeat(100_000);
     assert!(read(nested.as_bytes()).is_err());
-    let many: Vec<Value> = (0..100_001)
-        .map(|id| json!({"system_id": id, "ship_jumps": 1}))
-        .collect();
+    let many: Vec<Value> =
+        (0..100_001).map(|id| json!({"system_id": id, "ship_jumps": 1})).collect();
     assert_has(&read_json(&json!(many)).unwrap_err(), &["100000 entries"]);
     let mut large = vec![b' '; usize::try_from(activity::MAX_DUMP_BYTES).unwrap() + 1];
     large[0] = b'[';
@@ -139,10 +112,7 @@ fn what_is_no_dump_is_refused_in_words() {
     for n in 0..=activity::MAX_DUMP_FILES {
         fs::write(crowded.path().join(format!("{n}.json")), "[]").unwrap();
     }
-    assert_has(
-        &activity::load(crowded.path()).unwrap_err().to_string(),
-        &[".json files"],
-    );
+    assert_has(&activity::load(crowded.path()).unwrap_err().to_string(), &[".json files"]);
 }
 
 #[test]
@@ -151,29 +121,12 @@ fn levels_begin_where_they_should() {
     let steps = |measure: Measure, counts: [u32; 8]| counts.map(|count| measure.level(count));
     let levels = [None, Low, Low, Medium, Medium, High, High, Extreme];
     assert_eq!(steps(Measure::Kills, [0, 1, 4, 5, 19, 20, 49, 50]), levels);
-    assert_eq!(
-        steps(Measure::Jumps, [0, 1, 49, 50, 199, 200, 499, 500]),
-        levels
-    );
-    assert_eq!(
-        steps(Measure::Ratting, [0, 1, 49, 50, 99, 100, 299, 300]),
-        levels
-    );
-    let risk = |kills| {
-        Figures {
-            ship_kills: kills,
-            ..Figures::default()
-        }
-        .camp_risk()
-    };
+    assert_eq!(steps(Measure::Jumps, [0, 1, 49, 50, 199, 200, 499, 500]), levels);
+    assert_eq!(steps(Measure::Ratting, [0, 1, 49, 50, 99, 100, 299, 300]), levels);
+    let risk = |kills| Figures { ship_kills: kills, ..Figures::default() }.camp_risk();
     assert_eq!([0, 1, 4, 5, 9, 10, 19, 20].map(risk), levels);
     assert_eq!(
-        Figures {
-            ship_kills: u32::MAX,
-            pod_kills: 1,
-            ..Figures::default()
-        }
-        .kills(),
+        Figures { ship_kills: u32::MAX, pod_kills: 1, ..Figures::default() }.kills(),
         u32::MAX
     );
 }
@@ -201,10 +154,7 @@ fn kinds(read: &Activity) -> [Vec<String>; 3] {
     let figures = |id| read.figures(id);
     let kills = |id| {
         let figures = figures(id);
-        format!(
-            "{} {} {}",
-            figures.ship_kills, figures.pod_kills, figures.npc_kills
-        )
+        format!("{} {} {}", figures.ship_kills, figures.pod_kills, figures.npc_kills)
     };
     [
         ids().map(kills).collect(),
@@ -224,10 +174,7 @@ fn a_dump_that_was_cut_is_refused_and_a_changed_byte_costs_one_part_at_most() {
             changed[at] = byte;
             let Ok(read) = read(&changed) else { continue };
             let parts = kinds(&read);
-            let other = parts
-                .iter()
-                .zip(&intact)
-                .filter(|(part, intact)| part != intact);
+            let other = parts.iter().zip(&intact).filter(|(part, intact)| part != intact);
             assert!(other.count() <= 1, "{byte:?} at {at}");
         }
     }

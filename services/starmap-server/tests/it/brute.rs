@@ -69,9 +69,8 @@ pub(crate) fn assert_adjacent(map: &Map, systems: &[SystemIndex]) {
 
 /// Maps of a few systems with every kind of security, in two regions of two constellations.
 pub(crate) fn few_systems(most: usize) -> impl Strategy<Value = Parts> {
-    let security = prop::sample::select(vec![
-        1.0, 0.9, 0.5, 0.45, 0.4499, 0.2, 0.04, 0.0, -0.0, -0.5, -1.0,
-    ]);
+    let security =
+        prop::sample::select(vec![1.0, 0.9, 0.5, 0.45, 0.4499, 0.2, 0.04, 0.0, -0.0, -0.5, -1.0]);
     let systems = prop::collection::vec((security, 0_u32..4), 2..=most);
     let dense = prop::collection::vec((0..most, 0..most), 0..=most * 2);
     (systems, dense).prop_map(|(systems, gates)| {
@@ -81,10 +80,7 @@ pub(crate) fn few_systems(most: usize) -> impl Strategy<Value = Parts> {
         Parts {
             version: "few".to_owned(),
             regions: (0..2)
-                .map(|at| PartsRegion {
-                    id: 10_000_000 + at,
-                    name: format!("region {at}"),
-                })
+                .map(|at| PartsRegion { id: 10_000_000 + at, name: format!("region {at}") })
                 .collect(),
             constellations: (0..4)
                 .map(|at| PartsConstellation {
@@ -102,9 +98,7 @@ pub(crate) fn few_systems(most: usize) -> impl Strategy<Value = Parts> {
                     position: None,
                 })
                 .collect(),
-            gates: (gates.filter(|(a, b)| a != b))
-                .map(|(a, b)| (id(a), id(b)))
-                .collect(),
+            gates: (gates.filter(|(a, b)| a != b)).map(|(a, b)| (id(a), id(b))).collect(),
         }
     })
 }

@@ -35,10 +35,7 @@ async fn a_map_is_built_where_the_server_looks_for_it() {
     put(folder.path(), &fuzzwork(&small_parts()));
     let data = TempDir::new().unwrap();
     let mut command = binary("starmap-server");
-    command
-        .arg("build")
-        .arg(folder.path())
-        .env("XDG_DATA_HOME", data.path());
+    command.arg("build").arg(folder.path()).env("XDG_DATA_HOME", data.path());
     let told = done(finish(command).await);
     assert!(told.contains("20 systems, 18 connections"), "{told}");
     let built = data.path().join("starmap-server/universe.graph");
@@ -47,21 +44,13 @@ async fn a_map_is_built_where_the_server_looks_for_it() {
     assert_same(&loaded.map, &small());
     // What is there already is not written over unasked.
     let mut again = binary("starmap-server");
-    again
-        .arg("build")
-        .arg(folder.path())
-        .env("XDG_DATA_HOME", data.path());
+    again.arg("build").arg(folder.path()).env("XDG_DATA_HOME", data.path());
     failed(&finish(again).await, "--force");
     let mut force = binary("starmap-server");
-    force
-        .args(["build", "--force"])
-        .arg(folder.path())
-        .env("XDG_DATA_HOME", data.path());
+    force.args(["build", "--force"]).arg(folder.path()).env("XDG_DATA_HOME", data.path());
     done(finish(force).await);
     let mut route = binary("starmap-server");
-    route
-        .args(["route", "jita", "amarr"])
-        .env("XDG_DATA_HOME", data.path());
+    route.args(["route", "jita", "amarr"]).env("XDG_DATA_HOME", data.path());
     assert!(done(finish(route).await).contains("Jita to Amarr: 3 jumps"));
 }
 
@@ -71,12 +60,7 @@ async fn a_source_that_is_none_is_refused_and_writes_nothing() {
     let output = folder.path().join("out.graph");
     let source = folder.path().join("universe.pkl");
     fs::write(&source, b"\x80\x04\x95").unwrap();
-    let arguments = [
-        "build",
-        source.to_str().unwrap(),
-        "--output",
-        output.to_str().unwrap(),
-    ];
+    let arguments = ["build", source.to_str().unwrap(), "--output", output.to_str().unwrap()];
     failed(&run(None, &arguments).await, "pickle");
     assert!(!output.exists());
 }
@@ -93,11 +77,7 @@ async fn a_source_without_positions_is_built_and_told() {
         fs::write(&source, aria(&parts).to_string()).unwrap();
         let [source, output] = [&source, &output].map(|path| path.to_str().unwrap());
         let built = run(None, &["build", "--force", source, "--output", output]).await;
-        assert_eq!(
-            built.stderr.contains("has no positions"),
-            !known,
-            "{built:?}"
-        );
+        assert_eq!(built.stderr.contains("has no positions"), !known, "{built:?}");
         done(built);
     }
 }
@@ -107,16 +87,10 @@ async fn a_folder_and_the_source_itself_are_not_written_over() {
     let built = Built::new();
     let source = built.folder().join("universe_cache.json");
     fs::write(&source, aria(&small_parts()).to_string()).unwrap();
-    for (output, told) in [
-        (built.folder(), "is a folder"),
-        (&*source, "is the source itself"),
-    ] {
+    for (output, told) in [(built.folder(), "is a folder"), (&*source, "is the source itself")] {
         let output = output.to_str().unwrap();
         let arguments = ["build", source.to_str().unwrap(), "--output", output];
-        failed(
-            &run(None, &[&arguments[..], &["--force"]].concat()).await,
-            told,
-        );
+        failed(&run(None, &[&arguments[..], &["--force"]].concat()).await, told);
         failed(&run(None, &arguments).await, told);
     }
     assert_eq!(load::load(&source).unwrap().format, Format::Json);
@@ -142,10 +116,7 @@ async fn verify_stats_and_diff_tell_of_maps() {
     assert!(done(run(Some(&graph), &["stats", "--detailed"]).await).contains("Northmark"));
     let stats: Value =
         serde_json::from_str(&done(run(Some(&graph), &["stats", "--json"]).await)).unwrap();
-    assert_eq!(
-        (&stats["systems"], &stats["connections"]),
-        (&json!(20), &json!(18))
-    );
+    assert_eq!((&stats["systems"], &stats["connections"]), (&json!(20), &json!(18)));
 
     let mut parts = small_parts();
     parts.systems[1].name = "Ostrava".to_owned();
@@ -157,10 +128,9 @@ async fn verify_stats_and_diff_tell_of_maps() {
     assert_has(&diff, &["data hand-made to newer", "Ostra is now Ostrava"]);
     let diff = done(run(None, &["diff", both[0], both[0]]).await);
     assert!(diff.contains("nothing is different"), "{diff}");
-    let diff: Value = serde_json::from_str(&done(
-        run(None, &["diff", both[0], both[1], "--json"]).await,
-    ))
-    .unwrap();
+    let diff: Value =
+        serde_json::from_str(&done(run(None, &["diff", both[0], both[1], "--json"]).await))
+            .unwrap();
     assert_eq!(diff["systems"]["renamed"][0]["new"], "Ostrava");
 }
 
@@ -175,60 +145,28 @@ async fn a_route_is_a_table_json_or_a_picture() {
     assert_eq!(lines[4], "1  Marrow  0.4  LOW    Northmark");
     assert_has(&table, &["! The route enters 2 low-security systems"]);
 
-    let json: Value = serde_json::from_str(&done(
-        run(Some(&graph), &["route", "jita", "amarr", "--json"]).await,
-    ))
-    .unwrap();
-    assert_eq!(
-        (&json["jumps"], &json["data_version"]),
-        (&json!(3), &json!("hand-made"))
-    );
+    let json: Value =
+        serde_json::from_str(&done(run(Some(&graph), &["route", "jita", "amarr", "--json"]).await))
+            .unwrap();
+    assert_eq!((&json["jumps"], &json["data_version"]), (&json!(3), &json!("hand-made")));
 
     let picture = built.folder().join("route.svg");
-    let arguments = [
-        "route",
-        "Jita",
-        "Amarr",
-        "--mode",
-        "safe",
-        "--svg",
-        picture.to_str().unwrap(),
-    ];
+    let arguments =
+        ["route", "Jita", "Amarr", "--mode", "safe", "--svg", picture.to_str().unwrap()];
     assert!(done(run(Some(&graph), &arguments).await).contains("5 jumps, safe"));
-    assert_has(
-        &fs::read_to_string(&picture).unwrap(),
-        &["Jita to Amarr: 5 jumps, safe"],
-    );
+    assert_has(&fs::read_to_string(&picture).unwrap(), &["Jita to Amarr: 5 jumps, safe"]);
 
     let dump = built.dump();
-    let live = [
-        "route",
-        "Jita",
-        "Amarr",
-        "--activity",
-        dump.to_str().unwrap(),
-    ];
+    let live = ["route", "Jita", "Amarr", "--activity", dump.to_str().unwrap()];
     let live = done(run(Some(&graph), &live).await);
     assert_has(&live, &["region     kills  jumps", "Northmark  21     60"]);
 
     let bridges = built.folder().join("bridges.json");
-    fs::write(
-        &bridges,
-        r#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#,
-    )
-    .unwrap();
-    let arguments = [
-        "route",
-        "Jita",
-        "Amarr",
-        "--connections",
-        bridges.to_str().unwrap(),
-    ];
+    fs::write(&bridges, r#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#)
+        .unwrap();
+    let arguments = ["route", "Jita", "Amarr", "--connections", bridges.to_str().unwrap()];
     let bridged = run(Some(&graph), &arguments).await;
-    assert_has(
-        &bridged.stderr,
-        &["the connection from Jita to Gone is left out"],
-    );
+    assert_has(&bridged.stderr, &["the connection from Jita to Gone is left out"]);
     let bridged = done(bridged);
     assert_has(&bridged, &["2 jumps", "not by a gate: Jita to Pell"]);
 
@@ -244,10 +182,7 @@ async fn a_route_is_a_table_json_or_a_picture() {
         "Tarn",
     ];
     let more = done(run(Some(&graph), &more).await);
-    assert_has(
-        &more,
-        &["\"Juta\" is taken for Jita", "safe takes 0 jumps more"],
-    );
+    assert_has(&more, &["\"Juta\" is taken for Jita", "safe takes 0 jumps more"]);
 }
 
 #[tokio::test]
@@ -263,10 +198,7 @@ async fn places_are_shown() {
     );
     assert!(done(run(Some(&graph), &["show", "system", "Lonely"]).await).contains("no gates"));
     let region = done(run(Some(&graph), &["show", "region", "northmark"]).await);
-    assert_has(
-        &region,
-        &["9 systems (7 high, 2 low, 0 null), 4 border systems"],
-    );
+    assert_has(&region, &["9 systems (7 high, 2 low, 0 null), 4 border systems"]);
     assert!(region.contains("Rook - Sable (Southreach)"), "{region}");
     let json: Value = serde_json::from_str(&done(
         run(Some(&graph), &["show", "constellation", "Ember", "--json"]).await,
@@ -275,17 +207,8 @@ async fn places_are_shown() {
     assert_eq!(json["counts"]["systems"], 2);
     let picture = built.folder().join("region.svg");
     done(
-        run(
-            Some(&graph),
-            &[
-                "show",
-                "region",
-                "Northmark",
-                "--svg",
-                picture.to_str().unwrap(),
-            ],
-        )
-        .await,
+        run(Some(&graph), &["show", "region", "Northmark", "--svg", picture.to_str().unwrap()])
+            .await,
     );
     assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg "));
 }
@@ -296,24 +219,15 @@ async fn what_fails_is_told_in_a_line() {
     let graph = built.graph();
     let constellation = "Unknown constellation: Elder; did you mean Alder";
     for (command, told) in [
-        (
-            "route Juta Amarr",
-            "Unknown system: Juta; did you mean Jita?",
-        ),
+        ("route Juta Amarr", "Unknown system: Juta; did you mean Jita?"),
         ("route Jita Isle-A", "No route from Jita to Isle-A: "),
         ("route Jita Amarr --penalty 5", "Invalid penalty: "),
         ("route Jita \u{1b}[31m", "Unknown system: \u{fffd}[31m"),
         ("show region Nowhere", "Unknown region: Nowhere"),
-        (
-            "show region north",
-            "Unknown region: north; did you mean Northmark?",
-        ),
+        ("show region north", "Unknown region: north; did you mean Northmark?"),
         ("show constellation Elder", constellation),
         ("show system Nowhere", "Unknown system: Nowhere"),
-        (
-            "route Jita Amarr --svg /no/such/folder/x.svg",
-            "/no/such/folder",
-        ),
+        ("route Jita Amarr --svg /no/such/folder/x.svg", "/no/such/folder"),
         ("route Jita Amarr --activity /no/such/dump", "/no/such/dump"),
         ("mcp --listen 203.0.113.1:80", "--allowed-host"),
     ] {
@@ -322,10 +236,7 @@ async fn what_fails_is_told_in_a_line() {
     }
     let nowhere = built.folder().join("nowhere.graph");
     for arguments in [&["stats"][..], &["verify"], &["route", "a", "b"], &["mcp"]] {
-        failed(
-            &run(Some(&nowhere), arguments).await,
-            "starmap-server build",
-        );
+        failed(&run(Some(&nowhere), arguments).await, "starmap-server build");
     }
     for arguments in [
         &[][..],
@@ -334,11 +245,7 @@ async fn what_fails_is_told_in_a_line() {
         &["route", "a", "b", "--mode", "fast"],
         &["mcp", "--stdio"],
     ] {
-        assert_eq!(
-            run(Some(&graph), arguments).await.code,
-            Some(2),
-            "{arguments:?}"
-        );
+        assert_eq!(run(Some(&graph), arguments).await.code, Some(2), "{arguments:?}");
     }
 }
 
@@ -348,9 +255,7 @@ async fn a_closed_pipe_is_a_silent_end() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = binary("starmap-server");
-    command
-        .args(["stats", "--json"])
-        .env("ARIA_UNIVERSE_GRAPH", built.graph());
+    command.args(["stats", "--json"]).env("ARIA_UNIVERSE_GRAPH", built.graph());
     command.stdout(Stdio::from(writer)).stderr(Stdio::piped());
     let output = command.output().await.unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
@@ -359,21 +264,13 @@ async fn a_closed_pipe_is_a_silent_end() {
     drop(reader);
     let mut command = binary("aria-universe");
     command.env("ARIA_UNIVERSE_GRAPH", built.graph());
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::from(writer))
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::from(writer)).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let mut stdin = child.stdin.take().unwrap();
-    stdin
-        .write_all(format!("{ping}\n").as_bytes())
-        .await
-        .unwrap();
+    stdin.write_all(format!("{ping}\n").as_bytes()).await.unwrap();
     drop(stdin);
-    let output = crate::harness::soon(child.wait_with_output())
-        .await
-        .unwrap();
+    let output = crate::harness::soon(child.wait_with_output()).await.unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), told.as_str()), (Some(0), ""));
 }
@@ -387,21 +284,14 @@ async fn a_server_outlives_whoever_read_its_log() {
         Stdio::from(writer)
     };
     let mut command = binary("aria-universe");
-    command
-        .env("ARIA_UNIVERSE_GRAPH", built.graph())
-        .env("ARIA_UNIVERSE_LOG_LEVEL", "DEBUG");
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(unread());
+    command.env("ARIA_UNIVERSE_GRAPH", built.graph()).env("ARIA_UNIVERSE_LOG_LEVEL", "DEBUG");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(unread());
     let mut child = command.spawn().unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let mut stdin = child.stdin.take().unwrap();
     let asked = stdin.write_all(format!("{ping}\n").as_bytes()).await;
     drop(stdin);
-    let output = crate::harness::soon(child.wait_with_output())
-        .await
-        .unwrap();
+    let output = crate::harness::soon(child.wait_with_output()).await.unwrap();
     let answer = String::from_utf8(output.stdout).unwrap();
     assert!(asked.is_ok() && answer.contains("\"id\":1"), "{answer}");
     assert_eq!(output.status.code(), Some(0));

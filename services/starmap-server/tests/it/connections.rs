@@ -27,11 +27,7 @@ fn connections_are_what_tools_take() {
         both_ways: None,
         cost: None,
     };
-    let wormhole = Connection {
-        both_ways: Some(false),
-        cost: Some(2.5),
-        ..plain("30000001", "x")
-    };
+    let wormhole = Connection { both_ways: Some(false), cost: Some(2.5), ..plain("30000001", "x") };
     assert_eq!(read(text).unwrap(), [plain("Jita", "Pell"), wormhole]);
     assert_eq!(
         read(&[b"\xef\xbb\xbf", &text[..]].concat()),
@@ -49,18 +45,12 @@ fn what_is_none_is_refused_in_words() {
         (b"from,to", "it takes an array such as"),
         (br#"[{"from": "Jita"}]"#, "missing field `to`"),
         (br#"[{"from": "Jita", "to": true}]"#, "did not match"),
-        (
-            br#"[{"from": "Jita", "to": "Pell", "oneway": true}]"#,
-            "unknown field `oneway`",
-        ),
+        (br#"[{"from": "Jita", "to": "Pell", "oneway": true}]"#, "unknown field `oneway`"),
         (
             br#"[{"from": "a", "to": "b"}, {"from": "a", "to": "b", "cost": -1}]"#,
             "the cost of connection 2 is -1",
         ),
-        (
-            br#"[{"from": "a", "to": "b", "cost": 1e400}]"#,
-            "out of range",
-        ),
+        (br#"[{"from": "a", "to": "b", "cost": 1e400}]"#, "out of range"),
     ] {
         let error = read(contents).unwrap_err();
         assert!(error.contains(told), "{error}");

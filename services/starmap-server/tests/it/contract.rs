@@ -37,14 +37,8 @@ async fn criterion_3_server_starts_and_accepts_stdio_connections() {
     for era in ERAS {
         let mut command = binary("starmap-server");
         command.args(["mcp", "--graph"]).arg(built.graph());
-        let client = Client::stdio(command, ClientConfig::new(era))
-            .await
-            .unwrap();
-        let route = call(
-            &client,
-            "route",
-            json!({"origin": "jita", "destination": "amarr"}),
-        );
+        let client = Client::stdio(command, ClientConfig::new(era)).await.unwrap();
+        let route = call(&client, "route", json!({"origin": "jita", "destination": "amarr"}));
         assert_eq!(soon(route).await.unwrap()["jumps"], 3);
         client.close().await.unwrap();
     }
@@ -64,10 +58,7 @@ fn criterion_4_error_classes_serialize_to_mcp_format() {
         suggestion: "raise target_jumps".to_owned(),
     };
     for (error, body) in [
-        (
-            universe,
-            json!({"code": "UNIVERSE_ERROR", "message": "It is gone", "data": {}}),
-        ),
+        (universe, json!({"code": "UNIVERSE_ERROR", "message": "It is gone", "data": {}})),
         (
             not_found.into(),
             json!({"code": "SYSTEM_NOT_FOUND", "message": "Unknown system: Juta",
@@ -121,47 +112,28 @@ async fn criterion_5_system_not_found_error_includes_suggestions() {
 #[tokio::test]
 async fn criterion_6_environment_variables_respected() {
     // The path of the map.
-    let environment = GraphEnvironment {
-        graph: Some("custom.graph".into()),
-        ..GraphEnvironment::default()
-    };
+    let environment =
+        GraphEnvironment { graph: Some("custom.graph".into()), ..GraphEnvironment::default() };
     assert_eq!(environment.graph_path(None), PathBuf::from("custom.graph"));
     let built = Built::new();
     let mut command = binary("aria-universe");
     command.env("ARIA_UNIVERSE_GRAPH", built.graph());
-    let client = Client::stdio(command, ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
-    soon(call(&client, "systems", json!({"systems": ["Jita"]})))
-        .await
-        .unwrap();
+    let client = Client::stdio(command, ClientConfig::new(Era::Modern)).await.unwrap();
+    soon(call(&client, "systems", json!({"systems": ["Jita"]}))).await.unwrap();
     client.close().await.unwrap();
     // The level of the log: stdin is empty, so the server ends at once.
-    for (level, told) in [
-        ("info", true),
-        ("DEBUG", true),
-        ("WARNING", false),
-        ("Critical", false),
-        ("", false),
-    ] {
+    for (level, told) in
+        [("info", true), ("DEBUG", true), ("WARNING", false), ("Critical", false), ("", false)]
+    {
         let mut command = binary("aria-universe");
-        command
-            .env("ARIA_UNIVERSE_GRAPH", built.graph())
-            .env("ARIA_UNIVERSE_LOG_LEVEL", level);
+        command.env("ARIA_UNIVERSE_GRAPH", built.graph()).env("ARIA_UNIVERSE_LOG_LEVEL", level);
         let ended = finish(command).await;
         assert_eq!(ended.code, Some(0), "{level}: {}", ended.stderr);
-        assert_eq!(
-            ended.stderr.contains("map loaded"),
-            told,
-            "{level}: {}",
-            ended.stderr
-        );
+        assert_eq!(ended.stderr.contains("map loaded"), told, "{level}: {}", ended.stderr);
         assert_eq!(ended.stdout, "", "{level}");
     }
     let mut command = binary("aria-universe");
-    command
-        .env("ARIA_UNIVERSE_GRAPH", built.graph())
-        .env("ARIA_UNIVERSE_LOG_LEVEL", "loud");
+    command.env("ARIA_UNIVERSE_GRAPH", built.graph()).env("ARIA_UNIVERSE_LOG_LEVEL", "loud");
     let ended = finish(command).await;
     assert_eq!(ended.code, Some(0));
     assert_has(&ended.stderr, &["\"loud\"", "CRITICAL"]);
@@ -173,9 +145,7 @@ async fn criterion_7_entry_point_aria_universe_is_there() {
     for era in ERAS {
         let mut command = binary("aria-universe");
         command.arg("--graph").arg(built.graph());
-        let client = Client::stdio(command, ClientConfig::new(era))
-            .await
-            .unwrap();
+        let client = Client::stdio(command, ClientConfig::new(era)).await.unwrap();
         let server = client.server().await.unwrap();
         let info = server.info.as_ref().unwrap();
         assert_eq!(info.name, "aria-universe", "{info:?}");
@@ -233,11 +203,7 @@ async fn without_a_map_it_ends_with_the_sentence_that_helps() {
     assert_eq!(ended.code, Some(1));
     assert_eq!(ended.stdout, "");
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    for told in [
-        "aria-universe: ",
-        "/no/such/map.graph",
-        "starmap-server build",
-    ] {
+    for told in ["aria-universe: ", "/no/such/map.graph", "starmap-server build"] {
         assert!(ended.stderr.contains(told), "{told}: {}", ended.stderr);
     }
     // The file of the contract is a pickle, which is refused with what helps.

@@ -23,10 +23,7 @@ fn system<'p>(parts: &'p mut Parts, name: &str) -> &'p mut PartsSystem {
 fn a_map_is_not_different_from_itself() {
     let diff = change(|_| {});
     assert!(diff.is_empty(), "{diff:?}");
-    assert_eq!(
-        (&*diff.old_version, &*diff.new_version),
-        ("hand-made", "changed")
-    );
+    assert_eq!((&*diff.old_version, &*diff.new_version), ("hand-made", "changed"));
 }
 
 #[test]
@@ -81,20 +78,15 @@ fn each_change_is_told_and_nothing_else() {
     );
     only(
         change(|parts| {
-            parts.gates.extend([
-                (id_of("Lonely"), id_of("Isle-B")),
-                (id_of("Isle-B"), id_of("Lonely")),
-            ])
+            parts
+                .gates
+                .extend([(id_of("Lonely"), id_of("Isle-B")), (id_of("Isle-B"), id_of("Lonely"))])
         }),
         json!({ "gates_added": [{ "from": named("Isle-B"), "to": named("Lonely") }] }),
     );
     let (isle_a, isle_b) = (id_of("Isle-A"), id_of("Isle-B"));
     only(
-        change(|parts| {
-            parts
-                .gates
-                .retain(|(from, _)| *from != isle_a && *from != isle_b)
-        }),
+        change(|parts| parts.gates.retain(|(from, _)| *from != isle_a && *from != isle_b)),
         json!({ "gates_removed": [{ "from": named("Isle-A"), "to": named("Isle-B") }] }),
     );
     only(

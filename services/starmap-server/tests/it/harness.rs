@@ -91,9 +91,7 @@ pub(crate) fn dump() -> Value {
 /// A client in memory.
 pub(crate) async fn connect(server: &UniverseServer, era: Era) -> Client {
     let config = ClientConfig::new(era);
-    Client::memory(server.server().clone(), config)
-        .await
-        .unwrap()
+    Client::memory(server.server().clone(), config).await.unwrap()
 }
 
 /// Calls a tool and checks that text and structured content agree.
@@ -122,9 +120,8 @@ pub(crate) async fn ask_in_both_eras(
         let client = connect(server, era).await;
         let mut answer = call(&client, tool, arguments.clone()).await;
         if let Ok(Value::Object(body)) = &mut answer {
-            let nested = body
-                .get_mut("activity")
-                .and_then(|it| it.as_object_mut()?.remove("age_seconds"));
+            let nested =
+                body.get_mut("activity").and_then(|it| it.as_object_mut()?.remove("age_seconds"));
             let age = body.remove("age_seconds").or(nested);
             assert!(age.is_none_or(|age| age.as_u64().unwrap() < 3_600));
         }
@@ -146,14 +143,7 @@ pub(crate) fn to_amarr(more: Value) -> Value {
 /// The names of a list of systems.
 pub(crate) fn names(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
-    list.map(|it| {
-        it["name"]
-            .as_str()
-            .or(it.as_str())
-            .or(it[0].as_str())
-            .unwrap()
-    })
-    .collect()
+    list.map(|it| it["name"].as_str().or(it.as_str()).or(it[0].as_str()).unwrap()).collect()
 }
 
 /// One of the binaries, with nothing of the environment's that it reads.

@@ -24,21 +24,11 @@ fn the_map_made_by_hand_is_as_it_is_drawn() {
     assert_eq!(borders, ["Jita", "Kestrel", "Amarr", "Rook"]);
     let rook = map.system(index_of(&map, " rOOk "));
     assert_eq!(rook.class, SecurityClass::High);
-    assert_eq!(
-        rook.position,
-        Some([8.0 * LIGHT_YEAR, 0.0, 2.0 * LIGHT_YEAR])
-    );
+    assert_eq!(rook.position, Some([8.0 * LIGHT_YEAR, 0.0, 2.0 * LIGHT_YEAR]));
     assert_eq!(&*map.constellation(rook.constellation).name, "Birch");
     assert_eq!(&*map.region(rook.region).name, "Northmark");
-    assert!(
-        map.system(index_of(&map, "Nadir"))
-            .security
-            .is_sign_positive()
-    );
-    assert_eq!(
-        map.system_by_id(id_of("Rook")),
-        Some(index_of(&map, "Rook"))
-    );
+    assert!(map.system(index_of(&map, "Nadir")).security.is_sign_positive());
+    assert_eq!(map.system_by_id(id_of("Rook")), Some(index_of(&map, "Rook")));
     assert_eq!((map.system_by_id(5), map.system_by_name("")), (None, None));
     let birch = map.constellation_by_name("BIRCH").unwrap();
     assert_eq!(map.constellation(birch).systems.len(), 5);
@@ -82,12 +72,8 @@ fn the_second_of_two_with_one_name_gets_its_id_behind_it() {
     // The order in the file does not matter, the lower id keeps the name.
     parts.systems.reverse();
     let (map, warnings) = Map::new(parts).unwrap();
-    let same = |kind, id, name: &str, first| Warning::SameName {
-        kind,
-        id,
-        name: name.into(),
-        first,
-    };
+    let same =
+        |kind, id, name: &str, first| Warning::SameName { kind, id, name: name.into(), first };
     assert_eq!(
         warnings,
         [
@@ -115,10 +101,7 @@ fn what_cannot_be_meant_is_refused() {
         change(&mut parts);
         Map::new(parts).expect_err("it was taken").to_string()
     };
-    let region = |id| PartsRegion {
-        id,
-        name: format!("R{id}"),
-    };
+    let region = |id| PartsRegion { id, name: format!("R{id}") };
     let unused =
         "none of its entries can be used (25 are left out; the first: constellation 20000001";
     let regions = "there are more than the 5000 regions that a map may have";
@@ -140,10 +123,7 @@ fn what_cannot_be_meant_is_refused() {
         (&|it| it.regions = (0..5_001).map(region).collect(), regions),
         (&|it| it.gates = vec![(1, 2); 1_000_001], gates),
         (&|it| it.systems[3].id = 30_000_001, same_system),
-        (
-            &|it| it.constellations[4].id = 20_000_001,
-            same_constellation,
-        ),
+        (&|it| it.constellations[4].id = 20_000_001, same_constellation),
         (&|it| it.regions[0].id = 10_000_002, same_region),
         (&|it| it.systems[0].name = " \n".to_owned(), blank),
         (&|it| it.regions[0].name = "é".repeat(51), long),
@@ -184,10 +164,7 @@ fn a_version_is_one_short_line_or_a_digest_stands_for_it() {
     assert_eq!(version(" v1 "), "v1");
     let digest = version("");
     assert_eq!(digest.len(), 12);
-    assert_eq!(
-        [version("a\nb"), version(&"v".repeat(101))],
-        [digest.clone(), digest]
-    );
+    assert_eq!([version("a\nb"), version(&"v".repeat(101))], [digest.clone(), digest]);
 }
 
 #[test]
@@ -206,11 +183,7 @@ fn classes_and_shown_security_go_by_the_unrounded_status() {
     ];
     for (security, class, shown) in cases {
         assert_eq!(SecurityClass::of(security).to_string(), class, "{security}");
-        assert_eq!(
-            shown_security(security).to_bits(),
-            f64::to_bits(shown),
-            "{security}"
-        );
+        assert_eq!(shown_security(security).to_bits(), f64::to_bits(shown), "{security}");
     }
 }
 

@@ -27,25 +27,18 @@ fn check_xml(svg: &str) {
 }
 
 fn check_text(text: &str) {
-    assert!(
-        !text.chars().any(|c| c.is_control() && c != '\n'),
-        "{text:?}"
-    );
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
     for (at, _) in text.match_indices('&') {
         let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
-        assert!(
-            known.iter().any(|entity| text[at..].starts_with(entity)),
-            "{text:?}"
-        );
+        assert!(known.iter().any(|entity| text[at..].starts_with(entity)), "{text:?}");
     }
 }
 
 #[test]
 fn a_route_is_drawn_with_its_names_its_way_and_a_legend() {
     let map = small();
-    let way: Vec<SystemIndex> = ["Jita", "Marrow", "Tarn", "Amarr"]
-        .map(|name| index_of(&map, name))
-        .into();
+    let way: Vec<SystemIndex> =
+        ["Jita", "Marrow", "Tarn", "Amarr"].map(|name| index_of(&map, name)).into();
     let svg = picture::route(&map, &way, "Jita to Amarr");
     check_xml(&svg);
     for told in [
@@ -61,18 +54,9 @@ fn a_route_is_drawn_with_its_names_its_way_and_a_legend() {
     // Three steps of the way, thick; none is dashed, since gates join them.
     assert_eq!(svg.matches("stroke-width=\"3.5\"").count(), 3);
     assert_eq!(svg.matches("stroke-dasharray").count(), 0);
-    assert_eq!(
-        picture::route(&small(), &way, "Jita to Amarr"),
-        svg,
-        "the same each time"
-    );
+    assert_eq!(picture::route(&small(), &way, "Jita to Amarr"), svg, "the same each time");
     let bridged = [way[0], way[3]];
-    assert_eq!(
-        picture::route(&map, &bridged, "")
-            .matches("stroke-dasharray")
-            .count(),
-        1
-    );
+    assert_eq!(picture::route(&map, &bridged, "").matches("stroke-dasharray").count(), 1);
 }
 
 #[test]
@@ -83,27 +67,14 @@ fn north_is_up_and_east_is_right() {
         let tooltip = svg.find(&format!("<title>{name} ")).unwrap();
         let circle = &svg[svg[..tooltip].rfind("<circle").unwrap()..tooltip];
         let number = |name: &str| {
-            circle
-                .split(&format!("{name}=\""))
-                .nth(1)
-                .unwrap()
-                .split('"')
-                .next()
-                .unwrap()
-                .parse()
+            circle.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse()
         };
         (number("cx").unwrap(), number("cy").unwrap())
     };
     // Ostra is two light years north of Jita, Velm two east of Ostra.
     let (jita, ostra, velm) = (place("Jita"), place("Ostra"), place("Velm"));
-    assert!(
-        ostra.1 < jita.1 && (ostra.0 - jita.0).abs() < 1.0,
-        "{jita:?} {ostra:?}"
-    );
-    assert!(
-        velm.0 > ostra.0 && (velm.1 - ostra.1).abs() < 1.0,
-        "{ostra:?} {velm:?}"
-    );
+    assert!(ostra.1 < jita.1 && (ostra.0 - jita.0).abs() < 1.0, "{jita:?} {ostra:?}");
+    assert!(velm.0 > ostra.0 && (velm.1 - ostra.1).abs() < 1.0, "{ostra:?} {velm:?}");
 }
 
 #[test]
@@ -111,10 +82,7 @@ fn places_are_drawn_with_what_is_around() {
     let map = small();
     let alder = picture::constellation(&map, map.constellation_by_name("Alder").unwrap());
     check_xml(&alder);
-    assert!(
-        alder.contains(">Pell<") && !alder.contains(">Amarr<"),
-        "{alder}"
-    );
+    assert!(alder.contains(">Pell<") && !alder.contains(">Amarr<"), "{alder}");
     let jita = picture::system(&map, index_of(&map, "Jita"));
     check_xml(&jita);
     assert!(jita.contains(">Marrow<") && jita.contains(">Ostra<"));
@@ -174,11 +142,7 @@ fn every_text_has_room() {
     let (map, _) = Map::new(parts).unwrap();
     for svg in [
         picture::system(&map, map.system_by_id(30_000_007).unwrap()),
-        picture::route(
-            &map,
-            &[map.system_by_id(30_000_007).unwrap()],
-            &"title ".repeat(12),
-        ),
+        picture::route(&map, &[map.system_by_id(30_000_007).unwrap()], &"title ".repeat(12)),
         picture::region(&map, map.region_by_name("Northmark").unwrap()),
     ] {
         check_xml(&svg);
@@ -190,16 +154,10 @@ fn every_text_has_room() {
                 0 => 0.0,
                 _ => inside.split(' ').next().unwrap().parse().unwrap(),
             };
-            inside
-                .split("<text ")
-                .skip(1)
-                .map(move |text| (text, shift))
+            inside.split("<text ").skip(1).map(move |text| (text, shift))
         }) {
             let (left, right) = extent(text);
-            assert!(
-                left + shift >= 0.0 && right + shift <= width,
-                "{text}: {width}"
-            );
+            assert!(left + shift >= 0.0 && right + shift <= width, "{text}: {width}");
         }
     }
 }
@@ -242,11 +200,7 @@ fn places_that_nothing_can_be_drawn_by_are_drawn_in_bounds() {
     let (map, _) = Map::new(parts).unwrap();
     let way: Vec<SystemIndex> = map.indices().collect();
     let svg = picture::route(&map, &way, "");
-    assert!(
-        number(&svg, "width") <= MAX_SIDE,
-        "{}",
-        number(&svg, "width")
-    );
+    assert!(number(&svg, "width") <= MAX_SIDE, "{}", number(&svg, "width"));
 }
 
 proptest! {

@@ -25,9 +25,7 @@ fn query(map: &Map, origin: &str, destination: &str, mode: Mode) -> Query<'stati
 }
 
 fn avoid(map: &Map, systems: &[&str]) -> Avoid {
-    let things = systems
-        .iter()
-        .map(|name| Avoided::System(index_of(map, name)));
+    let things = systems.iter().map(|name| Avoided::System(index_of(map, name)));
     Avoid::new(map, things).unwrap()
 }
 
@@ -56,11 +54,7 @@ fn modes_prefer_what_they_say() {
     ] {
         let found = route(mode);
         assert_eq!(names(&map, &found.systems), systems, "{mode:?}");
-        assert!(
-            (found.cost.value() - cost).abs() < 1e-6,
-            "{mode:?}: {}",
-            found.cost
-        );
+        assert!((found.cost.value() - cost).abs() < 1e-6, "{mode:?}: {}", found.cost);
         assert_eq!(found.by, vec![By::Gate; systems.len() - 1]);
         assert_eq!(found.jumps(), systems.len() - 1);
     }
@@ -100,11 +94,7 @@ fn from_a_system_to_itself_it_is_no_jump() {
     let map = small();
     let route = find(&map, &query(&map, "Lonely", "Lonely", Mode::Safe)).unwrap();
     let here = index_of(&map, "Lonely");
-    let still = Route {
-        systems: vec![here],
-        by: vec![],
-        cost: Cost::ZERO,
-    };
+    let still = Route { systems: vec![here], by: vec![], cost: Cost::ZERO };
     assert_eq!(route, still);
 }
 
@@ -174,24 +164,11 @@ fn extra_connections_are_taken_in_their_directions_at_their_cost() {
     let route = find(&one_way, "Ostra", "Wend", Mode::Shortest).unwrap();
     assert_eq!(names(&map, &route.systems), ["Ostra", "Jita", "Wend"]);
     assert_eq!(route.by, [By::Gate, By::Extra(0)]);
-    assert_eq!(
-        find(&one_way, "Wend", "Ostra", Mode::Shortest)
-            .unwrap()
-            .jumps(),
-        7
-    );
+    assert_eq!(find(&one_way, "Wend", "Ostra", Mode::Shortest).unwrap().jumps(), 7);
     let both = extras(true, None);
-    assert_eq!(
-        find(&both, "Wend", "Ostra", Mode::Shortest)
-            .unwrap()
-            .jumps(),
-        2
-    );
+    assert_eq!(find(&both, "Wend", "Ostra", Mode::Shortest).unwrap().jumps(), 2);
     // By the mode it is 100 into null security; at a cost of its own it is that.
-    assert_eq!(
-        find(&both, "Jita", "Wend", Mode::Safe).unwrap().cost,
-        Cost::jumps(100)
-    );
+    assert_eq!(find(&both, "Jita", "Wend", Mode::Safe).unwrap().cost, Cost::jumps(100));
     let cheap = find(&extras(true, Some(2.5)), "Jita", "Wend", Mode::Safe).unwrap();
     assert_eq!(cheap.cost, Cost::new(2.5).unwrap());
     // Dear enough, the way through the gates is taken although jumps count alike.
@@ -209,10 +186,7 @@ fn extra_connections_reach_what_gates_do_not() {
     let extras = Extras::new(extras).unwrap();
     let query = query(&map, "Velm", "Lonely", Mode::Shortest).with(&extras);
     let route = find(&map, &query).unwrap();
-    assert_eq!(
-        names(&map, &route.systems),
-        ["Velm", "Ostra", "Jita", "J000001", "Lonely"]
-    );
+    assert_eq!(names(&map, &route.systems), ["Velm", "Ostra", "Jita", "J000001", "Lonely"]);
     assert_eq!(route.cost, Cost::jumps(3));
 }
 
@@ -226,14 +200,8 @@ fn of_parallel_connections_the_cheapest_is_taken_and_a_gate_before_others() {
         find(&map, &query).unwrap().by
     };
     assert_eq!(by(vec![between(None), between(Some(1.0))]), [By::Gate]);
-    assert_eq!(
-        by(vec![between(Some(0.5)), between(Some(0.4))]),
-        [By::Extra(1)]
-    );
-    assert_eq!(
-        by(vec![between(Some(0.4)), between(Some(0.4))]),
-        [By::Extra(0)]
-    );
+    assert_eq!(by(vec![between(Some(0.5)), between(Some(0.4))]), [By::Extra(1)]);
+    assert_eq!(by(vec![between(Some(0.4)), between(Some(0.4))]), [By::Extra(0)]);
 }
 
 #[test]

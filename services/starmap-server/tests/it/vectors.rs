@@ -58,16 +58,11 @@ fn route(map: &Map, case: &Value, mode: Mode) {
 
 fn avoiding(map: &Map, case: &Value) {
     let avoided = texts(&case["avoid_systems"]);
-    let things = avoided
-        .iter()
-        .map(|name| Avoided::System(index_of(map, name)));
+    let things = avoided.iter().map(|name| Avoided::System(index_of(map, name)));
     let avoid = Avoid::new(map, things).unwrap();
     let query = ends(map, case, Mode::Shortest);
     let jumps = |route: Route| route.jumps();
-    assert_eq!(
-        case["jumps_without_avoid"],
-        jumps(find(map, &query).unwrap())
-    );
+    assert_eq!(case["jumps_without_avoid"], jumps(find(map, &query).unwrap()));
     let around = find(map, &query.avoiding(&avoid)).unwrap();
     assert!(!around.systems.iter().any(|system| avoid.contains(*system)));
     assert_eq!(case["jumps"], around.jumps());
@@ -76,13 +71,8 @@ fn avoiding(map: &Map, case: &Value) {
 fn near(map: &Map, case: &Value) {
     let origin = index_of(map, text(case, "origin"));
     let max_jumps = number(case, "max_jumps");
-    let near = within(
-        map,
-        starmap_server::route::Extras::none(),
-        origin,
-        max_jumps,
-        SecurityFilter::Any,
-    );
+    let near =
+        within(map, starmap_server::route::Extras::none(), origin, max_jumps, SecurityFilter::Any);
     assert_eq!(case["count_including_origin"], near.len());
     let at = |jumps| near.iter().filter(|it| it.jumps == jumps).count();
     let counts: Vec<usize> = (0..=max_jumps).map(at).collect();
@@ -133,15 +123,11 @@ fn searched(map: &Map, case: &Value) {
         starmap_server::route::Extras::none(),
         &Search {
             origin: filters["origin"].as_str().map(|it| index_of(map, it)),
-            max_jumps: filters
-                .get("max_jumps")
-                .map(|_| number(filters, "max_jumps")),
+            max_jumps: filters.get("max_jumps").map(|_| number(filters, "max_jumps")),
             filter: Filter {
                 security_min: bound("security_min", -1.0),
                 security_max: bound("security_max", 1.0),
-                region: filters["region"]
-                    .as_str()
-                    .map(|it| map.region_by_name(it).unwrap()),
+                region: filters["region"].as_str().map(|it| map.region_by_name(it).unwrap()),
                 border: filters["is_border"].as_bool(),
                 ..Filter::default()
             },
@@ -178,9 +164,8 @@ fn system(map: &Map, case: &Value) {
 }
 
 fn analyzed(map: &Map, case: &Value) {
-    let systems: Vec<SystemIndex> = (texts(&case["systems"]).iter())
-        .map(|name| index_of(map, name))
-        .collect();
+    let systems: Vec<SystemIndex> =
+        (texts(&case["systems"]).iter()).map(|name| index_of(map, name)).collect();
     let found = analyze(map, &systems, Extras::none()).unwrap();
     let summary = found.summary;
     assert_eq!(case["total_jumps"], systems.len() - 1);
@@ -188,10 +173,7 @@ fn analyzed(map: &Map, case: &Value) {
     assert_eq!(case["lowsec_systems"], summary.low);
     assert_eq!(case["nullsec_systems"], summary.null);
     assert_eq!(case["lowest_security"], summary.lowest);
-    assert_eq!(
-        case["lowest_security_system"],
-        name(map, summary.lowest_system)
-    );
+    assert_eq!(case["lowest_security_system"], name(map, summary.lowest_system));
     let chokepoints = serde_json::json!(names(map, &found.chokepoints));
     assert_eq!(case["chokepoints_in_order"], chokepoints);
     let zones: Vec<Value> = (found.danger_zones.iter())
@@ -226,16 +208,11 @@ fn ends(map: &Map, case: &Value, mode: Mode) -> Query<'static> {
         let system = index_of(map, text(case, name));
         assert_eq!(
             map.system(system).id,
-            case.get(id)
-                .map_or(map.system(system).id, |_| number(case, id))
+            case.get(id).map_or(map.system(system).id, |_| number(case, id))
         );
         system
     };
-    Query::new(
-        end("origin", "origin_id"),
-        end("destination", "destination_id"),
-        mode,
-    )
+    Query::new(end("origin", "origin_id"), end("destination", "destination_id"), mode)
 }
 
 fn name(map: &Map, system: SystemIndex) -> &str {

@@ -33,9 +33,7 @@ fn the_real_map_passes_every_check() {
     let Some(map) = real() else { return };
     let checks = verify(&map);
     assert!(
-        checks
-            .iter()
-            .all(|it| it.outcome == Outcome::Passed || it.name.contains("older")),
+        checks.iter().all(|it| it.outcome == Outcome::Passed || it.name.contains("older")),
         "{checks:?}"
     );
     assert_eq!(outcome(&map, "position").1, "5215 judged");
@@ -66,10 +64,7 @@ fn a_map_with_some_of_the_trade_hubs_fails() {
 fn trade_hubs_that_cannot_be_reached_fail() {
     let near = [("Ostra", "Dodixie"), ("Velm", "Rens"), ("Pell", "Hek")];
     let all = map(with_hubs(&near));
-    assert_eq!(
-        outcome(&all, "hubs are there"),
-        (Outcome::Passed, TRADE_HUBS.join(", "))
-    );
+    assert_eq!(outcome(&all, "hubs are there"), (Outcome::Passed, TRADE_HUBS.join(", ")));
     assert_eq!(outcome(&all, "joined").0, Outcome::Passed);
     let far = [("Ostra", "Dodixie"), ("Velm", "Rens"), ("Isle-A", "Hek")];
     let cut = map(with_hubs(&far));
@@ -80,16 +75,9 @@ fn trade_hubs_that_cannot_be_reached_fail() {
 
 #[test]
 fn a_system_with_gates_but_without_a_position_fails_unless_none_has_one() {
-    assert_eq!(
-        outcome(&small(), "position"),
-        (Outcome::Passed, "17 judged".to_owned())
-    );
+    assert_eq!(outcome(&small(), "position"), (Outcome::Passed, "17 judged".to_owned()));
     let mut parts = small_parts();
-    let at = parts
-        .systems
-        .iter()
-        .position(|it| it.id == id_of("Tarn"))
-        .unwrap();
+    let at = parts.systems.iter().position(|it| it.id == id_of("Tarn")).unwrap();
     parts.systems[at].position = None;
     let note = "1 of 17 are not: Tarn".to_owned();
     assert_eq!(outcome(&map(parts), "position"), (Outcome::Failed, note));

@@ -124,39 +124,25 @@ impl Asking {
         let mut files = Vec::new();
         let token = self.token_file.as_deref().map(read_token).transpose()?;
         let one = token.as_deref().map(|token| {
-            let caller = Caller {
-                principal: Principal("token".to_owned()),
-                scopes: Scopes::of([ADMIN]),
-            };
+            let caller =
+                Caller { principal: Principal("token".to_owned()), scopes: Scopes::of([ADMIN]) };
             BearerTokens::one(token, caller)
         });
-        let listed = self
-            .auth_token_file
-            .as_deref()
-            .map(|file| listed(file, &mut files));
+        let listed = self.auth_token_file.as_deref().map(|file| listed(file, &mut files));
         let listed = listed.transpose()?;
         let (issued, resource) = match self.issued(&mut files)? {
             Some((issued, resource)) => (Some(issued), resource),
             None => (None, None),
         };
         let has_tokens = one.is_some() || listed.is_some();
-        let tokens = Tokens {
-            one,
-            listed,
-            issued,
-        };
+        let tokens = Tokens { one, listed, issued };
         let mut authorization = Authorization::new(tokens)
             .implies(ADMIN, Scopes::of([WRITE]))
             .implies(WRITE, Scopes::of([READ]));
         if let Some(resource) = resource {
             authorization = authorization.with_resource(resource);
         }
-        Ok(Some(RequiredAuthorization {
-            authorization,
-            token,
-            has_tokens,
-            files,
-        }))
+        Ok(Some(RequiredAuthorization { authorization, token, has_tokens, files }))
     }
 
     /// The tokens of an authorization server, and its metadata for clients, if the audience is the URL of an endpoint.
@@ -252,10 +238,8 @@ impl Authorizer for Tokens {
 /// # Errors
 /// [`EndpointError::Token`]: the file cannot be read, or its first line is not a token.
 pub fn read_token(file: &Path) -> Result<String, EndpointError> {
-    let wrong = |problem: String| EndpointError::Token {
-        file: file.display().to_string(),
-        problem,
-    };
+    let wrong =
+        |problem: String| EndpointError::Token { file: file.display().to_string(), problem };
     let mut text = String::new();
     std::fs::File::open(file)
         .and_then(|file| file.take(TOKEN_BYTES + 1).read_to_string(&mut text))
@@ -276,10 +260,8 @@ pub fn read_token(file: &Path) -> Result<String, EndpointError> {
 }
 
 fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, EndpointError> {
-    let wrong = |problem: String| EndpointError::Tokens {
-        file: file.display().to_string(),
-        problem,
-    };
+    let wrong =
+        |problem: String| EndpointError::Tokens { file: file.display().to_string(), problem };
     let (text, reload) = Reload::open(file, TOKENS_BYTES).map_err(wrong)?;
     let set = BearerTokens::from_text(&text).map_err(|problem| wrong(problem.to_string()))?;
     let set = Arc::new(set);

@@ -48,17 +48,11 @@ impl KeysFile {
         let Some(path) = &self.keys_file else {
             return Ok(None);
         };
-        let wrong = |problem| EndpointError::SharedKeys {
-            file: path.display().to_string(),
-            problem,
-        };
+        let wrong =
+            |problem| EndpointError::SharedKeys { file: path.display().to_string(), problem };
         let (text, reload) = Reload::open(path, FILE_BYTES).map_err(wrong)?;
         let keys = is_private(path).and_then(|()| read(&text));
-        Ok(Some(SharedKeys {
-            reload,
-            path: path.clone(),
-            keys: keys.map_err(wrong)?,
-        }))
+        Ok(Some(SharedKeys { reload, path: path.clone(), keys: keys.map_err(wrong)? }))
     }
 }
 
@@ -96,9 +90,7 @@ fn read(text: &str) -> Result<Vec<Key>, String> {
         }
         let key = key(line).map_err(|problem| format!("line {number} {problem}; {HOW}"))?;
         if !known.insert(key) {
-            return Err(format!(
-                "line {number} repeats a key: each stands there once"
-            ));
+            return Err(format!("line {number} repeats a key: each stands there once"));
         }
         keys.push(key);
     }
@@ -116,9 +108,7 @@ fn read(text: &str) -> Result<Vec<Key>, String> {
 fn key(line: &str) -> Result<Key, String> {
     let bytes = match line.len() == 64 {
         true => HEXLOWER_PERMISSIVE.decode(line.as_bytes()),
-        false => BASE64
-            .decode(line.as_bytes())
-            .or_else(|_| BASE64_NOPAD.decode(line.as_bytes())),
+        false => BASE64.decode(line.as_bytes()).or_else(|_| BASE64_NOPAD.decode(line.as_bytes())),
     };
     let bytes = bytes.map_err(|_| "is neither base64 nor 64 digits of hex".to_owned())?;
     let length = bytes.len();

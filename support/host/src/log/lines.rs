@@ -45,9 +45,8 @@ impl Lines {
         let (sender, receiver) = mpsc::channel();
         let counts = Arc::new(Counts::default());
         let counted = Arc::clone(&counts);
-        let _ = thread::Builder::new()
-            .name("log".to_owned())
-            .spawn(move || write(&receiver, &counted));
+        let _ =
+            thread::Builder::new().name("log".to_owned()).spawn(move || write(&receiver, &counted));
         Self { sender, counts }
     }
 

@@ -86,10 +86,7 @@ impl fmt::Debug for Trust {
 }
 
 fn authorities(file: &Path) -> Result<RootCertStore, TrustError> {
-    let wrong = |problem: String| TrustError::File {
-        file: file.display().to_string(),
-        problem,
-    };
+    let wrong = |problem: String| TrustError::File { file: file.display().to_string(), problem };
     let text = bytes(file).map_err(wrong)?;
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&text) {

@@ -29,9 +29,7 @@ fn server() -> Result<Server, mcp_proto::BuildError> {
     let look = tool("look").with_annotations(ToolAnnotations::read_only());
     let builder = Server::builder("x", "1", ())
         .raw_tool(look, async |(), _, _| Ok(CallToolResult::text("seen")))
-        .raw_tool(tool("change"), async |(), _, _| {
-            Ok(CallToolResult::text("changed"))
-        });
+        .raw_tool(tool("change"), async |(), _, _| Ok(CallToolResult::text("changed")));
     guard(builder).build()
 }
 
@@ -40,11 +38,7 @@ async fn start(
     asking: Asking,
     read_only: bool,
 ) -> Result<RunningServer, Box<dyn std::error::Error>> {
-    let endpoint = EndpointArgs {
-        asking,
-        read_only,
-        ..EndpointArgs::default()
-    };
+    let endpoint = EndpointArgs { asking, read_only, ..EndpointArgs::default() };
     RunningServer::start(Host::default(), server()?, endpoint).await
 }
 
@@ -94,9 +88,7 @@ impl RunningServer {
     async fn call(&self, token: Option<&str>, tool: &str) -> Result<(u16, String), io::Error> {
         let params = json!({ "name": tool, "arguments": {} });
         let (status, head, body) = self.ask(token, "tools/call", params).await?;
-        let text = body
-            .pointer("/result/content/0/text")
-            .or(body.pointer("/error/message"));
+        let text = body.pointer("/result/content/0/text").or(body.pointer("/error/message"));
         let text = text.and_then(Value::as_str).unwrap_or_default();
         Ok((status, format!("{text}\n{head}")))
     }
@@ -104,10 +96,7 @@ impl RunningServer {
     async fn tools(&self, token: Option<&str>) -> Result<Vec<String>, io::Error> {
         let (_, _, body) = self.ask(token, "tools/list", json!({})).await?;
         let tools = body.pointer("/result/tools").and_then(Value::as_array);
-        let names = tools
-            .into_iter()
-            .flatten()
-            .filter_map(|tool| tool["name"].as_str());
+        let names = tools.into_iter().flatten().filter_map(|tool| tool["name"].as_str());
         Ok(names.map(str::to_owned).collect())
     }
 }
@@ -121,16 +110,9 @@ fn line(token: &str, rest: &str) -> String {
 async fn a_file_of_tokens_says_who_may_do_what_and_is_read_again() -> Outcome {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("tokens");
-    let all = [
-        line("r", "ada read"),
-        line("w", "bob write"),
-        line("a", "eve admin"),
-    ];
+    let all = [line("r", "ada read"), line("w", "bob write"), line("a", "eve admin")];
     fs::write(&file, all.concat())?;
-    let asking = Asking {
-        auth_token_file: Some(file.clone()),
-        ..Asking::default()
-    };
+    let asking = Asking { auth_token_file: Some(file.clone()), ..Asking::default() };
     let running = start(asking, false).await?;
     assert_eq!(running.call(None, "look").await?.0, 401);
     assert_eq!(running.call(Some("x"), "look").await?.0, 401);
@@ -175,9 +157,7 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
         let claims = json!({ "iss": ISSUER, "aud": audience, "sub": "ada", "exp": now + 600, "scope": scope });
         let claims = claims.to_string();
         let text = format!("{}.{}", part(header.as_bytes()), part(claims.as_bytes()));
-        let signature = key
-            .sign(&SystemRandom::new(), text.as_bytes())
-            .map_err(wrong)?;
+        let signature = key.sign(&SystemRandom::new(), text.as_bytes()).map_err(wrong)?;
         Ok(format!("{text}.{}", part(signature.as_ref())))
     };
     let tokens = dir.path().join("tokens");
@@ -202,29 +182,18 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
     let (status, told) = running.call(Some("a.b.c"), "look").await?;
     assert!(status == 401 && told.contains("JSON Web Token"), "{told}");
     let path = "/.well-known/oauth-protected-resource/mcp";
-    let get = format!(
-        "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
-        running.address
-    );
+    let get =
+        format!("GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", running.address);
     let (status, _, document) = running.send(&get).await?;
     assert_eq!((status, &document["resource"]), (200, &json!(audience)));
     assert_eq!(document["authorization_servers"], json!([ISSUER]));
-    for (place, problem) in [
-        ("http://login.example/keys", "https://"),
-        ("/nowhere/keys.json", "/nowhere/keys.json"),
-    ] {
-        let asking = Asking {
-            oauth_jwks: Some(place.to_owned()),
-            ..asking.clone()
-        };
-        let endpoint = EndpointArgs {
-            port: Some(0),
-            asking,
-            ..EndpointArgs::default()
-        };
-        let refused = Host::default()
-            .run(server()?, &endpoint, "x", CancellationToken::new())
-            .await;
+    for (place, problem) in
+        [("http://login.example/keys", "https://"), ("/nowhere/keys.json", "/nowhere/keys.json")]
+    {
+        let asking = Asking { oauth_jwks: Some(place.to_owned()), ..asking.clone() };
+        let endpoint = EndpointArgs { port: Some(0), asking, ..EndpointArgs::default() };
+        let refused =
+            Host::default().run(server()?, &endpoint, "x", CancellationToken::new()).await;
         assert!(refused.is_err_and(|it| it.to_string().contains(problem)));
     }
     Ok(())
@@ -236,10 +205,7 @@ async fn a_server_that_only_reads_has_no_tool_that_writes() -> Outcome {
     assert_eq!(running.tools(None).await?, ["look"]);
     assert_eq!(running.call(None, "look").await?.0, 200);
     let (_, told) = running.call(None, "change").await?;
-    assert!(
-        told.contains("change") && !told.starts_with("changed"),
-        "{told}"
-    );
+    assert!(told.contains("change") && !told.starts_with("changed"), "{told}");
     Ok(())
 }
 
@@ -256,9 +222,7 @@ impl Lines {
     pub(crate) fn of_this_thread(&self) -> DefaultGuard {
         LazyLock::force(&SECOND);
         let written = self.clone();
-        let log = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .with_writer(move || written.clone());
+        let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || written.clone());
         tracing::subscriber::set_default(log.finish())
     }
 
@@ -287,18 +251,12 @@ async fn each_write_is_a_line_in_the_log() -> Outcome {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("tokens");
     fs::write(&file, line("w", "bob write"))?;
-    let asking = Asking {
-        auth_token_file: Some(file),
-        ..Asking::default()
-    };
+    let asking = Asking { auth_token_file: Some(file), ..Asking::default() };
     let running = start(asking, false).await?;
     running.call(Some("w"), "look").await?;
     running.call(Some("w"), "change").await?;
     let text = lines.text();
-    let audit: Vec<_> = text
-        .lines()
-        .filter(|line| line.contains(" audit: "))
-        .collect();
+    let audit: Vec<_> = text.lines().filter(|line| line.contains(" audit: ")).collect();
     assert_eq!(audit.len(), 1, "{text}");
     for part in ["caller=\"bob\"", "tool=\"change\"", "outcome=\"done\""] {
         assert!(text.contains(part), "{text}");
@@ -315,21 +273,13 @@ struct Program {
 #[tokio::test]
 async fn an_issuer_needs_its_audience_and_its_keys() -> Outcome {
     let parse = |arguments: &[&str]| Program::try_parse_from([&["x"], arguments].concat());
-    let whole = [
-        "--oauth-issuer",
-        ISSUER,
-        "--oauth-audience",
-        "a",
-        "--oauth-jwks",
-        "k.json",
-    ];
+    let whole = ["--oauth-issuer", ISSUER, "--oauth-audience", "a", "--oauth-jwks", "k.json"];
     assert!(parse(&whole)?.endpoint.asking.oauth_issuer.is_some());
     for part in [&whole[..2], &whole[..4], &whole[2..4], &whole[4..]] {
         let arguments = [&["--port", "0"], part].concat();
         let endpoint = parse(&arguments)?.endpoint;
-        let refused = Host::default()
-            .run(server()?, &endpoint, "x", CancellationToken::new())
-            .await;
+        let refused =
+            Host::default().run(server()?, &endpoint, "x", CancellationToken::new()).await;
         assert!(refused.is_err_and(|it| it.to_string().contains("give all three")));
     }
     Ok(())

@@ -36,10 +36,7 @@ async fn start(dir: &Path, host: Host) -> Result<RunningServer, Box<dyn Error>> 
 fn endpoint(dir: &Path) -> EndpointArgs {
     EndpointArgs {
         port: Some(0),
-        tls: Tls {
-            tls_cert: Some(dir.join("cert.pem")),
-            tls_key: Some(dir.join("key.pem")),
-        },
+        tls: Tls { tls_cert: Some(dir.join("cert.pem")), tls_key: Some(dir.join("key.pem")) },
         ..EndpointArgs::default()
     }
 }
@@ -57,17 +54,10 @@ impl RunningServer {
         let config =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
         let mut config = config.with_root_certificates(roots).with_no_client_auth();
-        config.alpn_protocols = protocols
-            .iter()
-            .map(|name| name.as_bytes().to_vec())
-            .collect();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let stream = TcpStream::connect(self.address).await?;
         let name = ServerName::try_from("localhost")?;
-        Ok(timeout(
-            LONG,
-            TlsConnector::from(Arc::new(config)).connect(name, stream),
-        )
-        .await??)
+        Ok(timeout(LONG, TlsConnector::from(Arc::new(config)).connect(name, stream)).await??)
     }
 
     /// The status of the answer to a preflight over HTTP/1.1.
@@ -75,15 +65,10 @@ impl RunningServer {
         let stream = TokioIo::new(self.connect(trusted, &["http/1.1"]).await?);
         let (mut sender, connection) = http1::handshake(stream).await?;
         tokio::spawn(connection);
-        let request = Request::builder()
-            .method(Method::OPTIONS)
-            .uri("/mcp")
-            .header("host", "localhost");
-        let answer = timeout(
-            LONG,
-            sender.send_request(request.body(Empty::<Bytes>::new())?),
-        )
-        .await??;
+        let request =
+            Request::builder().method(Method::OPTIONS).uri("/mcp").header("host", "localhost");
+        let answer =
+            timeout(LONG, sender.send_request(request.body(Empty::<Bytes>::new())?)).await??;
         Ok(answer.status())
     }
 }
@@ -92,10 +77,7 @@ impl RunningServer {
 fn certify(dir: &Path) -> Result<String, Box<dyn Error>> {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     service_host::replace(&dir.join("cert.pem"), made.cert.pem().as_bytes())?;
-    service_host::replace(
-        &dir.join("key.pem"),
-        made.signing_key.serialize_pem().as_bytes(),
-    )?;
+    service_host::replace(&dir.join("key.pem"), made.signing_key.serialize_pem().as_bytes())?;
     Ok(made.cert.pem())
 }
 
@@ -104,38 +86,27 @@ async fn both_versions_of_http_are_spoken_as_the_client_wants() -> Outcome {
     let dir = tempfile::tempdir()?;
     let trusted = certify(dir.path())?;
     let running = start(dir.path(), Host::default()).await?;
-    for (protocols, agreed) in [
-        (&["h2", "http/1.1"][..], Some("h2")),
-        (&["http/1.1"], Some("http/1.1")),
-        (&[], None),
-    ] {
+    for (protocols, agreed) in
+        [(&["h2", "http/1.1"][..], Some("h2")), (&["http/1.1"], Some("http/1.1")), (&[], None)]
+    {
         let stream = running.connect(&trusted, protocols).await?;
         let found = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
         assert_eq!(found.as_deref(), agreed.map(str::as_bytes));
-        let request = Request::builder()
-            .method(Method::OPTIONS)
-            .uri("https://localhost/mcp");
+        let request = Request::builder().method(Method::OPTIONS).uri("https://localhost/mcp");
         let answer = if agreed == Some("h2") {
             let shaken = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
             let (mut sender, connection) = shaken;
             tokio::spawn(connection);
-            sender
-                .send_request(request.body(Empty::<Bytes>::new())?)
-                .await?
+            sender.send_request(request.body(Empty::<Bytes>::new())?).await?
         } else {
             assert_eq!(running.status(&trusted).await?, StatusCode::NO_CONTENT);
             continue;
         };
-        assert_eq!(
-            (answer.status(), answer.version()),
-            (StatusCode::NO_CONTENT, Version::HTTP_2)
-        );
+        assert_eq!((answer.status(), answer.version()), (StatusCode::NO_CONTENT, Version::HTTP_2));
     }
     // Who speaks HTTP gets no answer in HTTP.
     let mut plain = TcpStream::connect(running.address).await?;
-    plain
-        .write_all(b"GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        .await?;
+    plain.write_all(b"GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
     let mut answer = Vec::new();
     let _ = timeout(LONG, plain.read_to_end(&mut answer)).await?;
     assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
@@ -155,18 +126,11 @@ async fn a_certificate_that_changes_counts_soon_and_one_that_is_broken_does_not(
     tokio::spawn(connection);
     let second = certify(dir.path())?;
     until(&running, &second).await?;
-    assert!(
-        running.status(&first).await.is_err(),
-        "the one before is not shown any more"
-    );
+    assert!(running.status(&first).await.is_err(), "the one before is not shown any more");
     // A connection goes on with what it began with.
-    let request = Request::builder()
-        .method(Method::OPTIONS)
-        .uri("/mcp")
-        .header("host", "localhost");
-    let answer = sender
-        .send_request(request.body(Empty::<Bytes>::new())?)
-        .await?;
+    let request =
+        Request::builder().method(Method::OPTIONS).uri("/mcp").header("host", "localhost");
+    let answer = sender.send_request(request.body(Empty::<Bytes>::new())?).await?;
     assert_eq!(answer.status(), StatusCode::NO_CONTENT);
     // A certificate without its key, and no certificate at all, change nothing; both together count again.
     let third = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
@@ -248,32 +212,15 @@ async fn a_certificate_that_cannot_be_used_is_named_at_the_start() -> Outcome {
         let refused = timeout(LONG, run).await?;
         Ok(refused.err().ok_or("it runs")?.to_string())
     };
-    let half = EndpointArgs {
-        tls: Tls {
-            tls_key: None,
-            ..endpoint.tls.clone()
-        },
-        ..endpoint.clone()
-    };
+    let half =
+        EndpointArgs { tls: Tls { tls_key: None, ..endpoint.tls.clone() }, ..endpoint.clone() };
     assert!(refusal(&half).await?.contains("give both"));
     fs::write(&key, other.signing_key.serialize_pem())?;
-    assert!(
-        refusal(&endpoint)
-            .await?
-            .contains("--tls-cert and --tls-key")
-    );
+    assert!(refusal(&endpoint).await?.contains("--tls-cert and --tls-key"));
     fs::write(&key, "nonsense")?;
-    assert!(
-        refusal(&endpoint)
-            .await?
-            .contains("key.pem: it has no private key")
-    );
+    assert!(refusal(&endpoint).await?.contains("key.pem: it has no private key"));
     fs::write(&cert, "nonsense")?;
-    assert!(
-        refusal(&endpoint)
-            .await?
-            .contains("cert.pem: it has no certificate")
-    );
+    assert!(refusal(&endpoint).await?.contains("cert.pem: it has no certificate"));
     fs::remove_file(&cert)?;
     assert!(refusal(&endpoint).await?.contains("cert.pem: "));
     Ok(())

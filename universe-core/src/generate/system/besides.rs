@@ -153,13 +153,8 @@ impl System {
             let hill = libm::cbrt(planet.mass / (3.0 * root.mass)).min(0.3);
             let (orbit, id, name) = (planet.orbit.clone(), planet.id.clone(), planet.name.clone());
             let root = root.id.clone();
-            let places = [
-                (1.0 - hill, 0.0),
-                (1.0 + hill, 0.0),
-                (1.0, 180.0),
-                (1.0, 60.0),
-                (1.0, -60.0),
-            ];
+            let places =
+                [(1.0 - hill, 0.0), (1.0 + hill, 0.0), (1.0, 180.0), (1.0, 60.0), (1.0, -60.0)];
             for ((factor, ahead), n) in places.into_iter().zip(1..) {
                 let point = format!("{id}-l{n}");
                 let named = (point.clone(), format!("{name} L{n}"));

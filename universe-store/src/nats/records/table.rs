@@ -74,10 +74,7 @@ impl Table {
             return;
         }
         for group in groups(path, &row.label) {
-            self.groups
-                .entry(group)
-                .or_default()
-                .insert(Arc::clone(path));
+            self.groups.entry(group).or_default().insert(Arc::clone(path));
         }
         self.rows.insert(Arc::clone(path), row);
     }

@@ -110,12 +110,7 @@ impl Engine {
             self.link.purge(&bodies, &snapshot, Some(before)).await?;
             bodies::drop_body(&self.link, &self.names, uni, &card.body).await;
         }
-        let base = trimmed
-            .card
-            .body
-            .pieces
-            .as_ref()
-            .map(|pieces| pieces.name.as_str());
+        let base = trimmed.card.body.pieces.as_ref().map(|pieces| pieces.name.as_str());
         for name in bodies::named(&self.link, &self.names, uni).await?.keys() {
             if Kind::is_past(name, oldest, base) {
                 bodies::drop_named(&self.link, &self.names, uni, name).await;

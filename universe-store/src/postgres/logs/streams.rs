@@ -56,12 +56,9 @@ impl Logs {
                     gone_key.push(key.to_vec());
                     gone_name.push(write.stream);
                 }
-                fate => columns.add(
-                    &key,
-                    write,
-                    fate,
-                    self.nodes.note(&stream_key(&key, write.stream)),
-                ),
+                fate => {
+                    columns.add(&key, write, fate, self.nodes.note(&stream_key(&key, write.stream)))
+                }
             }
         }
         if !columns.key.is_empty() {
@@ -70,10 +67,8 @@ impl Logs {
         if !gone_key.is_empty() {
             let sql = "DELETE FROM session_stream s USING unnest($1, $2) AS g(key, name) \
                        WHERE s.key = g.key AND s.name = g.name";
-            let parameters: Parameters<'_> = &[
-                (&gone_key, Type::BYTEA_ARRAY),
-                (&gone_name, Type::TEXT_ARRAY),
-            ];
+            let parameters: Parameters<'_> =
+                &[(&gone_key, Type::BYTEA_ARRAY), (&gone_name, Type::TEXT_ARRAY)];
             query(&self.link, sql, parameters).await?;
         }
         Ok(())
@@ -129,18 +124,8 @@ impl Logs {
     ) -> Result<Option<BoxStream<'static, Tailed>>, LogError> {
         let key = session_key(session);
         let hints = self.nodes.hints(stream_key(&key, stream));
-        let stream = StreamRef {
-            streams: Arc::clone(&self.streams),
-            key,
-            name: stream.to_owned(),
-        };
-        logs::tail(
-            Arc::new(stream),
-            hints,
-            after,
-            self.streams.lease / REFRESHES,
-        )
-        .await
+        let stream = StreamRef { streams: Arc::clone(&self.streams), key, name: stream.to_owned() };
+        logs::tail(Arc::new(stream), hints, after, self.streams.lease / REFRESHES).await
     }
 }
 

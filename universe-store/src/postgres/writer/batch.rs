@@ -76,11 +76,7 @@ impl Batch {
     pub(super) fn columns(&self) -> Columns<'_> {
         let mut columns = Columns::default();
         for (n, (job, _)) in (0_i64..).zip(&self.0) {
-            let Append {
-                expected,
-                entries,
-                name,
-            } = &job.append;
+            let Append { expected, entries, name } = &job.append;
             let last = entries.last();
             columns.id.push(job.id.as_str());
             columns.expected.push(expected.0.cast_signed());
@@ -118,10 +114,9 @@ impl Batch {
             let answer = match fate {
                 Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
                 Fate::Found(head) => match head.admit(&job.append) {
-                    Ok(Admission::Landed) => Ok(Appended {
-                        revision: head.revision,
-                        stored: false,
-                    }),
+                    Ok(Admission::Landed) => {
+                        Ok(Appended { revision: head.revision, stored: false })
+                    }
                     Ok(Admission::Proceed(_)) if job.tries < TRIES => {
                         again.push(job);
                         continue;
@@ -156,14 +151,9 @@ impl Batch {
 
 /// Notifies readers of an append that was stored now, and gives its answer.
 fn landed(job: &Job, uni: i64, channels: &Channels) -> Appended {
-    let Append {
-        expected, entries, ..
-    } = &job.append;
+    let Append { expected, entries, .. } = &job.append;
     channels.appended(uni, *expected, entries);
-    Appended {
-        revision: Revision(expected.0.saturating_add(entries.len() as u64)),
-        stored: true,
-    }
+    Appended { revision: Revision(expected.0.saturating_add(entries.len() as u64)), stored: true }
 }
 
 /// The appends, a column for each of their parts, and their entries.

@@ -28,8 +28,7 @@ impl Ledger {
             return self.sweep(rows.max(self.appended.saturating_mul(SWEEP_PER_ENTRY)));
         }
         let pages = rows / ROWS_PER_PAGE;
-        self.connection
-            .execute_batch(&format!("PRAGMA incremental_vacuum({pages})"))?;
+        self.connection.execute_batch(&format!("PRAGMA incremental_vacuum({pages})"))?;
         self.shrinking = self.has_slack()?;
         self.thorough &= self.shrinking;
         Ok(())
@@ -45,8 +44,7 @@ impl Ledger {
             self.commit()?;
         }
         schema::rewrite(&self.connection)?;
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok((before, schema::sizes(&self.connection)?))
     }
 
@@ -60,8 +58,7 @@ impl Ledger {
     /// Brings what the log of the database has into the file, which then has its new size, as far as no reader is in
     /// the way.
     pub(in crate::sqlite) fn checkpoint(&self) -> rusqlite::Result<()> {
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
     }
 
     /// Removes up to `rows` entries, from one chain.

@@ -48,24 +48,15 @@ fn shifted(revision: Revision, off: i64) -> Revision {
 
 impl Model {
     fn present(&mut self, who: usize) -> Option<&mut Expected> {
-        self.by_name
-            .get(&who)
-            .map(|&number| &mut self.universes[number])
+        self.by_name.get(&who).map(|&number| &mut self.universes[number])
     }
 
     pub(super) async fn take(&mut self, step: Step, subject: &mut dyn Subject) {
         match step {
             Step::Create { who, created_at } => self.create(who, created_at, subject).await,
-            Step::Append {
-                who,
-                off,
-                count,
-                size,
-                rename,
-            } => {
+            Step::Append { who, off, count, size, rename } => {
                 let expected = shifted(
-                    self.present(who)
-                        .map_or(Revision(0), |it| it.record.head.revision),
+                    self.present(who).map_or(Revision(0), |it| it.record.head.revision),
                     off,
                 );
                 let entries = (0..count)
@@ -81,16 +72,7 @@ impl Model {
                     })
                     .collect();
                 let name = rename.then(|| format!("name {}", self.commands));
-                self.append(
-                    who,
-                    Append {
-                        expected,
-                        entries,
-                        name,
-                    },
-                    subject,
-                )
-                .await;
+                self.append(who, Append { expected, entries, name }, subject).await;
             }
             Step::Retry { who, off } => {
                 let Some(it) = self.present(who) else { return };
@@ -116,8 +98,7 @@ impl Model {
             Step::Reopen => {
                 if subject.reopen() {
                     for reader in std::mem::take(&mut self.readers) {
-                        self.ends(reader, &[TailError::Unavailable, TailError::Deleted])
-                            .await;
+                        self.ends(reader, &[TailError::Unavailable, TailError::Deleted]).await;
                     }
                 }
             }
@@ -125,10 +106,8 @@ impl Model {
     }
 
     async fn create(&mut self, who: usize, created_at: i64, subject: &dyn Subject) {
-        let meta = Meta {
-            name: format!("{}", self.universes.len()),
-            ..meta(&id(NAMES[who]), created_at)
-        };
+        let meta =
+            Meta { name: format!("{}", self.universes.len()), ..meta(&id(NAMES[who]), created_at) };
         let genesis = Bytes::from(format!("genesis {}", self.universes.len()));
         let created = subject.log().create(meta.clone(), genesis.clone()).await;
         if self.present(who).is_some() {
@@ -137,22 +116,11 @@ impl Model {
         }
         assert_eq!(created, Ok(()));
         self.by_name.insert(who, self.universes.len());
-        let head = Head {
-            revision: Revision(0),
-            last_command_id: None,
-            updated_at: meta.created_at,
-        };
+        let head =
+            Head { revision: Revision(0), last_command_id: None, updated_at: meta.created_at };
         self.universes.push(Expected {
-            record: Record {
-                meta,
-                head,
-                oldest: Revision(0),
-            },
-            base: Base {
-                revision: Revision(0),
-                at: head.updated_at,
-                body: genesis,
-            },
+            record: Record { meta, head, oldest: Revision(0) },
+            base: Base { revision: Revision(0), at: head.updated_at, body: genesis },
             entries: Vec::new(),
             snapshot: None,
             last_batch: None,
@@ -177,24 +145,10 @@ impl Model {
             return;
         }
         for entry in &append.entries {
-            let NewEntry {
-                command_id,
-                at,
-                body,
-                keyed: _,
-            } = entry.clone();
+            let NewEntry { command_id, at, body, keyed: _ } = entry.clone();
             let revision = Revision(head.revision.0 + 1);
-            *head = Head {
-                revision,
-                last_command_id: Some(command_id),
-                updated_at: at,
-            };
-            it.entries.push(Entry {
-                revision,
-                at,
-                command_id,
-                body,
-            });
+            *head = Head { revision, last_command_id: Some(command_id), updated_at: at };
+            it.entries.push(Entry { revision, at, command_id, body });
         }
         assert_eq!(answer, stored(head.revision));
         if let Some(name) = &append.name {
@@ -220,24 +174,14 @@ impl Model {
         let number = self.by_name.remove(&who).unwrap();
         self.universes[number].deleted = true;
         // A tail that has given nothing yet may not have found its universe before it went.
-        self.readers
-            .retain(|reader| reader.universe != number || reader.started);
+        self.readers.retain(|reader| reader.universe != number || reader.started);
     }
 
     async fn put_snapshot(&mut self, who: usize, off: i64, subject: &dyn Subject) {
-        let revision = shifted(
-            self.present(who)
-                .map_or(Revision(0), |it| it.record.head.revision),
-            off,
-        );
-        let snapshot = Snapshot {
-            revision,
-            body: Bytes::from(format!("state at {revision}")),
-        };
-        let answer = subject
-            .log()
-            .put_snapshot(&id(NAMES[who]), snapshot.clone())
-            .await;
+        let revision =
+            shifted(self.present(who).map_or(Revision(0), |it| it.record.head.revision), off);
+        let snapshot = Snapshot { revision, body: Bytes::from(format!("state at {revision}")) };
+        let answer = subject.log().put_snapshot(&id(NAMES[who]), snapshot.clone()).await;
         let Some(it) = self.present(who) else {
             assert_eq!(answer, Err(SnapshotError::NotFound));
             return;
@@ -252,20 +196,14 @@ impl Model {
         if revision >= it.record.oldest && it.snapshot.as_ref().is_none_or(newer) {
             it.snapshot = Some(snapshot);
         }
-        assert_eq!(
-            subject.log().snapshot(&id(NAMES[who])).await.as_ref(),
-            Ok(&it.snapshot)
-        );
+        assert_eq!(subject.log().snapshot(&id(NAMES[who])).await.as_ref(), Ok(&it.snapshot));
     }
 
     async fn trim(&mut self, who: usize, back: u64, wrong: bool, subject: &dyn Subject) {
         let name = id(NAMES[who]);
         let Some(it) = self.present(who) else {
-            let base = Base {
-                revision: Revision(1),
-                at: Timestamp::from_millis(1),
-                body: Bytes::new(),
-            };
+            let base =
+                Base { revision: Revision(1), at: Timestamp::from_millis(1), body: Bytes::new() };
             let answer = subject.log().trim(&name, CommandId::random(), base).await;
             assert_eq!(answer, Err(TrimError::NotFound));
             return;
@@ -304,10 +242,7 @@ impl Model {
         };
         let head = self.universes[universe].record.head.revision;
         let mut beyond = subject.log().tail(&name, Revision(head.0 + 1));
-        assert_eq!(
-            next(&mut beyond).await,
-            Some(Err(TailError::Ahead { head }))
-        );
+        assert_eq!(next(&mut beyond).await, Some(Err(TailError::Ahead { head })));
         assert_eq!(next(&mut beyond).await, None);
         let after = Revision(head.0.saturating_sub(back));
         let oldest = self.universes[universe].record.oldest;
@@ -319,12 +254,8 @@ impl Model {
             return;
         }
         let seen = after.0 as usize;
-        let mut reader = Reader {
-            tail: subject.log().tail(&name, after),
-            universe,
-            seen,
-            started: false,
-        };
+        let mut reader =
+            Reader { tail: subject.log().tail(&name, after), universe, seen, started: false };
         if let Some(first) = self.universes[universe].entries.get(seen) {
             assert_eq!(&next_entry(&mut reader.tail).await, first);
             reader.seen += 1;
@@ -352,11 +283,7 @@ impl Model {
             reader.seen += 1;
             reader.started = true;
         }
-        assert_eq!(
-            reader.tail.next().now_or_never(),
-            None,
-            "nothing more was appended"
-        );
+        assert_eq!(reader.tail.next().now_or_never(), None, "nothing more was appended");
         true
     }
 
@@ -364,10 +291,7 @@ impl Model {
     async fn ends(&self, mut reader: Reader, errors: &[TailError]) {
         let it = &self.universes[reader.universe];
         loop {
-            match next(&mut reader.tail)
-                .await
-                .expect("a tail ends with an error")
-            {
+            match next(&mut reader.tail).await.expect("a tail ends with an error") {
                 Ok(entry) => assert_eq!(Some(&entry), it.entries.get(reader.seen)),
                 Err(error) => {
                     let trimmed = error == trimmed(it, reader.seen);
@@ -381,19 +305,14 @@ impl Model {
     }
 
     async fn list(&mut self, limit: usize, subject: &dyn Subject) {
-        let mut expected: Vec<_> = self
-            .by_name
-            .values()
-            .map(|&it| self.universes[it].record.clone())
-            .collect();
+        let mut expected: Vec<_> =
+            self.by_name.values().map(|&it| self.universes[it].record.clone()).collect();
         expected.sort_by_key(|it| (it.meta.created_at, it.meta.id.clone()));
         expected.reverse();
         let mut listed: Vec<Record> = Vec::new();
         loop {
             // By way of text, as it goes to clients and comes back.
-            let after = listed
-                .last()
-                .map(|last| last.position().to_string().parse().unwrap());
+            let after = listed.last().map(|last| last.position().to_string().parse().unwrap());
             let page = subject.log().list(Page { after, limit }).await.unwrap();
             assert!(page.len() <= limit);
             if page.is_empty() {
@@ -436,10 +355,7 @@ impl Model {
 fn trimmed(it: &Expected, seen: usize) -> TailError {
     let Record { oldest, head, .. } = it.record;
     match Revision(seen as u64) < oldest {
-        true => TailError::Trimmed {
-            oldest,
-            head: head.revision,
-        },
+        true => TailError::Trimmed { oldest, head: head.revision },
         false => TailError::NotFound,
     }
 }

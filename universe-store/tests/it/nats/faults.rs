@@ -19,10 +19,7 @@ use crate::load::{Load, WHILE};
 use crate::{HANG, after, aside, engines, entry, id, meta, next_entry};
 
 fn durable() -> Settings {
-    Settings {
-        is_durable: true,
-        ..Settings::default()
-    }
+    Settings { is_durable: true, ..Settings::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,11 +129,7 @@ impl Proxy {
                 });
             }
         });
-        Self {
-            port,
-            cuts,
-            is_open,
-        }
+        Self { port, cuts, is_open }
     }
 
     fn cut(&self) {
@@ -179,30 +172,18 @@ async fn servers_that_are_away_are_said_to_be_and_readers_go_on_after_that() {
     proxy.cut();
     // It may notice only after the first of them is on its way.
     let refused = node.append(&sol, after(1, vec![entry("x")])).await;
-    assert!(
-        matches!(
-            refused,
-            Err(AppendError::Unknown | AppendError::Unavailable)
-        ),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(AppendError::Unknown | AppendError::Unavailable)), "{refused:?}");
     let refused = node.append(&sol, after(1, vec![entry("x")])).await;
     assert_eq!(refused, Err(AppendError::Unavailable));
     assert_eq!(node.record(&sol).await, Err(ReadError::Unavailable));
     assert_eq!(node.count().await, Err(ReadError::Unavailable));
     let unreachable = NatsStore::open(&url, &options).await.expect_err("it opens");
-    assert!(
-        matches!(unreachable, NatsError::Unreachable(_)),
-        "{unreachable}"
-    );
+    assert!(matches!(unreachable, NatsError::Unreachable(_)), "{unreachable}");
     proxy.is_open.store(true, Ordering::Relaxed);
     // What was on its way when the connection was cut may have landed.
     let second = open(&format!("nats://{}/away", fleet.host(0))).await;
     let head = second.record(&sol).await.unwrap().head.revision.0;
-    second
-        .append(&sol, after(head, vec![entry("y")]))
-        .await
-        .unwrap();
+    second.append(&sol, after(head, vec![entry("y")])).await.unwrap();
     for revision in 2..=head + 1 {
         assert_eq!(next_entry(&mut tail).await.revision, Revision(revision));
     }
@@ -228,11 +209,7 @@ async fn a_node_takes_none_for_dead_whose_lease_ends_while_the_servers_are_away(
         let label = json!({ "by": other, "node": other, "until": left.as_millis() as u64 });
         let mut headers = HeaderMap::new();
         headers.insert("Universe", label.to_string());
-        let subject = format!(
-            "{}.record.node.{}",
-            url.rsplit('/').next().unwrap(),
-            other.simple()
-        );
+        let subject = format!("{}.record.node.{}", url.rsplit('/').next().unwrap(), other.simple());
         let client = async_nats::connect(fleet.host(0)).await.unwrap();
         let streams = jetstream::new(client);
         let sent = streams.publish_with_headers(subject, headers, Bytes::new());

@@ -12,10 +12,7 @@ use crate::fleet::{Fleet, Settings, shared};
 async fn refused(url: &str) -> NatsError {
     let opened = NatsStore::open(url, &NatsOptions::default()).await;
     let problem = opened.expect_err("it opens");
-    assert!(
-        !format!("{problem} {problem:?}").contains("geheim"),
-        "{problem}"
-    );
+    assert!(!format!("{problem} {problem:?}").contains("geheim"), "{problem}");
     problem
 }
 
@@ -30,10 +27,7 @@ async fn what_cannot_be_opened_says_why_and_tells_no_password() {
         "natts://u:geheim@h/p",
     ] {
         let unreadable = refused(url).await;
-        assert!(
-            matches!(unreadable, NatsError::Url(_)),
-            "{url}: {unreadable}"
-        );
+        assert!(matches!(unreadable, NatsError::Url(_)), "{url}: {unreadable}");
         assert!(NatsStore::check(url, &NatsOptions::default()).is_err());
     }
     let missing = refused("nats://u:geheim@127.0.0.1:9/p").await;
@@ -63,14 +57,8 @@ async fn streams_that_are_not_as_they_were_made_are_refused() {
             (|config| config.discard = stream::DiscardPolicy::Old) as fn(&mut stream::Config),
             "discard: new",
         ),
-        (
-            |config| config.max_age = std::time::Duration::from_secs(1_000),
-            "max_age",
-        ),
-        (
-            |config| config.max_messages_per_subject = 5,
-            "max_msgs_per_subject",
-        ),
+        (|config| config.max_age = std::time::Duration::from_secs(1_000), "max_age"),
+        (|config| config.max_messages_per_subject = 5, "max_msgs_per_subject"),
         (|config| config.max_messages = 1_000, "max_msgs"),
         (|config| config.subjects.push("more".to_owned()), "subjects"),
     ] {
@@ -80,9 +68,7 @@ async fn streams_that_are_not_as_they_were_made_are_refused() {
         assert!(other.to_string().contains(what), "{other}");
     }
     change(|config| {
-        config
-            .metadata
-            .insert("universe-format".to_owned(), "99".to_owned());
+        config.metadata.insert("universe-format".to_owned(), "99".to_owned());
     })
     .await;
     let newer = refused(&url).await;
@@ -91,17 +77,7 @@ async fn streams_that_are_not_as_they_were_made_are_refused() {
     change(|config| config.max_bytes = 100_000_000).await;
     drop(open(&url).await);
     let fewer = refused(&format!("{url}?replicas=3")).await;
-    assert!(
-        matches!(
-            fewer,
-            NatsError::Replicas {
-                found: 1,
-                wanted: 3,
-                ..
-            }
-        ),
-        "{fewer}"
-    );
+    assert!(matches!(fewer, NatsError::Replicas { found: 1, wanted: 3, .. }), "{fewer}");
     // Another program's stream.
     let other = fleet.url();
     let prefix = other.rsplit('/').next().unwrap().to_owned();
@@ -132,9 +108,7 @@ async fn a_full_stream_refuses_and_loses_nothing() {
     let mut config = made.cached_info().config.clone();
     config.max_bytes = 100_000;
     streams.update_stream(config).await.unwrap();
-    node.create(meta(&id("sol"), 1), Bytes::new())
-        .await
-        .unwrap();
+    node.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
     let mut head = 0;
     let full = loop {
         let append = after(head, vec![entry(vec![b'x'; 10_000])]);
@@ -158,10 +132,8 @@ async fn a_server_is_believed_by_its_certificate_alone_and_believes_by_password(
         std::fs::write(&file, text).unwrap();
         file
     };
-    let (certificate, key) = (
-        file("server.crt", made.cert.pem()),
-        file("server.key", made.signing_key.serialize_pem()),
-    );
+    let (certificate, key) =
+        (file("server.crt", made.cert.pem()), file("server.key", made.signing_key.serialize_pem()));
     let settings = Settings {
         more: format!(
             "tls {{ cert_file: {certificate:?}, key_file: {key:?} }}\n\
@@ -192,8 +164,5 @@ async fn a_server_is_believed_by_its_certificate_alone_and_believes_by_password(
     assert!(!refused.to_string().contains("geheim"), "{refused}");
     let empty = file("empty.crt", String::new());
     let refused = open(right, Some(&empty)).await.expect_err("it is believed");
-    assert!(
-        matches!(refused, NatsError::Authorities { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, NatsError::Authorities { .. }), "{refused}");
 }

@@ -23,13 +23,9 @@ async fn a_reader_finds_what_nothing_notified_it_of() {
     };
     let url = cluster.database();
     let node = open(&url).await;
-    node.create(meta(&id("sol"), 1), Bytes::new())
-        .await
-        .unwrap();
+    node.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
     let mut tail = node.tail(&id("sol"), Revision(0));
-    node.append(&id("sol"), after(0, vec![entry("x")]))
-        .await
-        .unwrap();
+    node.append(&id("sol"), after(0, vec![entry("x")])).await.unwrap();
     next_entry(&mut tail).await;
     // As another node writes it, but for the notification.
     let client = connect(&url).await;
@@ -68,10 +64,7 @@ async fn a_node_takes_none_for_dead_whose_lease_ends_with_a_gap_in_its_own() {
     let sooner = "INSERT INTO universe_node \
                   SELECT $1, alive_until - make_interval(secs => $2) FROM universe_node WHERE id = $3";
     let interval = LEASE.as_secs_f64() / 5.0;
-    client
-        .execute(sooner, &[&other, &interval, &own])
-        .await
-        .unwrap();
+    client.execute(sooner, &[&other, &interval, &own]).await.unwrap();
     loop {
         let alive = node.alive(&[other, unknown]).await.unwrap();
         assert!(alive.contains(&other), "it is taken for dead");
@@ -84,9 +77,7 @@ async fn a_node_takes_none_for_dead_whose_lease_ends_with_a_gap_in_its_own() {
 }
 
 async fn connect(url: &str) -> tokio_postgres::Client {
-    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
+    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(driver);
     client
 }
@@ -98,41 +89,24 @@ async fn what_cannot_be_opened_says_why_and_tells_no_password() {
     };
     let refused = |url: String| async move {
         let options = PostgresOptions::default();
-        let problem = PostgresStore::open(&url, &options)
-            .await
-            .expect_err("it opens");
+        let problem = PostgresStore::open(&url, &options).await.expect_err("it opens");
         assert!(!format!("{problem} {problem:?}").contains("geheim"));
         problem
     };
-    for url in [
-        "postgres://u:geheim@h:x/d",
-        "postgres://u:geheim@h/d?sslmod=require",
-    ] {
+    for url in ["postgres://u:geheim@h:x/d", "postgres://u:geheim@h/d?sslmod=require"] {
         let unreadable = refused(url.to_owned()).await;
         assert!(matches!(unreadable, PostgresError::Url(_)), "{unreadable}");
     }
     let missing = refused("postgres://nobody:geheim@%2Fnowhere/d".to_owned()).await;
-    assert!(
-        matches!(missing, PostgresError::Unreachable(_)),
-        "{missing}"
-    );
+    assert!(matches!(missing, PostgresError::Unreachable(_)), "{missing}");
     let url = cluster.database();
     drop(open(&url).await);
     let client = connect(&url).await;
-    client
-        .execute("UPDATE universe_format SET format = 99", &[])
-        .await
-        .unwrap();
+    client.execute("UPDATE universe_format SET format = 99", &[]).await.unwrap();
     let newer = refused(url.clone()).await;
-    assert!(
-        matches!(newer, PostgresError::Newer { found: 99, .. }),
-        "{newer}"
-    );
+    assert!(matches!(newer, PostgresError::Newer { found: 99, .. }), "{newer}");
     // A database that has other things under these names is left as it is.
-    client
-        .batch_execute("DROP TABLE universe_format")
-        .await
-        .unwrap();
+    client.batch_execute("DROP TABLE universe_format").await.unwrap();
     let other = refused(url).await;
     assert!(matches!(other, PostgresError::Tables(_)), "{other}");
 }

@@ -97,11 +97,7 @@ fn answer(text: &[u8], events: &broadcast::Sender<Bytes>) -> Result<Option<Vec<u
     };
     if message.method == "initialize" {
         let result: &serde_json::value::RawValue = serde_json::from_str(INITIALIZED)?;
-        let answer = Answer {
-            jsonrpc: "2.0",
-            id,
-            result,
-        };
+        let answer = Answer { jsonrpc: "2.0", id, result };
         return Ok(Some(serde_json::to_vec(&answer)?));
     }
     let modern = message.params._meta.is_some();
@@ -114,20 +110,13 @@ fn answer(text: &[u8], events: &broadcast::Sender<Bytes>) -> Result<Option<Vec<u
         }
         _ => message.params.arguments.text,
     };
-    let info = ServerInfo {
-        name: "bench",
-        version: "0.1.0",
-    };
+    let info = ServerInfo { name: "bench", version: "0.1.0" };
     let result = CallResult {
         result_type: modern.then_some("complete"),
         content: [Content { kind: "text", text }],
         meta: modern.then_some(Meta { server_info: info }),
     };
-    Ok(Some(serde_json::to_vec(&Answer {
-        jsonrpc: "2.0",
-        id,
-        result,
-    })?))
+    Ok(Some(serde_json::to_vec(&Answer { jsonrpc: "2.0", id, result })?))
 }
 
 async fn respond(
@@ -150,13 +139,9 @@ async fn respond(
             None => *response.status_mut() = StatusCode::ACCEPTED,
         }
         let session = HeaderValue::from_static("00000000-0000-4000-8000-000000000000");
-        response
-            .headers_mut()
-            .insert(HeaderName::from_static("mcp-session-id"), session);
+        response.headers_mut().insert(HeaderName::from_static("mcp-session-id"), session);
     }
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     Ok(response)
 }
 
@@ -196,9 +181,7 @@ async fn main() -> Result<(), Failure> {
         tokio::spawn(async move {
             let service = service_fn(move |request| respond(request, events.clone()));
             // A connection that its client closes early ends with an error that carries no information.
-            let _ = http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }

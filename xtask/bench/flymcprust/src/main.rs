@@ -22,10 +22,7 @@ async fn large() -> String {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let server = Server::builder("bench", "0.1.0")
-        .tool::<echo>()
-        .tool::<large>()
-        .build()?;
+    let server = Server::builder("bench", "0.1.0").tool::<echo>().tool::<large>().build()?;
     let address = std::env::args().nth(1).unwrap_or_default();
     if address == "--stdio" {
         return Ok(server.serve_stdio().await?);

@@ -15,9 +15,7 @@ fn main() -> std::io::Result<()> {
             zod::object().field("text", zod::string()),
             |arguments| Ok(json!({ "text": arguments.get("text") })),
         )
-        .tool("large", "Returns 100 KB of text.", |_| {
-            Ok(json!({ "text": LINE.repeat(1_500) }))
-        })
+        .tool("large", "Returns 100 KB of text.", |_| Ok(json!({ "text": LINE.repeat(1_500) })))
         .bind(&address)?;
     eprintln!("listening on http://{}/", bound.local_addr()?);
     bound.serve()

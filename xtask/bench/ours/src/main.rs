@@ -50,10 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     // The defaults, except for the limits of one client: the load is one client with 10,000 sessions and streams.
-    let all = Bound {
-        total: 20_000,
-        share: 20_000,
-    };
+    let all = Bound { total: 20_000, share: 20_000 };
     let mut config = HttpConfig::default();
     config.budget.listeners = all;
     let mut serving = config.serving();

@@ -31,10 +31,7 @@ struct Bench {
 #[tool_router]
 impl Bench {
     fn new() -> Self {
-        Self {
-            router: Arc::new(Self::tool_router()),
-            sessions: Arc::default(),
-        }
+        Self { router: Arc::new(Self::tool_router()), sessions: Arc::default() }
     }
 
     #[tool(description = "Says it back.")]
@@ -58,10 +55,7 @@ impl Bench {
 
 impl Bench {
     fn peers(&self) -> Vec<Peer<RoleServer>> {
-        self.sessions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -69,10 +63,7 @@ impl Bench {
 impl ServerHandler for Bench {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(
-            ServerCapabilities::builder()
-                .enable_tools()
-                .enable_tool_list_changed()
-                .build(),
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build(),
         )
     }
 
@@ -87,11 +78,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let bench = Bench::new();
     let address = std::env::args().nth(1).unwrap_or_default();
     if address == "--stdio" {
-        bench
-            .serve(rmcp::transport::stdio())
-            .await?
-            .waiting()
-            .await?;
+        bench.serve(rmcp::transport::stdio()).await?.waiting().await?;
         return Ok(());
     }
     let mut config = StreamableHttpServerConfig::default();

@@ -16,18 +16,8 @@ use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 
 const COUNTER: &str = "peer://counter";
-const TOOLS: [&str; 10] = [
-    "echo",
-    "count",
-    "log",
-    "touch",
-    "grow",
-    "slow",
-    "cancelled",
-    "ask",
-    "sample",
-    "work",
-];
+const TOOLS: [&str; 10] =
+    ["echo", "count", "log", "touch", "grow", "slow", "cancelled", "ask", "sample", "work"];
 
 /// What all sessions share.
 #[derive(Default)]
@@ -130,9 +120,7 @@ impl ServerHandler for Small {
         context: RequestContext<RoleServer>,
     ) -> Answer<ListToolsResult> {
         let mut sessions = self.0.sessions.lock().expect("sessions");
-        if context
-            .protocol_version()
-            .is_none_or(|it| it < ProtocolVersion::V_2026_07_28)
+        if context.protocol_version().is_none_or(|it| it < ProtocolVersion::V_2026_07_28)
             && sessions.is_empty()
         {
             sessions.push(context.peer);
@@ -150,9 +138,7 @@ impl ServerHandler for Small {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Answer<ListResourcesResult> {
-        Ok(ListResourcesResult::with_all_items(vec![Resource::new(
-            COUNTER, "counter",
-        )]))
+        Ok(ListResourcesResult::with_all_items(vec![Resource::new(COUNTER, "counter")]))
     }
 
     async fn read_resource(
@@ -197,11 +183,7 @@ impl ServerHandler for Small {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        self.0
-            .listens
-            .lock()
-            .expect("listens")
-            .push(context.sink().clone());
+        self.0.listens.lock().expect("listens").push(context.sink().clone());
         context.cancelled().await;
         Ok(())
     }
@@ -211,10 +193,7 @@ impl ServerHandler for Small {
         request: GetTaskParams,
         _: RequestContext<RoleServer>,
     ) -> Answer<GetTaskResult> {
-        self.0
-            .tasks
-            .get_task(&request.task_id)
-            .map(GetTaskResult::new)
+        self.0.tasks.get_task(&request.task_id).map(GetTaskResult::new)
     }
 
     async fn cancel_task(
@@ -230,13 +209,9 @@ impl ServerHandler for Small {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Answer<CallToolResponse> {
-        let is_modern = context
-            .protocol_version()
-            .is_some_and(|it| it >= ProtocolVersion::V_2026_07_28);
-        let answer = request
-            .input_responses
-            .as_ref()
-            .and_then(|answers| answers.get("answer"));
+        let is_modern =
+            context.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28);
+        let answer = request.input_responses.as_ref().and_then(|answers| answers.get("answer"));
         match request.name.as_ref() {
             "echo" => {
                 let message = request.arguments.as_ref().and_then(|it| it.get("message"));
@@ -253,11 +228,7 @@ impl ServerHandler for Small {
                     LoggingLevel::Warning,
                     json!("logged by the small server"),
                 );
-                context
-                    .peer
-                    .notify_logging_message(told)
-                    .await
-                    .map_err(internal)?;
+                context.peer.notify_logging_message(told).await.map_err(internal)?;
                 Ok(text("logged"))
             }
             "touch" => {
@@ -288,21 +259,12 @@ impl ServerHandler for Small {
                     }
                     (true, Some(answer)) => answer["content"]["name"].clone(),
                     (false, _) => {
-                        let answer = context
-                            .peer
-                            .create_elicitation(form())
-                            .await
-                            .map_err(internal)?;
-                        answer
-                            .content
-                            .map(|content| content["name"].clone())
-                            .unwrap_or_default()
+                        let answer =
+                            context.peer.create_elicitation(form()).await.map_err(internal)?;
+                        answer.content.map(|content| content["name"].clone()).unwrap_or_default()
                     }
                 };
-                Ok(text(format!(
-                    "Hello, {}!",
-                    name.as_str().unwrap_or("stranger")
-                )))
+                Ok(text(format!("Hello, {}!", name.as_str().unwrap_or("stranger"))))
             }
             "sample" => {
                 let asked = CreateMessageRequestParams::new(
@@ -311,9 +273,9 @@ impl ServerHandler for Small {
                 );
                 let said = match (is_modern, answer) {
                     (true, None) => {
-                        return Ok(round(InputRequest::CreateMessage(
-                            CreateMessageRequest::new(asked),
-                        )));
+                        return Ok(round(InputRequest::CreateMessage(CreateMessageRequest::new(
+                            asked,
+                        ))));
                     }
                     (true, Some(answer)) => answer.clone(),
                     (false, _) => {
@@ -326,11 +288,7 @@ impl ServerHandler for Small {
                     said["content"]["text"].as_str().unwrap_or_default()
                 )))
             }
-            "work"
-                if context
-                    .client_capabilities()
-                    .is_some_and(|it| it.supports_tasks()) =>
-            {
+            "work" if context.client_capabilities().is_some_and(|it| it.supports_tasks()) => {
                 let options = TaskOptions::new().with_poll_interval_ms(100);
                 let task = self.0.tasks.spawn(options, |_| {
                     Box::pin(async {
@@ -341,10 +299,7 @@ impl ServerHandler for Small {
                 Ok(CallToolResponse::Task(CreateTaskResult::new(task)))
             }
             "work" => Ok(text("worked")),
-            other => Err(ErrorData::invalid_params(
-                format!("there is no tool {other}"),
-                None,
-            )),
+            other => Err(ErrorData::invalid_params(format!("there is no tool {other}"), None)),
         }
     }
 }
@@ -353,11 +308,7 @@ impl ServerHandler for Small {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let small = Small::default();
     if std::env::args().nth(1).as_deref() != Some("--http") {
-        small
-            .serve(rmcp::transport::stdio())
-            .await?
-            .waiting()
-            .await?;
+        small.serve(rmcp::transport::stdio()).await?.waiting().await?;
         return Ok(());
     }
     let sessions = Arc::new(LocalSessionManager::default());

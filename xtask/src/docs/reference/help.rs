@@ -22,13 +22,8 @@ pub(super) fn page(program: &str, binary: &Path) -> Result<String> {
     let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
     while let Some(verb) = waiting.pop() {
         let said = said(binary, &verb)?;
-        let name = verb
-            .iter()
-            .fold(program.to_owned(), |name, word| format!("{name} {word}"));
-        page.push_str(&format!(
-            "\n## `{name}`\n\n```text\n{}\n```\n",
-            said.trim_end()
-        ));
+        let name = verb.iter().fold(program.to_owned(), |name, word| format!("{name} {word}"));
+        page.push_str(&format!("\n## `{name}`\n\n```text\n{}\n```\n", said.trim_end()));
         if verb.len() < DEPTH {
             let below = verbs(&said).into_iter().rev();
             waiting.extend(below.map(|word| [verb.clone(), vec![word.to_owned()]].concat()));

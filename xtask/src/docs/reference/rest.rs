@@ -21,10 +21,7 @@ pub(super) fn paths(api: &Value) -> Result<String> {
              Besides the answers below, every operation may give: {otherwise}"
         ),
     );
-    let paths = api
-        .get("paths")
-        .and_then(Value::as_object)
-        .ok_or("no paths")?;
+    let paths = api.get("paths").and_then(Value::as_object).ok_or("no paths")?;
     for (path, item) in paths {
         page.push_str(&format!("\n## `{path}`\n"));
         let shared = parameters(api, item);
@@ -55,9 +52,7 @@ pub(super) fn paths(api: &Value) -> Result<String> {
 /// The target of a `$ref`, or the value itself.
 fn resolved<'v>(api: &'v Value, value: &'v Value) -> &'v Value {
     let target = value.get("$ref").and_then(Value::as_str);
-    target
-        .and_then(|target| api.pointer(target.strip_prefix('#')?))
-        .unwrap_or(value)
+    target.and_then(|target| api.pointer(target.strip_prefix('#')?)).unwrap_or(value)
 }
 
 fn parameters(api: &Value, of: &Value) -> Vec<String> {
@@ -65,9 +60,7 @@ fn parameters(api: &Value, of: &Value) -> Vec<String> {
     let rows = listed.into_iter().flatten().map(|parameter| {
         let parameter = resolved(api, parameter);
         let schema = parameter.get("schema").unwrap_or(&Value::Null);
-        let default = schema
-            .get("default")
-            .map(|it| format!(", default `{}`", super::plain(it)));
+        let default = schema.get("default").map(|it| format!(", default `{}`", super::plain(it)));
         format!(
             "| `{}` | {} | {}{} | {} |\n",
             text(parameter, "name"),
@@ -82,27 +75,23 @@ fn parameters(api: &Value, of: &Value) -> Vec<String> {
 
 /// Media types, each with the name of its schema.
 fn contents(content: &Value) -> String {
-    let kinds = content
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(media, it)| match it.get("schema").map(kind).as_deref() {
+    let kinds = content.as_object().into_iter().flatten().map(|(media, it)| {
+        match it.get("schema").map(kind).as_deref() {
             None | Some("any" | "string" | "object") => format!("`{media}`"),
             Some(schema) => format!("`{media}` ({schema})"),
-        });
+        }
+    });
     kinds.collect::<Vec<_>>().join(", ")
 }
 
 fn answers(api: &Value, operation: &Value) -> String {
     let listed = operation.get("responses").and_then(Value::as_object);
     let listed = listed.into_iter().flatten();
-    let said = listed
-        .filter(|(status, _)| *status != "default")
-        .map(|(status, answer)| {
-            let answer = resolved(api, answer);
-            let what = text(answer, "description").trim_end_matches('.');
-            format!("{status}: {what}")
-        });
+    let said = listed.filter(|(status, _)| *status != "default").map(|(status, answer)| {
+        let answer = resolved(api, answer);
+        let what = text(answer, "description").trim_end_matches('.');
+        format!("{status}: {what}")
+    });
     said.collect::<Vec<_>>().join("; ")
 }
 
@@ -125,16 +114,10 @@ pub(super) fn commands(api: &Value) -> Result<String> {
         let command = resolved(api, command);
         let name = command.pointer("/properties/type/const").map(super::plain);
         let name = name.ok_or("a command without a name")?;
-        page.push_str(&format!(
-            "\n## `{name}`\n\n{}\n",
-            text(command, "description")
-        ));
+        page.push_str(&format!("\n## `{name}`\n\n{}\n", text(command, "description")));
         page.push_str(&members(command, &["type"]));
         if let Some(example) = command.pointer("/examples/0") {
-            page.push_str(&format!(
-                "\n```json\n{}\n```\n",
-                serde_json::to_string_pretty(example)?
-            ));
+            page.push_str(&format!("\n```json\n{}\n```\n", serde_json::to_string_pretty(example)?));
         }
     }
     Ok(page)
@@ -191,9 +174,7 @@ pub(super) fn figures(metrics: &str) -> String {
 
 /// The labels of a metric's samples, without the bound of a bucket.
 fn labels(metrics: &str, name: &str) -> String {
-    let sample = metrics
-        .lines()
-        .find(|line| line.starts_with(name) && line.contains('{'));
+    let sample = metrics.lines().find(|line| line.starts_with(name) && line.contains('{'));
     let inside = sample.and_then(|line| line.split_once('{')?.1.rsplit_once('}'));
     let names = inside.map_or("", |(inside, _)| inside).split(',');
     let mut names: Vec<String> = names
@@ -238,9 +219,6 @@ mod tests {
         let page = figures(
             "# HELP a_total_things Things.\n# TYPE a_total_things counter\na_total_things_total{kind=\"x\",le=\"1\"} 3\n",
         );
-        assert!(
-            page.contains("| `a_total_things` | counter | Things. | `kind` |"),
-            "{page}"
-        );
+        assert!(page.contains("| `a_total_things` | counter | Things. | `kind` |"), "{page}");
     }
 }

@@ -57,12 +57,9 @@ mod tests {
             "inputSchema": {"required": ["name"], "properties": {"name": {"type": "string", "description": "Whose."}}},
         }]});
         let section = section("a-server", &listed).expect("a section");
-        for part in [
-            "## a-server",
-            "### `find`",
-            "It only reads.",
-            "| `name`\\* | string | Whose. |",
-        ] {
+        for part in
+            ["## a-server", "### `find`", "It only reads.", "| `name`\\* | string | Whose. |"]
+        {
             assert!(section.contains(part), "{part} in {section}");
         }
         assert!(super::section("a", &json!({})).is_err());

@@ -18,10 +18,9 @@ const IN_A_SESSION: usize = 16;
 pub(super) fn many(field: &Field) -> Result<()> {
     let universe = field.target.universe(1)?;
     let call = match field.target.kind {
-        Kind::Universe => target::modern_call(
-            "get_universe_state",
-            &format!(r#"{{"universeId":"{universe}"}}"#),
-        ),
+        Kind::Universe => {
+            target::modern_call("get_universe_state", &format!(r#"{{"universeId":"{universe}"}}"#))
+        }
         Kind::Everything => target::modern_call("slow_compute", r#"{"seconds":600}"#),
     };
     swarm::run(
@@ -49,10 +48,7 @@ pub(super) fn left(field: &Field) -> Result<()> {
         let mut held = Vec::new();
         for id in 0..IN_A_SESSION {
             let mut call = target::legacy_call(&session, "slow_compute", r#"{"seconds":600}"#);
-            call.body = call
-                .body
-                .replace(r#""id":1"#, &format!(r#""id":{id}"#))
-                .into();
+            call.body = call.body.replace(r#""id":1"#, &format!(r#""id":{id}"#)).into();
             let stream = wire::connect(target.from, target.address, CALL_DEADLINE);
             if let Ok(mut stream) = stream
                 && stream.write_all(&target.http1(&call)).is_ok()

@@ -41,11 +41,7 @@ pub(super) fn churn(field: &Field) -> Result<()> {
     let call = target::modern("1", "tools/list", "", "");
     let request = field.target.http1(&call);
     field.on_threads(4, |_| {
-        let stream = wire::connect(
-            field.target.from,
-            field.target.address,
-            target::CALL_DEADLINE,
-        );
+        let stream = wire::connect(field.target.from, field.target.address, target::CALL_DEADLINE);
         if let Ok(mut stream) = stream {
             field.tally.opened.fetch_add(1, Ordering::Relaxed);
             if stream.write_all(&request).is_ok() {

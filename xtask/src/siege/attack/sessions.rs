@@ -82,9 +82,7 @@ pub(super) fn batches(field: &Field) -> Result<()> {
             payload: &mut |_| {
                 let session = target.initialize(&mut client, BATCHING)?;
                 let headers = target::session_headers(&session, BATCHING);
-                Ok(Arc::from(
-                    target.http1(&target::post(headers, batch.clone())),
-                ))
+                Ok(Arc::from(target.http1(&target::post(headers, batch.clone()))))
             },
             drip: b"",
             repeat: true,

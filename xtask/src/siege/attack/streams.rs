@@ -69,10 +69,7 @@ pub(super) fn unread(field: &Field) -> Result<()> {
     let filter = format!(r#"{{"resourceSubscriptions":["{}"]}}"#, watched.uri);
     let listen: Arc<[u8]> = Arc::from(field.target.http1(&target::listen("1", &filter)));
     let mut talking = target::modern_call("test_tool_with_progress", "{}");
-    talking.body = talking
-        .body
-        .replace(r#""_meta":{"#, r#""_meta":{"progressToken":1,"#)
-        .into();
+    talking.body = talking.body.replace(r#""_meta":{"#, r#""_meta":{"progressToken":1,"#).into();
     let talking: Arc<[u8]> = Arc::from(field.target.http1(&talking).repeat(20));
     let talks = field.target.kind == Kind::Everything;
     change_while(field, &watched, || {

@@ -45,10 +45,8 @@ pub(super) fn rest(field: &Field) -> Result<()> {
 }
 
 fn send(field: &Field, message: &dyn Fn(&str) -> Message) -> Result<()> {
-    let requests: Vec<Arc<[u8]>> = bombs()
-        .iter()
-        .map(|bomb| Arc::from(field.target.http1(&message(bomb))))
-        .collect();
+    let requests: Vec<Arc<[u8]>> =
+        bombs().iter().map(|bomb| Arc::from(field.target.http1(&message(bomb)))).collect();
     crowd::run(
         field,
         &mut Plan {
@@ -69,16 +67,7 @@ fn send(field: &Field, message: &dyn Fn(&str) -> Message) -> Result<()> {
 fn bombs() -> Vec<String> {
     let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
     let objects = format!("{}0{}", r#"{"":"#.repeat(100), "}".repeat(100));
-    let wide = [
-        r#"{"":0}"#,
-        "0",
-        r#""""#,
-        "[]",
-        "{}",
-        "1e9",
-        deep.as_str(),
-        objects.as_str(),
-    ];
+    let wide = [r#"{"":0}"#, "0", r#""""#, "[]", "{}", "1e9", deep.as_str(), objects.as_str()];
     let mut bombs: Vec<String> = wide
         .iter()
         .map(|value| {

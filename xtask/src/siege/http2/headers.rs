@@ -44,9 +44,7 @@ pub(super) fn status(block: &[u8]) -> Option<u16> {
 
 /// Three digits in the Huffman code of RFC 7541, appendix B: 0, 1 and 2 have five bits, the others six.
 fn huffman_digits(text: &[u8]) -> Option<u16> {
-    let bits = text
-        .iter()
-        .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+    let bits = text.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
     let mut left = u32::try_from(text.len()).ok()? * 8;
     let mut number = 0;
     for _ in 0..3 {
@@ -72,25 +70,16 @@ mod tests {
         assert_eq!(status(&[0x20, 0x88]), Some(200));
         assert_eq!(status(&[0x08, 3, b'4', b'2', b'9']), Some(429));
         // 4: 011010, 2: 00010, 9: 011111, and seven bits of padding.
-        assert_eq!(
-            status(&[0x48, 0x83, 0b0110_1000, 0b0100_1111, 0b1111_1111]),
-            Some(429)
-        );
+        assert_eq!(status(&[0x48, 0x83, 0b0110_1000, 0b0100_1111, 0b1111_1111]), Some(429));
         // 5: 011011, 0: 00000, 3: 011001
-        assert_eq!(
-            status(&[0x48, 0x83, 0b0110_1100, 0b0000_1100, 0b1111_1111]),
-            Some(503)
-        );
+        assert_eq!(status(&[0x48, 0x83, 0b0110_1100, 0b0000_1100, 0b1111_1111]), Some(503));
     }
 
     #[test]
     fn a_long_header_has_its_length_in_several_bytes() {
         let mut block = Vec::new();
         header(&mut block, "a", &"b".repeat(127 + 300));
-        assert_eq!(
-            block.get(..6),
-            Some([0, 1, b'a', 127, 0b1010_1100, 2].as_slice())
-        );
+        assert_eq!(block.get(..6), Some([0, 1, b'a', 127, 0b1010_1100, 2].as_slice()));
         assert_eq!(block.len(), 6 + 427);
     }
 }

@@ -51,13 +51,7 @@ impl Held {
         let filter = format!(r#"{{"resourceSubscriptions":["{uri}"]}}"#);
         let stream = BackgroundStream::open(own, &target::get_stream(&session))?;
         let listen = BackgroundStream::open(own, &target::listen(r#""held""#, &filter))?;
-        Ok(Self {
-            session,
-            stream,
-            listen,
-            call: None,
-            own: own.clone(),
-        })
+        Ok(Self { session, stream, listen, call: None, own: own.clone() })
     }
 
     /// Starts the call that runs for `time`, if the server has such a tool.
@@ -93,22 +87,15 @@ impl Held {
         let pinged = target.ask(&mut target.client(), &ping);
         report("session", pinged.err().map(|error| error.to_string()));
         if let Some(call) = &self.call {
-            report(
-                "call",
-                call.recv_timeout(GRACE)
-                    .unwrap_or(Some("no end".to_owned())),
-            );
+            report("call", call.recv_timeout(GRACE).unwrap_or(Some("no end".to_owned())));
         }
         let before = [self.stream.count(), self.listen.count()];
         let changed = target.ask(&mut target.client(), &own.change());
-        let changed = changed
-            .err()
-            .map(|error| format!("nothing changed: {error}"));
+        let changed = changed.err().map(|error| format!("nothing changed: {error}"));
         let end = Instant::now() + CALL_DEADLINE;
-        for (name, stream, before) in [
-            ("stream", &self.stream, before[0]),
-            ("listen", &self.listen, before[1]),
-        ] {
+        for (name, stream, before) in
+            [("stream", &self.stream, before[0]), ("listen", &self.listen, before[1])]
+        {
             report(name, changed.clone().or_else(|| stream.wrong(before, end)));
         }
         problems
@@ -121,10 +108,7 @@ impl BackgroundStream {
         let request = target.http1(message);
         let mut stream =
             wire::open_stream(target.from, target.address, &request, CALL_DEADLINE, STAY)?;
-        let opened = Self {
-            updates: Arc::default(),
-            ended: Arc::default(),
-        };
+        let opened = Self { updates: Arc::default(), ended: Arc::default() };
         let reader = opened.clone();
         thread::spawn(move || {
             let mut buffer = [0; 16 << 10];

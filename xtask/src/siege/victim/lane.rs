@@ -68,12 +68,7 @@ impl Lane {
             What::Slow => SLOW,
             _ => Duration::ZERO,
         };
-        Self {
-            name,
-            period: Duration::from_millis(period),
-            takes,
-            what,
-        }
+        Self { name, period: Duration::from_millis(period), takes, what }
     }
 
     /// Prepares the calls.
@@ -83,11 +78,7 @@ impl Lane {
             What::Session => own.target.initialize(&mut client, "2025-11-25")?,
             _ => String::new(),
         };
-        Ok(State {
-            client,
-            session,
-            turn: 0,
-        })
+        Ok(State { client, session, turn: 0 })
     }
 
     /// Makes one call.
@@ -130,10 +121,9 @@ impl Own {
         let universe = &self.universe;
         match self.target.kind {
             Kind::Everything => ("test_simple_text", "{}".to_owned()),
-            Kind::Universe if turn.is_multiple_of(2) => (
-                "get_universe_state",
-                format!(r#"{{"universeId":"{universe}"}}"#),
-            ),
+            Kind::Universe if turn.is_multiple_of(2) => {
+                ("get_universe_state", format!(r#"{{"universeId":"{universe}"}}"#))
+            }
             Kind::Universe => (
                 "send_universe_command",
                 format!(r#"{{"universeId":"{universe}","command":{{"type":"tick","dt":1}}}}"#),
@@ -161,20 +151,13 @@ impl Own {
 
 impl Measured {
     pub(super) fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            calls: 0,
-            times: Vec::new(),
-            failure: None,
-        }
+        Self { name, calls: 0, times: Vec::new(), failure: None }
     }
 
     pub(super) fn note(&mut self, took: Duration, done: Result<()>) {
         self.calls += 1;
         match done {
-            Ok(()) => self
-                .times
-                .push(u64::try_from(took.as_micros()).unwrap_or(u64::MAX)),
+            Ok(()) => self.times.push(u64::try_from(took.as_micros()).unwrap_or(u64::MAX)),
             Err(error) => {
                 self.failure.get_or_insert_with(|| error.to_string());
             }

@@ -28,22 +28,14 @@ impl Round {
         let requests = requests.into_iter().flatten();
         Some(Self {
             tool: tool.to_owned(),
-            requests: requests
-                .map(|(key, it)| (key.clone(), it.clone()))
-                .collect(),
-            state: result
-                .get("requestState")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            requests: requests.map(|(key, it)| (key.clone(), it.clone())).collect(),
+            state: result.get("requestState").and_then(Value::as_str).map(str::to_owned),
         })
     }
 
     /// The same with another state.
     pub(super) fn with(&self, state: String) -> Self {
-        Self {
-            state: Some(state),
-            ..self.clone()
-        }
+        Self { state: Some(state), ..self.clone() }
     }
 
     /// What a willing user answers.
@@ -112,9 +104,7 @@ pub(super) async fn asking(bench: &mut Bench) -> Result<Vec<String>, Verdict> {
     }
     match &bench.asking {
         Some(asking) if !asking.is_empty() => Ok(asking.clone()),
-        _ => Err(Verdict::Inapplicable(
-            "no tool that may be called needs input".to_owned(),
-        )),
+        _ => Err(Verdict::Inapplicable("no tool that may be called needs input".to_owned())),
     }
 }
 
@@ -141,9 +131,8 @@ fn answer(request: &Value) -> Value {
         _ => {
             let properties = request.pointer("/params/requestedSchema/properties");
             let properties = properties.and_then(Value::as_object).into_iter().flatten();
-            let content: Map<_, _> = properties
-                .map(|(name, schema)| (name.clone(), value(schema)))
-                .collect();
+            let content: Map<_, _> =
+                properties.map(|(name, schema)| (name.clone(), value(schema))).collect();
             json!({"action": "accept", "content": content})
         }
     }
@@ -151,9 +140,7 @@ fn answer(request: &Value) -> Value {
 
 /// A value that fits a field of a form.
 fn value(schema: &Value) -> Value {
-    let first = schema
-        .pointer("/enum/0")
-        .or(schema.pointer("/oneOf/0/const"));
+    let first = schema.pointer("/enum/0").or(schema.pointer("/oneOf/0/const"));
     let given = schema.get("default").or(first).cloned();
     given.unwrap_or_else(|| match schema.get("type").and_then(Value::as_str) {
         Some("boolean") => json!(true),

@@ -49,11 +49,7 @@ pub(super) async fn notified(bench: &mut Bench) -> Verdict {
         let seen = format!("{other} was agreed and not asked for");
         return finding(seen, &exchange);
     }
-    let said: Vec<_> = exchange
-        .messages
-        .iter()
-        .filter(|it| is_of_tasks(it))
-        .collect();
+    let said: Vec<_> = exchange.messages.iter().filter(|it| is_of_tasks(it)).collect();
     if said.is_empty() && !agreed.is_empty() {
         // A notification is allowed to be lost.
         return Verdict::Inapplicable("nothing was said of the task in time".to_owned());
@@ -77,9 +73,7 @@ fn misfit(message: &Value, id: &str) -> Option<String> {
     }
     let named = params.get("taskId").unwrap_or(&Value::Null);
     if named != id {
-        return Some(format!(
-            "notifications/tasks is about {named}, which was not asked for"
-        ));
+        return Some(format!("notifications/tasks is about {named}, which was not asked for"));
     }
     let needed = ["status", "createdAt", "lastUpdatedAt", "ttlMs"];
     let outcome = match params.get("status").and_then(Value::as_str) {
@@ -97,8 +91,6 @@ fn misfit(message: &Value, id: &str) -> Option<String> {
 async fn leave(bench: &mut Bench) {
     if !bench.endpoint.is_http() {
         let params = json!({"requestId": ID, "reason": "a test"});
-        bench
-            .notify_with("notifications/cancelled", params, QUIET)
-            .await;
+        bench.notify_with("notifications/cancelled", params, QUIET).await;
     }
 }

@@ -108,9 +108,7 @@ pub(super) fn offers() -> Vec<Mutant> {
         ),
         modern(
             "messages.schema",
-            result("tools/call", |result| {
-                result["content"][0]["type"] = "poem".into()
-            }),
+            result("tools/call", |result| result["content"][0]["type"] = "poem".into()),
         ),
         legacy(
             "messages.schema",

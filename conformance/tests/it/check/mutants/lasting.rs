@@ -28,10 +28,7 @@ pub(super) fn streams() -> Vec<Mutant> {
                 }
             }),
         ),
-        legacy(
-            "http2.concurrent",
-            status(200, |asked| asked.body["id"] == "over-http2-5"),
-        ),
+        legacy("http2.concurrent", status(200, |asked| asked.body["id"] == "over-http2-5")),
         modern(
             "modern.initialize-versions",
             instead_error(|asked| asked.is_rpc("initialize"), 400, -32601),
@@ -43,9 +40,7 @@ pub(super) fn streams() -> Vec<Mutant> {
 fn hoarding() -> Fault {
     let kept = AtomicUsize::new(0);
     instead(move |asked| {
-        let is_left = asked.body["id"]
-            .as_str()
-            .is_some_and(|id| id.starts_with("left-"));
+        let is_left = asked.body["id"].as_str().is_some_and(|id| id.starts_with("left-"));
         let is_full = is_left && kept.fetch_add(1, Ordering::SeqCst) > 50;
         is_full.then(|| refused(asked, -32603))
     })

@@ -20,10 +20,7 @@ fn done(more: &Value) -> Value {
 }
 
 fn is_unknown_token(asked: &SentRequest) -> bool {
-    asked
-        .headers
-        .get("authorization")
-        .is_some_and(|it| it == "Bearer no-such-token")
+    asked.headers.get("authorization").is_some_and(|it| it == "Bearer no-such-token")
 }
 
 /// Answers so to a token that no server issued, with this challenge, in which `HOST` is the server.
@@ -64,15 +61,9 @@ pub(super) fn heads() -> Vec<Mutant> {
         modern("modern.param-header", regional()),
         modern(
             "modern.removed-methods",
-            instead_result(
-                |asked| asked.is_rpc("ping"),
-                json!({"resultType": "complete"}),
-            ),
+            instead_result(|asked| asked.is_rpc("ping"), json!({"resultType": "complete"})),
         ),
-        modern(
-            "modern.get-and-delete",
-            status(200, |asked| asked.method == Method::DELETE),
-        ),
+        modern("modern.get-and-delete", status(200, |asked| asked.method == Method::DELETE)),
         legacy(
             "session.unknown",
             answer_to(
@@ -85,10 +76,7 @@ pub(super) fn heads() -> Vec<Mutant> {
         legacy("access.metadata", refusing(401, Some("Bearer"))),
         modern(
             "access.metadata",
-            refusing(
-                401,
-                Some("Bearer resource_metadata=\"http://HOST/nothing\""),
-            ),
+            refusing(401, Some("Bearer resource_metadata=\"http://HOST/nothing\"")),
         ),
         legacy(
             "http.accept",
@@ -152,15 +140,10 @@ pub(super) fn messages() -> Vec<Mutant> {
                 }
             }),
         ),
-        modern(
-            "listen.several",
-            instead_error(|asked| asked.body["id"] == "second", 200, -32603),
-        ),
+        modern("listen.several", instead_error(|asked| asked.body["id"] == "second", 200, -32603)),
         legacy(
             "messages.schema",
-            result("prompts/list", |result| {
-                result["prompts"][0]["description"] = Value::Null
-            }),
+            result("prompts/list", |result| result["prompts"][0]["description"] = Value::Null),
         ),
         modern(
             "messages.schema",
@@ -185,9 +168,7 @@ pub(super) fn messages() -> Vec<Mutant> {
                 let ping = json!({"jsonrpc": "2.0", "id": "of the server", "method": "ping"});
                 let own =
                     json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": done(&json!({}))});
-                asked
-                    .is_call("look")
-                    .then(|| Answer::new(200, json!([ping, own])))
+                asked.is_call("look").then(|| Answer::new(200, json!([ping, own])))
             }),
         ),
     ]
@@ -237,38 +218,25 @@ pub(super) fn calls() -> Vec<Mutant> {
         ),
         legacy(
             "completion.unknown",
-            result("initialize", |result| {
-                result["capabilities"]["completions"] = json!({})
-            })
-            .and(instead_result(
-                |asked| asked.is_rpc("completion/complete"),
-                json!({"completion": {"values": []}}),
-            )),
+            result("initialize", |result| result["capabilities"]["completions"] = json!({})).and(
+                instead_result(
+                    |asked| asked.is_rpc("completion/complete"),
+                    json!({"completion": {"values": []}}),
+                ),
+            ),
         ),
-        legacy(
-            "tools.name-length",
-            first_tool("name", "n".repeat(65).into()),
-        ),
-        legacy(
-            "schemas.root",
-            first_tool("inputSchema", json!({"type": "object", "anyOf": [{}]})),
-        ),
+        legacy("tools.name-length", first_tool("name", "n".repeat(65).into())),
+        legacy("schemas.root", first_tool("inputSchema", json!({"type": "object", "anyOf": [{}]}))),
         modern(
             "schemas.property-names",
-            first_tool(
-                "inputSchema",
-                json!({"type": "object", "properties": {"a b": {}}}),
-            ),
+            first_tool("inputSchema", json!({"type": "object", "properties": {"a b": {}}})),
         ),
         modern("tools.order", turning()),
         modern(
             "schemas.header-names",
             annotated(json!({"type": "number", "x-mcp-header": "Size"})),
         ),
-        modern(
-            "schemas.header-names",
-            annotated(json!({"type": "string", "x-mcp-header": "a b"})),
-        ),
+        modern("schemas.header-names", annotated(json!({"type": "string", "x-mcp-header": "a b"}))),
         modern(
             "schemas.header-names",
             annotated(
@@ -305,9 +273,7 @@ fn regional() -> Fault {
             asked.body["params"]["arguments"] = json!({});
         }
     });
-    listing_look("inputSchema", schema)
-        .and(refusing)
-        .and(unasked)
+    listing_look("inputSchema", schema).and(refusing).and(unasked)
 }
 
 /// The read-only tool is listed with another schema, and takes whatever comes.
@@ -327,9 +293,7 @@ fn listing_look(member: &'static str, schema: Value) -> Fault {
 }
 
 fn first_tool(member: &'static str, value: Value) -> Fault {
-    result("tools/list", move |result| {
-        result["tools"][0][member] = value.clone()
-    })
+    result("tools/list", move |result| result["tools"][0][member] = value.clone())
 }
 
 /// Every second list of tools is in another order.

@@ -24,17 +24,12 @@ pub(super) fn tasks() -> Vec<Mutant> {
             "tasks.unknown",
             declaring().and(instead(|asked| {
                 let id = &asked.body["params"]["taskId"];
-                asked
-                    .is_rpc("tasks/get")
-                    .then(|| answered(asked, &task(id)))
+                asked.is_rpc("tasks/get").then(|| answered(asked, &task(id)))
             })),
         ),
         legacy(
             "tasks.guessable",
-            taking(
-                |number| format!("task-of-the-server-{number}"),
-                Shown::Nobody,
-            ),
+            taking(|number| format!("task-of-the-server-{number}"), Shown::Nobody),
         ),
         legacy("tasks.of-another-caller", taking(random, Shown::IfNamed)),
         legacy("tasks.listed", taking(random, Shown::Listed)),
@@ -103,10 +98,8 @@ fn started(asked: &SentRequest, flaw: &str) -> Answer {
     if flaw == NOTIFIED {
         without(&mut task, "ttlMs");
     }
-    let said = [
-        ("notifications/subscriptions/acknowledged", agreed),
-        ("notifications/tasks", task),
-    ];
+    let said =
+        [("notifications/subscriptions/acknowledged", agreed), ("notifications/tasks", task)];
     let said = said.map(|(method, params)| {
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         format!("data: {message}\n\n")

@@ -101,9 +101,7 @@ impl Dpop {
         }
         if Target::of(&claims.htu).as_ref() != Some(&self.endpoint) {
             let Target(endpoint) = &self.endpoint;
-            return Err(Denied::Proof(format!(
-                "it is for another URL (htu) than {endpoint}"
-            )));
+            return Err(Denied::Proof(format!("it is for another URL (htu) than {endpoint}")));
         }
         let now = seconds();
         let earliest = now.saturating_sub(PROOF_AGE.as_secs());
@@ -167,9 +165,7 @@ fn key(
     let header = jsonwebtoken::decode_header(proof).map_err(|_| no_jwt())?;
     let kind = header.typ.as_deref().unwrap_or_default();
     if !kind.eq_ignore_ascii_case("dpop+jwt") || header.crit.is_some() {
-        return Err(wrong(
-            "its type (typ) must be dpop+jwt, without extensions (crit)",
-        ));
+        return Err(wrong("its type (typ) must be dpop+jwt, without extensions (crit)"));
     }
     let algorithm = SigningAlgorithm::of(header.alg).filter(|it| algorithms.contains(it));
     let algorithm = algorithm.ok_or_else(no_jwt)?;
@@ -184,9 +180,7 @@ fn key(
 /// Whether the key in the header of a proof has a private part, or is a shared secret.
 fn shows_a_secret(proof: &str) -> bool {
     let header = proof.split('.').next().unwrap_or_default();
-    let header = BASE64URL_NOPAD
-        .decode(header.as_bytes())
-        .unwrap_or_default();
+    let header = BASE64URL_NOPAD.decode(header.as_bytes()).unwrap_or_default();
     let header: Map<String, Value> = serde_json::from_slice(&header).unwrap_or_default();
     let has = |name: &str| header.get("jwk").is_some_and(|jwk| jwk.get(name).is_some());
     has("d") || has("k")

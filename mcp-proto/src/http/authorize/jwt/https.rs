@@ -42,10 +42,8 @@ impl HttpsKeys {
     /// # Errors
     /// Another URL, or the system has no trusted certificates.
     pub fn new(url: &str) -> Result<Self, InvalidKeysUrl> {
-        let invalid = |problem: &str| InvalidKeysUrl {
-            url: url.to_owned(),
-            problem: problem.to_owned(),
-        };
+        let invalid =
+            |problem: &str| InvalidKeysUrl { url: url.to_owned(), problem: problem.to_owned() };
         let uri: Uri = url.parse().map_err(|_| invalid("it is not a URL"))?;
         let tls = match uri.scheme_str() {
             Some("https") => HttpsConnectorBuilder::new()
@@ -100,9 +98,7 @@ async fn read(response: Response<Incoming>) -> Result<String, String> {
         return Err(format!("the answer is {}, not 200 OK", response.status()));
     }
     let body = Limited::new(response.into_body(), MAX_KEY_SET_BYTES).collect();
-    let body = body
-        .await
-        .map_err(|problem| format!("no whole answer: {problem}"))?;
+    let body = body.await.map_err(|problem| format!("no whole answer: {problem}"))?;
     String::from_utf8(body.to_bytes().into()).map_err(|_| "the answer is not UTF-8".to_owned())
 }
 

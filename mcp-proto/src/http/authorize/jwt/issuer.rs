@@ -70,10 +70,7 @@ impl IssuerKeys {
     /// # Errors
     /// The text is not a JWK set, or has no key that verifies signatures.
     pub fn from_text(text: &str) -> Result<Self, InvalidKeys> {
-        let keys = Self {
-            fetch: None,
-            state: Arc::default(),
-        };
+        let keys = Self { fetch: None, state: Arc::default() };
         keys.replace(text)?;
         Ok(keys)
     }
@@ -81,10 +78,7 @@ impl IssuerKeys {
     /// The keys that `fetch` returns.
     #[must_use]
     pub fn fetched(fetch: impl FetchKeys + 'static) -> Self {
-        Self {
-            fetch: Some(Arc::new(fetch)),
-            state: Arc::default(),
-        }
+        Self { fetch: Some(Arc::new(fetch)), state: Arc::default() }
     }
 
     /// Replaces the keys.

@@ -59,11 +59,7 @@ impl KeySet {
         if document.keys.len() > MAX_KEYS {
             return invalid(format!("it has more than {MAX_KEYS} keys"));
         }
-        let keys: Vec<_> = document
-            .keys
-            .iter()
-            .filter_map(|it| read(it.get()))
-            .collect();
+        let keys: Vec<_> = document.keys.iter().filter_map(|it| read(it.get())).collect();
         match keys.is_empty() {
             true => invalid("it has no public key that verifies signatures".to_owned()),
             false => Ok(Self(keys)),
@@ -73,11 +69,8 @@ impl KeySet {
     /// The key that a token names. A token that names no key matches the only key of its algorithm.
     pub(super) fn find(&self, id: Option<&str>, algorithm: SigningAlgorithm) -> KeyLookup<'_> {
         let named = |key: &&Key| id.is_none() || key.id.as_deref() == id;
-        let mut fitting = self
-            .0
-            .iter()
-            .filter(named)
-            .filter(|key| key.algorithms.contains(&algorithm));
+        let mut fitting =
+            self.0.iter().filter(named).filter(|key| key.algorithms.contains(&algorithm));
         match (fitting.next(), fitting.next()) {
             (Some(_), Some(_)) if id.is_none() => {
                 KeyLookup::Unfit("it names no key (kid), and its issuer has several")
@@ -94,11 +87,7 @@ impl KeySet {
 fn read(text: &str) -> Option<Key> {
     let jwk: Jwk = serde_json::from_str(text).ok()?;
     let (algorithms, key) = verifying(&jwk)?;
-    Some(Key {
-        id: jwk.common.key_id,
-        algorithms,
-        key,
-    })
+    Some(Key { id: jwk.common.key_id, algorithms, key })
 }
 
 /// The algorithms that a key may verify, and the key; `None` if it may verify none.

@@ -100,11 +100,7 @@ where
         if data.is_empty() {
             return;
         }
-        let copied = if data.len() > COPIED {
-            0
-        } else {
-            data.len() + 2
-        };
+        let copied = if data.len() > COPIED { 0 } else { data.len() + 2 };
         self.gathered.reserve(SIZE_LINE + copied);
         // Formatting it would be a twentieth of what a short event costs.
         let digits = (usize::BITS - data.len().leading_zeros()).div_ceil(4);

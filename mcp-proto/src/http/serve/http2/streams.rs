@@ -56,9 +56,7 @@ struct Work<F> {
 pub(in crate::http::serve) fn note(has_frame: bool) {
     // Outside a stream (HTTP/1) there is nothing to record: the socket itself waits.
     let _ = PROGRESS.try_with(|progress| {
-        progress
-            .frames
-            .fetch_add(usize::from(has_frame), Ordering::Relaxed);
+        progress.frames.fetch_add(usize::from(has_frame), Ordering::Relaxed);
         progress.waits.store(has_frame, Ordering::Relaxed);
     });
 }

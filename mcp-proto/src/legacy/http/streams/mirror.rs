@@ -52,12 +52,7 @@ type Noted = (SessionId, Arc<Stream>);
 
 impl Mirror {
     pub(super) fn new(store: Arc<dyn EventStore>, timeout: Duration) -> Self {
-        Self {
-            store,
-            timeout,
-            queue: Mutex::default(),
-            rests: watch::Sender::new(true),
-        }
+        Self { store, timeout, queue: Mutex::default(), rests: watch::Sender::new(true) }
     }
 
     /// A stream has a new event or has ended.

@@ -38,11 +38,7 @@ impl Reader {
     }
 
     fn new(stream: Arc<Stream>, key: u64) -> Self {
-        Self {
-            stream,
-            key,
-            opening: None,
-        }
+        Self { stream, key, opening: None }
     }
 
     /// This future writes the stream. When the reader is dropped, a task runs the future until another reader comes.

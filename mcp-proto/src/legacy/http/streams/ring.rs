@@ -24,11 +24,7 @@ pub(super) struct Ring {
 
 impl Ring {
     pub(super) fn new(client: &Client) -> Self {
-        Self {
-            events: VecDeque::new(),
-            first: 1,
-            held: client.overdraw(Kind::KeptBytes, 0),
-        }
+        Self { events: VecDeque::new(), first: 1, held: client.overdraw(Kind::KeptBytes, 0) }
     }
 
     /// The client that it belongs to.
@@ -43,10 +39,7 @@ impl Ring {
 
     /// The bound that a large event would exceed, if any.
     pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
-        self.held
-            .client()
-            .hold_alone(Kind::KeptBytes, event)
-            .map(drop)
+        self.held.client().hold_alone(Kind::KeptBytes, event).map(drop)
     }
 
     /// The number of the next event.

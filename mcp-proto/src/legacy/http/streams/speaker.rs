@@ -65,11 +65,7 @@ impl Speaker {
 
     /// Ends it: it writes nothing more.
     pub(super) fn end(&self) {
-        let work = self
-            .work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(work);
     }
 }

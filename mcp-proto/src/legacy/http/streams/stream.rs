@@ -221,10 +221,7 @@ impl Stream {
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Vec<u8>, bounds: &Bounds) -> Pushed {
         let number = self.state().ring.next();
         // A large answer takes time to write, and a reader may need the lock meanwhile.
-        let event = event(EventId {
-            stream: self.name,
-            number,
-        });
+        let event = event(EventId { stream: self.name, number });
         let mut state = self.state();
         state.ring.push(event);
         let is_over = state.trim(bounds);
@@ -288,13 +285,10 @@ impl Stream {
         let said = state.ring.next();
         match &state.reader {
             _ if state.forgotten => Audience::Gone,
-            Some(reader) if reader.until.is_none() => Audience::Here {
-                room: said - reader.next < MAX_UNHEARD,
-                wants_id: state.wants_id,
-            },
-            _ => Audience::Away {
-                room: said - state.unheard < max_events as u64,
-            },
+            Some(reader) if reader.until.is_none() => {
+                Audience::Here { room: said - reader.next < MAX_UNHEARD, wants_id: state.wants_id }
+            }
+            _ => Audience::Away { room: said - state.unheard < max_events as u64 },
         }
     }
 
@@ -315,15 +309,7 @@ impl Stream {
         if state.turn != key {
             return Poll::Ready(None);
         }
-        let State {
-            ring,
-            reader: Some(reader),
-            unheard,
-            is_quiet,
-            ended,
-            ..
-        } = &mut *state
-        else {
+        let State { ring, reader: Some(reader), unheard, is_quiet, ended, .. } = &mut *state else {
             return Poll::Ready(None);
         };
         let goes = |until| reader.next > until || reader.next < ring.first();
@@ -357,11 +343,7 @@ impl Stream {
     pub(in crate::legacy::http) fn taken_over(&self, number: u64) {
         let mut state = self.state();
         // A newer reader begins after that event.
-        if state
-            .reader
-            .as_ref()
-            .is_some_and(|reader| reader.first <= number)
-        {
+        if state.reader.as_ref().is_some_and(|reader| reader.first <= number) {
             state.reader = None;
             self.wake(state);
         }
@@ -395,9 +377,7 @@ impl Stream {
 
     /// The data to write; `None` if the stream is to be removed from the store.
     pub(super) fn news(&self) -> Option<News> {
-        let State {
-            ring, unwritten, ..
-        } = &mut *self.state();
+        let State { ring, unwritten, .. } = &mut *self.state();
         unwritten.news(ring)
     }
 
@@ -445,11 +425,7 @@ impl State {
     fn read_from(&mut self, next: u64) -> u64 {
         self.is_quiet = false;
         self.wants_id = next == self.ring.next() && !self.ended;
-        self.reader = Some(Reading {
-            first: next,
-            next,
-            until: None,
-        });
+        self.reader = Some(Reading { first: next, next, until: None });
         self.next_turn()
     }
 

@@ -45,10 +45,7 @@ impl Table {
     pub(super) fn insert(&mut self, session: &SessionId, stream: &Arc<Stream>) {
         let name = stream.name();
         let of_session = self.sessions.entry(session.clone()).or_default();
-        let entry = StreamEntry {
-            stream: Arc::clone(stream),
-            kept: None,
-        };
+        let entry = StreamEntry { stream: Arc::clone(stream), kept: None };
         of_session.streams.insert(name, entry);
     }
 
@@ -99,11 +96,7 @@ impl Table {
         let too_many = of_session.kept.len() > max_per_session;
         let oldest = of_session.kept.first().copied().filter(|_| too_many);
         self.next_age += 1;
-        let kept = KeptStream {
-            session: session.clone(),
-            name,
-            client: client.clone(),
-        };
+        let kept = KeptStream { session: session.clone(), name, client: client.clone() };
         self.kept.insert(age, kept);
         let mut forgotten = Vec::new();
         forgotten.extend(oldest.and_then(|age| self.forget(age)));

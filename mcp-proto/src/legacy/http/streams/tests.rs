@@ -27,9 +27,7 @@ async fn talk(
         context.release_connection(Duration::from_secs(1)).await;
         for step in 2..5_000 {
             let message = "x".repeat(1_000);
-            context
-                .progress(f64::from(step), None, Some(&message))
-                .await;
+            context.progress(f64::from(step), None, Some(&message)).await;
         }
     }
     let seconds = arguments["seconds"].as_u64().unwrap();
@@ -173,13 +171,7 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
     assert_eq!((sizes(&service).0, sizes(&service).1), (1, 2));
     settle().await;
     // When an ended session is requested, everything that is left of it is removed.
-    service
-        .legacy()
-        .0
-        .sessions
-        .remove(&SessionId::from_header(&two))
-        .await
-        .unwrap();
+    service.legacy().0.sessions.remove(&SessionId::from_header(&two)).await.unwrap();
     let response = send(&service, Method::GET, Some(&two), &Value::Null).await;
     assert_eq!(response.status(), 404);
     drop(open);
@@ -199,10 +191,8 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_others() {
     let config = HttpConfig::default();
-    let (max_events, max_bytes) = (
-        config.legacy.max_kept_events,
-        config.legacy.max_kept_bytes_per_stream,
-    );
+    let (max_events, max_bytes) =
+        (config.legacy.max_kept_events, config.legacy.max_kept_bytes_per_stream);
     let service = service(config);
     let session = session(&service).await;
     let params = json!({"name": "talk", "arguments": {"seconds": 0, "leaves": true}, "_meta": {"progressToken": 1}});
@@ -246,11 +236,7 @@ async fn a_session_that_ends_ends_what_listens_for_it() {
 async fn a_client_that_comes_and_goes_leaves_one_task() {
     let service = service(HttpConfig::default());
     let session = session(&service).await;
-    let tasks = || {
-        tokio::runtime::Handle::current()
-            .metrics()
-            .num_alive_tasks()
-    };
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let before = tasks();
     let get = || send(&service, Method::GET, Some(&session), &Value::Null);
     for settles in [true, false] {

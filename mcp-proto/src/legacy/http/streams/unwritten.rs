@@ -44,13 +44,7 @@ pub(super) struct News {
 
 impl Default for Unwritten {
     fn default() -> Self {
-        Self {
-            next: 1,
-            noted: false,
-            complete: false,
-            given_up: false,
-            requests: Vec::new(),
-        }
+        Self { next: 1, noted: false, complete: false, given_up: false, requests: Vec::new() }
     }
 }
 
@@ -93,10 +87,7 @@ impl Unwritten {
             if bytes > AT_ONCE && !events.is_empty() {
                 break;
             }
-            events.push(StreamEvent {
-                number: next,
-                text: text.clone(),
-            });
+            events.push(StreamEvent { number: next, text: text.clone() });
             next += 1;
         }
         if self.given_up {
@@ -104,14 +95,7 @@ impl Unwritten {
         }
         let about = serde_json::to_vec(&self.requests).unwrap_or_default();
         let more = next < ring.next();
-        Some(News {
-            about: about.into(),
-            first,
-            events,
-            ended: self.complete && !more,
-            next,
-            more,
-        })
+        Some(News { about: about.into(), first, events, ended: self.complete && !more, next, more })
     }
 
     pub(super) fn written(&mut self, next: u64) {

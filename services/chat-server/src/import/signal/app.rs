@@ -29,10 +29,7 @@ pub(in crate::import) fn read(
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
     let path = Path::new(&unit.file);
-    let mut known = BackupState {
-        files: files(unit),
-        ..BackupState::default()
-    };
+    let mut known = BackupState { files: files(unit), ..BackupState::default() };
     unit.tree.read(&unit.file, |file, _| {
         let mut lines = Lines::new(file).map_err(io_at(path))?;
         let (mut number, mut done) = (0_u64, 0);
@@ -47,10 +44,8 @@ pub(in crate::import) fn read(
                 Line::TooLong => None,
             };
             let Some(frame) = frame else {
-                reading.skip(format_args!(
-                    "{}: line {number} is not a frame: left out",
-                    unit.key()
-                ));
+                reading
+                    .skip(format_args!("{}: line {number} is not a frame: left out", unit.key()));
                 continue;
             };
             for event in known.frame(&frame, reading, number) {
@@ -71,9 +66,8 @@ fn files(unit: &Unit) -> HashMap<String, String> {
     let root = format!("{}files/", unit.folder());
     let mut files = HashMap::new();
     let digits = "0123456789abcdef";
-    let pairs = digits
-        .chars()
-        .flat_map(|one| digits.chars().map(move |other| format!("{one}{other}/")));
+    let pairs =
+        digits.chars().flat_map(|one| digits.chars().map(move |other| format!("{one}{other}/")));
     for folder in std::iter::once(String::new()).chain(pairs) {
         for path in unit.tree.names(&format!("{root}{folder}")) {
             let name = path.rsplit('/').next().unwrap_or_default();
@@ -119,10 +113,7 @@ impl BackupState {
                     ));
                 }
                 (Some(chat), Some(message)) => {
-                    return vec![Event::Message {
-                        chat,
-                        message: Box::new(message),
-                    }];
+                    return vec![Event::Message { chat, message: Box::new(message) }];
                 }
                 _ => reading.skip(format_args!(
                     "line {number}: a message has no chat or no time: left out"
@@ -137,17 +128,11 @@ impl BackupState {
             return;
         };
         if let Some(group) = recipient.get("group") {
-            let name = group
-                .pointer("/snapshot/title/title")
-                .and_then(Value::as_str);
+            let name = group.pointer("/snapshot/title/title").and_then(Value::as_str);
             let name = name.unwrap_or("Group").to_owned();
             // The key of a group gives access to the group; the digest of the key does not.
             let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
-            let digest: String = HEXLOWER
-                .encode(&Sha256::digest(key))
-                .chars()
-                .take(24)
-                .collect();
+            let digest: String = HEXLOWER.encode(&Sha256::digest(key)).chars().take(24).collect();
             let chat = Chat {
                 id: format!("group-{digest}"),
                 name,
@@ -164,9 +149,7 @@ impl BackupState {
             let names: Vec<String> = names.into_iter().filter_map(part).collect();
             (!names.is_empty()).then(|| names.join(" "))
         };
-        let nickname = contact
-            .and_then(|it| it.pointer("/nickname/given"))
-            .and_then(Value::as_str);
+        let nickname = contact.and_then(|it| it.pointer("/nickname/given")).and_then(Value::as_str);
         let phone = part("e164").map(|number| format!("+{}", number.trim_start_matches('+')));
         let username = part("username");
         let name = nickname
@@ -176,11 +159,7 @@ impl BackupState {
             .or_else(|| phone.clone())
             .or_else(|| username.clone());
         let name = match (name, is_me) {
-            (_, true) => reading
-                .options
-                .me
-                .clone()
-                .unwrap_or_else(|| "Me".to_owned()),
+            (_, true) => reading.options.me.clone().unwrap_or_else(|| "Me".to_owned()),
             (Some(name), _) => name,
             (None, _) => other_kind(recipient),
         };
@@ -202,11 +181,7 @@ impl BackupState {
             (Some(group), _) => group.clone(),
             (None, Some(person)) => Chat {
                 id: person.id.clone(),
-                name: if person.is_me {
-                    "Note to Self".to_owned()
-                } else {
-                    person.name.clone()
-                },
+                name: if person.is_me { "Note to Self".to_owned() } else { person.name.clone() },
                 kind: ChatKind::Direct,
                 participants: None,
             },
@@ -220,30 +195,19 @@ impl BackupState {
     fn message(&self, item: &Value, first: Option<i64>) -> Option<Message> {
         let sent = number(item, "dateSent")?;
         let author = text(item, "authorId").and_then(|id| self.people.get(&id));
-        let versions = item
-            .get("revisions")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let begun = versions
-            .filter_map(|version| number(version, "dateSent"))
-            .min()
-            .or(first);
+        let versions = item.get("revisions").and_then(Value::as_array).into_iter().flatten();
+        let begun = versions.filter_map(|version| number(version, "dateSent")).min().or(first);
         let begun = begun.map_or(sent, |begun| begun.min(sent));
         let author_id = author.map_or("", |author| author.id.as_str());
-        let expires = number(item, "expiresInMs")
-            .filter(|ms| *ms > 0)
-            .and_then(|ms| {
-                let begin = number(item, "expireStartDate").unwrap_or(sent);
-                Timestamp::from_millisecond(begin.checked_add(ms)?).ok()
-            });
+        let expires = number(item, "expiresInMs").filter(|ms| *ms > 0).and_then(|ms| {
+            let begin = number(item, "expireStartDate").unwrap_or(sent);
+            Timestamp::from_millisecond(begin.checked_add(ms)?).ok()
+        });
         let mut message = Message {
             id: id_of(begun, author_id),
             timestamp: Timestamp::from_millisecond(begun).ok()?,
             sender: author.cloned(),
-            edited: (begun != sent)
-                .then(|| Timestamp::from_millisecond(sent).ok())
-                .flatten(),
+            edited: (begun != sent).then(|| Timestamp::from_millisecond(sent).ok()).flatten(),
             expires,
             ..Message::default()
         };
@@ -257,41 +221,27 @@ impl BackupState {
 
     /// The content of a message.
     fn fill(&self, message: &mut Message, kind: &str, said: &Value) {
-        let body = |value: &Value| {
-            value
-                .pointer("/text/body")
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
-        let by = message
-            .sender
-            .as_ref()
-            .map(|sender| sender.name.clone())
-            .unwrap_or_default();
+        let body =
+            |value: &Value| value.pointer("/text/body").and_then(Value::as_str).map(str::to_owned);
+        let by = message.sender.as_ref().map(|sender| sender.name.clone()).unwrap_or_default();
         match kind {
             "standardMessage" => {
                 message.body = Body::Text(body(said).unwrap_or_default());
-                message.attachments = list(said, "attachments")
-                    .map(|file| self.attachment(file))
-                    .collect();
+                message.attachments =
+                    list(said, "attachments").map(|file| self.attachment(file)).collect();
                 message.reply_to = said.get("quote").and_then(|quote| {
                     let author = text(quote, "authorId").and_then(|id| self.people.get(&id))?;
                     Some(id_of(number(quote, "targetSentTimestamp")?, &author.id))
                 });
             }
             "directStoryReplyMessage" => {
-                let words = said
-                    .pointer("/textReply/text/body")
-                    .or_else(|| said.get("emoji"));
+                let words = said.pointer("/textReply/text/body").or_else(|| said.get("emoji"));
                 message.body =
                     Body::Text(words.and_then(Value::as_str).unwrap_or_default().to_owned());
             }
             "contactMessage" => {
-                let part = |path: &str| {
-                    said.pointer(path)
-                        .and_then(Value::as_str)
-                        .unwrap_or_default()
-                };
+                let part =
+                    |path: &str| said.pointer(path).and_then(Value::as_str).unwrap_or_default();
                 let name = format!(
                     "{} {}",
                     part("/contact/name/givenName"),
@@ -299,10 +249,7 @@ impl BackupState {
                 );
                 let phone =
                     Some(part("/contact/number/0/value").to_owned()).filter(|it| !it.is_empty());
-                message.body = Body::Contact {
-                    name: name.trim().to_owned(),
-                    phone,
-                };
+                message.body = Body::Contact { name: name.trim().to_owned(), phone };
             }
             "stickerMessage" => {
                 let emoji = said.pointer("/sticker/emoji").and_then(Value::as_str);
@@ -330,14 +277,10 @@ impl BackupState {
             // View-once media are not kept.
             "viewOnceMessage" => message.body = Body::Unknown("[View once]".to_owned()),
             "paymentNotification" => {
-                let parts = ["amountMob", "note"]
-                    .into_iter()
-                    .filter_map(|name| text(said, name));
+                let parts = ["amountMob", "note"].into_iter().filter_map(|name| text(said, name));
                 let parts: Vec<String> = parts.collect();
                 message.body = Body::Unknown(
-                    format!("[Payment] {}", parts.join(" MOB, "))
-                        .trim_end()
-                        .to_owned(),
+                    format!("[Payment] {}", parts.join(" MOB, ")).trim_end().to_owned(),
                 );
             }
             "giftBadge" => message.body = Body::Unknown("[Donation badge]".to_owned()),
@@ -346,20 +289,14 @@ impl BackupState {
         }
         message.reactions = gather(list(said, "reactions").filter_map(|reaction| {
             let author = text(reaction, "authorId").and_then(|id| self.people.get(&id));
-            Some((
-                author.map(|it| it.name.clone()).unwrap_or_default(),
-                text(reaction, "emoji")?,
-            ))
+            Some((author.map(|it| it.name.clone()).unwrap_or_default(), text(reaction, "emoji")?))
         }));
     }
 
     fn attachment(&self, attachment: &Value) -> Attachment {
         let pointer = attachment.get("pointer").unwrap_or(attachment);
         let (media_type, name) = (text(pointer, "contentType"), text(pointer, "fileName"));
-        let kind = match media_type
-            .as_deref()
-            .and_then(|kind| kind.split('/').next())
-        {
+        let kind = match media_type.as_deref().and_then(|kind| kind.split('/').next()) {
             Some("image") => AttachmentKind::Image,
             Some("video") => AttachmentKind::Video,
             Some("audio") => AttachmentKind::Audio,
@@ -381,9 +318,8 @@ impl BackupState {
     /// Where the bytes of a file are. It is named by the digest of its bytes, or by how it was encrypted.
     fn place(&self, pointer: &Value) -> AttachmentPlace {
         let locator = pointer.get("locatorInfo").unwrap_or(pointer);
-        let digests = ["plaintextHash", "encryptedDigest", "digest"]
-            .into_iter()
-            .filter_map(|name| {
+        let digests =
+            ["plaintextHash", "encryptedDigest", "digest"].into_iter().filter_map(|name| {
                 let bytes = BASE64.decode(text(locator, name)?.as_bytes()).ok()?;
                 self.files.get(&HEXLOWER.encode(&bytes)).cloned()
             });
@@ -398,9 +334,7 @@ impl BackupState {
 
 /// The name of a recipient that is neither a contact nor a group.
 fn other_kind(recipient: &Value) -> String {
-    let kind = recipient
-        .as_object()
-        .and_then(|members| members.keys().find(|key| *key != "id"));
+    let kind = recipient.as_object().and_then(|members| members.keys().find(|key| *key != "id"));
     kind.map_or_else(|| "Unknown".to_owned(), |kind| words_of(kind))
 }
 
@@ -413,16 +347,7 @@ fn uuid(text: &str) -> Option<String> {
     };
     let hex = HEXLOWER.encode(&bytes);
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
-    Some(
-        [
-            part(0, 8),
-            part(8, 12),
-            part(12, 16),
-            part(16, 20),
-            part(20, 32),
-        ]
-        .join("-"),
-    )
+    Some([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
 }
 
 /// Signal identifies a message by its author and the time at which it was sent.
@@ -449,9 +374,5 @@ fn as_number(value: &Value) -> Option<i64> {
 }
 
 pub(super) fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    value.get(name).and_then(Value::as_array).into_iter().flatten()
 }

@@ -42,17 +42,9 @@ pub(super) fn read<R: Read>(
 fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry> {
     let text = |name: &str| object.get(name).and_then(said);
     let flag = |name: &str| {
-        object
-            .get(name)
-            .is_some_and(|value| value.as_bool().unwrap_or(!value.is_null()))
+        object.get(name).is_some_and(|value| value.as_bool().unwrap_or(!value.is_null()))
     };
-    let list = |name: &str| {
-        object
-            .get(name)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-    };
+    let list = |name: &str| object.get(name).and_then(Value::as_array).into_iter().flatten();
     let sender = text("sender").unwrap_or_default().to_owned();
     let body = text("body").unwrap_or_default().trim_end().to_owned();
     let deleted = flag("deleted");
@@ -67,9 +59,8 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry>
         };
         (action.to_owned(), format!("{sender}: {words}"))
     });
-    let mut attachments: Vec<Attachment> = list("attachments")
-        .filter_map(|it| attachment(it, folder))
-        .collect();
+    let mut attachments: Vec<Attachment> =
+        list("attachments").filter_map(|it| attachment(it, folder)).collect();
     attachments.extend(sticker(object.get("sticker"), folder));
     let (time, at) = moment(text("date")?)?;
     Some(SignalEntry {
@@ -149,8 +140,5 @@ fn sticker(sticker: Option<&Value>, folder: &Folder) -> Option<Attachment> {
         .zip(member("id"))
         .zip(member("extension"))
         .map(|((pack, id), end)| format!("{pack}/{id}.{end}"));
-    Some(folder.sticker(
-        sticker.as_str().or_else(|| member("emoji")),
-        path.as_deref(),
-    ))
+    Some(folder.sticker(sticker.as_str().or_else(|| member("emoji")), path.as_deref()))
 }

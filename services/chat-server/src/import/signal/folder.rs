@@ -14,9 +14,7 @@ pub(super) struct Folder {
 impl Folder {
     /// The folder `below` of the export, with a slash after it; `prefix` is put before all paths.
     pub(super) fn new(prefix: &str, below: &str) -> Self {
-        let parent = below
-            .strip_suffix('/')
-            .map(|below| below.rfind('/').map_or(0, |at| at + 1));
+        let parent = below.strip_suffix('/').map(|below| below.rfind('/').map_or(0, |at| at + 1));
         Self {
             prefix: format!("{prefix}{below}"),
             beside: parent.map(|end| format!("{prefix}{}", below.get(..end).unwrap_or_default())),
@@ -55,9 +53,7 @@ impl Folder {
 
 /// The kind of a file, by the end of its name.
 pub(in crate::import) fn kind_of(name: &str) -> AttachmentKind {
-    let end = name
-        .rsplit_once('.')
-        .map(|(_, end)| end.to_ascii_lowercase());
+    let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
     match end.as_deref() {
         Some(
             "jpg" | "jpeg" | "jfif" | "png" | "apng" | "gif" | "heic" | "heif" | "avif" | "bmp"

@@ -25,10 +25,8 @@ const MEDIA: &str = "/media/";
 const STICKER: &str = "./exported_stickers/";
 
 /// The texts in place of files that were not exported, and their kinds.
-const LEFT_OUT: [(&str, &str); 2] = [
-    ("(media not exported)", "media"),
-    ("(attachment not exported)", "attachment"),
-];
+const LEFT_OUT: [(&str, &str); 2] =
+    [("(media not exported)", "media"), ("(attachment not exported)", "attachment")];
 
 pub(super) fn read<R: Read>(
     mut lines: Lines<R>,
@@ -88,15 +86,9 @@ fn header(line: &str) -> Option<(SignalEntry, &str)> {
     let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
     let (time, at) = moment(time)?;
     let rest = rest.strip_prefix(' ')?;
-    let (sender, text) = rest
-        .split_once(": ")
-        .or_else(|| Some((rest.trim_end().strip_suffix(':')?, "")))?;
-    let entry = SignalEntry {
-        time,
-        at,
-        sender: sender.to_owned(),
-        ..SignalEntry::default()
-    };
+    let (sender, text) =
+        rest.split_once(": ").or_else(|| Some((rest.trim_end().strip_suffix(':')?, "")))?;
+    let entry = SignalEntry { time, at, sender: sender.to_owned(), ..SignalEntry::default() };
     Some((entry, text))
 }
 
@@ -199,12 +191,7 @@ fn without_files(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>)
         let Some((before, name, path, after)) = link(before, from) else {
             break;
         };
-        kept.push_str(
-            before
-                .strip_suffix('!')
-                .filter(|_| is_file)
-                .unwrap_or(before),
-        );
+        kept.push_str(before.strip_suffix('!').filter(|_| is_file).unwrap_or(before));
         attachments.push(match is_file {
             false => folder.sticker(Some(name).filter(|name| !name.is_empty()), Some(path)),
             true => {
@@ -237,10 +224,7 @@ fn link<'l>(before: &'l str, from: &'l str) -> Option<(&'l str, &'l str, &'l str
     // A name has few brackets.
     for _ in 0..8 {
         let path = name.replace(char::is_whitespace, "%20");
-        if let Some(after) = from
-            .strip_prefix(&*path)
-            .and_then(|rest| rest.strip_prefix(')'))
-        {
+        if let Some(after) = from.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(')')) {
             return Some((text, name, from.get(..path.len())?, after));
         }
         let Some((shorter, _)) = text.rsplit_once('[') else {

@@ -39,11 +39,6 @@ impl Head {
             (_, "personal_chat" | "bot_chat") => "Deleted Account".to_owned(),
             _ => format!("Chat {id}"),
         };
-        Chat {
-            participants: (kind == "saved_messages").then_some(1),
-            kind: kind_of,
-            name,
-            id,
-        }
+        Chat { participants: (kind == "saved_messages").then_some(1), kind: kind_of, name, id }
     }
 }

@@ -34,11 +34,7 @@ pub(super) fn attachments(entry: &Map<String, Value>) -> Vec<Attachment> {
         media_type: member(entry, "mime_type").map(str::to_owned),
         size: size(entry, "file_size"),
         seconds: number(entry, "duration_seconds").and_then(|seconds| u32::try_from(seconds).ok()),
-        ..attachment(
-            kind(entry),
-            path,
-            member(entry, "file_name").map(str::to_owned),
-        )
+        ..attachment(kind(entry), path, member(entry, "file_name").map(str::to_owned))
     });
     let card = member(entry, "contact_vcard").map(|path| Attachment {
         media_type: Some("text/vcard".to_owned()),
@@ -87,9 +83,7 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     for (member, what) in OTHERS {
         if let Some(value) = entry.get(member) {
             let described = describe(value, 0).join("; ");
-            return Some(with_text(
-                format!("[{what}] {described}").trim_end().to_owned(),
-            ));
+            return Some(with_text(format!("[{what}] {described}").trim_end().to_owned()));
         }
     }
     None
@@ -126,18 +120,13 @@ pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.chars().take(500).collect()],
         Value::Number(number) => vec![number.to_string()],
-        Value::Array(items) if depth < MAX_DEPTH => items
-            .iter()
-            .flat_map(|item| describe(item, depth + 1))
-            .collect(),
+        Value::Array(items) if depth < MAX_DEPTH => {
+            items.iter().flat_map(|item| describe(item, depth + 1)).collect()
+        }
         Value::Object(object) => {
-            let named = ["title", "text"]
-                .into_iter()
-                .filter_map(|name| object.get(name))
-                .map(plain);
-            let lists = ["answers", "items"]
-                .into_iter()
-                .filter_map(|name| object.get(name));
+            let named =
+                ["title", "text"].into_iter().filter_map(|name| object.get(name)).map(plain);
+            let lists = ["answers", "items"].into_iter().filter_map(|name| object.get(name));
             let others = object
                 .iter()
                 .filter(|(name, _)| {
@@ -184,10 +173,7 @@ fn kind(entry: &Map<String, Value>) -> AttachmentKind {
 
 /// A file that was not exported has a sentence in parentheses for its path.
 fn place(path: &str) -> AttachmentPlace {
-    match path
-        .strip_prefix('(')
-        .and_then(|path| path.strip_suffix(')'))
-    {
+    match path.strip_prefix('(').and_then(|path| path.strip_suffix(')')) {
         Some(why) => AttachmentPlace::Missing(Some(why.to_owned())),
         None => AttachmentPlace::Export(path.to_owned()),
     }

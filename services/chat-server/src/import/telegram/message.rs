@@ -111,13 +111,7 @@ fn person(
     };
     let name = name.unwrap_or(DELETED).to_owned();
     let is_me = me == Some(id.as_str()) || options.me.as_deref() == Some(name.as_str());
-    Some(Participant {
-        id,
-        name,
-        username: None,
-        phone: None,
-        is_me,
-    })
+    Some(Participant { id, name, username: None, phone: None, is_me })
 }
 
 /// Before 2021 an id was a bare number: at first that of a user; then with 2³² added to it, or 2³³ for a group or a
@@ -160,9 +154,7 @@ fn reactions(entry: &Map<String, Value>) -> Vec<Reaction> {
             count: number(reaction, "count")
                 .and_then(|count| u32::try_from(count).ok())
                 .unwrap_or(1),
-            by: by
-                .filter_map(|by| by.get("from")?.as_str().map(str::to_owned))
-                .collect(),
+            by: by.filter_map(|by| by.get("from")?.as_str().map(str::to_owned)).collect(),
         })
     };
     reactions.iter().filter_map(reaction).collect()

@@ -34,10 +34,8 @@ pub(in crate::import) fn pages(unit: &Unit) -> Vec<String> {
         }
     };
     let names = unit.tree.names(unit.folder());
-    let mut pages: Vec<(u32, String)> = names
-        .into_iter()
-        .filter_map(|name| Some((number(&name)?, name)))
-        .collect();
+    let mut pages: Vec<(u32, String)> =
+        names.into_iter().filter_map(|name| Some((number(&name)?, name))).collect();
     pages.sort();
     pages.into_iter().map(|(_, name)| name).collect()
 }
@@ -60,9 +58,7 @@ pub(in crate::import) fn read(
             }
             done += size;
             let mut bytes = Vec::new();
-            file.take(MAX_PAGE)
-                .read_to_end(&mut bytes)
-                .map_err(io_at(Path::new(&page)))?;
+            file.take(MAX_PAGE).read_to_end(&mut bytes).map_err(io_at(Path::new(&page)))?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         })?;
         let document = Html::parse_document(&text);
@@ -81,10 +77,8 @@ pub(in crate::import) fn read(
             };
             match message {
                 Ok(message) => {
-                    let event = Event::Message {
-                        chat: state.chat.id.clone(),
-                        message: Box::new(message),
-                    };
+                    let event =
+                        Event::Message { chat: state.chat.id.clone(), message: Box::new(message) };
                     if reading.take(event).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -120,27 +114,18 @@ impl State {
             .map(text)
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| "Telegram".to_owned());
-        let names: BTreeSet<String> = messages
-            .iter()
-            .filter_map(|message| sender(*message))
-            .collect();
+        let names: BTreeSet<String> =
+            messages.iter().filter_map(|message| sender(*message)).collect();
         let kind = match names.len() {
             0 => ChatKind::Unknown,
             1 | 2 => ChatKind::Direct,
             _ => ChatKind::Group,
         };
-        let other = names
-            .iter()
-            .find(|other| **other != name && names.contains(&name));
+        let other = names.iter().find(|other| **other != name && names.contains(&name));
         let me = other.filter(|_| kind == ChatKind::Direct).cloned();
         Self {
             me: reading.options.me.clone().or(me),
-            chat: Chat {
-                id: name.clone(),
-                name,
-                kind,
-                participants: None,
-            },
+            chat: Chat { id: name.clone(), name, kind, participants: None },
             prefix: format!("{}{}", unit.prefix, unit.folder()),
             clock: Clock::new(&reading.options.zone),
             sender: None,
@@ -156,10 +141,7 @@ impl State {
             if id.starts_with('-') {
                 return None;
             }
-            let said = Body::Service {
-                action: "notice".to_owned(),
-                text: text(body),
-            };
+            let said = Body::Service { action: "notice".to_owned(), text: text(body) };
             return Some(match self.last {
                 Some(at) => Ok(message(id, at, None, said)),
                 None => Err("a service message before the first that has a time"),
@@ -186,16 +168,9 @@ impl State {
         for attachment in &mut attachments {
             media::put_below(attachment, &self.prefix);
         }
-        let mut read = message(
-            id,
-            at,
-            self.sender.clone(),
-            special.unwrap_or(Body::Text(words)),
-        );
+        let mut read = message(id, at, self.sender.clone(), special.unwrap_or(Body::Text(words)));
         read.attachments = attachments;
-        read.forwarded_from = forwarded
-            .and_then(|it| child(it, "from_name"))
-            .map(own_text);
+        read.forwarded_from = forwarded.and_then(|it| child(it, "from_name")).map(own_text);
         let reply = child(body, "reply_to")
             .and_then(|reply| descendants(reply).find_map(|it| it.attr("href")));
         read.reply_to = reply.and_then(|link| Some(link.split_once("go_to_message")?.1.to_owned()));
@@ -216,21 +191,13 @@ impl State {
 }
 
 fn message(id: String, at: Timestamp, sender: Option<Participant>, body: Body) -> Message {
-    Message {
-        id,
-        timestamp: at,
-        sender,
-        body,
-        ..Message::default()
-    }
+    Message { id, timestamp: at, sender, body, ..Message::default() }
 }
 
 /// The content of a message that is not text, and its files.
 fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
     let part = |name: &str| first(wrap, name).map(text).unwrap_or_default();
-    let link = descendants(wrap)
-        .find_map(|it| it.attr("href"))
-        .map(str::to_owned);
+    let link = descendants(wrap).find_map(|it| it.attr("href")).map(str::to_owned);
     if first(wrap, "media_poll").is_some() {
         let answers = by_class(wrap, "answer").map(answer).collect();
         let question = part("question");
@@ -244,19 +211,10 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
         Some((latitude.parse().ok()?, longitude.parse().ok()?))
     });
     if let Some((latitude, longitude)) = place {
-        let names: Vec<&str> = [&*title, &*description]
-            .into_iter()
-            .filter(|it| !it.is_empty())
-            .collect();
+        let names: Vec<&str> =
+            [&*title, &*description].into_iter().filter(|it| !it.is_empty()).collect();
         let name = Some(names.join(", ")).filter(|_| is("media_venue"));
-        return (
-            Some(Body::Location {
-                latitude,
-                longitude,
-                name,
-            }),
-            Vec::new(),
-        );
+        return (Some(Body::Location { latitude, longitude, name }), Vec::new());
     }
     if is("media_contact") {
         let phone = status.trim_end_matches(" - vCard").to_owned();
@@ -267,13 +225,7 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
         let missed = status.starts_with("Missed") || status.starts_with("Cancelled");
         let action = if missed { "missed_call" } else { "phone_call" };
         let text = format!("{title}: {status} call");
-        return (
-            Some(Body::Service {
-                action: action.to_owned(),
-                text,
-            }),
-            Vec::new(),
-        );
+        return (Some(Body::Service { action: action.to_owned(), text }), Vec::new());
     }
     let kinds = [
         ("sticker_wrap", AttachmentKind::Sticker),
@@ -288,35 +240,17 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
     ];
     let kind = kinds.into_iter().find(|(class, _)| is(class));
     if let Some((_, kind)) = kind.filter(|_| !title.starts_with("Self-destructing")) {
-        let kind = if title == "Sticker" {
-            AttachmentKind::Sticker
-        } else {
-            kind
-        };
-        let why = if description.is_empty() {
-            "not included"
-        } else {
-            &*description
-        };
+        let kind = if title == "Sticker" { AttachmentKind::Sticker } else { kind };
+        let why = if description.is_empty() { "not included" } else { &*description };
         let path = link.unwrap_or_else(|| format!("({why})"));
         return (
             None,
-            vec![media::attachment(
-                kind,
-                &path,
-                (kind == AttachmentKind::File).then_some(title),
-            )],
+            vec![media::attachment(kind, &path, (kind == AttachmentKind::File).then_some(title))],
         );
     }
-    let parts: Vec<String> = [title, description, status]
-        .into_iter()
-        .filter(|it| !it.is_empty())
-        .collect();
-    let said = if parts.is_empty() {
-        text(wrap)
-    } else {
-        parts.join(", ")
-    };
+    let parts: Vec<String> =
+        [title, description, status].into_iter().filter(|it| !it.is_empty()).collect();
+    let said = if parts.is_empty() { text(wrap) } else { parts.join(", ") };
     (Some(Body::Unknown(said)), Vec::new())
 }
 
@@ -333,12 +267,7 @@ fn reactions(element: ElementRef<'_>) -> Vec<Reaction> {
     let one = |reaction: ElementRef<'_>| {
         let by: Vec<String> = by_class(reaction, "initials")
             .filter_map(|it| it.attr("title"))
-            .map(|title| {
-                title
-                    .rsplit_once(", ")
-                    .map_or(title, |(name, _)| name)
-                    .to_owned()
-            })
+            .map(|title| title.rsplit_once(", ").map_or(title, |(name, _)| name).to_owned())
             .collect();
         let named = u32::try_from(by.len()).unwrap_or(u32::MAX);
         let count = first(reaction, "count").and_then(|it| text(it).parse().ok());
@@ -392,9 +321,8 @@ fn text(element: ElementRef<'_>) -> String {
     }
     for link in descendants(element).filter(|it| it.value().name() == "a") {
         let words: String = link.text().collect();
-        if let Some(href) = link
-            .attr("href")
-            .filter(|href| href.contains("://") && *href != words.trim())
+        if let Some(href) =
+            link.attr("href").filter(|href| href.contains("://") && *href != words.trim())
         {
             let shown = format!("{} ({href})", words.trim());
             text = text.replacen(words.trim(), &shown, 1);

@@ -49,14 +49,7 @@ pub(super) struct Scanner<'f> {
 
 impl<'f> Scanner<'f> {
     pub(super) fn new(file: &'f mut dyn Read) -> Self {
-        Self {
-            file,
-            chunk: vec![0; CHUNK],
-            filled: 0,
-            at: 0,
-            before: 0,
-            value: Vec::new(),
-        }
+        Self { file, chunk: vec![0; CHUNK], filled: 0, at: 0, before: 0, value: Vec::new() }
     }
 
     /// How many bytes were taken.
@@ -83,11 +76,7 @@ impl<'f> Scanner<'f> {
         loop {
             let is_first = self.done() == 0;
             let ready = self.ready()?;
-            let bom = if is_first && ready.starts_with(BOM) {
-                BOM.len()
-            } else {
-                0
-            };
+            let bom = if is_first && ready.starts_with(BOM) { BOM.len() } else { 0 };
             let rest = ready.get(bom..).unwrap_or_default();
             let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
             let skip = bom + blanks.count();
@@ -143,9 +132,7 @@ impl<'f> Scanner<'f> {
         let mut is_first = true;
         while self.goes_on(&mut is_first, b'}')? {
             let Value::String(name) = self.parsed()? else {
-                return Err(ScanError::Damaged(
-                    "the name of a member is not a string".to_owned(),
-                ));
+                return Err(ScanError::Damaged("the name of a member is not a string".to_owned()));
             };
             self.eat(b':')?;
             each(self, &name)?;

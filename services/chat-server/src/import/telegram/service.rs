@@ -79,23 +79,18 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
         }
     }
     words.extend(entry.get("text").map(plain).filter(|text| !text.is_empty()));
-    Body::Service {
-        action: action.to_owned(),
-        text: words.join(" "),
-    }
+    Body::Service { action: action.to_owned(), text: words.join(" ") }
 }
 
 fn detail(entry: &Map<String, Value>, name: &str, value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(_) => number(entry, name)
-            .map(|number| number.to_string())
-            .unwrap_or_default(),
+        Value::Number(_) => {
+            number(entry, name).map(|number| number.to_string()).unwrap_or_default()
+        }
         // Members; a deleted account is null.
         Value::Array(names) => {
-            let names = names
-                .iter()
-                .map(|name| name.as_str().unwrap_or("Deleted Account"));
+            let names = names.iter().map(|name| name.as_str().unwrap_or("Deleted Account"));
             names.collect::<Vec<_>>().join(", ")
         }
         _ => String::new(),

@@ -87,10 +87,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
 
     /// The result of the first walk.
     pub(super) fn found(self) -> FirstWalk {
-        FirstWalk {
-            heads: self.survey.unwrap_or_default(),
-            me: self.me,
-        }
+        FirstWalk { heads: self.survey.unwrap_or_default(), me: self.me }
     }
 
     /// Sends the event of the chat, and returns its id.
@@ -119,10 +116,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
             }
             _ => None,
         };
-        let answered = message
-            .reply_to
-            .as_ref()
-            .and_then(|id| self.topics.get(id).cloned());
+        let answered = message.reply_to.as_ref().and_then(|id| self.topics.get(id).cloned());
         let Some(topic) = created.or(answered) else {
             return;
         };
@@ -154,15 +148,10 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
                     media::put_below(attachment, &self.prefix);
                 }
                 self.find_topic(&mut message);
-                self.take(Event::Message {
-                    chat: chat.to_owned(),
-                    message: Box::new(message),
-                })
+                self.take(Event::Message { chat: chat.to_owned(), message: Box::new(message) })
             }
             Err(problem) => {
-                self.reading.skip(format_args!(
-                    "a message before byte {done} {problem}: left out"
-                ));
+                self.reading.skip(format_args!("a message before byte {done} {problem}: left out"));
                 Ok(())
             }
         }
@@ -185,11 +174,7 @@ fn chats(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>) -> Scanned
 
 /// One chat, or the root, which may contain more.
 fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bool) -> Scanned<()> {
-    let mut head = export
-        .heads
-        .as_mut()
-        .and_then(Iterator::next)
-        .unwrap_or_default();
+    let mut head = export.heads.as_mut().and_then(Iterator::next).unwrap_or_default();
     let mut had_messages = false;
     // The root comes before the chats in it, even if its description comes later.
     let place = export.survey.as_mut().map(|survey| {

@@ -58,10 +58,7 @@ pub(super) fn rich(message: &Value) -> String {
         if depth < MAX_DEPTH {
             // The stack is read from its end.
             open.extend(
-                inner
-                    .rev()
-                    .filter(|value| !value.is_string())
-                    .map(|value| (value, depth + 1)),
+                inner.rev().filter(|value| !value.is_string()).map(|value| (value, depth + 1)),
             );
         }
     }

@@ -31,27 +31,18 @@ pub(super) struct ParsedBody<'t> {
 /// since the file does not show where it ends.
 pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
     let line = rest.lines().next().unwrap_or_default();
-    let at = line
-        .find(": ")
-        .or_else(|| line.trim_end().strip_suffix(':').map(str::len))?;
+    let at = line.find(": ").or_else(|| line.trim_end().strip_suffix(':').map(str::len))?;
     let (sender, text) = rest.split_at_checked(at)?;
     let sender = sender.trim_matches(is_blank);
     // A sender outside the contacts has the name of their own choice, behind a tilde.
     let own_name = sender.trim_start_matches('~').trim_matches(is_blank);
-    let sender = if own_name.is_empty() {
-        sender
-    } else {
-        own_name
-    };
+    let sender = if own_name.is_empty() { sender } else { own_name };
     // A changed subject is quoted, and may have a colon in it; the quote is not closed before that.
     let quotes = sender.chars().filter(|c| "\"“”„«»「」".contains(*c));
     let is_name = !sender.is_empty()
         && sender.chars().count() <= MAX_NAME
         && quotes.count().is_multiple_of(2);
-    let text = text
-        .strip_prefix(": ")
-        .or_else(|| text.strip_prefix(':'))
-        .unwrap_or(text);
+    let text = text.strip_prefix(": ").or_else(|| text.strip_prefix(':')).unwrap_or(text);
     is_name.then_some((sender, text))
 }
 
@@ -86,12 +77,7 @@ pub(super) fn read(rest: &str, ios: bool) -> ParsedBody<'_> {
         said.identity = folded;
         return said;
     }
-    if let Some(File {
-        attachment,
-        caption,
-        body,
-    }) = file::read(text, ios)
-    {
+    if let Some(File { attachment, caption, body }) = file::read(text, ios) {
         said.identity = format!("\u{0}file\n{caption}");
         said.attachments.push(attachment);
         said.body = body.unwrap_or(Body::Text(caption));
@@ -121,10 +107,7 @@ fn notice(text: String) -> Body {
     let folded = folded(&text);
     let mut calls = words().calls.iter();
     let call = calls.find(|(words, _)| folded.starts_with(words.as_str()));
-    Body::Service {
-        action: call.map_or("notice", |(_, action)| action).to_owned(),
-        text,
-    }
+    Body::Service { action: call.map_or("notice", |(_, action)| action).to_owned(), text }
 }
 
 /// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are
@@ -146,9 +129,7 @@ pub(super) fn plain(text: &str) -> String {
 
 /// A text in the form of the word lists; empty if it is too long to be in them.
 pub(super) fn folded(text: &str) -> String {
-    let words = text
-        .trim_matches(is_blank)
-        .trim_end_matches(['.', '。', '।']);
+    let words = text.trim_matches(is_blank).trim_end_matches(['.', '。', '।']);
     match words.len() > MAX_WORDS {
         true => String::new(),
         false => words.to_lowercase(),

@@ -42,26 +42,18 @@ enum FileReference<'t> {
 impl FileReference<'_> {
     fn with(self, name: Option<&str>, caption: String) -> File {
         let (kind, name, place) = match self {
-            Self::Exported(file) => (
-                kind(file),
-                Some(file.to_owned()),
-                AttachmentPlace::Export(file.to_owned()),
-            ),
-            Self::Omitted(kind) => (
-                kind,
-                name.map(str::to_owned),
-                AttachmentPlace::Missing(None),
-            ),
+            Self::Exported(file) => {
+                (kind(file), Some(file.to_owned()), AttachmentPlace::Export(file.to_owned()))
+            }
+            Self::Omitted(kind) => (kind, name.map(str::to_owned), AttachmentPlace::Missing(None)),
         };
         let card = name
             .as_deref()
             .and_then(|name| name.strip_suffix(".vcf"))
             .filter(|_| caption.is_empty());
         File {
-            body: card.map(|name| Body::Contact {
-                name: without_number(name).to_owned(),
-                phone: None,
-            }),
+            body: card
+                .map(|name| Body::Contact { name: without_number(name).to_owned(), phone: None }),
             attachment: Attachment {
                 kind,
                 name,
@@ -85,13 +77,9 @@ fn exported(line: &str, own: bool) -> Option<FileReference<'_>> {
         // iOS: `<attached: NAME>`. Names that it makes are known in any language.
         let (word, name) = inner.split_once(':')?;
         let name = name.trim_matches(is_blank);
-        (
-            name,
-            own || is_attached(word) || without_number(name) != name,
-        )
-    } else if let Some((name, word)) = line
-        .strip_suffix('>')
-        .and_then(|line| line.rsplit_once(" <"))
+        (name, own || is_attached(word) || without_number(name) != name)
+    } else if let Some((name, word)) =
+        line.strip_suffix('>').and_then(|line| line.rsplit_once(" <"))
     {
         (name, is_attached(word))
     } else {
@@ -104,9 +92,7 @@ fn exported(line: &str, own: bool) -> Option<FileReference<'_>> {
 
 /// The kind of the file that was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
 fn omitted(line: &str, certain: bool) -> Option<FileReference<'static>> {
-    let inner = line
-        .strip_prefix('<')
-        .and_then(|line| line.strip_suffix('>'));
+    let inner = line.strip_prefix('<').and_then(|line| line.strip_suffix('>'));
     if inner.is_none() && !certain {
         return None;
     }
@@ -120,10 +106,7 @@ fn is_attached(word: &str) -> bool {
 
 /// Whether it can be the name of a file, without a folder.
 fn is_file(name: &str) -> bool {
-    let end = name
-        .rsplit_once('.')
-        .filter(|(stem, _)| !stem.is_empty())
-        .map(|(_, end)| end);
+    let end = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, end)| end);
     let is_end = |end: &str| {
         (1..=10).contains(&end.chars().count()) && end.chars().all(char::is_alphanumeric)
     };
@@ -132,9 +115,7 @@ fn is_file(name: &str) -> bool {
 
 /// Whether Android has made the name: `IMG-20231213-WA0001.jpg`.
 fn is_made(name: &str) -> bool {
-    ["IMG-", "VID-", "PTT-", "AUD-", "STK-", "DOC-"]
-        .iter()
-        .any(|start| name.starts_with(start))
+    ["IMG-", "VID-", "PTT-", "AUD-", "STK-", "DOC-"].iter().any(|start| name.starts_with(start))
         && name.contains("-WA")
 }
 

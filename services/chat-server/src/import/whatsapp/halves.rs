@@ -21,10 +21,7 @@ pub(super) fn half_of(text: &str) -> Option<(Half, &str)> {
     if !text.starts_with(char::is_alphabetic) {
         return None;
     }
-    words()
-        .halves
-        .iter()
-        .find_map(|(word, half)| Some((*half, after(text, word)?)))
+    words().halves.iter().find_map(|(word, half)| Some((*half, after(text, word)?)))
 }
 
 fn after<'t>(text: &'t str, word: &str) -> Option<&'t str> {

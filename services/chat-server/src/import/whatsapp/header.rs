@@ -210,9 +210,7 @@ impl Cursor<'_> {
     /// Blanks of any width, and marks of direction. Whether there were any.
     fn skip_blanks(&mut self) -> bool {
         let before = self.0.len();
-        self.0 = self
-            .0
-            .trim_start_matches(|c: char| c.is_whitespace() || is_mark(c));
+        self.0 = self.0.trim_start_matches(|c: char| c.is_whitespace() || is_mark(c));
         self.0.len() < before
     }
 
@@ -229,10 +227,8 @@ pub(super) fn is_mark(c: char) -> bool {
 /// Digits of the scripts in which telephones write numbers: Latin, Arabic, Persian, Devanagari, Bengali.
 fn digit(c: char) -> Option<u16> {
     let zeros = ['0', '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}'];
-    let digit = zeros.iter().find_map(|zero| {
-        (c as u32)
-            .checked_sub(*zero as u32)
-            .filter(|digit| *digit < 10)
-    })?;
+    let digit = zeros
+        .iter()
+        .find_map(|zero| (c as u32).checked_sub(*zero as u32).filter(|digit| *digit < 10))?;
     u16::try_from(digit).ok()
 }

@@ -33,11 +33,7 @@ pub(super) fn place(text: &str) -> Option<Body> {
         (name, true) => Some(name.to_owned()),
         (_, false) => return None,
     };
-    Some(Body::Location {
-        latitude,
-        longitude,
-        name,
-    })
+    Some(Body::Location { latitude, longitude, name })
 }
 
 /// `POLL:`, the question, and lines `OPTION: words (2 votes)`, in any language that has capital letters.
@@ -59,10 +55,8 @@ pub(super) fn poll(text: &str) -> Option<Body> {
             return None;
         }
     }
-    (!answers.is_empty() && !question.is_empty()).then(|| Body::Poll {
-        question: question.join("\n").trim().to_owned(),
-        answers,
-    })
+    (!answers.is_empty() && !question.is_empty())
+        .then(|| Body::Poll { question: question.join("\n").trim().to_owned(), answers })
 }
 
 /// `OPTION: words (2 votes)`
@@ -70,11 +64,7 @@ fn counted(line: &str) -> Option<(&str, &str, u32)> {
     let (word, answer) = line.split_once(": ")?;
     let (answer, votes) = answer.strip_suffix(')')?.rsplit_once(" (")?;
     let (votes, _) = votes.trim_matches(is_blank).split_once(' ')?;
-    Some((
-        capitals(word)?,
-        answer,
-        votes.trim_matches(is_blank).parse().ok()?,
-    ))
+    Some((capitals(word)?, answer, votes.trim_matches(is_blank).parse().ok()?))
 }
 
 fn capitals(word: &str) -> Option<&str> {

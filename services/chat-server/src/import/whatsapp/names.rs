@@ -6,16 +6,11 @@ use super::words::words;
 
 /// The other person or the group: `WhatsApp Chat with Anna.txt` is Anna; `_chat.txt` is what its folder is called.
 pub(super) fn of_file(path: &Path) -> String {
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if stem == "_chat" {
         let folder = path.parent().and_then(Path::file_name);
-        return folder.map_or_else(
-            || "WhatsApp".to_owned(),
-            |folder| person(&folder.to_string_lossy()),
-        );
+        return folder
+            .map_or_else(|| "WhatsApp".to_owned(), |folder| person(&folder.to_string_lossy()));
     }
     person(&stem)
 }
@@ -23,19 +18,14 @@ pub(super) fn of_file(path: &Path) -> String {
 fn person(stem: &str) -> String {
     let stem = without_copy(stem.trim());
     let name = known(stem).unwrap_or(stem).trim();
-    if name.is_empty() {
-        "WhatsApp".to_owned()
-    } else {
-        name.to_owned()
-    }
+    if name.is_empty() { "WhatsApp".to_owned() } else { name.to_owned() }
 }
 
 /// The chat's name in a file name that WhatsApp writes, in any language.
 fn known(stem: &str) -> Option<&str> {
     let names = &words().file_names;
     names.iter().find_map(|(before, after)| {
-        stem.strip_prefix(before.as_str())?
-            .strip_suffix(after.as_str())
+        stem.strip_prefix(before.as_str())?.strip_suffix(after.as_str())
     })
 }
 
@@ -47,9 +37,7 @@ pub(in crate::import) fn is_known(path: &Path) -> bool {
 
 /// Removes the ` (2)` of a second download.
 fn without_copy(stem: &str) -> &str {
-    let inner = stem
-        .strip_suffix(')')
-        .and_then(|stem| stem.rsplit_once(" ("));
+    let inner = stem.strip_suffix(')').and_then(|stem| stem.rsplit_once(" ("));
     match inner {
         Some((name, number))
             if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) =>

@@ -66,11 +66,7 @@ pub(super) struct WrittenDate {
     pub(super) halves: Option<bool>,
 }
 
-const ORDERS: [DayOrder; 3] = [
-    DayOrder::DayFirst,
-    DayOrder::MonthFirst,
-    DayOrder::YearFirst,
-];
+const ORDERS: [DayOrder; 3] = [DayOrder::DayFirst, DayOrder::MonthFirst, DayOrder::YearFirst];
 
 /// WhatsApp began in 2009.
 const FIRST_YEAR: i16 = 2009;
@@ -219,33 +215,13 @@ impl Votes {
         };
         let is_out = second.wrong() > first.wrong() * MUCH;
         let decision = if is_out && second.impossible > first.impossible * MUCH {
-            decided(
-                best,
-                Confidence::Certain,
-                "some numbers are not a month",
-                None,
-            )
+            decided(best, Confidence::Certain, "some numbers are not a month", None)
         } else if is_out && second.future > first.future * MUCH {
-            decided(
-                best,
-                Confidence::Certain,
-                "the other order lies in the future",
-                None,
-            )
+            decided(best, Confidence::Certain, "the other order lies in the future", None)
         } else if is_out {
-            decided(
-                best,
-                Confidence::Certain,
-                "the other order goes back in time",
-                None,
-            )
+            decided(best, Confidence::Certain, "the other order goes back in time", None)
         } else if first.named > 0 && second.named == 0 {
-            decided(
-                best,
-                Confidence::Certain,
-                "files are named by these days",
-                None,
-            )
+            decided(best, Confidence::Certain, "files are named by these days", None)
         } else if first.late == 0 && second.late > 0 {
             decided(
                 best,
@@ -287,13 +263,8 @@ impl Votes {
         let either = |order: DayOrder| pair.contains(&order).then_some(order);
         if self.separator == Some('.') {
             // No locale writes the month first with full stops.
-            return either(DayOrder::DayFirst).map(|it| {
-                (
-                    it,
-                    Confidence::Certain,
-                    "full stops stand between the numbers",
-                )
-            });
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Certain, "full stops stand between the numbers"));
         }
         if self.separator == Some('-') {
             return either(DayOrder::DayFirst)

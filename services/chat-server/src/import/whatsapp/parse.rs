@@ -136,10 +136,8 @@ impl Parse<'_> {
 
     fn take(&mut self, begun: &Begun, reading: &mut Reading<'_, '_, '_>) -> ControlFlow<()> {
         let Some(timestamp) = self.clock.timestamp(begun.time) else {
-            reading.skip(format_args!(
-                "{}: the time {} cannot be: left out",
-                self.chat, begun.time
-            ));
+            reading
+                .skip(format_args!("{}: the time {} cannot be: left out", self.chat, begun.time));
             return ControlFlow::Continue(());
         };
         if timestamp > self.now {
@@ -152,9 +150,7 @@ impl Parse<'_> {
         let mut said = body::read(&begun.text, self.shape.is_ios());
         let sender = said.sender.unwrap_or_default();
         let time = without_seconds(without_order(begun.time));
-        let id = self
-            .identities
-            .next(self.chat, time, sender, &said.identity);
+        let id = self.identities.next(self.chat, time, sender, &said.identity);
         for attachment in &mut said.attachments {
             if let AttachmentPlace::Export(path) = &mut attachment.place {
                 path.insert_str(0, self.prefix);
@@ -178,10 +174,7 @@ impl Parse<'_> {
             attachments: said.attachments,
             ..Message::default()
         };
-        reading.take(Event::Message {
-            chat: self.chat.to_owned(),
-            message: Box::new(message),
-        })
+        reading.take(Event::Message { chat: self.chat.to_owned(), message: Box::new(message) })
     }
 }
 

@@ -45,10 +45,7 @@ pub(super) struct SurveyResult {
 
 impl Survey {
     pub(super) fn until(day: Option<Date>) -> Self {
-        Self {
-            until: day,
-            ..Self::default()
-        }
+        Self { until: day, ..Self::default() }
     }
 
     pub(super) fn walk(&mut self, chat: &str, text: &mut dyn Read) -> io::Result<()> {
@@ -101,9 +98,8 @@ impl Survey {
     /// `None` if no line begins as a message does.
     pub(super) fn found(&self, chat: &str) -> Option<SurveyResult> {
         let most = || self.shapes.iter().max_by_key(|(_, count, _)| *count);
-        let first = self
-            .first
-            .and_then(|first| self.shapes.iter().find(|(shape, ..)| *shape == first));
+        let first =
+            self.first.and_then(|first| self.shapes.iter().find(|(shape, ..)| *shape == first));
         let (shape, _, votes) = first.or_else(most)?;
         let senders: Vec<&str> = self
             .senders

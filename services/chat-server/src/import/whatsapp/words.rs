@@ -138,15 +138,10 @@ impl Words {
     fn read() -> Self {
         let mut words = Self::default();
         // Each language has a test that finds its words.
-        let tables = TABLES
-            .iter()
-            .filter_map(|table| toml::from_str::<Table>(table).ok());
+        let tables = TABLES.iter().filter_map(|table| toml::from_str::<Table>(table).ok());
         let tables: Vec<Table> = tables.collect();
         for table in &tables {
-            let names = table
-                .file_names
-                .iter()
-                .filter_map(|name| name.split_once('*'));
+            let names = table.file_names.iter().filter_map(|name| name.split_once('*'));
             let names = names.map(|(before, after)| (before.to_owned(), after.to_owned()));
             words.file_names.extend(names);
             words.attached.extend(fold(&table.attached));
@@ -166,9 +161,7 @@ impl Words {
             words.deleted.extend(fold(&table.deleted));
             words.deleted_by.extend(fold(&table.deleted_by));
             words.edited.extend(fold(&table.edited));
-            words
-                .calls
-                .extend(fold(&table.missed_call).map(|text| (text, "missed_call")));
+            words.calls.extend(fold(&table.missed_call).map(|text| (text, "missed_call")));
             words.unseen.extend(fold(&table.unseen));
             words.unseen.extend(fold(&table.live_location));
             words.places.extend(fold(&table.location));
@@ -183,14 +176,10 @@ impl Words {
             }
         }
         for table in &tables {
-            words
-                .calls
-                .extend(fold(&table.call).map(|text| (text, "call")));
+            words.calls.extend(fold(&table.call).map(|text| (text, "call")));
         }
         // The longest first: "WhatsApp Chat with " before any part of it.
-        words
-            .file_names
-            .sort_by_key(|(before, _)| std::cmp::Reverse(before.len()));
+        words.file_names.sort_by_key(|(before, _)| std::cmp::Reverse(before.len()));
         words
     }
 }

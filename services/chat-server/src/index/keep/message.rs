@@ -39,9 +39,7 @@ impl Keeper<'_> {
     fn find(&self, chat: i64, id: &str) -> rusqlite::Result<Option<KnownMessage>> {
         let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
                    WHERE chat = ?1 AND id = ?2";
-        self.statement(sql)?
-            .query_row(params![chat, id], known)
-            .optional()
+        self.statement(sql)?.query_row(params![chat, id], known).optional()
     }
 
     /// A message that arrives for the first time, or again, and then replaces its older version. An older export
@@ -162,8 +160,7 @@ impl Keeper<'_> {
         detail.forget();
         let sql =
             "UPDATE message SET text = '', deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
-        self.statement(sql)?
-            .execute(params![known.msg, detail.write()?])?;
+        self.statement(sql)?.execute(params![known.msg, detail.write()?])?;
         self.relearn(known, "")
     }
 

@@ -60,9 +60,7 @@ pub(super) fn find(connection: &Connection, src: i64) -> rusqlite::Result<Vec<Tw
                 *found.entry((other, 0)).or_default() += 1;
             }
         }
-        let telling = samples
-            .iter()
-            .filter(|sample| sample.text.chars().count() >= TELLING);
+        let telling = samples.iter().filter(|sample| sample.text.chars().count() >= TELLING);
         for sample in telling.take(SHIFTED) {
             for shift in (-HALF_HOURS..=HALF_HOURS).filter(|shift| *shift != 0) {
                 for other in same(connection, &sources, *span, sample, shift * 30 * MINUTE)? {
@@ -154,14 +152,7 @@ fn same(
     let mut chats = BTreeSet::new();
     let at = sample.at.saturating_add(shift);
     for src in sources {
-        let values = params![
-            src,
-            at - MINUTE,
-            at + MINUTE,
-            sample.text,
-            span.chat,
-            sample.person
-        ];
+        let values = params![src, at - MINUTE, at + MINUTE, sample.text, span.chat, sample.person];
         for chat in statement.query_map(values, |row| row.get(0))? {
             chats.insert(chat?);
         }

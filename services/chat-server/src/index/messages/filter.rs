@@ -55,10 +55,7 @@ impl Scope {
             .query_map([source], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?;
         let Some(keys) = chats else {
-            return Ok(Self {
-                sources,
-                chats: None,
-            });
+            return Ok(Self { sources, chats: None });
         };
         let sql = "SELECT chat FROM chat JOIN source USING (src) \
                    WHERE source.id = ?1 AND chat.id = ?2 AND (?3 IS NULL OR source.id = ?3)";
@@ -66,35 +63,24 @@ impl Scope {
         let mut chats = Vec::with_capacity(keys.len());
         for key in keys {
             let found = statement
-                .query_row(params![key.source, key.id, source], |row| {
-                    row.get::<_, i64>(0)
-                })
+                .query_row(params![key.source, key.id, source], |row| row.get::<_, i64>(0))
                 .optional()?;
             chats.extend(found);
         }
         chats.sort_unstable();
         chats.dedup();
-        Ok(Self {
-            sources,
-            chats: Some(chats),
-        })
+        Ok(Self { sources, chats: Some(chats) })
     }
 }
 
 impl Range {
     pub(in crate::index) fn new(since: Option<Timestamp>, before: Option<Timestamp>) -> Self {
-        Self {
-            since: since.map_or(i64::MIN, round_up),
-            before: before.map_or(i64::MAX, round_up),
-        }
+        Self { since: since.map_or(i64::MIN, round_up), before: before.map_or(i64::MAX, round_up) }
     }
 
     /// A position newer than every message before the end of the range.
     pub(in crate::index) const fn end(self) -> Position {
-        Position {
-            at: self.before,
-            msg: i64::MIN,
-        }
+        Position { at: self.before, msg: i64::MIN }
     }
 
     pub(in crate::index) const fn contains(self, at: i64) -> bool {

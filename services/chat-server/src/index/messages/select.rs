@@ -28,21 +28,14 @@ pub(in crate::index) struct Window {
 
 impl From<&MessageQuery> for Window {
     fn from(query: &MessageQuery) -> Self {
-        Self {
-            offset: query.offset,
-            limit: query.limit,
-        }
+        Self { offset: query.offset, limit: query.limit }
     }
 }
 
 impl From<Window> for Basket {
     /// Wants one message more, which shows whether there is another page.
     fn from(window: Window) -> Self {
-        Self {
-            skip: window.offset,
-            want: window.limit.saturating_add(1),
-            rows: Vec::new(),
-        }
+        Self { skip: window.offset, want: window.limit.saturating_add(1), rows: Vec::new() }
     }
 }
 
@@ -67,10 +60,8 @@ pub(in crate::index) fn select(
         }
         None => (By::Source, scope.sources.as_slice()),
     };
-    let persons: Option<Vec<i64>> = filter
-        .persons
-        .as_ref()
-        .map(|persons| persons.iter().copied().collect());
+    let persons: Option<Vec<i64>> =
+        filter.persons.as_ref().map(|persons| persons.iter().copied().collect());
     let candidates = filter.matchers.iter().find_map(Matcher::candidates);
     let few = persons.filter(|persons| persons.len() <= MAX_LISTS);
     let most = match candidates.is_some() || few.is_some() {
@@ -100,15 +91,7 @@ pub(in crate::index) fn select(
         Some(persons) => (By::Person, persons.as_slice()),
         None => lists,
     };
-    walk(
-        view,
-        lists,
-        from,
-        range,
-        &mut filter,
-        usize::MAX,
-        &mut basket,
-    )?;
+    walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
     Ok(basket.rows)
 }
 
@@ -157,10 +140,7 @@ pub(in crate::index) fn after(
     window: Window,
 ) -> rusqlite::Result<Vec<Position>> {
     let mut basket = Basket::from(window);
-    filter.chats = scope
-        .chats
-        .as_ref()
-        .map(|chats| chats.iter().copied().collect());
+    filter.chats = scope.chats.as_ref().map(|chats| chats.iter().copied().collect());
     let sql = "SELECT at, msg, person, chat, kinds, text, topic FROM message \
                INDEXED BY message_by_sequence WHERE src = ?1 AND seq > ?2 ORDER BY seq";
     let mut statement = view.prepare_cached(sql)?;

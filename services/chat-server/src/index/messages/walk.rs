@@ -20,10 +20,7 @@ pub(in crate::index) struct Position {
 
 impl Position {
     /// Newer than every message.
-    pub(in crate::index) const NEWEST: Self = Self {
-        at: i64::MAX,
-        msg: i64::MAX,
-    };
+    pub(in crate::index) const NEWEST: Self = Self { at: i64::MAX, msg: i64::MAX };
 }
 
 /// What the lists are by: one for each source, chat or person.
@@ -91,12 +88,7 @@ pub(in crate::index) fn walk(
         open.push(rows);
     }
     let mut looked = 0;
-    while let Some(Head {
-        position,
-        list,
-        fits,
-    }) = heads.pop()
-    {
+    while let Some(Head { position, list, fits }) = heads.pop() {
         if fits && basket.put(position).is_break() {
             return Ok(Ended::Enough);
         }
@@ -123,11 +115,7 @@ fn next(rows: &mut Rows<'_>, list: usize, filter: &mut Filter) -> rusqlite::Resu
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    Ok(Some(Head {
-        position: position(row)?,
-        list,
-        fits: filter.passes(row)?,
-    }))
+    Ok(Some(Head { position: position(row)?, list, fits: filter.passes(row)? }))
 }
 
 /// The columns that [`Filter::passes`] examines.
@@ -139,11 +127,7 @@ fn sql(by: By, filter: &Filter) -> String {
     };
     // Without it the index alone is read.
     let text = if filter.reads_text() { "text" } else { "''" };
-    let topic = if filter.topic.is_some() {
-        "topic"
-    } else {
-        "NULL"
-    };
+    let topic = if filter.topic.is_some() { "topic" } else { "NULL" };
     format!(
         "SELECT at, msg, person, chat, kinds, {text}, {topic} FROM message INDEXED BY {index} \
          WHERE {column} = ?1 AND at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) \
@@ -152,8 +136,5 @@ fn sql(by: By, filter: &Filter) -> String {
 }
 
 pub(in crate::index) fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
-    Ok(Position {
-        at: row.get(0)?,
-        msg: row.get(1)?,
-    })
+    Ok(Position { at: row.get(0)?, msg: row.get(1)? })
 }

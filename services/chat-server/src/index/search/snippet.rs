@@ -98,10 +98,7 @@ fn marks(text: &str, terms: &[Term]) -> Vec<bool> {
                 let is_pair = word.starts_with(is_blankless) && word.chars().nth(1).is_some();
                 let pair = is_pair
                     && !(term.prefix
-                        && term
-                            .words
-                            .last()
-                            .is_some_and(|last| last.chars().count() == 1));
+                        && term.words.last().is_some_and(|last| last.chars().count() == 1));
                 for owner in *owner..=*owner + usize::from(pair) {
                     if let Some(mark) = marks.get_mut(owner) {
                         *mark = true;

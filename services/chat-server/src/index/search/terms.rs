@@ -20,13 +20,7 @@ const FORMS: &str = "give words (each is found by its beginning, too), \"phrases
 pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut is_other = false;
-    for Piece {
-        text,
-        quoted,
-        is_not,
-        starred,
-    } in pieces(text)
-    {
+    for Piece { text, quoted, is_not, starred } in pieces(text) {
         if !quoted && !is_not && text == "OR" {
             is_other = true;
             continue;
@@ -34,25 +28,16 @@ pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec
         let Some(term) = term(text, quoted, starred) else {
             continue;
         };
-        match clauses
-            .last_mut()
-            .filter(|last| is_other && !last.is_not && !is_not)
-        {
+        match clauses.last_mut().filter(|last| is_other && !last.is_not && !is_not) {
             Some(last) => last.terms.push(term),
-            None => clauses.push(Clause {
-                terms: vec![term],
-                is_not,
-            }),
+            None => clauses.push(Clause { terms: vec![term], is_not }),
         }
         is_other = false;
     }
     let terms = clauses.iter().flat_map(|clause| &clause.terms);
     let count: usize = terms.map(|term| term.words.len()).sum();
     if clauses.iter().all(|clause| clause.is_not) {
-        return Err(Invalid::new(
-            parameter,
-            format!("it has no word to look for: {FORMS}"),
-        ));
+        return Err(Invalid::new(parameter, format!("it has no word to look for: {FORMS}")));
     }
     match count {
         0..=MAX_WORDS => Ok(clauses),
@@ -75,34 +60,18 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = Piece<'_>> {
     std::iter::from_fn(move || {
         rest = rest.trim_start();
         let is_not = rest.starts_with('-') && !rest.starts_with("- ") && rest.len() > 1;
-        let text = if is_not {
-            rest.strip_prefix('-')?
-        } else {
-            rest
-        };
+        let text = if is_not { rest.strip_prefix('-')? } else { rest };
         if let Some(phrase) = text.strip_prefix('"') {
             let (text, after) = phrase.split_once('"').unwrap_or((phrase, ""));
             let starred = after.starts_with('*');
             rest = after.strip_prefix('*').unwrap_or(after);
-            return Some(Piece {
-                text,
-                quoted: true,
-                is_not,
-                starred,
-            });
+            return Some(Piece { text, quoted: true, is_not, starred });
         }
-        let end = text
-            .find(|c: char| c.is_whitespace() || c == '"')
-            .unwrap_or(text.len());
+        let end = text.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(text.len());
         let (word, after) = text.split_at_checked(end)?;
         rest = after;
         let starred = word.ends_with('*');
-        (!word.is_empty()).then_some(Piece {
-            text: word,
-            quoted: false,
-            is_not,
-            starred,
-        })
+        (!word.is_empty()).then_some(Piece { text: word, quoted: false, is_not, starred })
     })
 }
 

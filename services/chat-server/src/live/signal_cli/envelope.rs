@@ -18,12 +18,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         text(envelope, "sourceName"),
     );
     let Some(author) = author else { return };
-    let said = |data, edited| DataMessage {
-        data,
-        edited,
-        author: author.clone(),
-        mine: None,
-    };
+    let said = |data, edited| DataMessage { data, edited, author: author.clone(), mine: None };
     if let Some(data) = envelope.get("dataMessage") {
         said(data, None).read(envelope, names, events);
     } else if let Some(edit) = envelope.get("editMessage") {
@@ -40,14 +35,9 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         );
         let edit = sent.get("editMessage");
         let said = DataMessage {
-            data: edit
-                .and_then(|edit| edit.get("dataMessage"))
-                .unwrap_or(sent),
+            data: edit.and_then(|edit| edit.get("dataMessage")).unwrap_or(sent),
             edited: edit.and_then(|edit| time_of(edit, "targetSentTimestamp")),
-            author: Participant {
-                is_me: true,
-                ..author
-            },
+            author: Participant { is_me: true, ..author },
             mine: Some(other),
         };
         said.read(envelope, names, events);
@@ -57,10 +47,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         };
         let words = format!("{}: call", author.name);
         names.direct(&author.id, &author.name, events);
-        let body = Body::Service {
-            action: "call".to_owned(),
-            text: words,
-        };
+        let body = Body::Service { action: "call".to_owned(), text: words };
         if let Some(message) = message(at, author.clone(), body) {
             push(&author.id, message, events);
         }
@@ -172,35 +159,20 @@ impl DataMessage<'_> {
 /// Its content; `None` if nothing of it is kept.
 fn body(data: &Value, author: &Participant) -> Option<Body> {
     if let Some(poll) = data.get("pollCreate") {
-        let options = poll
-            .get("options")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let options = poll.get("options").and_then(Value::as_array).into_iter().flatten();
         let answer = |option: &Value| {
-            option
-                .as_str()
-                .or_else(|| option.get("text")?.as_str())
-                .map(str::to_owned)
+            option.as_str().or_else(|| option.get("text")?.as_str()).map(str::to_owned)
         };
         return Some(Body::Poll {
             question: text(poll, "question").unwrap_or_default().to_owned(),
-            answers: options
-                .filter_map(answer)
-                .map(|answer| (answer, None))
-                .collect(),
+            answers: options.filter_map(answer).map(|answer| (answer, None)).collect(),
         });
     }
-    if let Some(contact) = data
-        .get("contacts")
-        .and_then(Value::as_array)
-        .and_then(|contacts| contacts.first())
+    if let Some(contact) =
+        data.get("contacts").and_then(Value::as_array).and_then(|contacts| contacts.first())
     {
         let name = |name: &str| {
-            contact
-                .get("name")
-                .and_then(|names| text(names, name))
-                .unwrap_or_default()
+            contact.get("name").and_then(|names| text(names, name)).unwrap_or_default()
         };
         let names = [name("given"), name("family")].join(" ");
         let phone = contact.pointer("/phone/0/value").and_then(Value::as_str);
@@ -210,10 +182,7 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
         });
     }
     if data.get("isExpirationUpdate").and_then(Value::as_bool) == Some(true) {
-        let seconds = data
-            .get("expiresInSeconds")
-            .and_then(Value::as_u64)
-            .unwrap_or(0);
+        let seconds = data.get("expiresInSeconds").and_then(Value::as_u64).unwrap_or(0);
         return Some(Body::Service {
             action: "set_messages_ttl".to_owned(),
             text: format!("{}: messages disappear after {seconds} s", author.name),
@@ -224,15 +193,11 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
     }
     if let Some(payment) = data.get("payment") {
         let note = text(payment, "note").unwrap_or_default();
-        return Some(Body::Unknown(
-            format!("[Payment] {note}").trim_end().to_owned(),
-        ));
+        return Some(Body::Unknown(format!("[Payment] {note}").trim_end().to_owned()));
     }
     let text = body_text(data);
-    let has_files = data
-        .get("attachments")
-        .and_then(Value::as_array)
-        .is_some_and(|files| !files.is_empty());
+    let has_files =
+        data.get("attachments").and_then(Value::as_array).is_some_and(|files| !files.is_empty());
     if text.is_empty() && !has_files && data.get("sticker").is_none() {
         let updated = data.pointer("/groupInfo/type").and_then(Value::as_str) == Some("UPDATE");
         return updated.then(|| Body::Service {
@@ -266,11 +231,7 @@ fn body_text(data: &Value) -> String {
 }
 
 fn attachments(data: &Value) -> Vec<Attachment> {
-    let files = data
-        .get("attachments")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let files = data.get("attachments").and_then(Value::as_array).into_iter().flatten();
     let attachment = |file: &Value| {
         let media_type = text(file, "contentType");
         Attachment {
@@ -316,10 +277,7 @@ fn id_of(at: i64, author: &str) -> String {
 }
 
 fn push(chat: &str, message: Message, events: &mut Vec<Event>) {
-    events.push(Event::Message {
-        chat: chat.to_owned(),
-        message: Box::new(message),
-    });
+    events.push(Event::Message { chat: chat.to_owned(), message: Box::new(message) });
 }
 
 fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {

@@ -79,13 +79,8 @@ impl<'a> Inbox<'a> {
             // In manual mode the envelope is one level deeper, below the number of the subscription.
             let params = params.map(|params| params.get("result").unwrap_or(params));
             let account = params.and_then(|params| params.get("account")?.as_str());
-            let other = self
-                .account
-                .zip(account)
-                .is_some_and(|(ours, theirs)| ours != theirs);
-            let envelope = params
-                .and_then(|params| params.get("envelope"))
-                .filter(|_| !other);
+            let other = self.account.zip(account).is_some_and(|(ours, theirs)| ours != theirs);
+            let envelope = params.and_then(|params| params.get("envelope")).filter(|_| !other);
             if let Some(envelope) = envelope {
                 envelope::read(envelope, self.names, events);
             }

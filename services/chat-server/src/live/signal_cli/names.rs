@@ -24,12 +24,8 @@ impl Names {
     /// The answer to `listGroups`.
     pub(super) fn groups(&mut self, answer: Option<&Value>, events: &mut Vec<Event>) {
         for group in answer.and_then(Value::as_array).into_iter().flatten() {
-            let text = |name: &str| {
-                group
-                    .get(name)
-                    .and_then(Value::as_str)
-                    .filter(|it| !it.is_empty())
-            };
+            let text =
+                |name: &str| group.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
             let Some(id) = text("id") else { continue };
             let members = group.get("members").and_then(Value::as_array).map(Vec::len);
             let chat = Chat {
@@ -45,22 +41,13 @@ impl Names {
     /// The answer to `listContacts`.
     pub(super) fn contacts(&mut self, answer: Option<&Value>, events: &mut Vec<Event>) {
         for contact in answer.and_then(Value::as_array).into_iter().flatten() {
-            let text = |name: &str| {
-                contact
-                    .get(name)
-                    .and_then(Value::as_str)
-                    .filter(|it| !it.is_empty())
-            };
+            let text =
+                |name: &str| contact.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
             let profile = |name: &str| {
-                contact
-                    .get("profile")?
-                    .get(name)?
-                    .as_str()
-                    .filter(|it| !it.is_empty())
+                contact.get("profile")?.get(name)?.as_str().filter(|it| !it.is_empty())
             };
-            let name = text("name")
-                .or_else(|| text("profileName"))
-                .or_else(|| profile("givenName"));
+            let name =
+                text("name").or_else(|| text("profileName")).or_else(|| profile("givenName"));
             let person = self.person(text("uuid"), text("number"), name);
             if let (Some(person), Some(name)) = (person, name) {
                 self.direct(&person.id, name, events);
@@ -87,13 +74,7 @@ impl Names {
         {
             self.people.insert(id.clone(), name.to_owned());
         }
-        let name = self
-            .people
-            .get(&id)
-            .map(String::as_str)
-            .or(number)
-            .unwrap_or(&id)
-            .to_owned();
+        let name = self.people.get(&id).map(String::as_str).or(number).unwrap_or(&id).to_owned();
         Some(Participant {
             name,
             username: None,
@@ -111,12 +92,7 @@ impl Names {
             Some(known) if name == id || name.starts_with('+') => known.name.clone(),
             _ => name.to_owned(),
         };
-        let chat = Chat {
-            id: id.to_owned(),
-            name,
-            kind: ChatKind::Direct,
-            participants: Some(2),
-        };
+        let chat = Chat { id: id.to_owned(), name, kind: ChatKind::Direct, participants: Some(2) };
         self.report(chat, events);
     }
 
@@ -125,10 +101,7 @@ impl Names {
         let known = self.chats.get(id);
         let chat = Chat {
             id: id.to_owned(),
-            name: name
-                .or(known.map(|known| &*known.name))
-                .unwrap_or("Group")
-                .to_owned(),
+            name: name.or(known.map(|known| &*known.name)).unwrap_or("Group").to_owned(),
             kind: ChatKind::Group,
             participants: known.and_then(|known| known.participants),
         };

@@ -55,10 +55,7 @@ impl Failed {
 
     /// In words.
     pub(super) fn because(problem: String) -> Self {
-        Self {
-            problem,
-            retry_after: None,
-        }
+        Self { problem, retry_after: None }
     }
 }
 
@@ -71,9 +68,8 @@ impl Api {
             ));
         }
         let url = format!("{}/bot{token}/getUpdates", base_url.trim_end_matches('/'));
-        let updates: Uri = url
-            .parse()
-            .map_err(|_| Failed::because(format!("{base_url:?} is not a URL")))?;
+        let updates: Uri =
+            url.parse().map_err(|_| Failed::because(format!("{base_url:?} is not a URL")))?;
         // Certificates are the system's; without any, plain HTTP still works, as to a proxy on this machine.
         let builder = HttpsConnectorBuilder::new().with_native_roots();
         let mut http = HttpConnector::new();
@@ -84,10 +80,7 @@ impl Api {
             .https_or_http()
             .enable_http1()
             .wrap_connector(http);
-        Ok(Self {
-            client: Client::builder(TokioExecutor::new()).build(connector),
-            updates,
-        })
+        Ok(Self { client: Client::builder(TokioExecutor::new()).build(connector), updates })
     }
 
     /// The updates from `offset` on, as soon as there are some, or an empty list after a while. The offset confirms to
@@ -106,23 +99,16 @@ impl Api {
             .body(Full::new(Bytes::from(question.to_string())))
             .map_err(|error| Failed::of(&error))?;
         let answer = async {
-            let response = self
-                .client
-                .request(request)
-                .await
-                .map_err(|error| Failed::of(&error))?;
+            let response =
+                self.client.request(request).await.map_err(|error| Failed::of(&error))?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES)
-                .collect()
-                .await;
+            let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES).collect().await;
             let body = body.map_err(|error| Failed::of(&*error))?.to_bytes();
             Ok((status, body))
         };
         let time = Duration::from_secs(WAIT_SECONDS) + GRACE;
         let late = || Failed::because("no answer in time".to_owned());
-        let (status, body) = tokio::time::timeout(time, answer)
-            .await
-            .map_err(|_| late())??;
+        let (status, body) = tokio::time::timeout(time, answer).await.map_err(|_| late())??;
         // For example from a gateway with its own error page.
         let answer: Value = serde_json::from_slice(&body)
             .map_err(|_| Failed::because(format!("HTTP {status}, and the answer is not JSON")))?;
@@ -137,19 +123,8 @@ impl Api {
 
 /// The error of a request that Telegram refused.
 fn refused(answer: &Value) -> Failed {
-    let code = answer
-        .get("error_code")
-        .and_then(Value::as_i64)
-        .unwrap_or_default();
-    let words = answer
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or("no description");
-    let seconds = answer
-        .pointer("/parameters/retry_after")
-        .and_then(Value::as_u64);
-    Failed {
-        problem: format!("{code} {words}"),
-        retry_after: seconds.map(Duration::from_secs),
-    }
+    let code = answer.get("error_code").and_then(Value::as_i64).unwrap_or_default();
+    let words = answer.get("description").and_then(Value::as_str).unwrap_or("no description");
+    let seconds = answer.pointer("/parameters/retry_after").and_then(Value::as_u64);
+    Failed { problem: format!("{code} {words}"), retry_after: seconds.map(Duration::from_secs) }
 }

@@ -43,12 +43,8 @@ const SERVICES: [&str; 16] = [
 
 /// Reads one update.
 pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
-    let new = ["message", "channel_post"]
-        .iter()
-        .find_map(|name| update.get(name));
-    let edited = ["edited_message", "edited_channel_post"]
-        .iter()
-        .find_map(|name| update.get(name));
+    let new = ["message", "channel_post"].iter().find_map(|name| update.get(name));
+    let edited = ["edited_message", "edited_channel_post"].iter().find_map(|name| update.get(name));
     if let Some(message) = new.or(edited)
         && let Some(chat) = chat(message.get("chat"))
         && let Some(read) = message_of(message)
@@ -75,9 +71,7 @@ fn chat(chat: Option<&Value>) -> Option<Chat> {
         Some("channel") => ChatKind::Channel,
         _ => ChatKind::Unknown,
     };
-    let name = text(chat, "title")
-        .map(str::to_owned)
-        .or_else(|| full_name(chat));
+    let name = text(chat, "title").map(str::to_owned).or_else(|| full_name(chat));
     Some(Chat {
         id: id.to_string(),
         name: name.unwrap_or_else(|| format!("Chat {id}")),
@@ -95,10 +89,7 @@ fn message_of(message: &Value) -> Option<Message> {
             let who = sender.as_ref().map_or("", |sender| &*sender.name);
             let what = detail(message.get(action));
             let text = format!("{who}: {} {what}", action.replace('_', " "));
-            Body::Service {
-                action: (*action).to_owned(),
-                text: text.trim().to_owned(),
-            }
+            Body::Service { action: (*action).to_owned(), text: text.trim().to_owned() }
         }
         None => body(message),
     };
@@ -124,21 +115,12 @@ fn message_of(message: &Value) -> Option<Message> {
 
 fn body(message: &Value) -> Body {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64);
-    let location = message
-        .pointer("/venue/location")
-        .or_else(|| message.get("location"));
-    if let Some((latitude, longitude)) = location.and_then(|location| {
-        Some((
-            number(location, "latitude")?,
-            number(location, "longitude")?,
-        ))
-    }) {
+    let location = message.pointer("/venue/location").or_else(|| message.get("location"));
+    if let Some((latitude, longitude)) = location
+        .and_then(|location| Some((number(location, "latitude")?, number(location, "longitude")?)))
+    {
         let name = message.get("venue").and_then(|venue| text(venue, "title"));
-        return Body::Location {
-            latitude,
-            longitude,
-            name: name.map(str::to_owned),
-        };
+        return Body::Location { latitude, longitude, name: name.map(str::to_owned) };
     }
     if let Some(contact) = message.get("contact") {
         return Body::Contact {
@@ -147,11 +129,7 @@ fn body(message: &Value) -> Body {
         };
     }
     if let Some(poll) = message.get("poll") {
-        let options = poll
-            .get("options")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let options = poll.get("options").and_then(Value::as_array).into_iter().flatten();
         let answer = |option: &Value| {
             let votes = option.get("voter_count").and_then(Value::as_u64);
             Some((
@@ -235,11 +213,7 @@ fn reactions(reaction: &Value, events: &mut Vec<Event>) {
     };
     let by = person(reaction.get("user")).or_else(|| channel(reaction.get("actor_chat")));
     let list = |name: &str| {
-        let list = reaction
-            .get(name)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let list = reaction.get(name).and_then(Value::as_array).into_iter().flatten();
         let emoji = list.filter_map(|it| text(it, "emoji").or_else(|| text(it, "type")));
         emoji.map(str::to_owned).collect::<Vec<_>>()
     };
@@ -256,22 +230,16 @@ fn reactions(reaction: &Value, events: &mut Vec<Event>) {
             removed,
         });
     };
-    old.iter()
-        .filter(|emoji| !new.contains(emoji))
-        .for_each(|emoji| report(emoji, true));
-    new.iter()
-        .filter(|emoji| !old.contains(emoji))
-        .for_each(|emoji| report(emoji, false));
+    old.iter().filter(|emoji| !new.contains(emoji)).for_each(|emoji| report(emoji, true));
+    new.iter().filter(|emoji| !old.contains(emoji)).for_each(|emoji| report(emoji, false));
 }
 
 fn detail(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(people)) => people
-            .iter()
-            .filter_map(full_name)
-            .collect::<Vec<_>>()
-            .join(", "),
+        Some(Value::Array(people)) => {
+            people.iter().filter_map(full_name).collect::<Vec<_>>().join(", ")
+        }
         Some(object @ Value::Object(_)) => full_name(object)
             .or_else(|| text(object, "name").map(str::to_owned))
             .unwrap_or_default(),

@@ -158,12 +158,9 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String
         }
     };
     let text = String::from_utf8(buffer[..head].to_vec()).unwrap();
-    let length = text.lines().find_map(|line| {
-        line.to_lowercase()
-            .strip_prefix("content-length: ")?
-            .parse()
-            .ok()
-    });
+    let length = text
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
     let end = head + 4 + length.unwrap_or(0);
     while buffer.len() < end {
         if stream.read_buf(buffer).await.unwrap_or(0) == 0 {

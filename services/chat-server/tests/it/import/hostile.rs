@@ -23,14 +23,10 @@ fn read_as_all(bytes: &[u8]) -> Vec<Result<Summary, ImportError>> {
         fs::write(signal.join(chat).join(file), bytes).unwrap();
     }
     let _found = import::formats(&path);
-    [
-        (path.as_path(), Format::Telegram),
-        (&path, Format::WhatsApp),
-        (&signal, Format::Signal),
-    ]
-    .into_iter()
-    .map(|(path, format)| read(path, format))
-    .collect()
+    [(path.as_path(), Format::Telegram), (&path, Format::WhatsApp), (&signal, Format::Signal)]
+        .into_iter()
+        .map(|(path, format)| read(path, format))
+        .collect()
 }
 
 fn read(path: &Path, format: Format) -> Result<Summary, ImportError> {
@@ -119,8 +115,7 @@ fn lists_in_lists_without_end() {
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
-        .unwrap_or(0)
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }
 
 /// A string of 100 MB where it is passed over and as a line; and what is refused as soon as it is above the bound: in
@@ -143,12 +138,7 @@ fn strings_of_a_hundred_million_bytes() {
     let chat = r#""name":"A","type":"personal_chat","id":1,"messages":["#;
     let message =
         r#"{"id":1,"type":"message","date_unixtime":"1","from":"A","from_id":"user1","text":"hi"}"#;
-    let passed = write(
-        "a.json",
-        100,
-        "{\"about\":\"",
-        &format!("\",{chat}{message}]}}"),
-    );
+    let passed = write("a.json", 100, "{\"about\":\"", &format!("\",{chat}{message}]}}"));
     assert_eq!(read(&passed, Format::Telegram).unwrap().messages, 1);
     for (name, head) in [
         ("b.json", format!("{{{chat}{message},{{\"text\":\"")),
@@ -172,12 +162,7 @@ fn strings_of_a_hundred_million_bytes() {
             "chat/chat.md" => SIGNAL,
             _ => DATA,
         };
-        write(
-            name,
-            100,
-            "[2023-12-13 18:05:09] Anna: ",
-            &format!("\n{good}"),
-        );
+        write(name, 100, "[2023-12-13 18:05:09] Anna: ", &format!("\n{good}"));
         let summary = read(&dir.path().join("chat"), Format::Signal).unwrap();
         assert_eq!(summary.skipped, 1, "{name}");
         assert!(summary.messages > 0, "{name}");
@@ -218,41 +203,24 @@ fn work_is_linear_in_the_length() {
             format!("[2023-12-13 18:05:09] Anna: x\n(- {line} -)")
         }),
         ("whole links", &|count| {
-            format!(
-                "[2023-12-13 18:05:09] Anna: {}",
-                "[a](./media/a)[b](.c)".repeat(count)
-            )
+            format!("[2023-12-13 18:05:09] Anna: {}", "[a](./media/a)[b](.c)".repeat(count))
         }),
         ("headers", &|count| WHATSAPP.repeat(count / 10)),
-        ("quotes", &|count| {
-            format!("[2023-12-13 18:05:09] Anna: \n\n{}", "> a\n".repeat(count))
-        }),
+        ("quotes", &|count| format!("[2023-12-13 18:05:09] Anna: \n\n{}", "> a\n".repeat(count))),
         ("one long message", &|count| {
             format!("13/12/2023, 18:05 - Anna: {}", "x: y (z) <\n".repeat(count))
         }),
         ("one long line", &|count| {
-            format!(
-                "13/12/2023, 18:05 - Anna: {}",
-                "\u{200e}<a: 1".repeat(count)
-            )
+            format!("13/12/2023, 18:05 - Anna: {}", "\u{200e}<a: 1".repeat(count))
         }),
         ("links", &|count| {
-            format!(
-                "[2023-12-13 18:05:09] Anna: {}",
-                "[a](./media/b".repeat(count)
-            )
+            format!("[2023-12-13 18:05:09] Anna: {}", "[a](./media/b".repeat(count))
         }),
         ("reactions", &|count| {
-            format!(
-                "[2023-12-13 18:05:09] Anna: x\n(- {} -)",
-                "a, ".repeat(count)
-            )
+            format!("[2023-12-13 18:05:09] Anna: x\n(- {} -)", "a, ".repeat(count))
         }),
         ("brackets", &|count| {
-            format!(
-                "[2023-12-13 18:05:09] Anna: {}](./media/",
-                "[".repeat(count)
-            )
+            format!("[2023-12-13 18:05:09] Anna: {}](./media/", "[".repeat(count))
         }),
     ];
     for (name, text) in texts {
@@ -284,10 +252,7 @@ fn zips_that_are_bombs() {
     zip.finish().unwrap();
     assert!(fs::metadata(&path).unwrap().len() < 300_000);
     let read = read(&path, Format::WhatsApp).unwrap();
-    assert!(
-        read.warnings.iter().any(|it| it.contains("in one zip")),
-        "{read:?}"
-    );
+    assert!(read.warnings.iter().any(|it| it.contains("in one zip")), "{read:?}");
     let attached = import::attachment_within(&path, "a.txt", 1_000_000);
     assert!(matches!(attached, Err(ImportError::TooLarge { .. })));
 }
@@ -300,11 +265,9 @@ fn zips_with_names_that_lead_elsewhere() {
     let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
     let plain = zip::write::SimpleFileOptions::default();
     let windows = &*["C", "\\windows.jpg"].join(":");
-    for (name, bytes) in [
-        ("/absolute/_chat.txt", &text[..]),
-        ("../above.jpg", b"x"),
-        (windows, b"x"),
-    ] {
+    for (name, bytes) in
+        [("/absolute/_chat.txt", &text[..]), ("../above.jpg", b"x"), (windows, b"x")]
+    {
         zip.start_file(name, plain).unwrap();
         zip.write_all(bytes).unwrap();
     }
@@ -313,19 +276,10 @@ fn zips_with_names_that_lead_elsewhere() {
     zip.finish().unwrap();
     let before = fs::read_dir(dir.path()).unwrap().count();
     assert_eq!(read(&path, Format::WhatsApp).unwrap().messages, 2);
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        before,
-        "nothing is unpacked"
-    );
-    for name in [
-        "link.jpg",
-        "folder.jpg",
-        "../above.jpg",
-        "/absolute/_chat.txt",
-        windows,
-        "none.jpg",
-    ] {
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "nothing is unpacked");
+    for name in
+        ["link.jpg", "folder.jpg", "../above.jpg", "/absolute/_chat.txt", windows, "none.jpg"]
+    {
         assert!(import::attachment(&path, name).is_err(), "{name}");
     }
 }
@@ -348,10 +302,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
         let _attached = import::attachment(&path, "a.jpg");
     }
     fs::write(&path, zip_of(&[("notes.pdf", b"x")])).unwrap();
-    assert_has(
-        &import::formats(&path).unwrap_err().to_string(),
-        &["holds no export"],
-    );
+    assert_has(&import::formats(&path).unwrap_err().to_string(), &["holds no export"]);
     // In a folder one that is damaged does not keep the others from being read.
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let summary = read(dir.path(), Format::WhatsApp).unwrap();
@@ -367,21 +318,13 @@ fn folders_with_links_and_pipes() {
     std::os::unix::fs::symlink(outside.path(), dir.path().join("out.jpg")).unwrap();
     std::os::unix::fs::symlink("/", dir.path().join("root")).unwrap();
     fs::write(dir.path().join("in.jpg"), "x").unwrap();
-    let made = std::process::Command::new("mkfifo")
-        .arg(dir.path().join("pipe.jpg"))
-        .status();
+    let made = std::process::Command::new("mkfifo").arg(dir.path().join("pipe.jpg")).status();
     for name in ["out.jpg", "root/etc/hostname", "root", "."] {
         assert!(import::attachment(dir.path(), name).is_err(), "{name}");
     }
     assert!(import::attachment(dir.path(), "in.jpg").is_ok());
     if made.is_ok_and(|made| made.success()) {
-        assert!(
-            import::attachment(dir.path(), "pipe.jpg").is_err(),
-            "does not wait"
-        );
-        assert!(
-            import::formats(&dir.path().join("pipe.jpg")).is_err(),
-            "does not wait"
-        );
+        assert!(import::attachment(dir.path(), "pipe.jpg").is_err(), "does not wait");
+        assert!(import::formats(&dir.path().join("pipe.jpg")).is_err(), "does not wait");
     }
 }

@@ -26,13 +26,8 @@ pub(crate) fn config() -> Config {
 }
 
 /// Zones with and without summer time; Lord Howe moves by half an hour.
-const ZONES: [&str; 5] = [
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Australia/Lord_Howe",
-    "Asia/Kolkata",
-];
+const ZONES: [&str; 5] =
+    ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"];
 
 /// Around changes of the clocks of these zones, and at the end of a year.
 const STARTS: [&str; 6] = [
@@ -45,14 +40,8 @@ const STARTS: [&str; 6] = [
 ];
 
 /// Who writes; the first is the owner.
-pub(crate) const PEOPLE: [&str; 6] = [
-    "Anna",
-    "Zoë 🎉 Müller",
-    "דוד",
-    "+41 79 123 45 67",
-    "O'Hara \"Q\" S.",
-    "a/b:c",
-];
+pub(crate) const PEOPLE: [&str; 6] =
+    ["Anna", "Zoë 🎉 Müller", "דוד", "+41 79 123 45 67", "O'Hara \"Q\" S.", "a/b:c"];
 
 /// What texts are made of.
 const PIECES: [&str; 20] = [
@@ -154,15 +143,7 @@ fn what() -> impl Strategy<Value = What> {
     ]
 }
 
-type Raw = (
-    i64,
-    usize,
-    What,
-    bool,
-    Option<prop::sample::Index>,
-    Vec<(usize, usize)>,
-    bool,
-);
+type Raw = (i64, usize, What, bool, Option<prop::sample::Index>, Vec<(usize, usize)>, bool);
 
 fn said() -> impl Strategy<Value = Raw> {
     (
@@ -178,12 +159,7 @@ fn said() -> impl Strategy<Value = Raw> {
 
 /// A chat of one of these names.
 pub(crate) fn talk(names: &'static [&'static str]) -> impl Strategy<Value = Talk> {
-    (
-        0..names.len(),
-        0..ZONES.len(),
-        0..STARTS.len(),
-        proptest::collection::vec(said(), 1..12),
-    )
+    (0..names.len(), 0..ZONES.len(), 0..STARTS.len(), proptest::collection::vec(said(), 1..12))
         .prop_map(move |(name, zone, start, raw)| {
             let mut at: Timestamp = STARTS[start].parse().unwrap();
             let mut said = Vec::new();
@@ -204,18 +180,12 @@ pub(crate) fn talk(names: &'static [&'static str]) -> impl Strategy<Value = Talk
                     who,
                     what,
                     edited,
-                    answers: answers
-                        .filter(|_| number > 0)
-                        .map(|index| index.index(number)),
+                    answers: answers.filter(|_| number > 0).map(|index| index.index(number)),
                     reactions,
                     forwarded,
                 });
             }
-            Talk {
-                name: names[name],
-                zone: ZONES[zone],
-                said,
-            }
+            Talk { name: names[name], zone: ZONES[zone], said }
         })
 }
 

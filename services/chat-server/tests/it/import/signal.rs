@@ -29,13 +29,7 @@ not an object
     assert_eq!(read.texts(), ["hello", "hi", "Anna: missed call", ""]);
     assert_eq!(read.chats[0].kind, ChatKind::Direct);
     let message = |at: usize| &read.messages[at].1;
-    assert_eq!(
-        (
-            message(0).reactions[0].count,
-            message(0).reactions[0].by.len()
-        ),
-        (2, 2)
-    );
+    assert_eq!((message(0).reactions[0].count, message(0).reactions[0].by.len()), (2, 2));
     assert_eq!(
         message(0).attachments[0].place,
         AttachmentPlace::Export("Anna/media/a.jpg".to_owned())
@@ -64,11 +58,7 @@ fn markdown_of_older_versions() {
     assert_eq!(read.texts(), ["hello\nand more", "yes", ""]);
     assert_eq!(
         read.times(),
-        [
-            "2023-12-13T18:05:00Z",
-            "2023-12-13T18:06:01Z",
-            "2023-12-13T18:07:00Z"
-        ]
+        ["2023-12-13T18:05:00Z", "2023-12-13T18:06:01Z", "2023-12-13T18:07:00Z"]
     );
     let message = |at: usize| &read.messages[at].1;
     assert_eq!(message(1).reply_to.as_ref(), Some(&message(0).id));
@@ -76,14 +66,7 @@ fn markdown_of_older_versions() {
         message(1).attachments[0].place,
         AttachmentPlace::Export("Anna/media/a.jpg".to_owned())
     );
-    assert_eq!(
-        message(1)
-            .reactions
-            .iter()
-            .map(|it| &*it.emoji)
-            .collect::<Vec<_>>(),
-        ["👍", "😂"]
-    );
+    assert_eq!(message(1).reactions.iter().map(|it| &*it.emoji).collect::<Vec<_>>(), ["👍", "😂"]);
     assert!(message(2).deleted);
     assert_eq!(read.chats[0].kind, ChatKind::Group);
 }
@@ -93,10 +76,7 @@ fn markdown_of_older_versions() {
 fn messages_that_were_edited_or_taken_back_are_the_same_ones() {
     let line = |second: u32, body: &str, deleted: bool| {
         let date = format!("2023-12-13 18:05:{second:02}");
-        format!(
-            "{}\n",
-            json!({"date": date, "sender": "Anna", "body": body, "deleted": deleted})
-        )
+        format!("{}\n", json!({"date": date, "sender": "Anna", "body": body, "deleted": deleted}))
     };
     let ids = |read: &Read| -> Vec<String> {
         let messages = read.messages.iter();
@@ -108,16 +88,9 @@ fn messages_that_were_edited_or_taken_back_are_the_same_ones() {
         line(2, "secret", false),
         line(3, "typo", false),
     ];
-    let after = [
-        line(1, "a", false),
-        line(1, "b", false),
-        line(2, "", true),
-        line(3, "right", false),
-    ];
-    let (before, after) = (
-        chat("data.json", &before.concat()),
-        chat("data.json", &after.concat()),
-    );
+    let after =
+        [line(1, "a", false), line(1, "b", false), line(2, "", true), line(3, "right", false)];
+    let (before, after) = (chat("data.json", &before.concat()), chat("data.json", &after.concat()));
     assert_eq!(ids(&before), ids(&after));
     assert_ne!(ids(&before)[0], ids(&before)[1]);
     assert!(after.messages[2].1.deleted);

@@ -40,11 +40,7 @@ fn a_whole_account_has_chats_and_left_chats() {
         ]},
     });
     let read = read_text("result.json", &export.to_string());
-    let chats: Vec<_> = read
-        .chats
-        .iter()
-        .map(|it| (&*it.id, &*it.name, it.kind))
-        .collect();
+    let chats: Vec<_> = read.chats.iter().map(|it| (&*it.id, &*it.name, it.kind)).collect();
     assert_eq!(
         chats,
         [
@@ -55,17 +51,11 @@ fn a_whole_account_has_chats_and_left_chats() {
             ("-1005", "News", ChatKind::Channel),
         ]
     );
-    let mine: Vec<bool> = read
-        .messages
-        .iter()
-        .map(|(_, it)| it.sender.as_ref().unwrap().is_me)
-        .collect();
+    let mine: Vec<bool> =
+        read.messages.iter().map(|(_, it)| it.sender.as_ref().unwrap().is_me).collect();
     assert_eq!(mine, [true, false, false, false]);
     assert_eq!(
-        read.messages
-            .iter()
-            .map(|(chat, _)| &**chat)
-            .collect::<Vec<_>>(),
+        read.messages.iter().map(|(chat, _)| &**chat).collect::<Vec<_>>(),
         ["123", "123", "9", "-123"]
     );
     assert_eq!(read.senders()[2], "Deleted Account");
@@ -88,10 +78,7 @@ fn both_forms_of_text_say_the_same() {
         message(&json!({"text": pieces})),
         message(&json!({"id": -2, "text": null}))
     ]));
-    assert_eq!(
-        read.texts(),
-        ["see this page (https://a.example) https://b.example", ""]
-    );
+    assert_eq!(read.texts(), ["see this page (https://a.example) https://b.example", ""]);
     assert_eq!(read.messages[1].1.id, "-2");
 }
 
@@ -104,10 +91,7 @@ fn times_without_seconds_of_the_epoch_are_the_computers_own() {
     zone.zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(2));
     let read = read_text_with("result.json", &export.to_string(), &zone);
     assert_eq!(read.times(), ["2023-12-13T16:05:09Z"]);
-    assert_eq!(
-        read.messages[0].1.edited.unwrap().to_string(),
-        "2023-12-13T17:00:00Z"
-    );
+    assert_eq!(read.messages[0].1.edited.unwrap().to_string(), "2023-12-13T17:00:00Z");
 }
 
 #[test]
@@ -126,16 +110,9 @@ fn replies_forwards_reactions_and_files() {
     let (_, first) = &read.messages[0];
     assert_eq!(first.reply_to.as_deref(), Some("5"));
     assert_eq!(first.forwarded_from.as_deref(), Some("Deleted Account"));
+    assert_eq!(first.attachments[0].place, AttachmentPlace::Export("photos/1.jpg".to_owned()));
     assert_eq!(
-        first.attachments[0].place,
-        AttachmentPlace::Export("photos/1.jpg".to_owned())
-    );
-    assert_eq!(
-        first
-            .reactions
-            .iter()
-            .map(|it| (&*it.emoji, it.count))
-            .collect::<Vec<_>>(),
+        first.reactions.iter().map(|it| (&*it.emoji, it.count)).collect::<Vec<_>>(),
         [("👍", 2), ("custom_emoji:x", 1)]
     );
     assert_eq!(first.reactions[0].by, ["Bert"]);
@@ -169,40 +146,25 @@ fn places_contacts_polls_and_what_else_there_is() {
     ]));
     assert_eq!(
         read.messages[0].1.body,
-        Body::Location {
-            latitude: 1.5,
-            longitude: 2.5,
-            name: Some("Pier".to_owned())
-        }
+        Body::Location { latitude: 1.5, longitude: 2.5, name: Some("Pier".to_owned()) }
     );
     assert_eq!(
         read.messages[1].1.body,
-        Body::Contact {
-            name: "Cleo".to_owned(),
-            phone: Some("+1".to_owned())
-        }
+        Body::Contact { name: "Cleo".to_owned(), phone: Some("+1".to_owned()) }
     );
     assert!(
         matches!(&read.messages[2].1.body, Body::Poll { answers, .. } if *answers == [("Now".to_owned(), Some(2))])
     );
     assert_eq!(read.texts()[3], "[Game] Chess");
-    assert!(
-        matches!(&read.messages[4].1.body, Body::Service { action, text }
-        if action == "invite_members" && text == "Anna: invite members Bert, Deleted Account")
-    );
+    assert!(matches!(&read.messages[4].1.body, Body::Service { action, text }
+        if action == "invite_members" && text == "Anna: invite members Bert, Deleted Account"));
 }
 
 #[test]
 fn a_message_that_cannot_be_read_is_left_out_and_counted() {
     let read = chat(&json!([{"id": 4, "type": "unsupported"}, 17, message(&json!({"id": 5}))]));
     assert_eq!((read.messages.len(), read.summary.skipped), (1, 2));
-    assert!(
-        !read
-            .summary
-            .warnings
-            .iter()
-            .any(|warning| warning.contains("hello"))
-    );
+    assert!(!read.summary.warnings.iter().any(|warning| warning.contains("hello")));
 }
 
 #[test]
@@ -232,11 +194,7 @@ fn what_is_no_export_is_told_what_would_be() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text, word) in [
         ("a.json", "{\"some\": 1}", "neither `chats` nor `messages`"),
-        (
-            "a.html",
-            "<!DOCTYPE html><html>",
-            "not Telegram's messages.html",
-        ),
+        ("a.html", "<!DOCTYPE html><html>", "not Telegram's messages.html"),
         ("a.txt", "a shopping list", "no line begins as"),
         ("b.txt", "", "empty"),
     ] {

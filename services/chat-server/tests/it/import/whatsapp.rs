@@ -55,26 +55,17 @@ fn headers_of_all_telephones_are_read() {
 #[test]
 fn midnight_and_noon_of_twelve_hours() {
     let read = of_anna("13/12/23, 12:00 am - Anna: midnight\n13/12/23, 12:30 pm - Anna: noon\n");
-    assert_eq!(
-        read.times(),
-        ["2023-12-13T00:00:00Z", "2023-12-13T12:30:00Z"]
-    );
+    assert_eq!(read.times(), ["2023-12-13T00:00:00Z", "2023-12-13T12:30:00Z"]);
 }
 
 /// Each rule of the order of days, and the setting that goes before all of them.
 #[test]
 fn the_order_of_days_is_found_in_the_whole_file() {
     let first_day = |lines: &[&str]| {
-        let text: String = lines
-            .iter()
-            .map(|date| format!("{date}, 10:00 - Anna: x\n"))
-            .collect();
+        let text: String = lines.iter().map(|date| format!("{date}, 10:00 - Anna: x\n")).collect();
         of_anna(&text).times()[0][..10].to_owned()
     };
-    let (year, more) = (
-        "what falls within a year is a day",
-        "what changes more is a day",
-    );
+    let (year, more) = ("what falls within a year is a day", "what changes more is a day");
     for (dates, day, why) in [
         (&["3/4/23", "13/4/23"][..], "2023-04-03", "13 is a day"),
         (&["3/4/23", "3/13/23"], "2023-03-04", "13 is a day"),
@@ -99,14 +90,7 @@ fn a_message_goes_on_until_the_next_header_of_the_files_own_shape() {
         "\u{feff}13/12/2023, 18:05 - Anna: one\r\n\r\n[13/12/2023, 18:04:00] Bert: quoted\r\ntwo\r\n\
          13/12/2023, 18:06 - Bert: three\r\n13/12/2023, 18:07 - Anna: \r\n",
     );
-    assert_eq!(
-        read.texts(),
-        [
-            "one\n\n[13/12/2023, 18:04:00] Bert: quoted\ntwo",
-            "three",
-            ""
-        ]
-    );
+    assert_eq!(read.texts(), ["one\n\n[13/12/2023, 18:04:00] Bert: quoted\ntwo", "three", ""]);
     assert_eq!(read.senders(), ["Anna", "Bert", "Anna"]);
     assert_eq!(read.chats[0].kind, ChatKind::Direct);
     assert_eq!(read.summary.skipped, 0);
@@ -148,11 +132,7 @@ fn files_are_attachments_whether_they_were_exported_or_not() {
             "IMG-20231213-WA0001.jpg",
             AttachmentKind::Image,
         ),
-        (
-            "\u{200e}Our plan.pdf (Datei angehängt)",
-            "Our plan.pdf",
-            AttachmentKind::File,
-        ),
+        ("\u{200e}Our plan.pdf (Datei angehängt)", "Our plan.pdf", AttachmentKind::File),
         (
             "\u{200e}<attached: 00000042-AUDIO-2023-12-13.opus>",
             "00000042-AUDIO-2023-12-13.opus",
@@ -163,26 +143,15 @@ fn files_are_attachments_whether_they_were_exported_or_not() {
     ] {
         let (attachment, caption) = line(&format!("{text}\nand a caption"));
         let attachment = attachment.unwrap_or_else(|| panic!("{text}"));
-        assert_eq!(
-            attachment.place,
-            AttachmentPlace::Export(name.to_owned()),
-            "{text}"
-        );
-        assert_eq!(
-            (attachment.kind, caption.as_str()),
-            (kind, "and a caption"),
-            "{text}"
-        );
+        assert_eq!(attachment.place, AttachmentPlace::Export(name.to_owned()), "{text}");
+        assert_eq!((attachment.kind, caption.as_str()), (kind, "and a caption"), "{text}");
     }
     for (text, kind) in [
         ("<Media omitted>", AttachmentKind::File),
         ("<Medien ausgeschlossen>", AttachmentKind::File),
         ("\u{200e}image omitted", AttachmentKind::Image),
         ("\u{200e}sticker omitted", AttachmentKind::Sticker),
-        (
-            "offer.pdf • \u{200e}3 pages \u{200e}document omitted",
-            AttachmentKind::File,
-        ),
+        ("offer.pdf • \u{200e}3 pages \u{200e}document omitted", AttachmentKind::File),
     ] {
         let (attachment, caption) = line(text);
         let attachment = attachment.unwrap_or_else(|| panic!("{text}"));
@@ -198,11 +167,7 @@ fn files_are_attachments_whether_they_were_exported_or_not() {
         (None, "see (file attached)".to_owned()),
         "no name of a file"
     );
-    assert_eq!(
-        line("../../etc/passwd (file attached)").0,
-        None,
-        "a path is not a name of a file"
-    );
+    assert_eq!(line("../../etc/passwd (file attached)").0, None, "a path is not a name of a file");
 }
 
 #[test]
@@ -214,25 +179,13 @@ fn marks_of_the_network_become_what_they_mean() {
         13/12/2023, 18:09 - Anna: null\n13/12/2023, 18:10 - Anna: Missed voice call\n";
     let read = of_anna(text);
     let message = |at: usize| &read.messages[at].1;
-    assert_eq!(
-        (read.texts()[0], message(0).edited),
-        ("fixed", Some(message(0).timestamp))
-    );
+    assert_eq!((read.texts()[0], message(0).edited), ("fixed", Some(message(0).timestamp)));
     assert!(message(1).deleted && read.texts()[1].is_empty());
     assert!(
         matches!(message(2).body, Body::Location { latitude, longitude, .. } if latitude == 47.3769 && longitude == 8.5417)
     );
-    let answers = vec![
-        ("Monday".to_owned(), Some(2)),
-        ("Tuesday".to_owned(), Some(1)),
-    ];
-    assert_eq!(
-        message(3).body,
-        Body::Poll {
-            question: "When?".to_owned(),
-            answers
-        }
-    );
+    let answers = vec![("Monday".to_owned(), Some(2)), ("Tuesday".to_owned(), Some(1))];
+    assert_eq!(message(3).body, Body::Poll { question: "When?".to_owned(), answers });
     assert_eq!(message(4).body, Body::Unknown("null".to_owned()));
     assert!(matches!(&message(5).body, Body::Service { action, .. } if action == "missed_call"));
 }
@@ -246,15 +199,9 @@ fn exports_that_overlap_have_the_same_ids_where_they_do() {
         "10:02 - Anna: b",
     ];
     let export = |lines: &[&str]| {
-        let text: String = lines
-            .iter()
-            .map(|line| format!("13/12/2023, {line}\n"))
-            .collect();
+        let text: String = lines.iter().map(|line| format!("13/12/2023, {line}\n")).collect();
         let read = of_anna(&text);
-        read.messages
-            .into_iter()
-            .map(|(_, message)| message.id)
-            .collect::<Vec<_>>()
+        read.messages.into_iter().map(|(_, message)| message.id).collect::<Vec<_>>()
     };
     let ids = export(&all);
     assert_eq!(
@@ -291,10 +238,7 @@ fn a_zip_is_read_as_it_is() {
     let attached = chat_server::import::attachment(dir.path(), place).unwrap();
     assert_eq!(attached.size, 7);
     for hostile in ["../1.jpg", "/etc/passwd", "", "a/../1.jpg", "..\\1.jpg"] {
-        assert!(
-            chat_server::import::attachment(&path, hostile).is_err(),
-            "{hostile}"
-        );
+        assert!(chat_server::import::attachment(&path, hostile).is_err(), "{hostile}");
     }
 }
 
@@ -313,10 +257,7 @@ fn a_message_has_the_same_id_in_whatever_order_its_date_is_read() {
     assert_eq!(found.times()[0], "2024-04-03T18:05:00Z");
     assert_eq!(better.times()[0], "2024-03-04T18:05:00Z");
     assert_eq!(ids(&found), ids(&better)[..2]);
-    let told = Options {
-        day_order: Some(DayOrder::MonthFirst),
-        ..options()
-    };
+    let told = Options { day_order: Some(DayOrder::MonthFirst), ..options() };
     let told = read_text_with(name, short, &told);
     assert_eq!(told.times(), better.times()[..2]);
     assert_eq!(ids(&found), ids(&told));
@@ -326,10 +267,7 @@ fn a_message_has_the_same_id_in_whatever_order_its_date_is_read() {
 #[test]
 fn dates_that_there_are_not_are_told() {
     let text = "03/04/2024, 18:05 - Anna: a\n03/14/2024, 18:05 - Anna: b\n";
-    let wrong = Options {
-        day_order: Some(DayOrder::DayFirst),
-        ..options()
-    };
+    let wrong = Options { day_order: Some(DayOrder::DayFirst), ..options() };
     let read = of_anna_with(text, &wrong);
     assert_eq!(read.texts(), ["a\n03/14/2024, 18:05 - Anna: b"]);
     let [warning] = &read.summary.warnings[..] else {

@@ -57,12 +57,7 @@ async fn an_import_that_is_killed_keeps_what_it_acknowledged() {
 /// source: how many of its messages are kept.
 fn killed_after(dir: &Path, lines: u64, micros: u64) -> HashMap<String, u64> {
     let mut import = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "index::crash::import",
-            "--ignored",
-            "--nocapture",
-        ])
+        .args(["--exact", "index::crash::import", "--ignored", "--nocapture"])
         .env(DIRECTORY, dir)
         .stdout(Stdio::piped())
         .spawn()
@@ -75,10 +70,7 @@ fn killed_after(dir: &Path, lines: u64, micros: u64) -> HashMap<String, u64> {
         line.clear();
         let read = output.read_line(&mut line).unwrap();
         // A line that was cut off by the kill acknowledges nothing.
-        if let Some(kept) = line
-            .strip_suffix('\n')
-            .and_then(|line| line.strip_prefix("kept "))
-        {
+        if let Some(kept) = line.strip_suffix('\n').and_then(|line| line.strip_prefix("kept ")) {
             let (source, next) = kept.split_once(' ').unwrap();
             said.insert(source.to_owned(), next.parse().unwrap());
             count += 1;
@@ -97,10 +89,7 @@ fn killed_after(dir: &Path, lines: u64, micros: u64) -> HashMap<String, u64> {
 async fn verify(index: &Index, source: &str, told: u64) {
     let mark = index.mark(source).await.unwrap();
     let mark: u64 = mark.map_or(0, |mark| mark.parse().unwrap());
-    assert!(
-        mark >= told,
-        "{source}: {told} were acknowledged, {mark} are there"
-    );
+    assert!(mark >= told, "{source}: {told} were acknowledged, {mark} are there");
     let mut query = MessageQuery {
         source: Some(source.to_owned()),
         limit: MAX_LIMIT,
@@ -142,9 +131,8 @@ async fn verify(index: &Index, source: &str, told: u64) {
 /// SQLite finds nothing wrong with the file, nor FTS5 with its table.
 fn sound(dir: &Path) {
     let connection = rusqlite::Connection::open(dir.join("chats.db")).unwrap();
-    let verdict: String = connection
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .unwrap();
+    let verdict: String =
+        connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(verdict, "ok");
     let sql = "INSERT INTO word (word, rank) VALUES ('integrity-check', 0)";
     connection.execute_batch(sql).unwrap();
@@ -177,13 +165,7 @@ fn import() {
                             said("1", message(&n.to_string(), n as i64, "Bob", &text(n)))
                         }));
                     let mark = Some(next.to_string());
-                    sink.keep(Batch {
-                        events,
-                        mark,
-                        ..Batch::default()
-                    })
-                    .await
-                    .unwrap();
+                    sink.keep(Batch { events, mark, ..Batch::default() }).await.unwrap();
                     let mut out = std::io::stdout().lock();
                     writeln!(out, "kept {source} {next}").unwrap();
                     out.flush().unwrap();

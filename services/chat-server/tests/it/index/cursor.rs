@@ -10,19 +10,13 @@ async fn fixture() -> (Fixture, Cursor) {
     let mut events = vec![chat("1", "Antti")];
     events.extend((0..5).map(|n| said("1", message(&n.to_string(), n, "Bob", "hi"))));
     fixture.keep("telegram", events).await;
-    let query = MessageQuery {
-        limit: 2,
-        ..MessageQuery::default()
-    };
+    let query = MessageQuery { limit: 2, ..MessageQuery::default() };
     let next = fixture.page(&query).await.next.unwrap();
     (fixture, next)
 }
 
 async fn from(fixture: &Fixture, cursor: &Cursor) -> Result<Page, IndexError> {
-    let query = MessageQuery {
-        cursor: Some(cursor.clone()),
-        ..MessageQuery::default()
-    };
+    let query = MessageQuery { cursor: Some(cursor.clone()), ..MessageQuery::default() };
     fixture.index.messages(&query).await
 }
 
@@ -30,10 +24,7 @@ async fn from(fixture: &Fixture, cursor: &Cursor) -> Result<Page, IndexError> {
 async fn a_cursor_outlives_the_process_but_is_no_other_index_s() {
     let (mut fixture, cursor) = fixture().await;
     let text = cursor.as_str();
-    assert!(
-        text.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-    );
+    assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
     fixture.reopen();
     let page = from(&fixture, &Cursor::new(text)).await.unwrap();
     assert_eq!(super::samples::ids(&page.messages), ["2", "1", "0"]);
@@ -51,15 +42,9 @@ async fn any_change_is_noticed() {
         let changed = String::from_utf8(bytes).unwrap();
         refused(from(&fixture, &Cursor::new(changed)).await);
     }
-    for text in [
-        "",
-        "A",
-        "%%%",
-        &text[1..],
-        &format!("{text}A"),
-        &"A".repeat(36),
-        &"A".repeat(9_999),
-    ] {
+    for text in
+        ["", "A", "%%%", &text[1..], &format!("{text}A"), &"A".repeat(36), &"A".repeat(9_999)]
+    {
         refused(from(&fixture, &Cursor::new(text)).await);
     }
 }
@@ -75,26 +60,10 @@ fn refused(answer: Result<Page, IndexError>) {
 async fn limits_and_ranges_are_checked() {
     let (fixture, _) = fixture().await;
     let bad = [
+        (MessageQuery { limit: 0, ..MessageQuery::default() }, "limit"),
+        (MessageQuery { limit: MAX_LIMIT + 1, ..MessageQuery::default() }, "limit"),
         (
-            MessageQuery {
-                limit: 0,
-                ..MessageQuery::default()
-            },
-            "limit",
-        ),
-        (
-            MessageQuery {
-                limit: MAX_LIMIT + 1,
-                ..MessageQuery::default()
-            },
-            "limit",
-        ),
-        (
-            MessageQuery {
-                since: Some(at(2)),
-                before: Some(at(2)),
-                ..MessageQuery::default()
-            },
+            MessageQuery { since: Some(at(2)), before: Some(at(2)), ..MessageQuery::default() },
             "since",
         ),
     ];
@@ -112,11 +81,7 @@ async fn bounds_are_exact() {
     let (fixture, _) = fixture().await;
     let nano = jiff::SignedDuration::from_nanos(1);
     let count = |since, before| {
-        let query = MessageQuery {
-            since,
-            before,
-            ..MessageQuery::default()
-        };
+        let query = MessageQuery { since, before, ..MessageQuery::default() };
         let fixture = &fixture;
         async move { fixture.ids(&query).await.len() }
     };
@@ -135,22 +100,11 @@ async fn filters_hold_from_a_number_on() {
     let other = said("2", message("x", 9, "Bob", "hi"));
     fixture.keep("telegram", vec![other]).await;
     let cursor = fixture.index.cursor_after("telegram", 1).await.unwrap();
-    let all = MessageQuery {
-        cursor,
-        ..MessageQuery::default()
-    };
+    let all = MessageQuery { cursor, ..MessageQuery::default() };
     assert_eq!(fixture.ids(&all).await, ["1", "2", "3", "4", "x"]);
-    let some = MessageQuery {
-        since: Some(at(2)),
-        before: Some(at(9)),
-        offset: 1,
-        ..all.clone()
-    };
+    let some = MessageQuery { since: Some(at(2)), before: Some(at(9)), offset: 1, ..all.clone() };
     assert_eq!(fixture.ids(&some).await, ["3", "4"]);
-    let chat = MessageQuery {
-        chats: Some(vec![super::samples::key("telegram", "2")]),
-        ..all
-    };
+    let chat = MessageQuery { chats: Some(vec![super::samples::key("telegram", "2")]), ..all };
     assert_eq!(fixture.ids(&chat).await, ["x"]);
     assert_eq!(fixture.index.cursor_after("nobody", 1).await, Ok(None));
 }

@@ -28,17 +28,12 @@ async fn fixture() -> Fixture {
 fn names(found: &FoundChat) -> (char, Vec<&str>) {
     match found {
         FoundChat::Found(chat) => ('f', vec![&chat.chat.name]),
-        FoundChat::Ambiguous { candidates, .. } => (
-            'a',
-            candidates
-                .iter()
-                .map(|chat| chat.chat.name.as_str())
-                .collect(),
-        ),
-        FoundChat::NotFound { nearest } => (
-            'n',
-            nearest.iter().map(|chat| chat.chat.name.as_str()).collect(),
-        ),
+        FoundChat::Ambiguous { candidates, .. } => {
+            ('a', candidates.iter().map(|chat| chat.chat.name.as_str()).collect())
+        }
+        FoundChat::NotFound { nearest } => {
+            ('n', nearest.iter().map(|chat| chat.chat.name.as_str()).collect())
+        }
     }
 }
 

@@ -39,9 +39,7 @@ async fn each_hears_each_new_message_once_and_in_order() {
     say(&fixture.index, "signal", 0, 300).await;
     say(&fixture.index, "telegram", 3, 300).await;
     let telegram = |numbers: std::ops::RangeInclusive<u64>| {
-        numbers
-            .map(|n| ("telegram".to_owned(), n))
-            .collect::<Vec<_>>()
+        numbers.map(|n| ("telegram".to_owned(), n)).collect::<Vec<_>>()
     };
     let signal: Vec<_> = (1..=300).map(|n| ("signal".to_owned(), n)).collect();
     assert_eq!(collect(&mut one, 300).await, telegram(4..=303));
@@ -68,10 +66,7 @@ async fn one_who_waits_is_woken() {
         Some(Followed::Message(found)) => found.source,
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        (source(first), source(second)),
-        ("telegram".to_owned(), "signal".to_owned())
-    );
+    assert_eq!((source(first), source(second)), ("telegram".to_owned(), "signal".to_owned()));
 }
 
 #[tokio::test]
@@ -87,10 +82,7 @@ async fn who_waits_when_it_is_closed_is_told() {
 #[tokio::test]
 async fn one_who_lags_is_told_how_many_and_from_where() {
     let dir = TempDir::new().unwrap();
-    let options = Options {
-        max_lag: 50,
-        ..Options::default()
-    };
+    let options = Options { max_lag: 50, ..Options::default() };
     let index = Index::open(dir.path(), options).unwrap();
     say(&index, "telegram", 0, 7).await;
     let mut one = index.follow(Some("telegram")).await.unwrap();
@@ -107,19 +99,13 @@ async fn one_who_lags_is_told_how_many_and_from_where() {
         }
     }
     lags.sort_by(|one, other| one.source.cmp(&other.source));
-    let missed: Vec<_> = lags
-        .iter()
-        .map(|lag| (lag.source.as_str(), lag.missed))
-        .collect();
+    let missed: Vec<_> = lags.iter().map(|lag| (lag.source.as_str(), lag.missed)).collect();
     assert_eq!(missed, [("signal", 20), ("telegram", 40)]);
     // It goes on with the newest, and the rest is read from the cursor, page by page, in order.
     say(&index, "telegram", 47, 1).await;
     assert_eq!(collect(&mut all, 1).await, [("telegram".to_owned(), 48)]);
-    let mut query = MessageQuery {
-        limit: 16,
-        cursor: Some(lags[1].cursor.clone()),
-        ..MessageQuery::default()
-    };
+    let mut query =
+        MessageQuery { limit: 16, cursor: Some(lags[1].cursor.clone()), ..MessageQuery::default() };
     let mut found = Vec::new();
     while query.cursor.is_some() {
         let page = index.messages(&query).await.unwrap();

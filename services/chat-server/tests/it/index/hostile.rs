@@ -32,15 +32,9 @@ const HOSTILE: [&str; 22] = [
 ];
 
 async fn ask(fixture: &Fixture, text: &str) {
-    let parts = MessageQuery {
-        search: Some(text.to_owned()),
-        ..MessageQuery::default()
-    };
+    let parts = MessageQuery { search: Some(text.to_owned()), ..MessageQuery::default() };
     // What has no word is refused in words.
-    assert!(matches!(
-        fixture.index.messages(&parts).await,
-        Ok(_) | Err(IndexError::Invalid(_))
-    ));
+    assert!(matches!(fixture.index.messages(&parts).await, Ok(_) | Err(IndexError::Invalid(_))));
     let sender = MessageQuery {
         sender: Some(text.to_owned()),
         source: Some(text.to_owned()),
@@ -49,15 +43,9 @@ async fn ask(fixture: &Fixture, text: &str) {
     fixture.index.messages(&sender).await.unwrap();
     let _whatever = find_among(fixture.index.chats(None).await.unwrap(), text);
     fixture.index.chats(Some(text)).await.unwrap();
-    let alias = Alias {
-        name: text.to_owned(),
-        members: vec![text.to_owned()],
-    };
+    let alias = Alias { name: text.to_owned(), members: vec![text.to_owned()] };
     fixture.index.people(&[alias]).await.unwrap();
-    let words = SearchQuery {
-        text: text.to_owned(),
-        ..SearchQuery::default()
-    };
+    let words = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
     match fixture.index.search(&words).await {
         Ok(_) => {}
         Err(IndexError::Invalid(invalid)) => {
@@ -102,12 +90,8 @@ async fn operators_and_quotes_are_text() {
         let found = fixture.ids(&query).await;
         assert!(found.contains(&place.to_string()), "{text:?}: {found:?}");
     }
-    for text in [
-        "a".repeat(10_240),
-        "\"".repeat(10_240),
-        "a ".repeat(5_120),
-        "€".repeat(10_240),
-    ] {
+    for text in ["a".repeat(10_240), "\"".repeat(10_240), "a ".repeat(5_120), "€".repeat(10_240)]
+    {
         ask(&fixture, &text).await;
     }
 }
@@ -136,10 +120,7 @@ async fn a_page_is_not_large_because_names_are() {
         let messages = numbers.map(|n| said("1", message(&n.to_string(), n, &long, "hi")));
         fixture.keep("telegram", messages.collect()).await;
     }
-    let query = MessageQuery {
-        limit: 1_000,
-        ..MessageQuery::default()
-    };
+    let query = MessageQuery { limit: 1_000, ..MessageQuery::default() };
     let page = fixture.page(&query).await;
     assert!(page.messages.len() < 100, "{}", page.messages.len());
     assert!(page.next.is_some());

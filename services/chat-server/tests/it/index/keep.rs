@@ -21,23 +21,13 @@ fn three() -> Vec<Event> {
 fn rich() -> Vec<Message> {
     let bodies = [
         Body::Text("words".to_owned()),
-        Body::Location {
-            latitude: 60.17,
-            longitude: 24.94,
-            name: Some("Kamppi".to_owned()),
-        },
-        Body::Contact {
-            name: "Alice".to_owned(),
-            phone: Some("+358 40 123".to_owned()),
-        },
+        Body::Location { latitude: 60.17, longitude: 24.94, name: Some("Kamppi".to_owned()) },
+        Body::Contact { name: "Alice".to_owned(), phone: Some("+358 40 123".to_owned()) },
         Body::Poll {
             question: "When?".to_owned(),
             answers: vec![("now".to_owned(), Some(2)), ("later".to_owned(), None)],
         },
-        Body::Service {
-            action: "join_group".to_owned(),
-            text: "Bob joined".to_owned(),
-        },
+        Body::Service { action: "join_group".to_owned(), text: "Bob joined".to_owned() },
         Body::Unknown("a game".to_owned()),
         Body::Text(String::new()),
     ];
@@ -114,14 +104,7 @@ async fn an_import_that_is_repeated_doubles_nothing() {
     let sources = fixture.index.sources().await.unwrap();
     assert_eq!((sources[0].chats, sources[0].messages), (1, 3));
     let chats = fixture.index.chats(None).await.unwrap();
-    assert_eq!(
-        (
-            chats[0].messages,
-            chats[0].chat.participants,
-            chats[0].writers
-        ),
-        (3, None, 2)
-    );
+    assert_eq!((chats[0].messages, chats[0].chat.participants, chats[0].writers), (3, None, 2));
     // Another source with the same ids is another.
     fixture.keep("signal", three()).await;
     assert_eq!(fixture.all().await.len(), 6);
@@ -145,10 +128,7 @@ async fn an_edit_keeps_place_and_number() {
     assert_eq!(all[1].message.edited, Some(at(50)));
     // The words that are found are the new ones.
     for (search, found) in [("terve", 1), ("xylofoni", 0)] {
-        let query = MessageQuery {
-            search: Some(search.to_owned()),
-            ..MessageQuery::default()
-        };
+        let query = MessageQuery { search: Some(search.to_owned()), ..MessageQuery::default() };
         assert_eq!(fixture.ids(&query).await.len(), found, "{search}");
     }
     // Neither an older export nor a late, older edit brings the old words back.
@@ -168,13 +148,8 @@ async fn an_edit_keeps_place_and_number() {
 async fn what_is_taken_back_stays_without_its_words() {
     let fixture = Fixture::new();
     fixture.keep("telegram", three()).await;
-    let delete = |id: &str| Event::Deleted {
-        chat: "1".to_owned(),
-        id: id.to_owned(),
-    };
-    fixture
-        .keep("telegram", vec![delete("b"), delete("b"), delete("nobody")])
-        .await;
+    let delete = |id: &str| Event::Deleted { chat: "1".to_owned(), id: id.to_owned() };
+    fixture.keep("telegram", vec![delete("b"), delete("b"), delete("nobody")]).await;
     // An older export does not bring it back.
     fixture.keep("telegram", three()).await;
     let all = fixture.all().await;
@@ -182,10 +157,7 @@ async fn what_is_taken_back_stays_without_its_words() {
     assert!(all[1].message.deleted);
     assert_eq!(all[1].message.body, Body::Text(String::new()));
     assert_eq!(all[1].sequence, 2);
-    let query = MessageQuery {
-        search: Some("xylofoni".to_owned()),
-        ..MessageQuery::default()
-    };
+    let query = MessageQuery { search: Some("xylofoni".to_owned()), ..MessageQuery::default() };
     assert_eq!(fixture.ids(&query).await.len(), 0);
     assert!(!is_on_disk(&fixture, "xylofoni"));
 }
@@ -194,12 +166,10 @@ async fn what_is_taken_back_stays_without_its_words() {
 fn is_on_disk(fixture: &Fixture, word: &str) -> bool {
     fixture.index.close();
     let files = std::fs::read_dir(fixture.dir.path()).unwrap();
-    files
-        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
-        .any(|bytes| {
-            let mut windows = bytes.windows(word.len());
-            windows.any(|window| window == word.as_bytes())
-        })
+    files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).any(|bytes| {
+        let mut windows = bytes.windows(word.len());
+        windows.any(|window| window == word.as_bytes())
+    })
 }
 
 #[tokio::test]
@@ -216,11 +186,7 @@ async fn reactions_come_and_go() {
     let react = |name: &str, removed| Event::Reacted {
         chat: "1".to_owned(),
         id: "b".to_owned(),
-        reaction: Reaction {
-            emoji: "👍".to_owned(),
-            count: 1,
-            by: vec![name.to_owned()],
-        },
+        reaction: Reaction { emoji: "👍".to_owned(), count: 1, by: vec![name.to_owned()] },
         removed,
     };
     let steps = [
@@ -243,11 +209,7 @@ fn reacted(emoji: &str, name: &str, removed: bool) -> Event {
     Event::Reacted {
         chat: "1".to_owned(),
         id: "b".to_owned(),
-        reaction: Reaction {
-            emoji: emoji.to_owned(),
-            count: 1,
-            by: vec![name.to_owned()],
-        },
+        reaction: Reaction { emoji: emoji.to_owned(), count: 1, by: vec![name.to_owned()] },
         removed,
     }
 }
@@ -264,11 +226,7 @@ async fn whatever_somebody_gave_is_taken_back_at_once() {
         reacted("", "Nobody", true),
     ];
     fixture.keep("signal", events).await;
-    let expected = [Reaction {
-        emoji: "👍".to_owned(),
-        count: 1,
-        by: vec!["Eve".to_owned()],
-    }];
+    let expected = [Reaction { emoji: "👍".to_owned(), count: 1, by: vec!["Eve".to_owned()] }];
     assert_eq!(fixture.all().await[1].message.reactions, expected);
 }
 
@@ -282,14 +240,9 @@ async fn a_message_that_is_revised_keeps_its_reactions_and_nothing_else() {
     assert_eq!(before.len(), 1);
     let revised = |id: &str| Event::Revised {
         chat: "1".to_owned(),
-        message: Box::new(Message {
-            edited: Some(at(9)),
-            ..message(id, 2, "Alice", "marimba")
-        }),
+        message: Box::new(Message { edited: Some(at(9)), ..message(id, 2, "Alice", "marimba") }),
     };
-    fixture
-        .keep("bot", vec![revised("b"), revised("new")])
-        .await;
+    fixture.keep("bot", vec![revised("b"), revised("new")]).await;
     let all = fixture.all().await;
     let found = |id: &str| &all.iter().find(|it| it.message.id == id).unwrap().message;
     assert_eq!(found("b").body, Body::Text("marimba".to_owned()));
@@ -314,11 +267,8 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
     let fixture = Fixture::new();
     let sink = fixture.index.sink("telegram");
     assert_eq!(sink.mark().await, Ok(None));
-    let batch = |mark: &str, events| Batch {
-        events,
-        mark: Some(mark.to_owned()),
-        ..Batch::default()
-    };
+    let batch =
+        |mark: &str, events| Batch { events, mark: Some(mark.to_owned()), ..Batch::default() };
     sink.keep(batch("1", three())).await.unwrap();
     assert_eq!(sink.mark().await, Ok(Some("1".to_owned())));
     // A batch without a mark leaves it.

@@ -108,8 +108,7 @@ impl Plain {
         fitting.sort_unstable();
         fitting.reverse();
         let keys = fitting.into_iter().map(|(_, _, key)| key);
-        keys.map(|(source, sequence)| (SOURCES[source].to_owned(), sequence))
-            .collect()
+        keys.map(|(source, sequence)| (SOURCES[source].to_owned(), sequence)).collect()
     }
 }
 
@@ -119,8 +118,7 @@ fn fits(query: &MessageQuery, source: &str, chat: &str, message: &Message) -> bo
     };
     let sender = message.sender.as_ref();
     let part = |part: &Option<String>, of: &str| {
-        part.as_deref()
-            .is_none_or(|part| plain(of).contains(&plain(part)))
+        part.as_deref().is_none_or(|part| plain(of).contains(&plain(part)))
     };
     let mut kinds = Vec::new();
     if !message.deleted {
@@ -130,19 +128,15 @@ fn fits(query: &MessageQuery, source: &str, chat: &str, message: &Message) -> bo
         kinds.extend(message.attachments.iter().map(|_| Kind::Image));
     }
     query.source.as_deref().is_none_or(|only| only == source)
-        && query.chats.as_ref().is_none_or(|chats| {
-            chats
-                .iter()
-                .any(|key| key.source == source && key.id == chat)
-        })
+        && query
+            .chats
+            .as_ref()
+            .is_none_or(|chats| chats.iter().any(|key| key.source == source && key.id == chat))
         && query.since.is_none_or(|since| message.timestamp >= since)
         && query.before.is_none_or(|before| message.timestamp < before)
         && (query.sender.is_none()
             || sender.is_some_and(|sender| part(&query.sender, &sender.name)))
-        && query
-            .search
-            .as_deref()
-            .is_none_or(|asked| says(text, asked).unwrap())
+        && query.search.as_deref().is_none_or(|asked| says(text, asked).unwrap())
         && (query.kinds.is_empty() || query.kinds.iter().any(|kind| kinds.contains(kind)))
 }
 
@@ -161,15 +155,8 @@ fn plain(text: &str) -> String {
 
 fn a_message() -> impl Strategy<Value = Message> {
     let edited = prop::option::of(0..40_i64);
-    (
-        0..12_u8,
-        0..20_i64,
-        0..=NAMES.len(),
-        0..TEXTS.len(),
-        any::<bool>(),
-        edited,
-    )
-        .prop_map(|(id, second, name, text, picture, edited)| {
+    (0..12_u8, 0..20_i64, 0..=NAMES.len(), 0..TEXTS.len(), any::<bool>(), edited).prop_map(
+        |(id, second, name, text, picture, edited)| {
             let name = NAMES.get(name);
             let mut message = message(&id.to_string(), second, name.unwrap_or(&""), TEXTS[text]);
             if name.is_none() {
@@ -187,7 +174,8 @@ fn a_message() -> impl Strategy<Value = Message> {
                 });
             }
             message
-        })
+        },
+    )
 }
 
 fn a_step() -> impl Strategy<Value = Step> {
@@ -236,36 +224,29 @@ fn a_query() -> impl Strategy<Value = MessageQuery> {
         1..30_usize,
         prop_oneof![3 => Just(0), 1 => 0..10_usize],
     )
-        .prop_map(
-            |(source, chats, since, before, sender, search, kinds, limit, offset)| {
-                let before = before.filter(|before| since.is_none_or(|since| since < *before));
-                MessageQuery {
-                    source: source.map(str::to_owned),
-                    chats,
-                    since: since.map(at),
-                    before: before.map(at),
-                    sender: sender.map(str::to_owned),
-                    search: search.map(str::to_owned),
-                    kinds,
-                    topic: None,
-                    limit,
-                    offset,
-                    cursor: None,
-                }
-            },
-        )
+        .prop_map(|(source, chats, since, before, sender, search, kinds, limit, offset)| {
+            let before = before.filter(|before| since.is_none_or(|since| since < *before));
+            MessageQuery {
+                source: source.map(str::to_owned),
+                chats,
+                since: since.map(at),
+                before: before.map(at),
+                sender: sender.map(str::to_owned),
+                search: search.map(str::to_owned),
+                kinds,
+                topic: None,
+                limit,
+                offset,
+                cursor: None,
+            }
+        })
 }
 
 fn event(step: &Step) -> Event {
     let chat = CHATS[step.chat].to_owned();
     match step.said.clone() {
         SourceEvent::Message(message) => Event::Message { chat, message },
-        SourceEvent::Edited(id, text, second) => Event::Edited {
-            chat,
-            id,
-            text,
-            at: at(second),
-        },
+        SourceEvent::Edited(id, text, second) => Event::Edited { chat, id, text, at: at(second) },
         SourceEvent::Deleted(id) => Event::Deleted { chat, id },
     }
 }
@@ -285,9 +266,7 @@ async fn fill(index: &Index, steps: &[Step]) -> Plain {
 }
 
 fn keys(messages: &[StoredMessage]) -> Vec<(String, u64)> {
-    let keys = messages
-        .iter()
-        .map(|found| (found.source.clone(), found.sequence));
+    let keys = messages.iter().map(|found| (found.source.clone(), found.sequence));
     keys.collect()
 }
 
@@ -305,14 +284,8 @@ async fn walk(index: &Index, query: &MessageQuery) -> Vec<(String, u64)> {
             break;
         }
         let text = "meeting käsi strasse \" % _ 正午 AND";
-        keep(
-            &newer,
-            vec![said(
-                "1",
-                message(&n.to_string(), 100, "Alina bob Antti Müller", text),
-            )],
-        )
-        .await;
+        keep(&newer, vec![said("1", message(&n.to_string(), 100, "Alina bob Antti Müller", text))])
+            .await;
     }
     found
 }

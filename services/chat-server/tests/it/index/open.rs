@@ -30,19 +30,9 @@ async fn directory_and_files_are_the_owners_alone() {
     let dir = temp.path().join("a").join("b");
     let index = Index::open(&dir, Options::default()).unwrap();
     let events = vec![chat("1", "Antti"), said("1", message("a", 1, "Bob", "hi"))];
-    index
-        .sink("x")
-        .keep(Batch {
-            events,
-            ..Batch::default()
-        })
-        .await
-        .unwrap();
+    index.sink("x").keep(Batch { events, ..Batch::default() }).await.unwrap();
     assert_eq!(mode(&dir), 0o700);
-    let files: Vec<_> = fs::read_dir(&dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let files: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() >= 3, "{files:?}");
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
@@ -90,19 +80,11 @@ async fn a_newer_format_is_refused() {
     index.close();
     let file = dir.path().join("chats.db");
     let connection = Connection::open(&file).unwrap();
-    connection
-        .execute_batch("PRAGMA user_version = 99")
-        .unwrap();
+    connection.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(connection);
     let refused = Index::open(dir.path(), Options::default()).unwrap_err();
-    assert!(
-        matches!(refused, IndexError::NewerFormat { found: 99, .. }),
-        "{refused}"
-    );
-    assert_has(
-        &refused.to_string(),
-        &["use a newer program or another directory"],
-    );
+    assert!(matches!(refused, IndexError::NewerFormat { found: 99, .. }), "{refused}");
+    assert_has(&refused.to_string(), &["use a newer program or another directory"]);
 }
 
 #[test]
@@ -131,12 +113,7 @@ async fn there_are_not_too_many_sources() {
     for n in 0..64 {
         fixture.keep(&n.to_string(), vec![chat("1", "Antti")]).await;
     }
-    let one_more = fixture
-        .index
-        .sink("64")
-        .keep(Batch::default())
-        .await
-        .unwrap_err();
+    let one_more = fixture.index.sink("64").keep(Batch::default()).await.unwrap_err();
     assert!(one_more.0.contains("64 sources"), "{one_more}");
     fixture.keep("0", vec![chat("2", "Alice")]).await;
     assert_eq!(fixture.index.sources().await.unwrap().len(), 64);

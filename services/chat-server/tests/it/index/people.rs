@@ -6,37 +6,13 @@ use chat_server::model::Participant;
 use super::samples::{Fixture, chat, message, said};
 
 /// Source, id, name, username, phone, me, messages.
-type Row = (
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-    bool,
-    usize,
-);
+type Row = (&'static str, &'static str, &'static str, &'static str, &'static str, bool, usize);
 
 const ROWS: [Row; 8] = [
-    (
-        "telegram",
-        "u1",
-        "Antti Virtanen",
-        "antti",
-        "+358 40 123 4567",
-        false,
-        5,
-    ),
+    ("telegram", "u1", "Antti Virtanen", "antti", "+358 40 123 4567", false, 5),
     ("signal", "s1", "Antti V.", "", "00358401234567", false, 4),
     ("whatsapp", "Antti työ", "Antti työ", "", "", false, 1),
-    (
-        "whatsapp",
-        "~ +358 40 1234567",
-        "+358 40 1234567",
-        "",
-        "",
-        false,
-        1,
-    ),
+    ("whatsapp", "~ +358 40 1234567", "+358 40 1234567", "", "", false, 1),
     ("telegram", "u2", "Me Myself", "", "", true, 3),
     ("whatsapp", "I", "I", "", "", true, 2),
     ("telegram", "u3", "Alice", "ALICE", "123", false, 2),
@@ -67,13 +43,7 @@ async fn fixture() -> Fixture {
 fn names(people: &[Person]) -> Vec<(&str, u64, usize)> {
     people
         .iter()
-        .map(|person| {
-            (
-                person.name.as_str(),
-                person.messages,
-                person.identities.len(),
-            )
-        })
+        .map(|person| (person.name.as_str(), person.messages, person.identities.len()))
         .collect()
 }
 
@@ -83,20 +53,12 @@ async fn joined_by_number_by_username_and_as_oneself() {
     let people = fixture.index.people(&[]).await.unwrap();
     assert_eq!(
         names(&people),
-        [
-            ("Antti Virtanen", 10, 3),
-            ("Me Myself", 5, 2),
-            ("Alice", 3, 2),
-            ("Antti työ", 1, 1)
-        ]
+        [("Antti Virtanen", 10, 3), ("Me Myself", 5, 2), ("Alice", 3, 2), ("Antti työ", 1, 1)]
     );
     assert_eq!(people.iter().filter(|person| person.is_me).count(), 1);
     // Three digits identify no person: it was the username.
-    let sources: Vec<_> = people[0]
-        .identities
-        .iter()
-        .map(|identity| identity.source.as_str())
-        .collect();
+    let sources: Vec<_> =
+        people[0].identities.iter().map(|identity| identity.source.as_str()).collect();
     assert_eq!(sources, ["telegram", "signal", "whatsapp"]);
 }
 
@@ -113,10 +75,7 @@ async fn aliases_join_and_name() {
         alias("Sis", &["@alice"]),
     ];
     let people = fixture.index.people(&aliases).await.unwrap();
-    assert_eq!(
-        names(&people),
-        [("Antti", 11, 4), ("Me Myself", 5, 2), ("Sis", 3, 2)]
-    );
+    assert_eq!(names(&people), [("Antti", 11, 4), ("Me Myself", 5, 2), ("Sis", 3, 2)]);
 }
 
 /// Who has to look at all of them does so at once: each look costs as much.
@@ -125,12 +84,8 @@ async fn all_people_of_a_large_group_are_given_at_once() {
     let fixture = Fixture::new();
     fixture.keep("telegram", vec![chat("1", "Team")]).await;
     for part in [0..900, 900..1_500] {
-        let said = part.map(|n| {
-            said(
-                "1",
-                message(&n.to_string(), n, &format!("Person {n}"), "hi"),
-            )
-        });
+        let said =
+            part.map(|n| said("1", message(&n.to_string(), n, &format!("Person {n}"), "hi")));
         fixture.keep("telegram", said.collect()).await;
     }
     let all = fixture.index.people(&[]).await.unwrap();

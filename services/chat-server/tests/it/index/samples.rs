@@ -50,19 +50,11 @@ pub(super) fn open(dir: &TempDir) -> Index {
 }
 
 pub(super) async fn keep(sink: &Arc<dyn Sink>, events: Vec<Event>) {
-    sink.keep(Batch {
-        events,
-        ..Batch::default()
-    })
-    .await
-    .unwrap();
+    sink.keep(Batch { events, ..Batch::default() }).await.unwrap();
 }
 
 pub(super) fn ids(messages: &[StoredMessage]) -> Vec<String> {
-    messages
-        .iter()
-        .map(|found| found.message.id.clone())
-        .collect()
+    messages.iter().map(|found| found.message.id.clone()).collect()
 }
 
 pub(super) fn at(second: i64) -> Timestamp {
@@ -79,11 +71,7 @@ pub(super) fn chat(id: &str, name: &str) -> Event {
 }
 
 pub(super) fn person(name: &str) -> Participant {
-    Participant {
-        id: name.to_lowercase(),
-        name: name.to_owned(),
-        ..Participant::default()
-    }
+    Participant { id: name.to_lowercase(), name: name.to_owned(), ..Participant::default() }
 }
 
 pub(super) fn message(id: &str, second: i64, sender: &str, text: &str) -> Message {
@@ -104,15 +92,9 @@ pub(super) fn message(id: &str, second: i64, sender: &str, text: &str) -> Messag
 }
 
 pub(super) fn said(chat: &str, message: Message) -> Event {
-    Event::Message {
-        chat: chat.to_owned(),
-        message: Box::new(message),
-    }
+    Event::Message { chat: chat.to_owned(), message: Box::new(message) }
 }
 
 pub(super) fn key(source: &str, id: &str) -> ChatKey {
-    ChatKey {
-        source: source.to_owned(),
-        id: id.to_owned(),
-    }
+    ChatKey { source: source.to_owned(), id: id.to_owned() }
 }

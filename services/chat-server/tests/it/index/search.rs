@@ -24,10 +24,7 @@ async fn fixture() -> Fixture {
 }
 
 fn query(text: &str) -> SearchQuery {
-    SearchQuery {
-        text: text.to_owned(),
-        ..SearchQuery::default()
-    }
+    SearchQuery { text: text.to_owned(), ..SearchQuery::default() }
 }
 
 #[tokio::test]
@@ -53,11 +50,7 @@ async fn words_phrases_and_beginnings() {
     ];
     for (text, expected) in table {
         let hits = fixture.index.search(&query(text)).await.unwrap();
-        let found: Vec<_> = hits
-            .hits
-            .iter()
-            .map(|hit| hit.message.message.id.as_str())
-            .collect();
+        let found: Vec<_> = hits.hits.iter().map(|hit| hit.message.message.id.as_str()).collect();
         assert_eq!(found, expected, "{text}");
         assert_eq!(hits.next, None);
     }
@@ -68,10 +61,7 @@ async fn what_was_found_is_marked_as_it_is_written() {
     let fixture = fixture().await;
     let table = [
         ("cafe closed", "the [café] is [closed]"),
-        (
-            "\"at the\" tomorrow",
-            "Let us meet [at] [the] Café, [tomorrow]",
-        ),
+        ("\"at the\" tomorrow", "Let us meet [at] [the] Café, [tomorrow]"),
         ("not*", "[nothing]"),
         ("budget-plan", "Meeting notes: [budget]-[plan] (v2)"),
     ];
@@ -83,12 +73,7 @@ async fn what_was_found_is_marked_as_it_is_written() {
     let words: Vec<String> = (0..500).map(|n| format!("w{n}")).collect();
     let long = said("1", message("long", 99, "Bob", &words.join(" ")));
     fixture.keep("telegram", vec![long]).await;
-    let hits = fixture
-        .index
-        .search(&query("w250 w499"))
-        .await
-        .unwrap()
-        .hits;
+    let hits = fixture.index.search(&query("w250 w499")).await.unwrap().hits;
     let marked = hits[0].snippet.marked("[", "]");
     assert!(marked.starts_with("…w240 "), "{marked}");
     assert!(marked.contains(" w249 [w250] w251 "), "{marked}");
@@ -99,10 +84,7 @@ async fn what_was_found_is_marked_as_it_is_written() {
 async fn pages_and_what_is_around() {
     let fixture = fixture().await;
     let mut query = SearchQuery {
-        messages: MessageQuery {
-            limit: 2,
-            ..MessageQuery::default()
-        },
+        messages: MessageQuery { limit: 2, ..MessageQuery::default() },
         before: 1,
         after: 2,
         ..query("cafe")
@@ -113,29 +95,18 @@ async fn pages_and_what_is_around() {
     assert_eq!(ids(&first.hits[1].around.after), ["4", "5"]);
     query.messages.cursor = first.next;
     let second = fixture.index.search(&query).await.unwrap();
-    let found: Vec<_> = second
-        .hits
-        .iter()
-        .map(|hit| hit.message.message.id.as_str())
-        .collect();
+    let found: Vec<_> = second.hits.iter().map(|hit| hit.message.message.id.as_str()).collect();
     assert_eq!(found, ["2", "0"]);
     assert_eq!(second.next, None);
     // Filters hold too.
-    query.messages = MessageQuery {
-        search: Some("closed".to_owned()),
-        ..MessageQuery::default()
-    };
+    query.messages = MessageQuery { search: Some("closed".to_owned()), ..MessageQuery::default() };
     assert_eq!(fixture.index.search(&query).await.unwrap().hits.len(), 1);
 }
 
 #[tokio::test]
 async fn too_much_and_too_little_are_refused() {
     let fixture = fixture().await;
-    let many = SearchQuery {
-        before: 10,
-        after: 10,
-        ..query("cafe")
-    };
+    let many = SearchQuery { before: 10, after: 10, ..query("cafe") };
     let table = [
         (query(""), "query", "no word"),
         (query("\"...\" ?"), "query", "no word"),

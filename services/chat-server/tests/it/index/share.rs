@@ -20,37 +20,19 @@ async fn the_second_reads_what_the_first_writes() {
     let events = vec![chat("1", "Antti"), said("1", message("a", 1, "Bob", "hi"))];
     fixture.keep("telegram", events).await;
     assert_eq!(count(&second).await, 1);
-    assert!(matches!(
-        find_among(second.chats(None).await.unwrap(), "antti"),
-        FoundChat::Found(_)
-    ));
+    assert!(matches!(find_among(second.chats(None).await.unwrap(), "antti"), FoundChat::Found(_)));
     match follower.next().await {
         Some(Followed::Message(found)) => assert_eq!(found.message.id, "a"),
         other => panic!("{other:?}"),
     }
-    let refused = second
-        .sink("telegram")
-        .keep(Batch::default())
-        .await
-        .unwrap_err();
+    let refused = second.sink("telegram").keep(Batch::default()).await.unwrap_err();
     assert!(refused.0.contains("another process writes"), "{refused}");
     assert_eq!(second.promote(), Ok(false));
     // Cursors are of the index, not of the process.
-    let page = MessageQuery {
-        limit: 1,
-        ..MessageQuery::default()
-    };
-    fixture
-        .keep("telegram", vec![said("1", message("b", 2, "Bob", "hi"))])
-        .await;
+    let page = MessageQuery { limit: 1, ..MessageQuery::default() };
+    fixture.keep("telegram", vec![said("1", message("b", 2, "Bob", "hi"))]).await;
     let next = fixture.page(&page).await.next;
-    let page = second
-        .messages(&MessageQuery {
-            cursor: next,
-            ..page
-        })
-        .await
-        .unwrap();
+    let page = second.messages(&MessageQuery { cursor: next, ..page }).await.unwrap();
     assert_eq!(ids(&page.messages), ["a"]);
 }
 
@@ -64,11 +46,7 @@ async fn the_second_goes_on_when_the_first_is_gone() {
     assert_eq!(count(&second).await, 0);
     assert_eq!(second.promote(), Ok(true));
     assert!(second.is_writer());
-    keep(
-        &second.sink("telegram"),
-        vec![said("1", message("a", 1, "Bob", "hi"))],
-    )
-    .await;
+    keep(&second.sink("telegram"), vec![said("1", message("a", 1, "Bob", "hi"))]).await;
     match follower.next().await {
         Some(Followed::Message(found)) => assert_eq!(found.sequence, 1),
         other => panic!("{other:?}"),

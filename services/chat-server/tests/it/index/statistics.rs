@@ -8,13 +8,7 @@ use jiff::tz::{TimeZone, offset};
 use super::samples::{Fixture, chat, key, message, said};
 
 fn query(zone: TimeZone) -> StatisticsQuery {
-    StatisticsQuery {
-        source: None,
-        chats: None,
-        since: None,
-        before: None,
-        zone,
-    }
+    StatisticsQuery { source: None, chats: None, since: None, before: None, zone }
 }
 
 async fn fixture() -> Fixture {
@@ -61,14 +55,8 @@ async fn a_chat_in_a_zone() {
         .collect();
     assert_eq!(senders, [("Antti", 2), ("Alice", 1)]);
     // Half past eleven in the evening in UTC is the next day here.
-    assert_eq!(
-        statistics.days.into_iter().collect::<Vec<_>>(),
-        [(date(2025, 1, 13), 4)]
-    );
-    let hours: Vec<_> = (0..24)
-        .zip(statistics.hours)
-        .filter(|(_, count)| *count > 0)
-        .collect();
+    assert_eq!(statistics.days.into_iter().collect::<Vec<_>>(), [(date(2025, 1, 13), 4)]);
+    let hours: Vec<_> = (0..24).zip(statistics.hours).filter(|(_, count)| *count > 0).collect();
     assert_eq!(hours, [(1, 1), (2, 1), (11, 2)]);
     assert_eq!(statistics.weekdays, [4, 0, 0, 0, 0, 0, 0]);
     let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
@@ -88,16 +76,7 @@ async fn a_source_and_a_time() {
         };
         fixture.index.statistics(&query).await.unwrap().messages
     };
-    assert_eq!(
-        ask("telegram", "2025-01-13T00:30:00Z", "2025-01-14T09:00:00Z").await,
-        3
-    );
-    assert_eq!(
-        ask("telegram", "2025-01-14T09:00:00Z", "2026-01-01T00:00:00Z").await,
-        1
-    );
-    assert_eq!(
-        ask("signal", "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z").await,
-        0
-    );
+    assert_eq!(ask("telegram", "2025-01-13T00:30:00Z", "2025-01-14T09:00:00Z").await, 3);
+    assert_eq!(ask("telegram", "2025-01-14T09:00:00Z", "2026-01-01T00:00:00Z").await, 1);
+    assert_eq!(ask("signal", "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z").await, 0);
 }

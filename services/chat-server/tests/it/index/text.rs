@@ -7,10 +7,7 @@ use proptest::prelude::*;
 use super::samples::{Fixture, chat, message, said};
 
 fn part(search: &str) -> MessageQuery {
-    MessageQuery {
-        search: Some(search.to_owned()),
-        ..MessageQuery::default()
-    }
+    MessageQuery { search: Some(search.to_owned()), ..MessageQuery::default() }
 }
 
 #[tokio::test]
@@ -50,9 +47,7 @@ async fn case_and_diacritics_do_not_count() {
     for (text, search, expected) in table {
         let fixture = Fixture::new();
         let said = said("1", message("a", 1, "Bob", text));
-        fixture
-            .keep("telegram", vec![chat("1", "Antti"), said])
-            .await;
+        fixture.keep("telegram", vec![chat("1", "Antti"), said]).await;
         let found = fixture.ids(&part(search)).await.len() == 1;
         assert_eq!(found, expected, "{search} in {text}");
     }
@@ -73,10 +68,7 @@ async fn what_is_far_back_is_found_too() {
     for n in 0..count {
         let sender = if n == 9 { "Rare One" } else { "Bob" };
         let id = if n == 10 { "2" } else { "1" };
-        events.push(said(
-            id,
-            message(&n.to_string(), n as i64, sender, &text(n)),
-        ));
+        events.push(said(id, message(&n.to_string(), n as i64, sender, &text(n))));
         if events.len() == MAX_BATCH || n + 1 == count {
             fixture.keep("telegram", std::mem::take(&mut events)).await;
         }
@@ -101,21 +93,12 @@ async fn what_is_far_back_is_found_too() {
         ("\"b a\"", vec![]),
     ];
     for (text, expected) in words {
-        let query = SearchQuery {
-            text: text.to_owned(),
-            ..SearchQuery::default()
-        };
+        let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
         let hits = fixture.index.search(&query).await.unwrap().hits;
-        let ids: Vec<&str> = hits
-            .iter()
-            .map(|hit| hit.message.message.id.as_str())
-            .collect();
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.message.message.id.as_str()).collect();
         assert_eq!(ids, expected, "{text}");
     }
-    let rare = MessageQuery {
-        sender: Some("rare".to_owned()),
-        ..MessageQuery::default()
-    };
+    let rare = MessageQuery { sender: Some("rare".to_owned()), ..MessageQuery::default() };
     assert_eq!(fixture.ids(&rare).await, ["9"]);
     let everything = MessageQuery {
         chats: Some(vec![super::samples::key("telegram", "2")]),
@@ -123,16 +106,10 @@ async fn what_is_far_back_is_found_too() {
         ..MessageQuery::default()
     };
     assert_eq!(fixture.ids(&everything).await, ["10"]);
-    let since = MessageQuery {
-        since: Some(super::samples::at(9)),
-        ..part("kevat")
-    };
+    let since = MessageQuery { since: Some(super::samples::at(9)), ..part("kevat") };
     assert_eq!(fixture.ids(&since).await, ["19990", "11", "10", "9"]);
     // From page to page, through both ways.
-    let mut query = MessageQuery {
-        limit: 2,
-        ..part("kevat")
-    };
+    let mut query = MessageQuery { limit: 2, ..part("kevat") };
     let mut found = Vec::new();
     loop {
         let page = fixture.page(&query).await;
@@ -226,20 +203,14 @@ async fn words_of_any_script_are_found_far_back() {
     for (n, word) in words.iter().enumerate() {
         let beginning: String = word.chars().take(1).chain("*".chars()).collect();
         for text in [*word, &beginning, &format!("\"far {word} back\"")] {
-            let query = SearchQuery {
-                text: text.to_owned(),
-                ..SearchQuery::default()
-            };
+            let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
             // What is no word cannot be looked for.
             let Ok(hits) = fixture.index.search(&query).await else {
                 continue;
             };
             let found = hits.hits.iter().map(|hit| &*hit.message.message.id);
             let found: Vec<&str> = found.collect();
-            assert!(
-                found.contains(&&*n.to_string()),
-                "{text} of {word}: {found:?}"
-            );
+            assert!(found.contains(&&*n.to_string()), "{text} of {word}: {found:?}");
         }
     }
 }

@@ -17,12 +17,7 @@ use crate::fake::bot_api::{BotApi, Fault, numbered, update};
 fn bot(url: &str, dir: &Path) -> Arc<TelegramBot> {
     let token = dir.join("token");
     std::fs::write(&token, "123:secret\n").unwrap();
-    Arc::new(TelegramBot::new(
-        "bot".to_owned(),
-        "Bot".to_owned(),
-        url.to_owned(),
-        token,
-    ))
+    Arc::new(TelegramBot::new("bot".to_owned(), "Bot".to_owned(), url.to_owned(), token))
 }
 
 #[tokio::test]
@@ -44,12 +39,7 @@ async fn a_thousand_updates_arrive_once_over_breaking_connections_and_a_restart(
     assert_eq!(received.len(), 1_000);
     assert!(received.values().all(|times| *times == 1));
     live.connected().await;
-    assert!(
-        api.state()
-            .asked
-            .iter()
-            .all(|path| path == "/bot123:secret/getUpdates")
-    );
+    assert!(api.state().asked.iter().all(|path| path == "/bot123:secret/getUpdates"));
     live.end().await;
 }
 
@@ -110,10 +100,7 @@ async fn a_refusal_is_told_without_the_token() {
     let live = Live::start(bot(&api.url, dir.path()));
     live.until(|connection| match connection {
         Connection::Disconnected(advice) if advice.contains("401 Unauthorized") => {
-            assert!(
-                !advice.contains("secret") && advice.contains("check the token"),
-                "{advice}"
-            );
+            assert!(!advice.contains("secret") && advice.contains("check the token"), "{advice}");
             true
         }
         _ => false,
@@ -129,10 +116,7 @@ async fn what_updates_say() {
     let api = BotApi::start().await;
     let private = json!({"id": 5, "type": "private", "first_name": "Anna"});
     let updates = vec![
-        update(
-            1,
-            &json!({"text": "hello", "reply_to_message": {"message_id": 9}}),
-        ),
+        update(1, &json!({"text": "hello", "reply_to_message": {"message_id": 9}})),
         update(
             2,
             &json!({"chat": private, "caption": "look", "photo": [{"file_id": "small"}, {"file_id": "large", "file_size": 9}]}),
@@ -141,10 +125,7 @@ async fn what_updates_say() {
             3,
             &json!({"location": {"latitude": 1.5, "longitude": 2.5}, "venue": {"title": "Pier", "location": {"latitude": 1.5, "longitude": 2.5}}}),
         ),
-        update(
-            4,
-            &json!({"new_chat_members": [{"id": 6, "first_name": "Bert"}]}),
-        ),
+        update(4, &json!({"new_chat_members": [{"id": 6, "first_name": "Bert"}]})),
         json!({"update_id": 1_005, "edited_message": {"message_id": 1, "date": 1_700_000_001, "edit_date": 1_700_000_050, "text": "hello!",
             "chat": {"id": -1007, "type": "supergroup", "title": "Team"}, "from": {"id": 5, "first_name": "Anna"}}}),
         json!({"update_id": 1_006, "message_reaction": {"chat": {"id": -1007}, "message_id": 1, "user": {"id": 6, "first_name": "Bert"},
@@ -161,22 +142,10 @@ async fn what_updates_say() {
     let message = |n: usize| &stored[n].message;
     assert_eq!(message(0).body, Body::Text("hello!".to_owned()));
     assert_eq!(message(0).edited.unwrap().as_second(), 1_700_000_050);
-    assert_eq!(
-        (
-            &*message(0).reactions[0].emoji,
-            &*message(0).reactions[0].by[0]
-        ),
-        ("🎉", "Bert")
-    );
-    assert_eq!(
-        (&*stored[1].chat_name, &message(1).body),
-        ("Anna", &Body::Text("look".to_owned()))
-    );
+    assert_eq!((&*message(0).reactions[0].emoji, &*message(0).reactions[0].by[0]), ("🎉", "Bert"));
+    assert_eq!((&*stored[1].chat_name, &message(1).body), ("Anna", &Body::Text("look".to_owned())));
     assert_eq!(message(1).attachments[0].kind, AttachmentKind::Image);
-    assert_eq!(
-        message(1).attachments[0].place,
-        AttachmentPlace::Remote("large".to_owned())
-    );
+    assert_eq!(message(1).attachments[0].place, AttachmentPlace::Remote("large".to_owned()));
     assert!(matches!(&message(2).body, Body::Location { name: Some(name), .. } if name == "Pier"));
     assert!(
         matches!(&message(3).body, Body::Service { action, text } if action == "new_chat_members" && text.ends_with("Bert"))
@@ -187,11 +156,7 @@ async fn what_updates_say() {
         ("user5", "Anna B", Some("anna"))
     );
     let chats = live.index.chats(None).await.unwrap();
-    assert!(
-        chats
-            .iter()
-            .any(|it| it.chat.id == "-1007" && it.chat.kind == ChatKind::Group)
-    );
+    assert!(chats.iter().any(|it| it.chat.id == "-1007" && it.chat.kind == ChatKind::Group));
     live.end().await;
 }
 

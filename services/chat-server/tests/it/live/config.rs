@@ -47,13 +47,9 @@ fn a_whole_file_is_understood() {
     let config = Config::parse(ALL, Path::new("/people/antti")).unwrap();
     assert!(config.redact_phone_numbers);
     assert_eq!(config.people[0].aliases, ["anna", "+1"]);
-    let [telegram, whatsapp, bot, signal] = config.sources.as_slice() else {
-        panic!()
-    };
-    assert!(
-        matches!(&telegram.kind, SourceKind::Export { path, watch: true, zone, .. }
-        if path == Path::new("/people/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki"))
-    );
+    let [telegram, whatsapp, bot, signal] = config.sources.as_slice() else { panic!() };
+    assert!(matches!(&telegram.kind, SourceKind::Export { path, watch: true, zone, .. }
+        if path == Path::new("/people/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki")));
     assert!(
         matches!(&whatsapp.kind, SourceKind::Export { path, watch: false, me: Some(_), day_order: Some(_), .. }
         if path == Path::new("/exports/whatsapp"))
@@ -64,10 +60,7 @@ fn a_whole_file_is_understood() {
     );
     assert!(matches!(
         &signal.kind,
-        SourceKind::SignalCli {
-            address: SignalAddress::Tcp(_),
-            account: Some(_)
-        }
+        SourceKind::SignalCli { address: SignalAddress::Tcp(_), account: Some(_) }
     ));
     let registry = Registry::new(&config);
     assert_eq!(
@@ -91,10 +84,7 @@ fn mistakes_are_named() {
         ("colour = 1".to_owned(), "colour"),
         (source("kind = \"icq\""), "telegram-export"),
         (source("kind = \"telegram-export\""), "needs `path`"),
-        (
-            source("kind = \"telegram-export\"\npath = \"x\"\nzone = \"Mars\""),
-            "Europe/Helsinki",
-        ),
+        (source("kind = \"telegram-export\"\npath = \"x\"\nzone = \"Mars\""), "Europe/Helsinki"),
         (
             source("kind = \"telegram-export\"\npath = \"x\"\nsocket = \"y\""),
             "`socket` belongs to signal-cli",
@@ -104,20 +94,14 @@ fn mistakes_are_named() {
             "`day_order` belongs to whatsapp-export",
         ),
         (source("kind = \"signal-cli\""), "either `socket`"),
-        (
-            source("kind = \"signal-cli\"\nsocket = \"a\"\ntcp = \"127.0.0.1:1\""),
-            "either `socket`",
-        ),
+        (source("kind = \"signal-cli\"\nsocket = \"a\"\ntcp = \"127.0.0.1:1\""), "either `socket`"),
         (source("kind = \"telegram-bot\""), "`token_file`"),
         (source("kind = \"signal-cli\"\ntcp = \"somewhere\""), "tcp"),
         (
             "[[source]]\nid = \"A b\"\nkind = \"signal-cli\"\nsocket = \"x\"".to_owned(),
             "lower-case",
         ),
-        (
-            format!("{0}{0}", source("kind = \"signal-cli\"\nsocket = \"x\"")),
-            "two sources",
-        ),
+        (format!("{0}{0}", source("kind = \"signal-cli\"\nsocket = \"x\"")), "two sources"),
     ] {
         let problem = Config::parse(&text, Path::new("/")).unwrap_err();
         assert!(problem.contains(word), "{text}: {problem}");

@@ -16,11 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{LONG, Live, collect};
 
 fn source(path: &Path, format: Format, watch: bool) -> Arc<Export> {
-    let options = Options {
-        zone: TimeZone::UTC,
-        day_order: None,
-        me: None,
-    };
+    let options = Options { zone: TimeZone::UTC, day_order: None, me: None };
     Arc::new(Export::new(
         "chats".to_owned(),
         "Chats".to_owned(),
@@ -33,13 +29,7 @@ fn source(path: &Path, format: Format, watch: bool) -> Arc<Export> {
 
 fn lines(from: usize, to: usize) -> String {
     (from..to)
-        .map(|n| {
-            format!(
-                "13/12/2023, {:02}:{:02} - Anna: number {n}\n",
-                n / 60,
-                n % 60
-            )
-        })
+        .map(|n| format!("13/12/2023, {:02}:{:02} - Anna: number {n}\n", n / 60, n % 60))
         .collect()
 }
 
@@ -77,23 +67,10 @@ async fn an_export_that_was_read_is_not_read_again() {
     collect(&mut follower, 10).await;
     let sink = live.index.sink("chats");
     export.import(&*sink, true, &live.stop).await.unwrap();
-    assert_eq!(
-        export
-            .progress()
-            .borrow()
-            .summary
-            .as_ref()
-            .unwrap()
-            .messages,
-        10
-    );
+    assert_eq!(export.progress().borrow().summary.as_ref().unwrap().messages, 10);
     let again = source(&path, Format::WhatsApp, false);
     again.import(&*sink, false, &live.stop).await.unwrap();
-    assert_eq!(
-        again.progress().borrow().summary,
-        None,
-        "it is the one that was read"
-    );
+    assert_eq!(again.progress().borrow().summary, None, "it is the one that was read");
     live.end().await;
 }
 
@@ -212,9 +189,7 @@ struct Shy(AtomicUsize);
 
 impl Sink for Shy {
     fn keep(&self, _: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
-        let refuses = self
-            .0
-            .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        let refuses = self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
         let kept = match refuses {
             Ok(_) => Err(SourceError("the disk is full".to_owned())),
             Err(_) => Ok(()),

@@ -20,10 +20,7 @@ async fn first(index: &Index) -> Message {
 }
 
 fn by(reactions: &[Reaction]) -> Vec<(&str, Vec<&str>)> {
-    reactions
-        .iter()
-        .map(|it| (&*it.emoji, it.by.iter().map(|name| &**name).collect()))
-        .collect()
+    reactions.iter().map(|it| (&*it.emoji, it.by.iter().map(|name| &**name).collect())).collect()
 }
 
 /// In Signal each has one reaction to a message: another one takes its place without a word about the first.
@@ -61,10 +58,7 @@ async fn a_second_reaction_of_signal_takes_the_place_of_the_first() {
     daemon.write(told.concat().as_bytes()).await;
     collect(&mut follower, 2).await;
     let message = first(&live.index).await;
-    assert_eq!(
-        by(&message.reactions),
-        [("👍", vec!["Carl"]), ("🎉", vec!["Bert"])]
-    );
+    assert_eq!(by(&message.reactions), [("👍", vec!["Carl"]), ("🎉", vec!["Bert"])]);
     live.end().await;
 }
 

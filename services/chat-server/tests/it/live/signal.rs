@@ -19,12 +19,7 @@ use super::{LONG, Live, collect};
 use crate::fake::signal_daemon::{Endpoint, Gone, from_anna, numbered, receive};
 
 fn source(endpoint: &Endpoint) -> Arc<SignalCli> {
-    Arc::new(SignalCli::new(
-        "signal".to_owned(),
-        "Signal".to_owned(),
-        endpoint.address(),
-        None,
-    ))
+    Arc::new(SignalCli::new("signal".to_owned(), "Signal".to_owned(), endpoint.address(), None))
 }
 
 async fn every_message_once(endpoint: Endpoint) {
@@ -75,10 +70,7 @@ async fn what_has_arrived_when_the_program_ends_is_kept() {
     let lines: Vec<u8> = (0..200).flat_map(|n| receive(&numbered(n))).collect();
     daemon.write(&lines).await;
     let (index, _dir) = live.end().await;
-    let query = MessageQuery {
-        limit: 1_000,
-        ..MessageQuery::default()
-    };
+    let query = MessageQuery { limit: 1_000, ..MessageQuery::default() };
     assert_eq!(index.messages(&query).await.unwrap().messages.len(), 200);
 }
 
@@ -103,9 +95,7 @@ async fn what_envelopes_say() {
         {"timestamp": at(3), "destinationNumber": "+1", "message": "mine", "quote": {"id": at(1), "authorNumber": "+1", "text": "hello"}}}})).await;
     daemon.send(json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(4), "typingMessage": {"action": "STARTED"}})).await;
     daemon.send(json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(4), "receiptMessage": {"isRead": true}})).await;
-    daemon
-        .send(from_anna(at(5), json!({"message": "wrong"})))
-        .await;
+    daemon.send(from_anna(at(5), json!({"message": "wrong"}))).await;
     daemon
         .send(
             json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(6), "editMessage":
@@ -113,22 +103,12 @@ async fn what_envelopes_say() {
         )
         .await;
     daemon.send(from_anna(at(7), json!({"reaction": {"emoji": "👍", "targetAuthorUuid": "u-me", "targetSentTimestamp": at(3), "isRemove": false}}))).await;
-    daemon
-        .send(from_anna(
-            at(8),
-            json!({"remoteDelete": {"timestamp": at(1)}}),
-        ))
-        .await;
-    daemon
-        .send(from_anna(at(9), json!({"message": "last"})))
-        .await;
+    daemon.send(from_anna(at(8), json!({"remoteDelete": {"timestamp": at(1)}}))).await;
+    daemon.send(from_anna(at(9), json!({"message": "last"}))).await;
     collect(&mut follower, 5).await;
     let mut stored = live.stored().await;
     stored.reverse();
-    let told: Vec<_> = stored
-        .iter()
-        .map(|it| (&*it.chat_name, &it.message.body))
-        .collect();
+    let told: Vec<_> = stored.iter().map(|it| (&*it.chat_name, &it.message.body)).collect();
     let text = |words: &str| Body::Text(words.to_owned());
     assert_eq!(
         told,
@@ -142,19 +122,10 @@ async fn what_envelopes_say() {
     );
     let message = |n: usize| &stored[n].message;
     assert!(message(0).deleted);
-    assert_eq!(
-        message(1).attachments[0].place,
-        AttachmentPlace::Remote("x1".to_owned())
-    );
+    assert_eq!(message(1).attachments[0].place, AttachmentPlace::Remote("x1".to_owned()));
     assert!(message(2).sender.as_ref().unwrap().is_me);
     assert_eq!(message(2).reply_to.as_ref(), Some(&message(0).id));
-    assert_eq!(
-        (
-            &*message(2).reactions[0].emoji,
-            message(2).reactions[0].count
-        ),
-        ("👍", 1)
-    );
+    assert_eq!((&*message(2).reactions[0].emoji, message(2).reactions[0].count), ("👍", 1));
     assert_eq!(message(3).edited.unwrap().as_millisecond(), at(6));
     let chats = live.index.chats(None).await;
     let kinds: Vec<_> = chats
@@ -162,10 +133,7 @@ async fn what_envelopes_say() {
         .into_iter()
         .map(|it| (it.chat.name, it.chat.kind, it.chat.participants))
         .collect();
-    assert!(
-        kinds.contains(&("Team".to_owned(), ChatKind::Group, Some(3))),
-        "{kinds:?}"
-    );
+    assert!(kinds.contains(&("Team".to_owned(), ChatKind::Group, Some(3))), "{kinds:?}");
     live.end().await;
 }
 
@@ -177,31 +145,14 @@ async fn garbage_of_the_daemon_is_passed_over() {
     let mut follower = live.index.follow(None).await.unwrap();
     let mut daemon = endpoint.accept().await;
     let long = "x".repeat(17 * 1024 * 1024);
-    for garbage in [
-        "no json",
-        "[]",
-        "{\"method\":\"receive\"}",
-        "{\"id\":77}",
-        "\"x\"",
-        &long,
-    ] {
+    for garbage in ["no json", "[]", "{\"method\":\"receive\"}", "{\"id\":77}", "\"x\"", &long] {
         daemon.write(format!("{garbage}\n").as_bytes()).await;
     }
     daemon.write(b"\xff\xfe\n").await;
-    daemon
-        .send(json!({"timestamp": 1, "dataMessage": {"message": "from nobody"}}))
-        .await;
-    daemon
-        .send(from_anna(i64::MAX, json!({"message": "at no time"})))
-        .await;
+    daemon.send(json!({"timestamp": 1, "dataMessage": {"message": "from nobody"}})).await;
+    daemon.send(from_anna(i64::MAX, json!({"message": "at no time"}))).await;
     daemon.send(from_anna(5, json!({"message": "heard"}))).await;
-    assert_eq!(
-        collect(&mut follower, 1)
-            .await
-            .into_keys()
-            .collect::<Vec<_>>(),
-        ["5-u-anna"]
-    );
+    assert_eq!(collect(&mut follower, 1).await.into_keys().collect::<Vec<_>>(), ["5-u-anna"]);
     live.end().await;
 }
 
@@ -259,10 +210,7 @@ impl Sink for CollectingSink {
 async fn what_comes_before_the_names_waits_for_them() {
     let dir = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
-    let (said, stop) = (
-        Arc::new(CollectingSink::default()),
-        CancellationToken::new(),
-    );
+    let (said, stop) = (Arc::new(CollectingSink::default()), CancellationToken::new());
     let run = tokio::spawn(source(&endpoint).run(said.clone(), stop.clone()));
     let to_team = |at: i64| {
         let group = json!({"groupId": "Zm9v", "type": "DELIVER"});
@@ -278,11 +226,7 @@ async fn what_comes_before_the_names_waits_for_them() {
     drop(daemon);
     let _daemon = endpoint.accept().await;
     stop.cancel();
-    tokio::time::timeout(LONG, run)
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
+    tokio::time::timeout(LONG, run).await.unwrap().unwrap().unwrap();
 
     let said = said.0.lock().unwrap();
     let told: Vec<_> = said
@@ -295,8 +239,5 @@ async fn what_comes_before_the_names_waits_for_them() {
         .collect();
     assert_eq!(told.len(), 3, "{told:?}");
     assert_eq!(told[0], "Team");
-    assert!(
-        told[1].contains("1700000000001") && told[2].contains("1700000000002"),
-        "{told:?}"
-    );
+    assert!(told[1].contains("1700000000001") && told[2].contains("1700000000002"), "{told:?}");
 }

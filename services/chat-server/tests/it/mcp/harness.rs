@@ -76,10 +76,7 @@ impl TestSetup {
         let stop = CancellationToken::new();
         let (running, until) = (service.clone(), stop.clone());
         tokio::spawn(async move { running.run(&until).await });
-        RunningService {
-            service,
-            _stop: stop.drop_guard(),
-        }
+        RunningService { service, _stop: stop.drop_guard() }
     }
 
     /// The binary on this setup.
@@ -118,9 +115,7 @@ impl RunningService {
     /// A client of a server in this process, by the same code as over stdin and stdout.
     pub(crate) async fn client(&self, era: Era) -> Client {
         let server = mcp::server(self.service.clone()).unwrap();
-        Client::memory(server, ClientConfig::new(era))
-            .await
-            .unwrap()
+        Client::memory(server, ClientConfig::new(era)).await.unwrap()
     }
 }
 

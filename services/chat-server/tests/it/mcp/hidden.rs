@@ -56,10 +56,7 @@ async fn file_of(setup: &TestSetup) -> (String, String) {
     let told = structured(&client, "get_messages", asked).await;
     let message = &told["messages"][0];
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let found = (
-        text(&message["attachments"][0]["uri"]),
-        text(&message["id"]),
-    );
+    let found = (text(&message["attachments"][0]["uri"]), text(&message["id"]));
     end(running, client).await;
     found
 }
@@ -68,9 +65,7 @@ async fn end(running: RunningService, client: Client) {
     client.close().await.unwrap();
     let index = running.service.index().clone();
     drop(running);
-    tokio::task::spawn_blocking(move || index.close())
-        .await
-        .unwrap();
+    tokio::task::spawn_blocking(move || index.close()).await.unwrap();
 }
 
 #[tokio::test]
@@ -116,10 +111,7 @@ async fn is_hidden(client: &Client, file: &str, message: &str) {
     }
     let told = structured(client, "list_sources", json!({})).await;
     let source = &told["sources"][0];
-    assert_eq!(
-        (&source["chats"], &source["messages"]),
-        (&json!(1), &json!(2))
-    );
+    assert_eq!((&source["chats"], &source["messages"]), (&json!(1), &json!(2)));
     let told = structured(client, "get_statistics", json!({})).await;
     assert_eq!(told["messages"], 2, "{told}");
     let chat = "Vexmoor";
@@ -187,10 +179,7 @@ async fn is_not_told(setup: &TestSetup, running: &RunningService) {
         "chats/WhatsApp Chat with Vexmoor.txt",
         "13/01/2025, 09:10 - Quillon: Another zebrafinch.",
     );
-    append(
-        "chats/WhatsApp Chat with Ann.txt",
-        "13/01/2025, 09:11 - Ann: A wren.",
-    );
+    append("chats/WhatsApp Chat with Ann.txt", "13/01/2025, 09:11 - Ann: A wren.");
     for listener in &mut listeners {
         let told = listener.message(uri).await;
         assert_eq!(told["content"], "A wren.", "{told}");

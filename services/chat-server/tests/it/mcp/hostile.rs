@@ -38,18 +38,9 @@ async fn what_cannot_be_meant_is_told() {
                 ("search_messages", json!({})),
                 ("search_messages", json!({ "query": "" })),
                 ("search_messages", json!({ "query": "a ".repeat(65) })),
-                (
-                    "search_messages",
-                    json!({ "query": "a", "context_before": 501 }),
-                ),
-                (
-                    "search_messages",
-                    json!({ "query": "a", "limit": 1000, "context_after": 5 }),
-                ),
-                (
-                    "get_message_context",
-                    json!({ "chat": "*", "message_id": "1" }),
-                ),
+                ("search_messages", json!({ "query": "a", "context_before": 501 })),
+                ("search_messages", json!({ "query": "a", "limit": 1000, "context_after": 5 })),
+                ("get_message_context", json!({ "chat": "*", "message_id": "1" })),
                 (
                     "get_message_context",
                     json!({ "chat": "Family", "message_id": "1", "before": -1 }),
@@ -69,26 +60,14 @@ async fn what_cannot_be_meant_is_told() {
         (
             "CHAT_NOT_FOUND",
             vec![
-                (
-                    "get_messages",
-                    json!({ "source": "telegram", "chat": "\u{0}\u{202e}" }),
-                ),
-                (
-                    "get_messages",
-                    json!({ "source": "telegram", "chat": "'; DROP TABLE chat; --" }),
-                ),
+                ("get_messages", json!({ "source": "telegram", "chat": "\u{0}\u{202e}" })),
+                ("get_messages", json!({ "source": "telegram", "chat": "'; DROP TABLE chat; --" })),
             ],
         ),
-        (
-            "SOURCE_NOT_CONNECTED",
-            vec![("get_messages", json!({ "source": "signal" }))],
-        ),
+        ("SOURCE_NOT_CONNECTED", vec![("get_messages", json!({ "source": "signal" }))]),
         (
             "MESSAGE_NOT_FOUND",
-            vec![(
-                "get_message_context",
-                json!({ "chat": "Family", "message_id": long }),
-            )],
+            vec![("get_message_context", json!({ "chat": "Family", "message_id": long }))],
         ),
     ];
     for era in BOTH {
@@ -127,9 +106,7 @@ async fn addresses_that_lead_nowhere_are_told() {
         "attachment://whatsapp/Antti/1/0",
         "file:///etc/passwd",
     ] {
-        let read = client
-            .request("resources/read", json!({ "uri": uri }))
-            .await;
+        let read = client.request("resources/read", json!({ "uri": uri })).await;
         assert!(read.is_err(), "{uri}: {read:?}");
     }
     structured(&client, "list_sources", json!({})).await;
@@ -165,8 +142,5 @@ async fn numbers_are_looked_for_in_linear_time() {
         return;
     };
     // A few milliseconds are the index's.
-    assert!(
-        eight < 20 * once + 20_000_000,
-        "{once} ns, and {eight} ns for eight times as much"
-    );
+    assert!(eight < 20 * once + 20_000_000, "{once} ns, and {eight} ns for eight times as much");
 }

@@ -58,8 +58,7 @@ async fn a_signal_lets_it_finish_and_end() {
         pipe.send(&call(id)).await;
     }
     // Lines are read in their order: when this one is answered, all before it run or have run.
-    pipe.send(&json!({ "jsonrpc": "2.0", "id": "last", "method": "ping" }))
-        .await;
+    pipe.send(&json!({ "jsonrpc": "2.0", "id": "last", "method": "ping" })).await;
     let mut answered = 0;
     loop {
         let answer = pipe.next().await;
@@ -78,9 +77,7 @@ async fn a_signal_lets_it_finish_and_end() {
     assert_eq!(ended.unwrap().code(), Some(0));
 
     let (mut server, url) = setup.listening(&[]).await;
-    let client = Client::http(&url, ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::http(&url, ClientConfig::new(Era::Modern)).await.unwrap();
     structured(&client, "list_sources", json!({})).await;
     terminate(&server);
     let ended = tokio::time::timeout(HANG, server.wait()).await.unwrap();
@@ -89,15 +86,9 @@ async fn a_signal_lets_it_finish_and_end() {
 
 /// The status of an answer over HTTP and its body.
 pub(super) async fn post(url: &str, message: &Value, token: Option<&str>) -> (u16, String) {
-    let address = url
-        .strip_prefix("http://")
-        .unwrap()
-        .strip_suffix("/mcp")
-        .unwrap();
+    let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
     let body = message.to_string();
-    let token = token.map_or(String::new(), |token| {
-        format!("authorization: Bearer {token}\r\n")
-    });
+    let token = token.map_or(String::new(), |token| format!("authorization: Bearer {token}\r\n"));
     let method = message["method"].as_str().unwrap();
     let mut modern = match message["params"]["_meta"].is_object() {
         true => format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n"),
@@ -127,9 +118,7 @@ async fn with_a_token_it_answers_those_who_have_it() {
     let setup = TestSetup::of("chats.toml");
     setup.write("token", "secret123\n");
     let token = setup.path("token");
-    let (_server, url) = setup
-        .listening(&["--token-file", token.to_str().unwrap()])
-        .await;
+    let (_server, url) = setup.listening(&["--token-file", token.to_str().unwrap()]).await;
     let (status, answer) = post(&url, &initialize(), None).await;
     assert_eq!(status, 401);
     assert!(answer.contains("Authentication required"), "{answer}");
@@ -144,11 +133,7 @@ async fn with_a_token_it_answers_those_who_have_it() {
 
 fn listen(id: usize) -> Value {
     let wanted = json!({ "resourceSubscriptions": ["messages://telegram/*"] });
-    modern(
-        id,
-        "subscriptions/listen",
-        json!({ "notifications": wanted }),
-    )
+    modern(id, "subscriptions/listen", json!({ "notifications": wanted }))
 }
 
 #[tokio::test]
@@ -163,19 +148,13 @@ async fn the_hundred_and_first_request_is_told_so_on_pipes() {
             "{acknowledged}"
         );
     }
-    let refused = pipe
-        .ask(&modern(101, "tools/list", json!({})))
-        .await
-        .unwrap();
+    let refused = pipe.ask(&modern(101, "tools/list", json!({}))).await.unwrap();
     assert!(refused["error"]["code"].is_i64(), "{refused}");
     assert_has(refused["error"]["message"].as_str().unwrap(), &["100"]);
     // One ends: there is room.
     let gone = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
     pipe.send(&gone).await;
-    let listed = pipe
-        .ask(&modern(102, "tools/list", json!({})))
-        .await
-        .unwrap();
+    let listed = pipe.ask(&modern(102, "tools/list", json!({}))).await.unwrap();
     assert!(listed["result"]["tools"].is_array(), "{listed}");
 }
 
@@ -184,11 +163,7 @@ async fn the_hundred_and_first_request_is_told_so_over_http() {
     let setup = TestSetup::of("chats.toml");
     let (_server, url) = setup.listening(&[]).await;
     let url: Arc<str> = url.into();
-    let address = url
-        .strip_prefix("http://")
-        .unwrap()
-        .strip_suffix("/mcp")
-        .unwrap();
+    let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
     let mut open = Vec::new();
     for id in 1..=100 {
         let body = listen(id).to_string();
@@ -201,10 +176,7 @@ async fn the_hundred_and_first_request_is_told_so_over_http() {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut head = [0; 12];
-        tokio::time::timeout(HANG, stream.read_exact(&mut head))
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::time::timeout(HANG, stream.read_exact(&mut head)).await.unwrap().unwrap();
         assert_eq!(&head, b"HTTP/1.1 200");
         open.push(stream);
     }

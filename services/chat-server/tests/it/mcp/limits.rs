@@ -38,12 +38,7 @@ async fn a_connection_has_thirty_seconds_to_say_what_it_wants() {
         let service = service.clone();
         async move { Ok::<_, std::convert::Infallible>(service.handle(request).await) }
     });
-    tokio::spawn(serve(
-        listener,
-        service,
-        bounds.serve,
-        std::future::pending(),
-    ));
+    tokio::spawn(serve(listener, service, bounds.serve, std::future::pending()));
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\n"
@@ -78,14 +73,8 @@ impl Stuck {
             "[[source]]\nid = \"whatsapp\"\nkind = \"whatsapp-export\"\npath = \"chats/WhatsApp Chat with Ann.txt\"\n",
         );
         setup.write("chats/IMG-1.jpg", "picture");
-        setup.write(
-            EXPORT,
-            "13/01/2025, 09:00 - Ann: IMG-1.jpg (file attached)\n",
-        );
-        Self {
-            setup,
-            uri: String::new(),
-        }
+        setup.write(EXPORT, "13/01/2025, 09:00 - Ann: IMG-1.jpg (file attached)\n");
+        Self { setup, uri: String::new() }
     }
 
     /// The server has read it: from here on no program does any more.
@@ -98,9 +87,7 @@ impl Stuck {
         let uri = &told["messages"][0]["attachments"][0]["uri"];
         uri.as_str().unwrap().clone_into(&mut self.uri);
         std::fs::remove_file(self.pipe()).unwrap();
-        let made = std::process::Command::new("mkfifo")
-            .arg(self.pipe())
-            .status();
+        let made = std::process::Command::new("mkfifo").arg(self.pipe()).status();
         assert!(made.unwrap().success());
     }
 
@@ -166,15 +153,9 @@ fn a_request_that_does_not_come_back_is_told_after_sixty_seconds() {
             assert!(right.contains(&took), "{took:?}");
             let chat = json!({ "source": "telegram", "chat": "Antti" });
             for (method, asked) in [
-                (
-                    "resources/read",
-                    json!({ "uri": "messages://telegram/Antti" }),
-                ),
+                ("resources/read", json!({ "uri": "messages://telegram/Antti" })),
                 ("resources/list", json!({})),
-                (
-                    "prompts/get",
-                    json!({ "name": "open_questions", "arguments": chat }),
-                ),
+                ("prompts/get", json!({ "name": "open_questions", "arguments": chat })),
             ] {
                 let (answer, took) = after(client.request(method, asked)).await;
                 assert!(right.contains(&took), "{method}: {took:?}");
@@ -188,9 +169,7 @@ fn a_request_that_does_not_come_back_is_told_after_sixty_seconds() {
 }
 
 fn is_timeout(error: &ClientError) {
-    let ClientError::Rpc(error) = error else {
-        panic!("{error}")
-    };
+    let ClientError::Rpc(error) = error else { panic!("{error}") };
     let told = json!(error);
     assert_eq!(told["data"]["code"], "TIMEOUT", "{told}");
     assert!(error.message.contains("60 s"), "{told}");
@@ -247,10 +226,7 @@ async fn a_request_that_runs_at_the_signal_is_answered_on_pipes() {
         }
         drop(reader);
         let answer = pipe.next().await;
-        assert_eq!(
-            answer["result"]["contents"][0]["blob"], "cGljdHVyZQ==",
-            "{answer}"
-        );
+        assert_eq!(answer["result"]["contents"][0]["blob"], "cGljdHVyZQ==", "{answer}");
         let ended = tokio::time::timeout(HANG, pipe.child.wait()).await.unwrap();
         assert_eq!(ended.unwrap().code(), Some(0));
     }

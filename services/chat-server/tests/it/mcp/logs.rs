@@ -76,10 +76,7 @@ fn logged(endpoint: &Endpoint, api: &BotApi) -> TestSetup {
 /// Everything that is logged is in the file `log`.
 fn with_log(setup: &TestSetup, command: &str) -> Command {
     let mut command = setup.command(command);
-    let file = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(setup.path("log"));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(setup.path("log"));
     command.env("RUST_LOG", "trace").stderr(file.unwrap());
     command
 }
@@ -87,10 +84,7 @@ fn with_log(setup: &TestSetup, command: &str) -> Command {
 #[tokio::test]
 async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let (endpoint, api) = (
-        Endpoint::unix(&dir.path().join("socket")),
-        BotApi::start().await,
-    );
+    let (endpoint, api) = (Endpoint::unix(&dir.path().join("socket")), BotApi::start().await);
     let setup = logged(&endpoint, &api);
     let command = with_log(&setup, "mcp");
     let client = Client::stdio(command, ClientConfig::new(Era::Legacy));
@@ -100,19 +94,14 @@ async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     // Networks that say what they should not, too.
     daemon.write(b"{\"wombat\n\xff wombat\n").await;
     daemon
-        .send(from_anna(
-            9,
-            json!({"message": "A wombat, +1 5550177.", "sticker": {"wombat": 1}}),
-        ))
+        .send(from_anna(9, json!({"message": "A wombat, +1 5550177.", "sticker": {"wombat": 1}})))
         .await;
     listener.next().await;
     let user = json!({"id": 5, "first_name": "Pellucid", "username": "Thessaly"});
     let said = json!({"text": "An axolotl.", "from": user, "chat": {"id": -7, "type": "group", "title": "Marrowby"}});
     api.push([update(1, &said)], &[Fault::BadGateway, Fault::Reset]);
     listener.next().await;
-    api.state()
-        .refusals
-        .push_back(json!({"ok": false, "result": "axolotl"}));
+    api.state().refusals.push_back(json!({"ok": false, "result": "axolotl"}));
     api.push([update(2, &said)], &[]);
     listener.next().await;
     everything(&client).await;
@@ -169,14 +158,8 @@ async fn everything(client: &Client) {
             ("resources/list", json!({})),
             ("resources/read", uri(&chat_uri)),
             ("resources/read", uri("messages://signal/*?search=wombat")),
-            (
-                "resources/read",
-                uri("attachment://whatsapp/Vexmoor/wombat/0"),
-            ),
-            (
-                "resources/subscribe",
-                uri(&format!("{chat_uri}?search=wombat")),
-            ),
+            ("resources/read", uri("attachment://whatsapp/Vexmoor/wombat/0")),
+            ("resources/subscribe", uri(&format!("{chat_uri}?search=wombat"))),
             (
                 "prompts/get",
                 json!({ "name": "action_items", "arguments": { "source": "whatsapp", "chat": chat } }),
@@ -200,23 +183,13 @@ async fn everything(client: &Client) {
 #[tokio::test]
 async fn nothing_of_a_message_is_in_the_log_of_an_import() {
     let dir = tempfile::tempdir().unwrap();
-    let (endpoint, api) = (
-        Endpoint::unix(&dir.path().join("socket")),
-        BotApi::start().await,
-    );
+    let (endpoint, api) = (Endpoint::unix(&dir.path().join("socket")), BotApi::start().await);
     let setup = logged(&endpoint, &api);
     let mut command = setup.command("import");
     let output = command.env("RUST_LOG", "trace").output().await.unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "one export breaks off: {stderr}"
-    );
-    assert!(
-        stderr.contains("TRACE") || stderr.contains("INFO"),
-        "{stderr}"
-    );
+    assert_eq!(output.status.code(), Some(1), "one export breaks off: {stderr}");
+    assert!(stderr.contains("TRACE") || stderr.contains("INFO"), "{stderr}");
     // The person who imports sees at his terminal in which chat something is odd, but not what is said there.
     for mark in MARKS {
         let is_chat = mark == "Vexmoor" || mark == "Marrowby";

@@ -116,18 +116,11 @@ const URI: &str = "messages://live/*";
 async fn expect_message(listener: &mut Listener, n: usize, chat: &str) {
     let mut update = listener.next().await;
     assert_eq!(update["uri"], URI, "{update}");
-    assert!(
-        update["_meta"]["chat-server/cursor"].is_string(),
-        "{update}"
-    );
+    assert!(update["_meta"]["chat-server/cursor"].is_string(), "{update}");
     let told = update["_meta"]["chat-server/message"].take();
     assert_eq!(told["content"], format!("number {n}"), "{update}");
     assert_eq!(told["sequence"], n + 1, "{told}");
-    assert_eq!(
-        (&told["source"], &told["chat"]),
-        (&json!("live"), &json!(chat)),
-        "{told}"
-    );
+    assert_eq!((&told["source"], &told["chat"]), (&json!("live"), &json!(chat)), "{told}");
 }
 
 async fn every_message_once(mut network: Network, mut listeners: Vec<Listener>) {
@@ -180,10 +173,7 @@ async fn over_http(mut network: Network) {
     let client = |era| Client::http(&url, ClientConfig::new(era));
     let legacy = client(Era::Legacy).await.unwrap();
     let modern = client(Era::Modern).await.unwrap();
-    let listeners = vec![
-        Listener::of(legacy, URI).await,
-        Listener::of(modern, URI).await,
-    ];
+    let listeners = vec![Listener::of(legacy, URI).await, Listener::of(modern, URI).await];
     every_message_once(network, listeners).await;
 }
 
@@ -198,10 +188,7 @@ async fn over_pipes(mut network: Network) {
     let legacy = client(Era::Legacy).await.unwrap();
     network.meet().await;
     let modern = client(Era::Modern).await.unwrap();
-    let listeners = vec![
-        Listener::of(legacy, URI).await,
-        Listener::of(modern, URI).await,
-    ];
+    let listeners = vec![Listener::of(legacy, URI).await, Listener::of(modern, URI).await];
     every_message_once(network, listeners).await;
 }
 

@@ -32,10 +32,7 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
     for (tool, arguments) in [
         ("list_chats", json!({})),
         ("get_messages", json!({})),
-        (
-            "search_messages",
-            json!({ "query": "call", "context_after": 2 }),
-        ),
+        ("search_messages", json!({ "query": "call", "context_after": 2 })),
         ("get_statistics", json!({})),
         ("list_people", json!({})),
     ] {
@@ -52,36 +49,17 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
     told.push(client.request("prompts/get", prompt).await.unwrap());
     for told in &told {
         let told = told.to_string();
-        for digits in [
-            "765 4321",
-            "7654321",
-            "1234 567",
-            "4930123456",
-            "7946",
-            "1112223",
-            "35840555",
-        ] {
+        for digits in
+            ["765 4321", "7654321", "1234 567", "4930123456", "7946", "1112223", "35840555"]
+        {
             assert!(!told.contains(digits), "{digits}: {told}");
         }
         assert!(told.contains("phone-"), "{told}");
     }
     let messages = &told[1]["messages"];
-    assert_eq!(
-        messages[0]["content"],
-        "Bring 3 ropes, 12.50 each, at 10:30."
-    );
-    assert!(
-        messages[1]["content"]
-            .as_str()
-            .unwrap()
-            .starts_with("at 12.1.2025 phone-")
-    );
-    assert!(
-        messages[2]["content"]
-            .as_str()
-            .unwrap()
-            .ends_with(" on 2025-01-13.")
-    );
+    assert_eq!(messages[0]["content"], "Bring 3 ropes, 12.50 each, at 10:30.");
+    assert!(messages[1]["content"].as_str().unwrap().starts_with("at 12.1.2025 phone-"));
+    assert!(messages[2]["content"].as_str().unwrap().ends_with(" on 2025-01-13."));
     let sender = |n: usize| messages[n]["sender"].clone();
     assert_eq!(sender(0), sender(2));
     assert_ne!(sender(0), sender(1));
@@ -91,14 +69,8 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
 async fn a_chat_that_is_denied_later_is_no_longer_told() {
     let config = WHATSAPP.replace("redact_phone_numbers = true", "");
     let setup = TestSetup::new(&config);
-    setup.write(
-        "exports/WhatsApp Chat with Ann.txt",
-        "13/01/2025, 09:00 - Ann: Hello.\n",
-    );
-    setup.write(
-        "exports/WhatsApp Chat with Bob.txt",
-        "13/01/2025, 09:01 - Bob: Secret.\n",
-    );
+    setup.write("exports/WhatsApp Chat with Ann.txt", "13/01/2025, 09:00 - Ann: Hello.\n");
+    setup.write("exports/WhatsApp Chat with Bob.txt", "13/01/2025, 09:01 - Bob: Secret.\n");
     {
         let running = setup.start();
         let client = running.client(Era::Modern).await;
@@ -118,10 +90,7 @@ async fn a_chat_that_is_denied_later_is_no_longer_told() {
         ("list_people", json!({})),
     ] {
         let told = structured(&client, tool, arguments).await.to_string();
-        assert!(
-            told.contains("Ann") && !told.contains("Bob"),
-            "{tool}: {told}"
-        );
+        assert!(told.contains("Ann") && !told.contains("Bob"), "{tool}: {told}");
     }
     let found = structured(&client, "search_messages", json!({ "query": "secret" })).await;
     assert_eq!(found["hits"], json!([]));
@@ -148,9 +117,7 @@ async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
     let client = running.client(Era::Modern).await;
     let mut listener = Listener::of(client.clone(), "messages://signal/*").await;
     let said = |at: i64, data: Value| json!({"sourceNumber": "+358407654321", "timestamp": at, "dataMessage": data});
-    daemon
-        .send(said(7_001, json!({"timestamp": 7_001, "message": "Hi."})))
-        .await;
+    daemon.send(said(7_001, json!({"timestamp": 7_001, "message": "Hi."}))).await;
     let quote = json!({"id": 7_001, "authorNumber": "+358407654321", "text": "Hi."});
     let answer = json!({"timestamp": 7_002, "message": "So.", "quote": quote});
     daemon.send(said(7_002, answer)).await;
@@ -184,9 +151,7 @@ async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
     let file = is_so("[Image]")["attachments"][0]["uri"].clone();
     let all = ["messages://signal/*", "messages://whatsapp/*"];
     for uri in [file, json!(all[0]), json!(all[1])] {
-        let read = client
-            .request("resources/read", json!({ "uri": uri }))
-            .await;
+        let read = client.request("resources/read", json!({ "uri": uri })).await;
         told.push(read.unwrap());
     }
     told.push(client.request("resources/list", json!({})).await.unwrap());
@@ -219,16 +184,9 @@ async fn numbers_that_are_broken_are_found_and_what_is_no_number_is_spared() {
     let running = setup.start();
     let client = running.client(Era::Modern).await;
     let told = structured(&client, "get_messages", json!({})).await;
-    let contents: Vec<&str> = (0..3)
-        .map(|n| told["messages"][n]["content"].as_str().unwrap())
-        .collect();
+    let contents: Vec<&str> =
+        (0..3).map(|n| told["messages"][n]["content"].as_str().unwrap()).collect();
     assert_eq!(contents[0], spared);
-    assert!(
-        contents[1].starts_with("phone-") && !contents[1].contains("4321"),
-        "{contents:?}"
-    );
-    assert!(
-        contents[2].starts_with("phone-") && !contents[2].contains("4321"),
-        "{contents:?}"
-    );
+    assert!(contents[1].starts_with("phone-") && !contents[1].contains("4321"), "{contents:?}");
+    assert!(contents[2].starts_with("phone-") && !contents[2].contains("4321"), "{contents:?}");
 }

@@ -32,10 +32,7 @@ fn setup() -> TestSetup {
 }
 
 fn append(setup: &TestSetup, file: &str, lines: &str) {
-    let mut file = OpenOptions::new()
-        .append(true)
-        .open(setup.path(file))
-        .unwrap();
+    let mut file = OpenOptions::new().append(true).open(setup.path(file)).unwrap();
     file.write_all(lines.as_bytes()).unwrap();
 }
 
@@ -72,10 +69,7 @@ async fn each_new_message_is_one_update_with_its_source_its_chat_and_its_number(
         assert_eq!(told["sequence"], 3);
         append(&setup, AARNO, "13/01/2025, 09:02 - Carol: Another.\n");
         let told = listener.message(uri).await;
-        assert_eq!(
-            (&told["chat"], &told["sequence"]),
-            (&json!("Aarno"), &json!(4))
-        );
+        assert_eq!((&told["chat"], &told["sequence"]), (&json!("Aarno"), &json!(4)));
     }
 }
 
@@ -92,11 +86,7 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
         let (_running, mut listener) = subscribed(&setup, era, uri, Options::default()).await;
         append(&setup, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
         // In order, so that what is not sent would have been sent before.
-        append(
-            &setup,
-            ANTTI,
-            "13/01/2025, 09:03 - Antti: This is wanted.\n",
-        );
+        append(&setup, ANTTI, "13/01/2025, 09:03 - Antti: This is wanted.\n");
         let mut update = listener.next().await;
         let told = update["_meta"]["chat-server/message"].take();
         assert_eq!(told["content"], "This is wanted.", "{uri}");
@@ -152,10 +142,7 @@ async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
 async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
     for era in BOTH {
         let (setup, uri) = (setup(), "messages://telegram/*");
-        let options = Options {
-            max_lag: 10,
-            ..Options::default()
-        };
+        let options = Options { max_lag: 10, ..Options::default() };
         let (_running, mut listener) = subscribed(&setup, era, uri, options).await;
         append(&setup, ANTTI, &minutes(900));
         let update = listener.next().await;
@@ -188,22 +175,12 @@ async fn a_second_server_tells_too_and_takes_over_when_the_first_ends() {
     assert!(!second.service.index().is_writer());
     let uri = "messages://telegram/*";
     let mut listener = Listener::of(second.client(Era::Modern).await, uri).await;
-    append(
-        &setup,
-        ANTTI,
-        "13/01/2025, 09:01 - Antti: While both run.\n",
-    );
+    append(&setup, ANTTI, "13/01/2025, 09:01 - Antti: While both run.\n");
     assert_eq!(listener.message(uri).await["content"], "While both run.");
     client.close().await.unwrap();
     let index = first.service.index().clone();
     drop(first);
-    tokio::task::spawn_blocking(move || index.close())
-        .await
-        .unwrap();
-    append(
-        &setup,
-        ANTTI,
-        "13/01/2025, 09:02 - Antti: While one runs.\n",
-    );
+    tokio::task::spawn_blocking(move || index.close()).await.unwrap();
+    append(&setup, ANTTI, "13/01/2025, 09:02 - Antti: While one runs.\n");
     assert_eq!(listener.message(uri).await["content"], "While one runs.");
 }

@@ -8,25 +8,16 @@ use mcp_conformance::{Era, Replay, Target, Transcript};
 use super::harness::TestSetup;
 
 /// The configurations that transcripts need: the name of the fixture, and its file.
-const CONFIGS: [(Option<&str>, &str); 2] = [
-    (None, "chats.toml"),
-    (Some("telegram-only"), "telegram-only.toml"),
-];
+const CONFIGS: [(Option<&str>, &str); 2] =
+    [(None, "chats.toml"), (Some("telegram-only"), "telegram-only.toml")];
 
 /// The scenarios of the contract that a transcript can show, by requirement. Lifecycle, authentication and what arrives
 /// are shown by the tests beside this one.
 const CONTRACT: [(&str, &[&str]); 8] = [
-    (
-        "Tool - list_sources",
-        &["Call list_sources tool", "Include connection status"],
-    ),
+    ("Tool - list_sources", &["Call list_sources tool", "Include connection status"]),
     (
         "Tool - list_chats",
-        &[
-            "List all chats from source",
-            "Filter chats by type",
-            "Filter chats by name pattern",
-        ],
+        &["List all chats from source", "Filter chats by type", "Filter chats by name pattern"],
     ),
     (
         "Tool - get_messages",
@@ -41,29 +32,14 @@ const CONTRACT: [(&str, &[&str]); 8] = [
     ),
     (
         "Resource - messages://",
-        &[
-            "Read messages resource",
-            "Resource with query parameters",
-            "Resource pagination",
-        ],
+        &["Read messages resource", "Resource with query parameters", "Resource pagination"],
     ),
-    (
-        "Prompt - analyze_conversation",
-        &["Get analysis prompt", "Prompt includes context"],
-    ),
+    ("Prompt - analyze_conversation", &["Get analysis prompt", "Prompt includes context"]),
     (
         "Error Handling",
-        &[
-            "Invalid source",
-            "Chat not found",
-            "Source not connected",
-            "Invalid filter parameters",
-        ],
+        &["Invalid source", "Chat not found", "Source not connected", "Invalid filter parameters"],
     ),
-    (
-        "Server Discovery",
-        &["List capabilities", "List tools", "List resources"],
-    ),
+    ("Server Discovery", &["List capabilities", "List tools", "List resources"]),
     (
         "Streaming Updates",
         &[
@@ -109,12 +85,7 @@ fn every_scenario_of_the_contract_is_in_a_transcript_of_its_requirement() {
     for (requirement, scenarios) in CONTRACT {
         let covering: Vec<String> = transcripts
             .iter()
-            .filter(|transcript| {
-                transcript
-                    .requirements()
-                    .iter()
-                    .any(|one| one == requirement)
-            })
+            .filter(|transcript| transcript.requirements().iter().any(|one| one == requirement))
             .map(|transcript| std::fs::read_to_string(transcript.source_name()).unwrap())
             .collect();
         for scenario in scenarios {

@@ -41,10 +41,9 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
     };
     let (title, renamed) = match layout.kind {
         Dialect::SpecOxide => ("`# Change: TITLE`, then ", "`### Requirement: OLD → NEW`"),
-        Dialect::OpenSpec => (
-            "",
-            "a pair of lines, - FROM: `### Requirement: OLD` and - TO: `### Requirement: NEW`",
-        ),
+        Dialect::OpenSpec => {
+            ("", "a pair of lines, - FROM: `### Requirement: OLD` and - TO: `### Requirement: NEW`")
+        }
     };
     format!(
         "Propose a change to the specifications of this repository:\n\n{idea}\n\n\

@@ -62,10 +62,8 @@ pub(super) async fn get_change(
         let view = ChangeView::section(&change, section, offset, state.budget());
         view.ok_or_else(|| {
             let name = section.name();
-            let message = format!(
-                "the change {:?} has no {name}: {name}.md is not there",
-                change.id
-            );
+            let message =
+                format!("the change {:?} has no {name}: {name}.md is not there", change.id);
             Failure::new("SECTION_NOT_FOUND", message)
                 .with_data(json!({ "change_id": change.id, "section": name }))
         })

@@ -47,10 +47,7 @@ pub(super) async fn validate_change(
     context: Context,
 ) -> Result<Verdict, ToolError> {
     let answer = state.answer(&context, move |state| {
-        let only = asked
-            .change_id
-            .map(|id| state.active_change(&id))
-            .transpose()?;
+        let only = asked.change_id.map(|id| state.active_change(&id)).transpose()?;
         verdict(state, asked.strict, |project, rules| {
             validate::changes(project, rules, only.as_ref().map(|change| &*change.id))
         })

@@ -33,15 +33,13 @@ impl Folders {
 
     fn add(&mut self, folder: &Path, whole: bool) {
         // A folder below a recursively watched one is already watched.
-        let covered = folder
-            .ancestors()
-            .any(|above| self.0.get(above).is_some_and(|(whole, _)| *whole));
+        let covered =
+            folder.ancestors().any(|above| self.0.get(above).is_some_and(|(whole, _)| *whole));
         if let Ok(metadata) = fs::metadata(folder)
             && metadata.is_dir()
             && !covered
         {
-            self.0
-                .insert(folder.to_owned(), (whole, identity(&metadata)));
+            self.0.insert(folder.to_owned(), (whole, identity(&metadata)));
         }
     }
 
@@ -61,9 +59,7 @@ impl Folders {
             false => Depth::Entries,
         };
         let folders = self.0.iter();
-        folders
-            .map(|(path, (whole, _))| (path.as_path(), depth(*whole)))
-            .collect()
+        folders.map(|(path, (whole, _))| (path.as_path(), depth(*whole))).collect()
     }
 }
 
@@ -78,9 +74,7 @@ fn identity(metadata: &fs::Metadata) -> u64 {
 fn identity(metadata: &fs::Metadata) -> u64 {
     let made = metadata.created().ok();
     let since = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Whether changes are about specs and changes, and not only about other files next to their folders.
@@ -90,9 +84,7 @@ pub(super) fn concern(layout: &Layout, changes: &Changes) -> bool {
     };
     let folders = [&layout.specs, &layout.changes, &layout.archive];
     paths.iter().any(|path| {
-        folders
-            .iter()
-            .any(|folder| path.starts_with(folder) || folder.starts_with(path))
+        folders.iter().any(|folder| path.starts_with(folder) || folder.starts_with(path))
     })
 }
 

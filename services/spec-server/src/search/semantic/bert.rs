@@ -49,9 +49,7 @@ impl Bert {
         let mut rows = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());
         for pieces in texts {
-            let pieces = pieces
-                .iter()
-                .filter_map(|piece| usize::try_from(*piece).ok());
+            let pieces = pieces.iter().filter_map(|piece| usize::try_from(*piece).ok());
             let words = pieces
                 .filter(|piece| *piece < self.words.nrows())
                 .map(|piece| self.words.row(piece));
@@ -129,9 +127,7 @@ impl Layer {
 }
 
 fn mean(rows: &ArrayView2<'_, f32>) -> Vec<f32> {
-    let mean = rows
-        .mean_axis(Axis(0))
-        .unwrap_or_else(|| Array1::zeros(rows.ncols()));
+    let mean = rows.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(rows.ncols()));
     let length = mean.dot(&mean).sqrt().max(f32::MIN_POSITIVE);
     mean.iter().map(|value| value / length).collect()
 }
@@ -175,13 +171,7 @@ fn gelu(x: f32) -> f32 {
 /// Abramowitz and Stegun, formula 7.1.26: off by at most 1.5e-7.
 fn erf(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
-    let series = [
-        1.061_405_4,
-        -1.453_152,
-        1.421_413_7,
-        -0.284_496_74,
-        0.254_829_6,
-    ];
+    let series = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
     let series = series.iter().fold(0.0, |sum, term| sum * t + term) * t;
     (1.0 - series * (-x * x).exp()).copysign(x)
 }

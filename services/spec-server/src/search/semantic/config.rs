@@ -37,26 +37,17 @@ pub(super) struct Config {
 impl Config {
     pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
         let (path, bytes) = file(folder, "config.json", TEXT_BYTES)?;
-        let unfit = |problem: String| ModelError::Unfit {
-            path: path.clone(),
-            problem,
-        };
+        let unfit = |problem: String| ModelError::Unfit { path: path.clone(), problem };
         let config: Self = serde_json::from_slice(&bytes)
             .map_err(|error| unfit(format!("is not the configuration of a BERT: {error}")))?;
         let wants = |what: &str, found: &str, wanted: &str| match found == wanted {
             true => Ok(()),
-            false => Err(unfit(format!(
-                "has the {what} {found:?}; wanted is {wanted:?}"
-            ))),
+            false => Err(unfit(format!("has the {what} {found:?}; wanted is {wanted:?}"))),
         };
         wants("model_type", &config.model_type, "bert")?;
         wants("hidden_act", &config.hidden_act, "gelu")?;
         let positions = config.position_embedding_type.as_deref();
-        wants(
-            "position_embedding_type",
-            positions.unwrap_or("absolute"),
-            "absolute",
-        )?;
+        wants("position_embedding_type", positions.unwrap_or("absolute"), "absolute")?;
         let sizes = [
             config.hidden_size,
             config.intermediate_size,
@@ -71,13 +62,8 @@ impl Config {
                 "has a size of 0, of more than {SIZE}, or more than {LAYERS} layers"
             )));
         }
-        if !config
-            .hidden_size
-            .is_multiple_of(config.num_attention_heads)
-        {
-            return Err(unfit(
-                "has a hidden_size that its heads do not divide".to_owned(),
-            ));
+        if !config.hidden_size.is_multiple_of(config.num_attention_heads) {
+            return Err(unfit("has a hidden_size that its heads do not divide".to_owned()));
         }
         Ok(config)
     }
@@ -96,18 +82,15 @@ pub(super) fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, Mo
     let (path, pieces) = match file(folder, "vocab.txt", TEXT_BYTES) {
         Ok((path, bytes)) => {
             let text = String::from_utf8_lossy(&bytes);
-            let pieces = (0..)
-                .zip(text.lines())
-                .map(|(number, piece)| (piece.to_owned(), number));
+            let pieces = (0..).zip(text.lines()).map(|(number, piece)| (piece.to_owned(), number));
             (path, pieces.collect())
         }
         Err(ModelError::Missing { .. }) => {
             let (path, bytes) =
                 file(folder, "tokenizer.json", TEXT_BYTES).map_err(|error| match error {
-                    ModelError::Missing { folder, .. } => ModelError::Missing {
-                        folder,
-                        missing: "vocab.txt or tokenizer.json",
-                    },
+                    ModelError::Missing { folder, .. } => {
+                        ModelError::Missing { folder, missing: "vocab.txt or tokenizer.json" }
+                    }
                     other => other,
                 })?;
             let file: File = serde_json::from_slice(&bytes).map_err(|error| ModelError::Unfit {
@@ -135,14 +118,8 @@ pub(super) fn file(
     match folder::read(&path, most) {
         Ok(bytes) => Ok((path, bytes)),
         Err(FileError::Read(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(ModelError::Missing {
-                folder: folder.to_owned(),
-                missing: name,
-            })
+            Err(ModelError::Missing { folder: folder.to_owned(), missing: name })
         }
-        Err(error) => Err(ModelError::Unfit {
-            path,
-            problem: error.to_string(),
-        }),
+        Err(error) => Err(ModelError::Unfit { path, problem: error.to_string() }),
     }
 }

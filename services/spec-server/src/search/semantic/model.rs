@@ -64,10 +64,7 @@ impl Model {
         let config = Config::read(folder)?;
         let tokenizer = read_tokenizer(folder, config.vocab_size)?;
         let (path, bytes) = file(folder, "model.safetensors", WEIGHTS_BYTES)?;
-        let unfit = |problem: String| ModelError::Unfit {
-            path: path.clone(),
-            problem,
-        };
+        let unfit = |problem: String| ModelError::Unfit { path: path.clone(), problem };
         let tensors = SafeTensors::deserialize(&bytes)
             .map_err(|error| unfit(format!("is not a file of tensors: {error}")))?;
         let bert = Tensors(&tensors).bert(&config).map_err(unfit)?;
@@ -82,9 +79,7 @@ impl Model {
     /// The vectors of texts, each of length 1. Only the first [`PIECES`] tokens of a text are used.
     #[must_use]
     pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
-        let pieces = texts
-            .iter()
-            .map(|text| self.tokenizer.encode(text, self.pieces));
+        let pieces = texts.iter().map(|text| self.tokenizer.encode(text, self.pieces));
         self.bert.embed(&pieces.collect::<Vec<_>>())
     }
 
@@ -117,11 +112,8 @@ struct Tensors<'t>(&'t SafeTensors<'t>);
 impl Tensors<'_> {
     fn bert(&self, config: &Config) -> Result<Bert, String> {
         let width = config.hidden_size;
-        let segments = self.matrix(
-            "embeddings.token_type_embeddings",
-            config.type_vocab_size,
-            width,
-        )?;
+        let segments =
+            self.matrix("embeddings.token_type_embeddings", config.type_vocab_size, width)?;
         let layers = (0..config.num_hidden_layers).map(|number| self.layer(number, config));
         Ok(Bert {
             words: self.matrix("embeddings.word_embeddings", config.vocab_size, width)?,
@@ -182,20 +174,13 @@ impl Tensors<'_> {
     }
 
     fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
-        let tensor = self
-            .0
-            .tensor(name)
-            .map_err(|error| format!("has no usable {name}: {error}"))?;
+        let tensor =
+            self.0.tensor(name).map_err(|error| format!("has no usable {name}: {error}"))?;
         if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
             let (kind, found) = (tensor.dtype(), tensor.shape());
-            return Err(format!(
-                "has a {name} of {kind:?} {found:?}; wanted is F32 {shape:?}"
-            ));
+            return Err(format!("has a {name} of {kind:?} {found:?}; wanted is F32 {shape:?}"));
         }
         let (numbers, _) = tensor.data().as_chunks();
-        Ok(numbers
-            .iter()
-            .map(|number| f32::from_le_bytes(*number))
-            .collect())
+        Ok(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
     }
 }

@@ -34,10 +34,8 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
         true => (format!("{heading}. "), room - pieces - 1),
         false => (String::new(), room),
     };
-    let described = document
-        .parts
-        .iter()
-        .any(|part| is_prose(part.field) && !part.text.trim().is_empty());
+    let described =
+        document.parts.iter().any(|part| is_prose(part.field) && !part.text.trim().is_empty());
     let mut passages = Vec::new();
     for (number, part) in document.parts.iter().enumerate() {
         // A document that only has a name is found by its name.
@@ -84,9 +82,7 @@ fn windows(text: &str, tokenizer: &Tokenizer, room: usize) -> Vec<Range<usize>> 
             pieces <= room
         });
         let length = fitting.count().max(1);
-        let last = rest
-            .get(length - 1)
-            .map_or(first.end, |(range, _)| range.end);
+        let last = rest.get(length - 1).map_or(first.end, |(range, _)| range.end);
         windows.push(first.start..last);
         if length == rest.len() {
             break;

@@ -26,10 +26,7 @@ const SEGMENT_BYTES: u64 = 1 << 28;
 /// The most files in the folder that are read.
 const FILES: usize = 1 << 12;
 
-const FORMAT: Format = Format {
-    magic: *b"SPECVEC\n",
-    version: 1,
-};
+const FORMAT: Format = Format { magic: *b"SPECVEC\n", version: 1 };
 
 /// SHA-256 of a model's weights and of a text.
 pub(super) type Key = [u8; 32];
@@ -59,19 +56,11 @@ impl Segments {
         identity: [u8; 32],
         dimensions: usize,
     ) -> (Self, HashMap<Key, Vector>) {
-        let mut segments = Self {
-            folder: folder.join("vectors"),
-            identity,
-            dimensions,
-            segments: Vec::new(),
-        };
-        let entries = fs::read_dir(&segments.folder)
-            .into_iter()
-            .flatten()
-            .take(FILES);
-        let mut paths: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .collect();
+        let mut segments =
+            Self { folder: folder.join("vectors"), identity, dimensions, segments: Vec::new() };
+        let entries = fs::read_dir(&segments.folder).into_iter().flatten().take(FILES);
+        let mut paths: Vec<PathBuf> =
+            entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.sort_unstable();
         let mut vectors = HashMap::new();
         for path in paths {
@@ -99,27 +88,14 @@ impl Segments {
         look_up: impl Fn(&[Key]) -> Vec<(Key, Vector)>,
     ) -> Result<(), String> {
         let is_small = |segment: &Segment| segment.keys.len() < SEGMENT;
-        let many = self
-            .segments
-            .iter()
-            .filter(|segment| is_small(segment))
-            .count()
-            >= SMALL_SEGMENTS;
-        let (old, kept): (Vec<_>, Vec<_>) = self
-            .segments
-            .iter()
-            .partition(|segment| all || many && is_small(segment));
-        let mut seen: HashSet<Key> = kept
-            .iter()
-            .flat_map(|segment| &segment.keys)
-            .copied()
-            .collect();
-        let mut keys: Vec<Key> = old
-            .iter()
-            .flat_map(|segment| &segment.keys)
-            .copied()
-            .chain(fresh)
-            .collect();
+        let many =
+            self.segments.iter().filter(|segment| is_small(segment)).count() >= SMALL_SEGMENTS;
+        let (old, kept): (Vec<_>, Vec<_>) =
+            self.segments.iter().partition(|segment| all || many && is_small(segment));
+        let mut seen: HashSet<Key> =
+            kept.iter().flat_map(|segment| &segment.keys).copied().collect();
+        let mut keys: Vec<Key> =
+            old.iter().flat_map(|segment| &segment.keys).copied().chain(fresh).collect();
         keys.retain(|key| seen.insert(*key));
         let mut written = Vec::new();
         for keys in keys.chunks(SEGMENT) {
@@ -127,10 +103,7 @@ impl Segments {
         }
         let old: HashSet<PathBuf> = old.iter().map(|segment| segment.path.clone()).collect();
         self.segments.retain(|segment| !old.contains(&segment.path));
-        for path in old
-            .iter()
-            .filter(|old| written.iter().all(|new| new.path != **old))
-        {
+        for path in old.iter().filter(|old| written.iter().all(|new| new.path != **old)) {
             // A file that cannot be deleted is read again later and does no harm.
             let _ = fs::remove_file(path);
         }
@@ -177,10 +150,7 @@ impl Segments {
             let key = body.array()?;
             let numbers = (0..dimensions).map(|_| body.array().map(f32::from_le_bytes));
             let vector: Vector = numbers.collect::<Option<Vec<f32>>>()?.into();
-            vector
-                .iter()
-                .all(|number| number.is_finite())
-                .then_some((key, vector))
+            vector.iter().all(|number| number.is_finite()).then_some((key, vector))
         })?;
         body.is_empty().then_some(entries)
     }

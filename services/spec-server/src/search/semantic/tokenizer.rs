@@ -80,13 +80,12 @@ impl Tokenizer {
             let prefix = if pieces.len() > whole { "##" } else { "" };
             let ends = rest.char_indices().rev().map(|(at, c)| at + c.len_utf8());
             let found =
-                ends.filter_map(|end| rest.split_at_checked(end))
-                    .find_map(|(piece, behind)| {
-                        candidate.clear();
-                        candidate.push_str(prefix);
-                        candidate.push_str(piece);
-                        Some((*self.pieces.get(&candidate)?, behind))
-                    });
+                ends.filter_map(|end| rest.split_at_checked(end)).find_map(|(piece, behind)| {
+                    candidate.clear();
+                    candidate.push_str(prefix);
+                    candidate.push_str(piece);
+                    Some((*self.pieces.get(&candidate)?, behind))
+                });
             let Some((piece, behind)) = found else {
                 pieces.truncate(whole);
                 pieces.push(self.unknown);

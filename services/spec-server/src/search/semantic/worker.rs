@@ -94,10 +94,7 @@ impl Worker {
             .name("embedding".to_owned())
             .spawn(move || its.work(segments))
             .map_err(ModelError::Thread)?;
-        Ok(Self {
-            shared,
-            thread: Some(thread),
-        })
+        Ok(Self { shared, thread: Some(thread) })
     }
 
     pub(super) fn model(&self) -> &Model {
@@ -161,11 +158,7 @@ impl Worker {
 
     pub(super) fn finish(&self) {
         let mut state = self.shared.state();
-        let is_alive = || {
-            self.thread
-                .as_ref()
-                .is_some_and(|thread| !thread.is_finished())
-        };
+        let is_alive = || self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
         while (state.thread != Doing::Rest || !state.waiting.is_empty()) && is_alive() {
             let waited = self.shared.rest.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -191,11 +184,7 @@ impl Shared {
 
     fn key(&self, text: &str) -> Key {
         let model = self.model.identity();
-        Sha256::new()
-            .chain_update(model)
-            .chain_update(text)
-            .finalize()
-            .into()
+        Sha256::new().chain_update(model).chain_update(text).finalize().into()
     }
 
     fn work(&self, mut segments: Segments) {
@@ -220,10 +209,7 @@ impl Shared {
             } else {
                 state.thread = Doing::Rest;
                 self.rest.notify_all();
-                state = self
-                    .wake
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
         drop(self.save(state, &mut segments, &mut unsaved));
@@ -241,9 +227,8 @@ impl Shared {
         drop(state);
         let look_up = |keys: &[Key]| {
             let state = self.state();
-            let vectors = keys
-                .iter()
-                .filter_map(|key| Some((*key, Arc::clone(state.vectors.get(key)?))));
+            let vectors =
+                keys.iter().filter_map(|key| Some((*key, Arc::clone(state.vectors.get(key)?))));
             vectors.collect()
         };
         if let Err(problem) = segments.save(std::mem::take(unsaved), thinned, look_up) {
@@ -291,11 +276,7 @@ impl SearchState {
 
     /// Drops unused vectors if there are too many. Returns whether it did.
     fn thin_out(&mut self) -> bool {
-        let unused = self
-            .vectors
-            .keys()
-            .filter(|key| !self.used.contains_key(*key))
-            .count();
+        let unused = self.vectors.keys().filter(|key| !self.used.contains_key(*key)).count();
         if unused > UNUSED {
             self.vectors.retain(|key, _| self.used.contains_key(key));
         }

@@ -46,11 +46,8 @@ pub(super) fn check_scenarios(
         let has = block.scenario_names(outline);
         let lost = missing(&old.scenario_names(&main), &has);
         if !lost.is_empty() {
-            let mut named: Vec<String> = lost
-                .iter()
-                .take(MAX_NAMED)
-                .map(|name| format!("{name:?}"))
-                .collect();
+            let mut named: Vec<String> =
+                lost.iter().take(MAX_NAMED).map(|name| format!("{name:?}")).collect();
             if lost.len() > MAX_NAMED {
                 named.push(format!("and {} more", lost.len() - MAX_NAMED));
             }
@@ -58,11 +55,7 @@ pub(super) fn check_scenarios(
                 "the requirement {:?} is to be replaced, and would lose {} of {} (line {}): {}; a MODIFIED requirement is \
                  the whole requirement as it is to be, so copy them here",
                 block.name,
-                if lost.len() == 1 {
-                    "a scenario"
-                } else {
-                    "scenarios"
-                },
+                if lost.len() == 1 { "a scenario" } else { "scenarios" },
                 path_of(spec),
                 old.line(),
                 named.join(", ")
@@ -118,10 +111,7 @@ pub(super) fn check_applicable(
                 report(rename.line, format!("{:?} is in {spec} already", rename.to));
             }
             false if !names.contains(rename.to) => {
-                report(
-                    rename.line,
-                    format!("there is {}", absent(rename.from, &spec)),
-                );
+                report(rename.line, format!("there is {}", absent(rename.from, &spec)));
             }
             _ => {}
         }
@@ -130,25 +120,15 @@ pub(super) fn check_applicable(
     for (name, _) in &plan.removed {
         names.remove(name);
     }
-    for block in plan
-        .modified
-        .iter()
-        .filter(|block| !names.contains(block.name))
-    {
-        report(
-            block.line(),
-            format!("there is {}", absent(block.name, &spec)),
-        );
+    for block in plan.modified.iter().filter(|block| !names.contains(block.name)) {
+        report(block.line(), format!("there is {}", absent(block.name, &spec)));
     }
     for block in plan.added.iter().filter(|block| names.contains(block.name)) {
         let same = current.get(block.name).is_some_and(|old| {
             trim(main.text_of(old.lines.clone())) == trim(outline.text_of(block.lines.clone()))
         });
         if !same {
-            report(
-                block.line(),
-                format!("{:?} is in {spec} already", block.name),
-            );
+            report(block.line(), format!("{:?} is in {spec} already", block.name));
         }
     }
 }

@@ -57,9 +57,7 @@ impl Block<'_> {
 
     pub(super) fn scenarios(&self, outline: &Outline<'_>) -> Scenarios {
         let mut scenarios = Scenarios::default();
-        let mut heads = headings(outline, self.below())
-            .filter(|h| h.level <= 4)
-            .peekable();
+        let mut heads = headings(outline, self.below()).filter(|h| h.level <= 4).peekable();
         while let Some(heading) = heads.next() {
             if heading.level == 4 {
                 let end = heads.peek().map_or(self.lines.end, |next| next.line);
@@ -71,9 +69,7 @@ impl Block<'_> {
 
     /// The names of its scenarios, with or without content, each as often as it occurs.
     pub(super) fn scenario_names<'o>(&self, outline: &Outline<'o>) -> Vec<&'o str> {
-        headings(outline, self.below())
-            .filter_map(scenario_name)
-            .collect()
+        headings(outline, self.below()).filter_map(scenario_name).collect()
     }
 }
 
@@ -97,10 +93,9 @@ impl Scenarios {
                     "the requirement {requirement:?} has no scenario with anything in it; {RIGHT}"
                 ),
             )),
-            Self { bare: None, .. } => Some((
-                None,
-                format!("the requirement {requirement:?} has no scenario; {RIGHT}"),
-            )),
+            Self { bare: None, .. } => {
+                Some((None, format!("the requirement {requirement:?} has no scenario; {RIGHT}")))
+            }
         }
     }
 }
@@ -108,9 +103,7 @@ impl Scenarios {
 /// The prose in `lines` up to the first heading, without code and, unless there is nothing else, `**Key**: value`
 /// lines.
 pub(super) fn prose(outline: &Outline<'_>, lines: Range<Line>) -> String {
-    let end = headings(outline, lines.clone())
-        .next()
-        .map_or(lines.end, |heading| heading.line);
+    let end = headings(outline, lines.clone()).next().map_or(lines.end, |heading| heading.line);
     description(outline, lines.start..end)
 }
 

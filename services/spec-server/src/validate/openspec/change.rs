@@ -35,20 +35,10 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         let mut at = findings.at(&own, Some(ChangePart::Deltas));
         at.add(rules::FOLDER_PARTIAL, None, message);
     }
-    let operations: usize = change
-        .deltas
-        .iter()
-        .map(|delta| check_delta(project, delta, findings))
-        .sum();
+    let operations: usize =
+        change.deltas.iter().map(|delta| check_delta(project, delta, findings)).sum();
     let misplaced = check_misplaced(project, &folder, &own, findings);
-    check_presence(
-        project,
-        change,
-        &folder,
-        &own,
-        (operations, misplaced),
-        findings,
-    );
+    check_presence(project, change, &folder, &own, (operations, misplaced), findings);
     check_tasks(project, change, &folder, &own, findings);
 }
 

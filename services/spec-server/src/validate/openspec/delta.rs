@@ -48,8 +48,7 @@ pub(super) fn plan<'t>(outline: &Outline<'t>) -> Plan<'t> {
             }
             let below = heading.line.saturating_add(1)..outline.end();
             let operation = operation(heading.title);
-            plan.sections
-                .extend(operation.map(|operation| (operation, heading.line)));
+            plan.sections.extend(operation.map(|operation| (operation, heading.line)));
             sections.push((operation, below));
         }
     }
@@ -83,8 +82,7 @@ impl<'t> Plan<'t> {
             let text = without_bullet(outline.line(line));
             if let Some(from) = text.strip_prefix("FROM:").and_then(quoted) {
                 let displaced = pending.replace((from, line));
-                self.halves
-                    .extend(displaced.map(|(name, line)| (false, name, line)));
+                self.halves.extend(displaced.map(|(name, line)| (false, name, line)));
             } else if let Some(to) = text.strip_prefix("TO:").and_then(quoted) {
                 match pending.take() {
                     Some((from, line)) => self.renamed.push(Rename { from, to, line }),
@@ -92,8 +90,7 @@ impl<'t> Plan<'t> {
                 }
             }
         }
-        self.halves
-            .extend(pending.map(|(name, line)| (false, name, line)));
+        self.halves.extend(pending.map(|(name, line)| (false, name, line)));
     }
 }
 
@@ -102,8 +99,7 @@ fn operation(title: &str) -> Option<Operation> {
     let (word, rest) = title.split_once(' ')?;
     let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());
     let operation = Operation::IN_ORDER.into_iter().find(named)?;
-    rest.eq_ignore_ascii_case("Requirements")
-        .then_some(operation)
+    rest.eq_ignore_ascii_case("Requirements").then_some(operation)
 }
 
 /// The blocks in a section. A heading of level 2 without a title also ends a block.
@@ -136,12 +132,10 @@ fn unnamed<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<(&'t str, Line)
 /// Headings, and list items that contain a heading.
 fn removed<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<(&'t str, Line)> {
     let mut names = named(outline, lines.clone());
-    let items = lines
-        .filter(|line| !outline.is_code(*line))
-        .filter_map(|line| {
-            let text = trim(outline.line(line)).strip_prefix(['-', '*', '+'])?;
-            Some((quoted(text)?, line))
-        });
+    let items = lines.filter(|line| !outline.is_code(*line)).filter_map(|line| {
+        let text = trim(outline.line(line)).strip_prefix(['-', '*', '+'])?;
+        Some((quoted(text)?, line))
+    });
     names.extend(items);
     names.sort_by_key(|(_, line)| *line);
     names
@@ -156,14 +150,9 @@ fn without_bullet(line: &str) -> &str {
 fn quoted(text: &str) -> Option<&str> {
     let text = trim(text);
     let text = text.strip_prefix('`').unwrap_or(text).strip_prefix("###")?;
-    let name = text
-        .trim_start_matches(is_space)
-        .strip_prefix("Requirement:")?;
+    let name = text.trim_start_matches(is_space).strip_prefix("Requirement:")?;
     let name = name.trim_start_matches(is_space);
     // A backtick at the end is the closing one. A name of only one backtick is a name.
-    let open = name
-        .strip_suffix('`')
-        .filter(|open| !open.is_empty())
-        .unwrap_or(name);
+    let open = name.strip_suffix('`').filter(|open| !open.is_empty()).unwrap_or(name);
     (!open.is_empty()).then(|| bare_name(open))
 }

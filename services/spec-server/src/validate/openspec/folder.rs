@@ -46,10 +46,7 @@ impl Folder {
                     break;
                 }
                 let Some((name, kind)) = entry.ok().and_then(|entry| {
-                    Some((
-                        entry.file_name().into_string().ok()?,
-                        entry.file_type().ok()?,
-                    ))
+                    Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?))
                 }) else {
                     folder.is_partial = true;
                     continue;
@@ -96,11 +93,7 @@ impl Folder {
         }
         let mut folders: Vec<&str> = Vec::new();
         for file in &self.files {
-            let ends = file
-                .path
-                .match_indices('/')
-                .map(|(at, _)| at)
-                .take(MAX_NESTING);
+            let ends = file.path.match_indices('/').map(|(at, _)| at).take(MAX_NESTING);
             let mut above = ends.filter_map(|at| file.path.get(..at));
             if let Some(change) = above.find(|folder| self.is_change(&format!("{folder}/"))) {
                 folders.push(change);
@@ -114,9 +107,7 @@ impl Folder {
     /// Whether a folder, given with a trailing `/`, has the files of a change.
     fn is_change(&self, folder: &str) -> bool {
         let marks = [".openspec.yaml", "proposal.md", "tasks.md", "design.md"];
-        marks
-            .iter()
-            .any(|mark| self.has(&format!("{folder}{mark}")))
+        marks.iter().any(|mark| self.has(&format!("{folder}{mark}")))
             || self.below(&format!("{folder}specs/")).next().is_some()
     }
 }

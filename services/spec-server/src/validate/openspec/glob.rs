@@ -7,11 +7,7 @@ use super::folder::Folder;
 pub(super) fn matching(folder: &Folder, pattern: &str) -> Vec<String> {
     if !pattern.contains(['*', '?', '[', '{']) {
         let literal = pattern.strip_prefix("./").unwrap_or(pattern);
-        return folder
-            .has(literal)
-            .then(|| literal.to_owned())
-            .into_iter()
-            .collect();
+        return folder.has(literal).then(|| literal.to_owned()).into_iter().collect();
     }
     if pattern.contains(['[', '{']) {
         return Vec::new();
@@ -55,10 +51,7 @@ fn part_matches(pattern: &str, part: &str) -> bool {
     let mut left = pattern.chars().peekable();
     let mut rest = part.chars();
     // Where to continue if the last `*` takes one more character.
-    let mut again: Option<(
-        std::iter::Peekable<std::str::Chars<'_>>,
-        std::str::Chars<'_>,
-    )> = None;
+    let mut again: Option<(std::iter::Peekable<std::str::Chars<'_>>, std::str::Chars<'_>)> = None;
     loop {
         if left.peek() == Some(&'*') {
             left.next();

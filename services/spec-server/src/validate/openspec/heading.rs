@@ -59,17 +59,11 @@ pub(super) fn requirement_name<'t>(
 
 /// Whether `title` is `ADDED Requirements` or one of its three siblings, with any blanks between the words.
 pub(super) fn is_delta_title(title: &str) -> bool {
-    let mut words = title
-        .split(crate::parse::is_space)
-        .filter(|word| !word.is_empty());
+    let mut words = title.split(crate::parse::is_space).filter(|word| !word.is_empty());
     let operation = words.next().is_some_and(|word| {
         let operations = ["ADDED", "MODIFIED", "REMOVED", "RENAMED"];
-        operations
-            .iter()
-            .any(|name| word.eq_ignore_ascii_case(name))
+        operations.iter().any(|name| word.eq_ignore_ascii_case(name))
     });
-    let requirements = words
-        .next()
-        .is_some_and(|word| word.eq_ignore_ascii_case("Requirements"));
+    let requirements = words.next().is_some_and(|word| word.eq_ignore_ascii_case("Requirements"));
     operation && requirements && words.next().is_none()
 }

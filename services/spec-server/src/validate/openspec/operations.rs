@@ -23,12 +23,7 @@ pub(super) fn check(plan: &Plan<'_>, outline: &Outline<'_>, findings: &mut Findi
     let removed = plan.removed.iter().copied();
     let removed = unique(
         removed,
-        |name, first| {
-            (
-                rules::REQUIREMENT_DUPLICATE,
-                twice(name, Operation::Removed, first),
-            )
-        },
+        |name, first| (rules::REQUIREMENT_DUPLICATE, twice(name, Operation::Removed, first)),
         findings,
     );
     check_clash([&modified, &removed], ["MODIFIED", "REMOVED"], findings);
@@ -66,11 +61,7 @@ fn check_passed_over(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
         findings.add(rules::REQUIREMENT_IGNORED, *line, message);
     }
     for (is_new, name, line) in &plan.halves {
-        let (half, other) = if *is_new {
-            ("TO", "FROM")
-        } else {
-            ("FROM", "TO")
-        };
+        let (half, other) = if *is_new { ("TO", "FROM") } else { ("FROM", "TO") };
         let message = format!(
             "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
         );
@@ -81,11 +72,7 @@ fn check_passed_over(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
 fn check_block(block: &Block<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
     check_text(block, outline, findings);
     if let Some((line, message)) = block.scenarios(outline).problem(block.name) {
-        findings.add(
-            rules::SCENARIO_MISSING,
-            line.unwrap_or(block.line()),
-            message,
-        );
+        findings.add(rules::SCENARIO_MISSING, line.unwrap_or(block.line()), message);
     }
 }
 
@@ -132,10 +119,8 @@ fn check_clash(
     [this, that]: [&str; 2],
     findings: &mut FindingsAt<'_>,
 ) {
-    let mut both: Vec<_> = these
-        .iter()
-        .filter_map(|(name, line)| Some((*line, name, *those.get(name)?)))
-        .collect();
+    let mut both: Vec<_> =
+        these.iter().filter_map(|(name, line)| Some((*line, name, *those.get(name)?))).collect();
     both.sort_unstable();
     for (line, name, other) in both {
         let message = format!(
@@ -199,9 +184,6 @@ fn check_renames(
 /// A name for comparison, without differences in case and in the number of blanks.
 pub(super) fn folded(name: &str) -> String {
     let lower = name.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(is_space)
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = lower.split(is_space).filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }

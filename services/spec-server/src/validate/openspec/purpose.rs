@@ -4,10 +4,8 @@ use crate::parse::{Outline, trim};
 
 /// These two texts surround the name of a change in the sentence that OpenSpec's archive command writes as the purpose
 /// of a new capability.
-const WRITTEN_BY_ARCHIVE: [&str; 2] = [
-    "TBD - created by archiving change ",
-    ". Update Purpose after archive.",
-];
+const WRITTEN_BY_ARCHIVE: [&str; 2] =
+    ["TBD - created by archiving change ", ". Update Purpose after archive."];
 
 /// Marks for text that is still to be written. (The second is split in two because a check of this repository searches
 /// for it.)
@@ -42,9 +40,8 @@ fn is_marked(prose: &str, mark: &str) -> bool {
     }
     let rest = rest.trim_start_matches([' ', '\t']);
     let punctuated = rest.is_empty()
-        || rest.starts_with([
-            '\n', ':', '-', '–', '—', '.', ',', ';', '(', ')', '[', ']', '{', '}',
-        ]);
+        || rest
+            .starts_with(['\n', ':', '-', '–', '—', '.', ',', ';', '(', ')', '[', ']', '{', '}']);
     start == mark || punctuated
 }
 

@@ -20,9 +20,7 @@ const MAX_PROSE: usize = 500;
 pub(super) fn check(spec: &Spec, findings: &mut FindingsAt<'_>) {
     let outline = Outline::of(&spec.source.text);
     let purpose = section(&outline, "Purpose");
-    let text = purpose.map_or("", |heading| {
-        trim(outline.text_of(below(&outline, &heading)))
-    });
+    let text = purpose.map_or("", |heading| trim(outline.text_of(below(&outline, &heading))));
     let requirements = section(&outline, "Requirements");
     if text.is_empty() {
         let (line, problem) = match purpose {
@@ -51,8 +49,7 @@ pub(super) fn check(spec: &Spec, findings: &mut FindingsAt<'_>) {
 /// The first heading with the title `title`, of any level.
 fn section<'t>(outline: &Outline<'t>, title: &str) -> Option<Heading<'t>> {
     let mut all = headings(outline, 1..outline.end());
-    all.find(|heading| heading.title.eq_ignore_ascii_case(title))
-        .copied()
+    all.find(|heading| heading.title.eq_ignore_ascii_case(title)).copied()
 }
 
 /// The lines below the first `## Requirements`, up to the next heading of level 2.
@@ -76,11 +73,7 @@ fn check_purpose(
             .clone()
             .find(|line| !outline.is_code(*line) && !trim(outline.line(*line)).is_empty());
         let message = "the purpose is a note that it is yet to be written; write here what this capability is for";
-        findings.add(
-            rules::PURPOSE_PLACEHOLDER,
-            first.unwrap_or(heading.line),
-            message,
-        );
+        findings.add(rules::PURPOSE_PLACEHOLDER, first.unwrap_or(heading.line), message);
     } else if length < MIN_PURPOSE {
         let message = format!(
             "the purpose has {length} characters; with {MIN_PURPOSE} or more it can say what this capability is for"
@@ -114,11 +107,7 @@ fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mu
                 ),
                 false => message,
             };
-            findings.add(
-                rules::SCENARIO_MISSING,
-                line.unwrap_or(heading.line),
-                message,
-            );
+            findings.add(rules::SCENARIO_MISSING, line.unwrap_or(heading.line), message);
         }
         let prose = prose(outline, below(outline, heading));
         let length = prose.encode_utf16().count();
@@ -167,10 +156,7 @@ pub(super) fn check_structure(outline: &Outline<'_>, findings: &mut FindingsAt<'
         let Some(name) = requirement_name(outline, heading) else {
             continue;
         };
-        if !section
-            .as_ref()
-            .is_some_and(|section| section.contains(&line))
-        {
+        if !section.as_ref().is_some_and(|section| section.contains(&line)) {
             let message = format!(
                 "the requirement {name:?} stands outside of `## Requirements`; move it there"
             );

@@ -33,11 +33,8 @@ pub(super) fn check_numbers(documents: &[Document], findings: &mut Findings) {
             check_group(group, number, item, findings);
             match known.get(number) {
                 Some((file, first)) => {
-                    let of = if *file == path.as_str() {
-                        String::new()
-                    } else {
-                        format!(" of {file}")
-                    };
+                    let of =
+                        if *file == path.as_str() { String::new() } else { format!(" of {file}") };
                     let message = format!(
                         "the number {number} is taken by the task on line {first}{of}; give this one another number"
                     );
@@ -79,11 +76,7 @@ fn number_of_group(title: &str) -> Option<&str> {
 
 fn without_zeros(number: &str) -> &str {
     let short = number.trim_start_matches('0');
-    if short.is_empty() && !number.is_empty() {
-        "0"
-    } else {
-        short
-    }
+    if short.is_empty() && !number.is_empty() { "0" } else { short }
 }
 
 /// Checks for lists when no file has a checkbox: no task would ever count as open or done.
@@ -141,10 +134,7 @@ const CODE_COLUMNS: usize = 4;
 
 fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
     let open = line.trim_start_matches(' ');
-    let mark = open
-        .chars()
-        .next()
-        .filter(|mark| matches!(mark, '`' | '~'))?;
+    let mark = open.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = open.trim_start_matches(mark);
     let length = open.len() - rest.len();
     (line.len() - open.len() < CODE_COLUMNS && length >= 3).then_some((mark, length, rest))

@@ -39,11 +39,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
             about_tasks.add(rules::TASKS_MISSING, None, message);
         }
     }
-    let sections: usize = change
-        .deltas
-        .iter()
-        .map(|delta| check_delta(delta, findings))
-        .sum();
+    let sections: usize = change.deltas.iter().map(|delta| check_delta(delta, findings)).sum();
     if sections == 0 {
         let message = format!(
             "this change says of no spec what is to change; write `specs/<capability>/spec.md` with {HEADINGS}"
@@ -109,15 +105,12 @@ fn operation(heading: &str) -> Option<Operation> {
     let (word, rest) = title.split_once(' ')?;
     let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());
     let operation = Operation::IN_ORDER.into_iter().find(named)?;
-    rest.eq_ignore_ascii_case("Requirements")
-        .then_some(operation)
+    rest.eq_ignore_ascii_case("Requirements").then_some(operation)
 }
 
 fn names_operation(heading: &str) -> bool {
     let heading = heading.to_lowercase();
-    Operation::IN_ORDER
-        .iter()
-        .any(|operation| heading.contains(operation.name()))
+    Operation::IN_ORDER.iter().any(|operation| heading.contains(operation.name()))
 }
 
 /// Checks added or modified requirements. Removed or renamed ones only need their heading.
@@ -129,11 +122,7 @@ fn check_section(
 ) {
     let mut lines = section.clone().peekable();
     while let Some(line) = lines.next() {
-        let Some(name) = rows
-            .outside(line)
-            .strip_prefix("### Requirement:")
-            .map(trim)
-        else {
+        let Some(name) = rows.outside(line).strip_prefix("### Requirement:").map(trim) else {
             continue;
         };
         let start = line.saturating_add(1);

@@ -20,12 +20,7 @@ pub(super) fn name(line: &str) -> Option<&str> {
 
 impl<'t> Scenario<'t> {
     pub(super) const fn new(name: &'t str, line: Line) -> Self {
-        Self {
-            name,
-            line,
-            has_when: false,
-            has_then: false,
-        }
+        Self { name, line, has_when: false, has_then: false }
     }
 
     /// Reads a line of a spec: the keyword may be in bold anywhere in it, or at its start with or without a dash, in

@@ -43,9 +43,7 @@ pub(super) fn check(tasks: &Tasks, findings: &mut FindingsAt<'_>) {
 /// Whether a task is done, and its text. Fewer lines count as tasks here than in the parser: only bullets `-` and `*`
 /// with a box `[ ]`, `[x]` or `[X]`.
 fn task(line: &str) -> Option<(bool, &str)> {
-    let text = line
-        .strip_prefix("- ")
-        .or_else(|| line.strip_prefix("* "))?;
+    let text = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
     let (mark, text) = text.strip_prefix('[')?.split_once("] ")?;
     let done = match mark {
         " " => false,
@@ -64,9 +62,7 @@ fn is_numbered(text: &str) -> bool {
 
 /// Whether a line has the form of `## 1. Setup`.
 fn is_group(line: &str) -> bool {
-    let title = line
-        .strip_prefix("## ")
-        .map(|title| title.trim_start_matches(is_space));
+    let title = line.strip_prefix("## ").map(|title| title.trim_start_matches(is_space));
     let behind = title.and_then(|title| {
         let (number, name) = title.split_once('.')?;
         let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -15,11 +15,7 @@ fn line_ends_and_a_bom_stay() {
                 "## ADDED Requirements\n{}\n## REMOVED Requirements\n- `### Requirement: B`\n",
                 requirement("New")
             );
-            assert_eq!(
-                applied(&file(&["A", "B"]), &delta),
-                file(&["A", "New"]),
-                "{end:?} {bom:?}"
-            );
+            assert_eq!(applied(&file(&["A", "B"]), &delta), file(&["A", "New"]), "{end:?} {bom:?}");
         }
     }
 }
@@ -30,10 +26,7 @@ fn lines_with_other_ends_keep_them() {
         .replace("Serves well.\n", "Serves well.\r\n")
         .replace("do A.\n", "do A.\r");
     let delta = adds("New");
-    assert_eq!(
-        applied(&mixed, &delta),
-        format!("{mixed}\n{}", requirement("New"))
-    );
+    assert_eq!(applied(&mixed, &delta), format!("{mixed}\n{}", requirement("New")));
 }
 
 #[test]
@@ -64,10 +57,7 @@ fn headings_in_code_are_neither_found_nor_changed() {
     let code = "```md\n### Requirement: B\n## Requirements\n\n\n\n## Notes\n```\n";
     let file = spec(&["A", "B"]).replace("do A.\n", &format!("do A.\n{code}"));
     let changed = applied(&file, "## REMOVED Requirements\n### Requirement: B\n");
-    assert_eq!(
-        changed,
-        spec(&["A"]).replace("do A.\n", &format!("do A.\n{code}"))
-    );
+    assert_eq!(changed, spec(&["A"]).replace("do A.\n", &format!("do A.\n{code}")));
 }
 
 /// What may stand around and in requirements.

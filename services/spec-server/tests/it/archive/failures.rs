@@ -59,13 +59,9 @@ fn a_file_that_only_its_bytes_tell_apart_is_not_overwritten() {
     let written = fs::metadata(&path).and_then(|metadata| metadata.modified());
     fs::write(&path, spec(&["A"]).replace("Serves", "SERVES")).expect("written");
     let file = fs::File::options().write(true).open(&path).expect("a file");
-    file.set_modified(written.expect("a time"))
-        .expect("a time is set");
+    file.set_modified(written.expect("a time")).expect("a time is set");
     let before = tree(root.path());
-    assert!(matches!(
-        plan.apply(DAY, false),
-        Err(ArchiveError::Changed(_))
-    ));
+    assert!(matches!(plan.apply(DAY, false), Err(ArchiveError::Changed(_))));
     assert_eq!(tree(root.path()), before);
 }
 
@@ -74,14 +70,8 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
     let delta = adds("New");
     let (root, project) = openspec(&[("changes/c/specs/new/spec.md", delta.as_str())]);
     let plan = Plan::of(&project, "c").expect("a plan");
-    write(
-        &root.path().join("openspec"),
-        &[("specs/new/spec.md", "mine\n")],
-    );
-    assert!(matches!(
-        plan.apply(DAY, false),
-        Err(ArchiveError::Changed(_))
-    ));
+    write(&root.path().join("openspec"), &[("specs/new/spec.md", "mine\n")]);
+    assert!(matches!(plan.apply(DAY, false), Err(ArchiveError::Changed(_))));
     assert_eq!(
         fs::read_to_string(root.path().join("openspec/specs/new/spec.md")).expect("a file"),
         "mine\n"
@@ -91,10 +81,7 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
     let plan = Plan::of(&project, "c").expect("a plan");
     fs::remove_file(root.path().join("openspec/specs/b/spec.md")).expect("removed");
     let before = tree(root.path());
-    assert!(matches!(
-        plan.apply(DAY, false),
-        Err(ArchiveError::Changed(_))
-    ));
+    assert!(matches!(plan.apply(DAY, false), Err(ArchiveError::Changed(_))));
     assert_eq!(tree(root.path()), before);
 }
 
@@ -131,11 +118,8 @@ fn a_change_that_was_half_applied_is_finished_by_another_time() {
     archive(&project).expect("archived");
     let (half, project) = two();
     let shown = preview(&project, "c").expect("a preview");
-    fs::write(
-        half.path().join("openspec/specs/a/spec.md"),
-        &shown.specs[0].after,
-    )
-    .expect("written");
+    fs::write(half.path().join("openspec/specs/a/spec.md"), &shown.specs[0].after)
+        .expect("written");
     let again = archive(&project).expect("archived");
     assert_eq!(again.specs.len(), 1);
     assert_eq!(tree(half.path()), tree(whole.path()));
@@ -161,10 +145,7 @@ fn a_spec_that_is_no_text_is_named() {
     let (root, project) = two();
     fs::write(root.path().join("openspec/specs/b/spec.md"), b"# B\n\xff\n").expect("written");
     let error = archive(&project).expect_err("no text").to_string();
-    assert_eq!(
-        error,
-        "openspec/specs/b/spec.md: line 2 is not UTF-8; save the file in UTF-8"
-    );
+    assert_eq!(error, "openspec/specs/b/spec.md: line 2 is not UTF-8; save the file in UTF-8");
 }
 
 #[cfg(unix)]
@@ -190,11 +171,7 @@ fn nothing_is_written_outside_of_the_project() {
         symlink(to, &link).expect("a link");
         let before = tree(root.path());
         let error = archive(&project).expect_err("refused").to_string();
-        assert!(
-            error.contains("out of the project"),
-            "{}: {error}",
-            link.display()
-        );
+        assert!(error.contains("out of the project"), "{}: {error}", link.display());
         assert_eq!(tree(root.path()), before);
         assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 0);
     }

@@ -14,18 +14,13 @@ fn purpose(before: &str) -> (String, usize) {
     let done = archive(&project).expect("archived");
     let spec = project.spec("deep/new").expect("a spec");
     assert_eq!(spec.title, "deep/new Specification");
-    (
-        spec.purpose.clone().expect("a purpose").text,
-        done.warnings.len(),
-    )
+    (spec.purpose.clone().expect("a purpose").text, done.warnings.len())
 }
 
 #[test]
 fn a_new_spec_gets_the_purpose_of_its_delta() {
-    let (_root, project) = openspec(&[(
-        "changes/c/specs/new/spec.md",
-        added("## Purpose\nTo be new.\n\n").as_str(),
-    )]);
+    let (_root, project) =
+        openspec(&[("changes/c/specs/new/spec.md", added("## Purpose\nTo be new.\n\n").as_str())]);
     archive(&project).expect("archived");
     let expected = format!(
         "# new Specification\n\n## Purpose\nTo be new.\n\n## Requirements\n\n{}",
@@ -46,10 +41,7 @@ fn without_a_purpose_the_words_that_stand_for_one() {
     ] {
         assert_eq!(purpose(hidden), (words.clone(), 1), "{hidden}");
     }
-    assert_eq!(
-        purpose("## Purpose\nFrom in --> out.\n\n").0,
-        "From in --> out."
-    );
+    assert_eq!(purpose("## Purpose\nFrom in --> out.\n\n").0, "From in --> out.");
 }
 
 #[test]
@@ -58,17 +50,10 @@ fn the_purpose_of_a_spec_that_is_there_stays() {
     let (_root, project) = super::project(&spec(&["A"]), &delta);
     let done = archive(&project).expect("archived");
     assert!(
-        done.warnings
-            .iter()
-            .any(|w| w.line == Some(1) && w.message.contains("has one already"))
+        done.warnings.iter().any(|w| w.line == Some(1) && w.message.contains("has one already"))
     );
     assert_eq!(
-        project
-            .spec("cap")
-            .expect("a spec")
-            .purpose
-            .as_ref()
-            .map(|p| p.text.as_str()),
+        project.spec("cap").expect("a spec").purpose.as_ref().map(|p| p.text.as_str()),
         Some("Serves well.")
     );
 }
@@ -78,10 +63,7 @@ fn a_new_spec_has_only_additions() {
     for (delta, word) in [
         (modifies("A"), "can only be ADDED"),
         (renames("A", "B"), "can only be ADDED"),
-        (
-            "## REMOVED Requirements\n### Requirement: A\n".to_owned(),
-            "no requirement",
-        ),
+        ("## REMOVED Requirements\n### Requirement: A\n".to_owned(), "no requirement"),
     ] {
         let (root, project) = openspec(&[("changes/c/specs/new/spec.md", delta.as_str())]);
         let before = tree(root.path());
@@ -90,27 +72,17 @@ fn a_new_spec_has_only_additions() {
         assert_eq!(tree(root.path()), before);
     }
     // Removing from nothing is reported.
-    let delta = format!(
-        "{}\n## REMOVED Requirements\n### Requirement: Old\n",
-        added("")
-    );
+    let delta = format!("{}\n## REMOVED Requirements\n### Requirement: Old\n", added(""));
     let (_root, project) = openspec(&[("changes/c/specs/new/spec.md", delta.as_str())]);
     let done = archive(&project).expect("archived");
-    assert!(
-        done.warnings
-            .iter()
-            .any(|w| w.message.contains("removed already"))
-    );
+    assert!(done.warnings.iter().any(|w| w.message.contains("removed already")));
 }
 
 #[test]
 fn a_spec_goes_with_its_last_requirement_if_the_change_says_so() {
     let delta = "## REMOVED Requirements\n### Requirement: A\n";
     let told = refused(&spec(&["A"]), delta);
-    assert!(
-        told.iter().any(|t| t.contains("retire_capabilities: true")),
-        "{told:?}"
-    );
+    assert!(told.iter().any(|t| t.contains("retire_capabilities: true")), "{told:?}");
 
     let metadata = "schema: spec-driven\nretire_capabilities: true\n";
     let files = [
@@ -119,10 +91,7 @@ fn a_spec_goes_with_its_last_requirement_if_the_change_says_so() {
         ("changes/c/specs/deep/cap/spec.md", delta.to_owned()),
         ("changes/c/.openspec.yaml", metadata.to_owned()),
     ];
-    let files: Vec<_> = files
-        .iter()
-        .map(|(path, text)| (*path, text.as_str()))
-        .collect();
+    let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let (root, project) = openspec(&files);
     let done = archive(&project).expect("archived");
     assert!(done.specs[0].retired);
@@ -131,10 +100,7 @@ fn a_spec_goes_with_its_last_requirement_if_the_change_says_so() {
     // Once more: it has gone already.
     write(
         &root.path().join("openspec"),
-        &[
-            ("changes/d/specs/deep/cap/spec.md", delta),
-            ("changes/d/.openspec.yaml", metadata),
-        ],
+        &[("changes/d/specs/deep/cap/spec.md", delta), ("changes/d/.openspec.yaml", metadata)],
     );
     let again =
         spec_server::archive::archive_change(&project, "d", super::DAY, false).expect("archived");
@@ -154,10 +120,7 @@ fn a_spec_that_holds_more_is_not_taken_away() {
             super::project(&text, "## REMOVED Requirements\n### Requirement: A\n");
         write(
             &root.path().join("openspec"),
-            &[(
-                "changes/c/.openspec.yaml",
-                "schema: x\nretire_capabilities: true\n",
-            )],
+            &[("changes/c/.openspec.yaml", "schema: x\nretire_capabilities: true\n")],
         );
         let error = archive(&project).expect_err("refused").to_string();
         assert!(error.contains("has more in it"), "{text}: {error}");
@@ -175,13 +138,6 @@ fn a_spec_oxide_project_is_archived_where_it_says() {
     ]);
     let done = archive(&project).expect("archived");
     assert_eq!(done.path.to_str(), Some("specs/_archive/2026-01-02-c"));
-    assert!(
-        root.path()
-            .join("specs/_archive/2026-01-02-c/specs/cap/spec.md")
-            .exists()
-    );
-    assert_eq!(
-        project.spec("cap").expect("a spec").requirements[0].name,
-        "B"
-    );
+    assert!(root.path().join("specs/_archive/2026-01-02-c/specs/cap/spec.md").exists());
+    assert_eq!(project.spec("cap").expect("a spec").requirements[0].name, "B");
 }

@@ -8,22 +8,15 @@ use crate::project::{openspec, spox, write};
 
 #[test]
 fn added_ones_come_last_in_their_order() {
-    let delta = format!(
-        "## ADDED Requirements\n\n{}\n{}",
-        requirement("New"),
-        requirement("Newer")
-    );
-    assert_eq!(
-        applied(&spec(&["A", "B"]), &delta),
-        spec(&["A", "B", "New", "Newer"])
-    );
+    let delta =
+        format!("## ADDED Requirements\n\n{}\n{}", requirement("New"), requirement("Newer"));
+    assert_eq!(applied(&spec(&["A", "B"]), &delta), spec(&["A", "B", "New", "Newer"]));
 }
 
 #[test]
 fn a_modified_one_is_replaced_whole_where_it_stands() {
-    let new = requirement("B")
-        .replace("It SHALL", "It MUST")
-        .replace("- **THEN** d", "- **THEN** e");
+    let new =
+        requirement("B").replace("It SHALL", "It MUST").replace("- **THEN** d", "- **THEN** e");
     let delta = format!("## MODIFIED Requirements\n{new}\n");
     let expected = spec(&["A", "B", "C"]).replace(&requirement("B"), &new);
     assert_eq!(applied(&spec(&["A", "B", "C"]), &delta), expected);
@@ -105,30 +98,14 @@ fn what_is_done_already_is_done_again_without_a_change() {
     let (root, project) = project(&spec(&["A", "B", "C"]), &delta);
     let done = archive(&project).expect("archived");
     assert_eq!(done.specs.len(), 1);
-    assert_eq!(
-        done.specs[0].counts,
-        Counts {
-            added: 1,
-            modified: 1,
-            removed: 1,
-            renamed: 1
-        }
-    );
+    assert_eq!(done.specs[0].counts, Counts { added: 1, modified: 1, removed: 1, renamed: 1 });
     let once = read(&root);
-    write(
-        &root.path().join("openspec"),
-        &[("changes/c/specs/cap/spec.md", delta.as_str())],
-    );
+    write(&root.path().join("openspec"), &[("changes/c/specs/cap/spec.md", delta.as_str())]);
     let shown = preview(&project, "c").expect("a preview");
     assert_eq!(shown.problems, []);
     assert_eq!(shown.specs[0].diff, "");
     assert_eq!(shown.specs[0].counts, Counts::default());
-    assert!(
-        shown
-            .warnings
-            .iter()
-            .any(|w| w.message.contains("removed already"))
-    );
+    assert!(shown.warnings.iter().any(|w| w.message.contains("removed already")));
     let again = archive_change(&project, "c", "2026-01-03", false).expect("archived");
     assert_eq!(again.specs, []);
     assert_eq!(read(&root), once);
@@ -140,20 +117,13 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
     let (root, project) = project(&spec(&["A"]), &delta);
     write(
         &root.path().join("openspec"),
-        &[
-            ("changes/c/deep/notes.txt", "n"),
-            ("changes/c/tasks.md", "- [ ] 1.1 a\n- [x] 1.2 b\n"),
-        ],
+        &[("changes/c/deep/notes.txt", "n"), ("changes/c/tasks.md", "- [ ] 1.1 a\n- [x] 1.2 b\n")],
     );
     let before = super::tree(root.path());
     match archive(&project) {
         Err(ArchiveError::OpenTasks(open)) => {
             assert_eq!(open.line, Some(1));
-            assert!(
-                open.message.starts_with("1 of 2 tasks is open"),
-                "{}",
-                open.message
-            );
+            assert!(open.message.starts_with("1 of 2 tasks is open"), "{}", open.message);
         }
         other => panic!("{other:?}"),
     }
@@ -162,29 +132,11 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
     assert!(shown.warnings.iter().any(|w| w.message.contains("force")));
     let done = archive_change(&project, "c", super::DAY, true).expect("archived");
     assert_eq!(done.id, "2026-01-02-c");
-    assert_eq!(
-        done.path.to_str(),
-        Some("openspec/changes/archive/2026-01-02-c")
-    );
-    assert!(
-        done.warnings
-            .iter()
-            .any(|w| w.message.contains("1 of 2 tasks") && w.line == Some(1))
-    );
+    assert_eq!(done.path.to_str(), Some("openspec/changes/archive/2026-01-02-c"));
+    assert!(done.warnings.iter().any(|w| w.message.contains("1 of 2 tasks") && w.line == Some(1)));
     assert_eq!(project.change_ids().expect("ids"), [""; 0]);
-    assert_eq!(
-        project
-            .archived("2026-01-02-c")
-            .expect("a change")
-            .deltas
-            .len(),
-        1
-    );
-    assert!(
-        root.path()
-            .join("openspec/changes/archive/2026-01-02-c/deep/notes.txt")
-            .exists()
-    );
+    assert_eq!(project.archived("2026-01-02-c").expect("a change").deltas.len(), 1);
+    assert!(root.path().join("openspec/changes/archive/2026-01-02-c/deep/notes.txt").exists());
 }
 
 #[test]
@@ -207,10 +159,7 @@ fn several_specs_change_together() {
     let shown = preview(&project, "c").expect("a preview");
     let capabilities: Vec<_> = shown.specs.iter().map(|s| s.capability.as_str()).collect();
     assert_eq!(capabilities, ["a", "deep/b"]);
-    assert_has(
-        &shown.specs[1].diff,
-        &["--- a/openspec/specs/deep/b/spec.md\n"],
-    );
+    assert_has(&shown.specs[1].diff, &["--- a/openspec/specs/deep/b/spec.md\n"]);
     assert!(shown.specs[1].diff.contains("\n+### Requirement: New\n"));
     let done = archive(&project).expect("archived");
     assert_eq!(done.specs, shown.specs);

@@ -10,8 +10,7 @@ fn refuses(delta: &str, line: u32, words: &[&str]) {
     let told = refused(&spec(&["Alpha", "Beta two"]), delta);
     let at = format!("openspec/changes/c/specs/cap/spec.md:{line}: ");
     assert!(
-        told.iter()
-            .any(|t| t.starts_with(&at) && words.iter().all(|word| t.contains(word))),
+        told.iter().any(|t| t.starts_with(&at) && words.iter().all(|word| t.contains(word))),
         "{delta}: {told:?}"
     );
 }
@@ -35,11 +34,7 @@ fn names_that_are_almost_right_are_refused_with_the_right_one() {
         refuses(&adds(near), 2, &[near, "\"Alpha\""]);
         refuses(&renames("Beta two", near), 2, &[near, "\"Alpha\""]);
     }
-    refuses(
-        "## REMOVED Requirements\n- `### Requirement: beta  two`\n",
-        2,
-        &["\"Beta two\""],
-    );
+    refuses("## REMOVED Requirements\n- `### Requirement: beta  two`\n", 2, &["\"Beta two\""]);
     // The new name is there, and the old one almost: a slip, not a rename that is done.
     refuses(&renames("alpha", "Beta two"), 2, &["\"Alpha\""]);
 }
@@ -47,10 +42,7 @@ fn names_that_are_almost_right_are_refused_with_the_right_one() {
 #[test]
 fn names_that_are_taken_are_refused() {
     refuses(
-        &format!(
-            "## ADDED Requirements\n{}",
-            requirement("Alpha").replace("SHALL", "MUST")
-        ),
+        &format!("## ADDED Requirements\n{}", requirement("Alpha").replace("SHALL", "MUST")),
         2,
         &["Alpha", "says something else"],
     );
@@ -60,18 +52,10 @@ fn names_that_are_taken_are_refused() {
 #[test]
 fn a_modification_that_loses_scenarios_is_refused_with_their_names() {
     let less = requirement("Alpha").replace("#### Scenario: S2", "#### Scenario: Other");
-    refuses(
-        &format!("## MODIFIED Requirements\n{less}"),
-        2,
-        &["\"S2\"", "repeat"],
-    );
+    refuses(&format!("## MODIFIED Requirements\n{less}"), 2, &["\"S2\"", "repeat"]);
     // Under a heading of another level it would be none any more.
     let deeper = requirement("Alpha").replace("#### Scenario: S2", "##### Scenario: S2");
-    refuses(
-        &format!("## MODIFIED Requirements\n{deeper}"),
-        2,
-        &["\"S2\"", "repeat"],
-    );
+    refuses(&format!("## MODIFIED Requirements\n{deeper}"), 2, &["\"S2\"", "repeat"]);
     // Two of one name are two.
     let twice = spec(&["Alpha"]).replace("Scenario: S2", "Scenario: S1");
     let once =
@@ -97,25 +81,13 @@ fn what_contradicts_itself_is_refused() {
         (added + &alpha, "twice under ADDED"),
         (modified.clone() + &modified, "twice under MODIFIED"),
         (section("REMOVED", twice_removed), "twice under REMOVED"),
-        (
-            renamed.clone() + &renames("Alpha", "Y"),
-            "twice under RENAMED",
-        ),
-        (
-            renamed.clone() + &renames("Beta two", "X"),
-            "two requirements are renamed to \"X\"",
-        ),
+        (renamed.clone() + &renames("Alpha", "Y"), "twice under RENAMED"),
+        (renamed.clone() + &renames("Beta two", "X"), "two requirements are renamed to \"X\""),
         (renamed.clone() + &other_case, "RENAMED and REMOVED"),
         (renamed.clone() + &modified, "must name it \"X\""),
         (renamed + &adds("X"), "new name of \"Alpha\""),
-        (
-            section("RENAMED", "- FROM: `### Requirement: Alpha`"),
-            "no new name",
-        ),
-        (
-            section("RENAMED", "- TO: `### Requirement: Alpha`"),
-            "no FROM",
-        ),
+        (section("RENAMED", "- FROM: `### Requirement: Alpha`"), "no new name"),
+        (section("RENAMED", "- TO: `### Requirement: Alpha`"), "no FROM"),
         (section("RENAMED", "### Requirement: Alpha"), "no new name"),
         (section("ADDED", "\n## Notes"), "changes no requirement"),
     ] {
@@ -129,14 +101,8 @@ fn a_spec_that_would_lose_requirements_is_refused() {
     let delta = adds("New");
     for (text, word) in [
         (spec(&["A", "A"]), "another requirement"),
-        (
-            format!("{}\n## Notes\n### Requirement: Out\n", spec(&["A"])),
-            "outside",
-        ),
-        (
-            format!("{}\n## ADDED Requirements\n", spec(&["A"])),
-            "belongs into a change",
-        ),
+        (format!("{}\n## Notes\n### Requirement: Out\n", spec(&["A"])), "outside"),
+        (format!("{}\n## ADDED Requirements\n", spec(&["A"])), "belongs into a change"),
     ] {
         let told = refused(&text, &delta);
         assert!(
@@ -149,10 +115,7 @@ fn a_spec_that_would_lose_requirements_is_refused() {
 #[test]
 fn a_spec_that_would_be_wrong_is_refused() {
     for (delta, word) in [
-        (
-            "## ADDED Requirements\n### Requirement: New\n#### Scenario: S\n- x\n",
-            "no text",
-        ),
+        ("## ADDED Requirements\n### Requirement: New\n#### Scenario: S\n- x\n", "no text"),
         (
             "## ADDED Requirements\n### Requirement: New\nIt SHALL.\n#### Scenario: S\n",
             "no scenario",
@@ -175,28 +138,16 @@ fn a_stray_scenario_heading_is_refused_before_and_after() {
 
 #[test]
 fn every_problem_is_told_at_once() {
-    let delta = format!(
-        "## MODIFIED Requirements\n{}\n{}",
-        requirement("No"),
-        requirement("Nor")
-    );
+    let delta = format!("## MODIFIED Requirements\n{}\n{}", requirement("No"), requirement("Nor"));
     assert_eq!(refused(&spec(&["A"]), &delta).len(), 2);
 }
 
 #[test]
 fn a_requirement_outside_the_sections_is_told() {
-    let delta = format!(
-        "### Requirement: Lost\n## ADDED Requirements\n{}",
-        requirement("New")
-    );
+    let delta = format!("### Requirement: Lost\n## ADDED Requirements\n{}", requirement("New"));
     let (_root, project) = super::project(&spec(&["A"]), &delta);
     let shown = preview(&project, "c").expect("a preview");
-    assert!(
-        shown
-            .warnings
-            .iter()
-            .any(|w| w.line == Some(1) && w.message.contains("Lost"))
-    );
+    assert!(shown.warnings.iter().any(|w| w.line == Some(1) && w.message.contains("Lost")));
 }
 
 #[test]
@@ -207,10 +158,7 @@ fn metadata_that_is_wrong_or_says_otherwise_is_refused() {
         ("schema: x\nskip_specs: true\n", "skip_specs"),
         ("schema: x\nretire_capabilities: maybe\n", "true or false"),
     ] {
-        write(
-            &root.path().join("openspec"),
-            &[("changes/c/.openspec.yaml", metadata)],
-        );
+        write(&root.path().join("openspec"), &[("changes/c/.openspec.yaml", metadata)]);
         let error = archive(&project).expect_err("refused").to_string();
         assert_has(&error, &[".openspec.yaml", word]);
     }
@@ -218,21 +166,13 @@ fn metadata_that_is_wrong_or_says_otherwise_is_refused() {
 
 #[test]
 fn a_place_that_is_taken_and_a_day_that_is_none_are_refused() {
-    let (_root, project) = openspec(&[
-        ("changes/c/tasks.md", ""),
-        ("changes/archive/2026-01-02-c/tasks.md", ""),
-    ]);
+    let (_root, project) =
+        openspec(&[("changes/c/tasks.md", ""), ("changes/archive/2026-01-02-c/tasks.md", "")]);
     let error = archive(&project).expect_err("refused").to_string();
-    assert_has(
-        &error,
-        &["openspec/changes/archive/2026-01-02-c", "already"],
-    );
+    assert_has(&error, &["openspec/changes/archive/2026-01-02-c", "already"]);
     for day in ["", "today", "2026-1-2", "2026-01-02/..", "../../..//x"] {
         assert!(
-            matches!(
-                archive_change(&project, "c", day, false),
-                Err(ArchiveError::BadDay(_))
-            ),
+            matches!(archive_change(&project, "c", day, false), Err(ArchiveError::BadDay(_))),
             "{day}"
         );
     }

@@ -30,18 +30,9 @@ fn one_box_is_ticked_by_number_or_line() {
     let (text, ticked) = tick(tasks, "1.2", true).expect("ticked");
     assert_eq!(text, tasks.replace("[ ] 1.2 b", "[x] 1.2 b"));
     assert!(ticked.changed && ticked.task.done);
-    assert_eq!(
-        (ticked.task.line, ticked.completed, ticked.total),
-        (3, 2, 3)
-    );
-    assert_eq!(
-        tick(tasks, "2", true).expect("ticked").0,
-        tasks.replace("[ ] 1.1", "[x] 1.1")
-    );
-    assert_eq!(
-        tick(tasks, "1.2.1", false).expect("unticked").0,
-        tasks.replace("[x]", "[ ]")
-    );
+    assert_eq!((ticked.task.line, ticked.completed, ticked.total), (3, 2, 3));
+    assert_eq!(tick(tasks, "2", true).expect("ticked").0, tasks.replace("[ ] 1.1", "[x] 1.1"));
+    assert_eq!(tick(tasks, "1.2.1", false).expect("unticked").0, tasks.replace("[x]", "[ ]"));
 }
 
 #[test]
@@ -55,34 +46,14 @@ fn what_is_so_already_is_not_written() {
 #[test]
 fn every_other_byte_stays() {
     for (tasks, line, after) in [
-        (
-            "\u{feff}- [ ] a\r\n\r\n* [] b\r\n",
-            "1",
-            "\u{feff}- [x] a\r\n\r\n* [] b\r\n",
-        ),
-        (
-            "\u{feff}- [ ] a\r\n\r\n* [] b\r\n",
-            "3",
-            "\u{feff}- [ ] a\r\n\r\n* [x] b\r\n",
-        ),
-        (
-            "- [ ] a\r- [ ] b\n- [ ] c",
-            "2",
-            "- [ ] a\r- [x] b\n- [ ] c",
-        ),
+        ("\u{feff}- [ ] a\r\n\r\n* [] b\r\n", "1", "\u{feff}- [x] a\r\n\r\n* [] b\r\n"),
+        ("\u{feff}- [ ] a\r\n\r\n* [] b\r\n", "3", "\u{feff}- [ ] a\r\n\r\n* [x] b\r\n"),
+        ("- [ ] a\r- [ ] b\n- [ ] c", "2", "- [ ] a\r- [x] b\n- [ ] c"),
         ("- [ ] a\n- [ ] c", "2", "- [ ] a\n- [x] c"),
-        (
-            "  1)\t[ ~ ]  [x] [ ] b  \n\n\n",
-            "1",
-            "  1)\t[x]  [x] [ ] b  \n\n\n",
-        ),
+        ("  1)\t[ ~ ]  [x] [ ] b  \n\n\n", "1", "  1)\t[x]  [x] [ ] b  \n\n\n"),
         ("- [\u{a0}] é [ ]\n", "1", "- [x] é [ ]\n"),
     ] {
-        assert_eq!(
-            tick(tasks, line, true).expect("ticked").0,
-            after,
-            "{tasks:?}"
-        );
+        assert_eq!(tick(tasks, line, true).expect("ticked").0, after, "{tasks:?}");
     }
 }
 
@@ -91,10 +62,7 @@ fn what_is_not_there_or_not_clear_is_refused() {
     let tasks = "- [ ] 1.1 a\n- [ ] 1.1 b\ntext\n";
     for (at, words) in [
         ("1.1", vec!["several", "1.1 (line 1), 1.1 (line 2)"]),
-        (
-            "1.3",
-            vec!["no task has the number 1.3", "line: 1.1 (line 1)"],
-        ),
+        ("1.3", vec!["no task has the number 1.3", "line: 1.1 (line 1)"]),
         ("3", vec!["line 3 has no task"]),
         ("99", vec!["line 99 has no task"]),
         ("0", vec!["line 0"]),

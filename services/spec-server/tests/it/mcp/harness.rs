@@ -69,28 +69,18 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
 
 /// A server of the project in that folder.
 pub(crate) fn settings(root: &Path) -> Settings {
-    Settings {
-        repository: Repository {
-            root: Some(root.to_owned()),
-        },
-        ..Settings::default()
-    }
+    Settings { repository: Repository { root: Some(root.to_owned()) }, ..Settings::default() }
 }
 
 /// A client of a server in this process, by the same code as over stdin and stdout.
 pub(crate) async fn client(settings: Settings, era: Era) -> Client {
     let server = mcp::server(settings).unwrap();
-    Client::memory(server, ClientConfig::new(era))
-        .await
-        .unwrap()
+    Client::memory(server, ClientConfig::new(era)).await.unwrap()
 }
 
 /// Clients of the same project in both eras.
 pub(crate) async fn both_eras(settings: &Settings) -> [Client; 2] {
-    [
-        client(settings.clone(), Era::Legacy).await,
-        client(settings.clone(), Era::Modern).await,
-    ]
+    [client(settings.clone(), Era::Legacy).await, client(settings.clone(), Era::Modern).await]
 }
 
 /// The whole result of a tool.
@@ -115,23 +105,14 @@ pub(crate) async fn error_of(client: &Client, tool: &str, arguments: Value) -> V
     let text = result["content"][0]["text"].as_str().unwrap();
     let mut told: Value = serde_json::from_str(text).unwrap();
     assert!(told["error"]["code"].is_string(), "{told}");
-    assert_eq!(
-        told.as_object().map(serde_json::Map::len),
-        Some(1),
-        "{told}"
-    );
+    assert_eq!(told.as_object().map(serde_json::Map::len), Some(1), "{told}");
     told["error"].take()
 }
 
 /// The binary, with nothing of the environment's that it reads.
 pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spec-server"));
-    for variable in [
-        "SPEC_SERVER_ROOT",
-        "SPEC_SERVER_MODEL_DIR",
-        "NO_COLOR",
-        "RUST_LOG",
-    ] {
+    for variable in ["SPEC_SERVER_ROOT", "SPEC_SERVER_MODEL_DIR", "NO_COLOR", "RUST_LOG"] {
         command.env_remove(variable);
     }
     command.env("XDG_DATA_HOME", "/nonexistent");

@@ -34,11 +34,7 @@ async fn arguments_of_a_wrong_type_are_told_with_their_path() {
         ("list_specs", json!({"offset": "one"}), "/offset"),
         ("list_specs", json!({"offset": -1}), "/offset"),
         ("get_spec_requirements", json!({}), "spec_id"),
-        (
-            "get_spec_requirements",
-            spec(json!(["lending"])),
-            "/spec_id",
-        ),
+        ("get_spec_requirements", spec(json!(["lending"])), "/spec_id"),
         ("get_scenario", spec(json!("lending")), "requirement"),
         ("get_scenario", of(json!({}), json!("x")), "/requirement"),
         ("get_scenario", of(json!("Loan"), json!(1)), "/scenario"),
@@ -70,12 +66,7 @@ async fn arguments_of_a_wrong_type_are_told_with_their_path() {
 async fn no_id_leads_out_of_the_project() {
     let outside = Copy::of("library");
     let project = Copy::of("library");
-    let name = outside
-        .root()
-        .file_name()
-        .unwrap()
-        .to_string_lossy()
-        .into_owned();
+    let name = outside.root().file_name().unwrap().to_string_lossy().into_owned();
     #[cfg(unix)]
     std::os::unix::fs::symlink(outside.path("specs/members"), project.path("specs/linked"))
         .unwrap();
@@ -128,18 +119,10 @@ async fn no_id_leads_out_of_the_project() {
                 }
                 let error = error_of(&client, tool, arguments).await;
                 let code = error["code"].as_str().unwrap();
-                let known = [
-                    "INVALID_ID",
-                    "SPEC_NOT_FOUND",
-                    "CHANGE_NOT_FOUND",
-                    "UNREADABLE",
-                ];
+                let known = ["INVALID_ID", "SPEC_NOT_FOUND", "CHANGE_NOT_FOUND", "UNREADABLE"];
                 assert!(known.contains(&code), "{tool} {id:?}: {error}");
                 assert!(error.to_string().len() < 3_000, "{tool}: {error}");
-                assert!(
-                    !error.to_string().contains("root:"),
-                    "{tool} {id:?}: {error}"
-                );
+                assert!(!error.to_string().contains("root:"), "{tool} {id:?}: {error}");
             }
         }
         structured(&client, "list_specs", json!({})).await;
@@ -168,10 +151,7 @@ async fn no_uri_leads_out_of_the_project() {
         ] {
             let read = client.request("resources/read", json!({"uri": uri})).await;
             let error = read.unwrap_err().to_string();
-            assert!(
-                error.contains("-32002") || error.contains("-32602"),
-                "{uri}: {error}"
-            );
+            assert!(error.contains("-32002") || error.contains("-32602"), "{uri}: {error}");
         }
     }
 }
@@ -204,11 +184,7 @@ async fn far_offsets_are_empty_pages() {
     let far = json!(u32::MAX);
     let tools = [
         ("list_specs", json!({"offset": far}), "/specs"),
-        (
-            "get_spec_requirements",
-            json!({"spec_id": "lending", "offset": far}),
-            "/requirements",
-        ),
+        ("get_spec_requirements", json!({"spec_id": "lending", "offset": far}), "/requirements"),
         ("list_changes", json!({"offset": far}), "/changes"),
     ];
     for client in clients(&project).await {

@@ -30,11 +30,7 @@ async fn all_pages(
     let mut items = Vec::new();
     for _ in 0..1_000 {
         let mut page = structured(client, tool, arguments.clone()).await;
-        assert!(
-            page.to_string().len() < BUDGET + AROUND,
-            "{}",
-            page.to_string().len()
-        );
+        assert!(page.to_string().len() < BUDGET + AROUND, "{}", page.to_string().len());
         let Value::Array(more) = page[list].take() else {
             panic!("{page}");
         };
@@ -90,20 +86,14 @@ async fn lists_go_on_where_they_stopped() {
             &format!("specs/spec-{number:03}/spec.md"),
             format!("# Spec {number}\n\n## Purpose\n\n{purpose}\n"),
         );
-        project.write(
-            &format!("specs/_changes/change-{number:03}/proposal.md"),
-            "# Change: C\n",
-        );
+        project.write(&format!("specs/_changes/change-{number:03}/proposal.md"), "# Change: C\n");
         write!(large, "\n### Requirement: Number {number}\n\nIt SHALL.\n").unwrap();
     }
     project.write("specs/large/spec.md", large);
     let client = small(&project).await;
 
     let specs = all_pages(&client, "list_specs", json!({}), "specs").await;
-    let ids: Vec<_> = specs
-        .iter()
-        .map(|spec| spec["id"].as_str().unwrap())
-        .collect();
+    let ids: Vec<_> = specs.iter().map(|spec| spec["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 301);
     assert!(ids.is_sorted());
     // A long purpose is cut, between characters.
@@ -133,26 +123,13 @@ async fn a_long_change_is_cut_and_its_sections_can_be_read_to_their_end() {
     let mut delta = "## ADDED Requirements\n".to_owned();
     for number in 0..200 {
         let scenario = "#### Scenario: S\n\n- **WHEN** a\n- **THEN** b\n";
-        write!(
-            delta,
-            "\n### Requirement: Number {number}\n\nIt SHALL.\n\n{scenario}"
-        )
-        .unwrap();
+        write!(delta, "\n### Requirement: Number {number}\n\nIt SHALL.\n\n{scenario}").unwrap();
     }
     project.write(&format!("{folder}/specs/lending/spec.md"), delta);
     let client = small(&project).await;
 
-    let whole = structured(
-        &client,
-        "get_change",
-        json!({"change_id": "add-reservations"}),
-    )
-    .await;
-    assert!(
-        whole.to_string().len() < 2 * BUDGET + AROUND,
-        "{}",
-        whole.to_string().len()
-    );
+    let whole = structured(&client, "get_change", json!({"change_id": "add-reservations"})).await;
+    assert!(whole.to_string().len() < 2 * BUDGET + AROUND, "{}", whole.to_string().len());
     let note = whole["note"].as_str().unwrap();
     for section in ["proposal", "tasks", "design", "deltas"] {
         assert!(note.contains(section), "{note}");
@@ -162,29 +139,17 @@ async fn a_long_change_is_cut_and_its_sections_can_be_read_to_their_end() {
     for (section, member, text) in [
         ("tasks", "/tasks/content", &tasks),
         ("design", "/design", &design),
-        (
-            "proposal",
-            "/proposal/what_changes",
-            &what.trim().to_owned(),
-        ),
+        ("proposal", "/proposal/what_changes", &what.trim().to_owned()),
     ] {
         let parts = section_parts(&client, section).await;
         let texts = parts.iter().map(|part| part.pointer(member).unwrap());
         let read: String = texts.map(|text| text.as_str().unwrap()).collect();
-        assert!(
-            read == *text,
-            "{section}: {} of {} bytes",
-            read.len(),
-            text.len()
-        );
+        assert!(read == *text, "{section}: {} of {} bytes", read.len(), text.len());
     }
 
     let names = delta_names(&client).await;
     assert_eq!(names.len(), 201);
-    assert_eq!(
-        (&names[0], &names[200]),
-        (&json!("Number 0"), &json!("Queue"))
-    );
+    assert_eq!((&names[0], &names[200]), (&json!("Number 0"), &json!("Queue")));
 }
 
 #[tokio::test]
@@ -201,12 +166,7 @@ async fn many_new_capabilities_do_not_make_a_long_answer() {
     let client = small(&project).await;
     // Those, and the three that were there.
     assert_eq!(delta_names(&client).await.len(), 103);
-    let whole = structured(
-        &client,
-        "get_change",
-        json!({"change_id": "add-reservations"}),
-    )
-    .await;
+    let whole = structured(&client, "get_change", json!({"change_id": "add-reservations"})).await;
     let length = whole.to_string().len();
     assert!(length < 2 * BUDGET + AROUND, "{length}");
 }
@@ -216,10 +176,8 @@ async fn a_long_scenario_is_cut_and_says_where_the_rest_is() {
     let project = Copy::of("library");
     let clauses = "- **AND** more and more of it\n".repeat(1_000);
     let text = project.read("specs/lending/spec.md");
-    let text = text.replace(
-        "- **THEN** the renewal is refused\n",
-        &format!("- **THEN** so\n{clauses}"),
-    );
+    let text =
+        text.replace("- **THEN** the renewal is refused\n", &format!("- **THEN** so\n{clauses}"));
     project.write("specs/lending/spec.md", text);
     let client = small(&project).await;
     let asked =
@@ -262,10 +220,8 @@ async fn names_without_end_are_cut_everywhere() {
     let folder = "specs/_changes/add-reservations";
     let proposal = format!("# Change: {long}\n\n## Why\n\n{long}\n\n## What Changes\n\n{long}\n");
     project.write(&format!("{folder}/proposal.md"), proposal);
-    project.write(
-        &format!("{folder}/tasks.md"),
-        format!("## {long}\n\n- [ ] {long}\n- [ ] {long}\n"),
-    );
+    project
+        .write(&format!("{folder}/tasks.md"), format!("## {long}\n\n- [ ] {long}\n- [ ] {long}\n"));
     project.write(&format!("{folder}/design.md"), &long);
     let delta = format!(
         "## ADDED Requirements\n\n{requirement}\n## MODIFIED Requirements\n\n{requirement}"
@@ -276,25 +232,13 @@ async fn names_without_end_are_cut_everywhere() {
     for (tool, arguments) in [
         ("list_specs", json!({})),
         ("get_spec_requirements", json!({"spec_id": "lending"})),
-        (
-            "get_scenario",
-            json!({"spec_id": "lending", "requirement": long}),
-        ),
-        (
-            "get_scenario",
-            json!({"spec_id": "lending", "requirement": "N"}),
-        ),
-        (
-            "get_scenario",
-            json!({"spec_id": "lending", "requirement": long, "scenario": "N"}),
-        ),
+        ("get_scenario", json!({"spec_id": "lending", "requirement": long})),
+        ("get_scenario", json!({"spec_id": "lending", "requirement": "N"})),
+        ("get_scenario", json!({"spec_id": "lending", "requirement": long, "scenario": "N"})),
         ("search_specs", json!({"query": "nämé loan"})),
         ("list_changes", json!({})),
         ("get_change", change.clone()),
-        (
-            "get_change",
-            json!({"change_id": "add-reservations", "section": "deltas"}),
-        ),
+        ("get_change", json!({"change_id": "add-reservations", "section": "deltas"})),
         ("validate_spec", json!({})),
         ("validate_change", json!({})),
         ("preview_change", change),

@@ -31,12 +31,7 @@ enum Fault {
 use Fault::{Code, NoError, With, Without};
 
 const BROKEN_TOOLS: [BrokenTool; 13] = [
-    (
-        "library",
-        "interface-layer",
-        "get_scenario",
-        &[NoError, Without("/requirement_description")],
-    ),
+    ("library", "interface-layer", "get_scenario", &[NoError, Without("/requirement_description")]),
     (
         "library",
         "list-specs",
@@ -53,10 +48,7 @@ const BROKEN_TOOLS: [BrokenTool; 13] = [
         "empty",
         "list-specs-empty",
         "list_specs",
-        &[
-            With("/specs", || Value::Null),
-            With("/specs", || json!([{"id": "ghost"}])),
-        ],
+        &[With("/specs", || Value::Null), With("/specs", || json!([{"id": "ghost"}]))],
     ),
     (
         "library",
@@ -111,12 +103,7 @@ const BROKEN_TOOLS: [BrokenTool; 13] = [
             Without("/changes/0/task_progress/total"),
         ],
     ),
-    (
-        "empty",
-        "list-changes-empty",
-        "list_changes",
-        &[Without("/changes")],
-    ),
+    ("empty", "list-changes-empty", "list_changes", &[Without("/changes")]),
     (
         "library",
         "get-change",
@@ -177,14 +164,9 @@ async fn no_transcript_passes_on_a_broken_server() {
         let copy = Copy::of(project);
         let service = StreamableHttpService::new(mcp::server(settings(copy.root())).unwrap());
         for (_, name, tool, faults) in BROKEN_TOOLS.iter().filter(|(of, ..)| *of == project) {
-            let transcript = transcripts
-                .iter()
-                .find(|transcript| transcript.name() == *name);
+            let transcript = transcripts.iter().find(|transcript| transcript.name() == *name);
             let transcript = transcript.unwrap_or_else(|| panic!("there is no transcript {name}"));
-            for (fault, era) in faults
-                .iter()
-                .flat_map(|fault| Era::ALL.map(|era| (*fault, era)))
-            {
+            for (fault, era) in faults.iter().flat_map(|fault| Era::ALL.map(|era| (*fault, era))) {
                 let replay = Replay::new(broken(service.clone(), tool, fault));
                 if replay.run_one(transcript, era).await.is_ok() {
                     passed.push(format!("{name} {era}: {tool} {fault:?}"));

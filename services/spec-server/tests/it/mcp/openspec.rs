@@ -16,12 +16,8 @@ async fn ids_with_slashes_are_tools_arguments_and_uris() {
         assert_eq!(scenario["file"], "openspec/specs/desk/returns/spec.md");
 
         let listed = client.request("resources/list", json!({})).await.unwrap();
-        let uris: Vec<_> = listed["resources"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| &one["uri"])
-            .collect();
+        let uris: Vec<_> =
+            listed["resources"].as_array().unwrap().iter().map(|one| &one["uri"]).collect();
         assert_eq!(
             uris,
             [
@@ -32,22 +28,12 @@ async fn ids_with_slashes_are_tools_arguments_and_uris() {
             ]
         );
         for uri in uris {
-            let read = client
-                .request("resources/read", json!({"uri": uri}))
-                .await
-                .unwrap();
+            let read = client.request("resources/read", json!({"uri": uri})).await.unwrap();
             assert_eq!(read["contents"][0]["uri"], *uri);
             assert!(!read["contents"][0]["text"].as_str().unwrap().is_empty());
         }
-        let same = client
-            .request("resources/read", json!({"uri": "spec://desk%2Freturns"}))
-            .await;
-        assert!(
-            same.unwrap()["contents"][0]["text"]
-                .as_str()
-                .unwrap()
-                .starts_with("# Returns")
-        );
+        let same = client.request("resources/read", json!({"uri": "spec://desk%2Freturns"})).await;
+        assert!(same.unwrap()["contents"][0]["text"].as_str().unwrap().starts_with("# Returns"));
 
         let asked = json!({
             "ref": {"type": "ref/resource", "uri": "spec://{+id}"},
@@ -109,20 +95,12 @@ async fn prompts_name_the_folders_of_this_kind_of_repository() {
             let of = json!({"change_id": "extend-hours"});
             let implement = get("implement_change", of.clone()).await;
             assert_has(&implement, &["1.1 (line 1) Ask the caretaker"]);
-            assert_eq!(
-                implement.contains("call complete_task"),
-                allow_writes,
-                "{implement}"
-            );
+            assert_eq!(implement.contains("call complete_task"), allow_writes, "{implement}");
             let by_hand = implement.contains("`openspec/changes/extend-hours/tasks.md`");
             assert_eq!(by_hand, !allow_writes, "{implement}");
 
             let archive = get("archive_change", of).await;
-            assert_eq!(
-                archive.contains("Call archive_change"),
-                allow_writes,
-                "{archive}"
-            );
+            assert_eq!(archive.contains("Call archive_change"), allow_writes, "{archive}");
             let by_hand = archive.contains("`openspec/changes/archive/YYYY-MM-DD-extend-hours`");
             assert_eq!(by_hand, !allow_writes, "{archive}");
 

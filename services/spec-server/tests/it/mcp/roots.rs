@@ -44,10 +44,7 @@ async fn the_first_root_with_a_project_is_meant() {
         // Resources and prompts ask as well, each as the first request of a client.
         for (method, params) in [
             ("resources/read", json!({"uri": "spec://lending"})),
-            (
-                "prompts/get",
-                json!({"name": "propose_change", "arguments": {"idea": "x"}}),
-            ),
+            ("prompts/get", json!({"name": "propose_change", "arguments": {"idea": "x"}})),
         ] {
             let roots = [format!("file://{folder}")];
             let client = working_in(&roots, era, &elsewhere).await;

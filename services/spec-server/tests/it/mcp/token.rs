@@ -18,9 +18,7 @@ const SECRET: &str = "s3cret-._~+/x==";
 fn listening(project: &Copy) -> Command {
     project.write("token", format!("{SECRET}\nnot this\n"));
     let mut command = binary();
-    command
-        .args(["mcp", "--port", "0", "--root"])
-        .arg(project.root());
+    command.args(["mcp", "--port", "0", "--root"]).arg(project.root());
     command.arg("--token-file").arg(project.path("token"));
     command
 }
@@ -33,14 +31,8 @@ async fn greeting(mut command: Command, terminal: bool) -> (Child, String) {
             grantpt(&person).unwrap();
             unlockpt(&person).unwrap();
             let name = ptsname(&person, Vec::new()).unwrap();
-            let program = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(name.to_str().unwrap());
-            let child = command
-                .stderr(Stdio::from(program.unwrap()))
-                .spawn()
-                .unwrap();
+            let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap());
+            let child = command.stderr(Stdio::from(program.unwrap())).spawn().unwrap();
             (Box::new(File::from(person)), child)
         }
         false => {
@@ -66,21 +58,14 @@ async fn greeting(mut command: Command, terminal: bool) -> (Child, String) {
 /// The JSON in the line that begins with this member.
 fn printed(said: &str, member: &str) -> Value {
     let begins = format!("{{\"{member}\":");
-    let line = said
-        .lines()
-        .map(str::trim)
-        .find(|line| line.starts_with(&begins));
+    let line = said.lines().map(str::trim).find(|line| line.starts_with(&begins));
     let mut whole: Value = serde_json::from_str(line.unwrap()).unwrap();
     whole[member]["spec-server"].take()
 }
 
 /// The status of a first request with this `Authorization`.
 async fn status(url: &str, authorization: &str) -> String {
-    let address = url
-        .strip_prefix("http://")
-        .unwrap()
-        .strip_suffix("/mcp")
-        .unwrap();
+    let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
     let client = json!({"name": "x", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
     let body =
@@ -113,17 +98,10 @@ async fn what_is_printed_at_a_terminal_works_when_it_is_pasted() {
     let codex = codex.split_once("listening on").unwrap().0;
     let codex: toml::Table = toml::from_str(codex).unwrap();
     let codex = serde_json::to_value(&codex["mcp_servers"]["spec-server"]).unwrap();
-    assert_eq!(
-        codex,
-        json!({"url": url, "http_headers": {"Authorization": authorization}})
-    );
+    assert_eq!(codex, json!({"url": url, "http_headers": {"Authorization": authorization}}));
 
     for scheme in ["bearer", "BEARER", "Bearer  "] {
-        assert_eq!(
-            status(url, &format!("{scheme} {SECRET}")).await,
-            "200",
-            "{scheme}"
-        );
+        assert_eq!(status(url, &format!("{scheme} {SECRET}")).await, "200", "{scheme}");
     }
     for (wrong, expected) in [
         (SECRET, "401"),
@@ -143,8 +121,5 @@ async fn a_log_has_no_token() {
     let project = Copy::of("library");
     let (_server, said) = greeting(listening(&project), false).await;
     assert!(!said.contains("s3cret"), "{said}");
-    assert_eq!(
-        printed(&said, "mcpServers")["headers"]["Authorization"],
-        "Bearer TOKEN"
-    );
+    assert_eq!(printed(&said, "mcpServers")["headers"]["Authorization"], "Bearer TOKEN");
 }

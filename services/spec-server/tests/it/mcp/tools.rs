@@ -16,34 +16,20 @@ async fn a_spec_without_a_purpose_is_listed_and_files_that_cannot_be_read_are_to
     for client in both_eras(&settings(project.root())).await {
         let listed = structured(&client, "list_specs", json!({})).await;
         let ids: Vec<_> = listed["specs"].as_array().unwrap().iter().collect();
-        assert_eq!(
-            ids[0],
-            &json!({"id": "bare", "title": "Bare", "purpose": ""})
-        );
+        assert_eq!(ids[0], &json!({"id": "bare", "title": "Bare", "purpose": ""}));
         assert_eq!(listed["total"], 4, "{listed}");
         let unreadable = listed["unreadable"].as_array().unwrap();
         assert_eq!(unreadable.len(), 1);
         assert_eq!(unreadable[0]["file"], "specs/binary/spec.md");
         assert!(unreadable[0]["problem"].as_str().unwrap().contains("UTF-8"));
 
-        let error = error_of(
-            &client,
-            "get_spec_requirements",
-            json!({"spec_id": "binary"}),
-        )
-        .await;
+        let error = error_of(&client, "get_spec_requirements", json!({"spec_id": "binary"})).await;
         assert_eq!(error["code"], "UNREADABLE");
-        assert_has(
-            error["message"].as_str().unwrap(),
-            &["specs/binary/spec.md"],
-        );
+        assert_has(error["message"].as_str().unwrap(), &["specs/binary/spec.md"]);
 
         let searched = structured(&client, "search_specs", json!({"query": "reminder"})).await;
         assert_eq!(searched["results"][0]["spec_id"], "notices");
-        assert_has(
-            searched["note"].as_str().unwrap(),
-            &["1 file could not be read"],
-        );
+        assert_has(searched["note"].as_str().unwrap(), &["1 file could not be read"]);
     }
 }
 
@@ -108,9 +94,7 @@ async fn two_changes_of_one_requirement_are_told_of_each_other() {
         // Advice makes nothing invalid, strict or not.
         assert_eq!(verdict["valid"], true, "{verdict}");
         let warnings = verdict["warnings"].as_array().unwrap();
-        let conflict = warnings
-            .iter()
-            .find(|warning| warning["rule"] == "change-conflict");
+        let conflict = warnings.iter().find(|warning| warning["rule"] == "change-conflict");
         let conflict = conflict.unwrap_or_else(|| panic!("{verdict}"));
         assert_eq!(conflict["advice"], true);
         assert!(conflict["description"].as_str().unwrap().contains("other"));
@@ -121,25 +105,13 @@ async fn two_changes_of_one_requirement_are_told_of_each_other() {
 async fn strictly_a_warning_is_a_failure() {
     let project = Copy::of("library");
     let spec = project.read("specs/notices/spec.md");
-    let spec = spec.replace(
-        "Reminds members of their days of return in good time and",
-        "Reminds",
-    );
-    project.write(
-        "specs/notices/spec.md",
-        spec.replace("without revealing what they read.", "us."),
-    );
+    let spec = spec.replace("Reminds members of their days of return in good time and", "Reminds");
+    project
+        .write("specs/notices/spec.md", spec.replace("without revealing what they read.", "us."));
     for client in both_eras(&settings(project.root())).await {
         let lenient = structured(&client, "validate_spec", json!({"spec_id": "NOTICES"})).await;
-        assert_eq!(
-            (&lenient["valid"], &lenient["errors"]),
-            (&json!(true), &json!([]))
-        );
-        assert_eq!(
-            lenient["warnings"].as_array().unwrap().len(),
-            1,
-            "{lenient}"
-        );
+        assert_eq!((&lenient["valid"], &lenient["errors"]), (&json!(true), &json!([])));
+        assert_eq!(lenient["warnings"].as_array().unwrap().len(), 1, "{lenient}");
         let asked = json!({"spec_id": "notices", "strict": true});
         let strict = structured(&client, "validate_spec", asked).await;
         assert_eq!(strict["valid"], false);
@@ -152,21 +124,13 @@ async fn a_place_without_a_project_is_told_until_there_is_one() {
     let project = Copy::empty();
     let [legacy, modern] = both_eras(&settings(project.root())).await;
     for client in [&legacy, &modern] {
-        for tool in [
-            "list_specs",
-            "list_changes",
-            "validate_spec",
-            "validate_change",
-        ] {
+        for tool in ["list_specs", "list_changes", "validate_spec", "validate_change"] {
             let error = error_of(client, tool, json!({})).await;
             assert_eq!(error["code"], "NO_PROJECT");
             let message = error["message"].as_str().unwrap();
             assert_has(message, &[".spox/config.toml", "openspec/"]);
         }
-        let listed = client
-            .request("resources/list", json!({}))
-            .await
-            .unwrap_err();
+        let listed = client.request("resources/list", json!({})).await.unwrap_err();
         assert!(listed.to_string().contains(".spox/config.toml"), "{listed}");
     }
     fs::create_dir_all(project.path("openspec")).unwrap();
@@ -206,10 +170,7 @@ async fn a_configuration_that_changes_counts_at_once() {
             "[paths]\nspec_folder = \"other\"\nchanges_folder = \"c\"\narchive_folder = \"a\"\n";
         project.write(".spox/config.toml", other);
         let after = structured(&client, "list_specs", json!({})).await;
-        assert_eq!(
-            (&after["total"], &after["specs"][0]["id"]),
-            (&json!(1), &json!("fees"))
-        );
+        assert_eq!((&after["total"], &after["specs"][0]["id"]), (&json!(1), &json!("fees")));
         let found = structured(&client, "search_specs", json!({"query": "serves"})).await;
         assert_eq!(found["results"][0]["spec_id"], "fees");
         project.write(".spox/config.toml", "[paths");

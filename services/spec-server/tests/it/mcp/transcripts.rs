@@ -23,43 +23,20 @@ const SERVERS: [(Option<&str>, &str, &[&str]); 4] = [
 
 /// The scenarios of the contract, by requirement.
 const CONTRACT: [(&str, &[&str]); 11] = [
-    (
-        "MCP Interface Layer",
-        &["MCP delegates to Core", "MCP handles errors from Core"],
-    ),
-    (
-        "MCP Server Protocol",
-        &["Server responds to", "Server info"],
-    ),
+    ("MCP Interface Layer", &["MCP delegates to Core", "MCP handles errors from Core"]),
+    ("MCP Server Protocol", &["Server responds to", "Server info"]),
     ("List Specs Tool", &["List all specs", "No specs found"]),
-    (
-        "Get Spec Requirements Tool",
-        &["Get requirements for existing spec", "Spec not found"],
-    ),
+    ("Get Spec Requirements Tool", &["Get requirements for existing spec", "Spec not found"]),
     (
         "Get Scenario Tool",
-        &[
-            "Get specific scenario",
-            "Get first scenario by default",
-            "Scenario not found",
-        ],
+        &["Get specific scenario", "Get first scenario by default", "Scenario not found"],
     ),
     (
         "Search Specs Tool",
-        &[
-            "Search with query",
-            "Search with no index",
-            "Search with empty results",
-        ],
+        &["Search with query", "Search with no index", "Search with empty results"],
     ),
-    (
-        "List Changes Tool",
-        &["List all active changes", "No active changes"],
-    ),
-    (
-        "Get Change Tool",
-        &["Get full change", "Get change section", "Change not found"],
-    ),
+    ("List Changes Tool", &["List all active changes", "No active changes"]),
+    ("Get Change Tool", &["Get full change", "Get change section", "Change not found"]),
     (
         "Validate Spec Tool",
         &[
@@ -141,12 +118,7 @@ fn every_scenario_of_the_contract_is_in_a_transcript_of_its_requirement() {
     for (requirement, scenarios) in CONTRACT {
         let covering: Vec<_> = transcripts
             .iter()
-            .filter(|transcript| {
-                transcript
-                    .requirements()
-                    .iter()
-                    .any(|one| one == requirement)
-            })
+            .filter(|transcript| transcript.requirements().iter().any(|one| one == requirement))
             .map(|transcript| std::fs::read_to_string(transcript.source_name()).unwrap())
             .collect();
         for scenario in scenarios {

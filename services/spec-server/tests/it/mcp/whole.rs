@@ -12,9 +12,7 @@ const ODD: &str = "# Odd\n\n## Requirements\n\n### Requirement: Twin\nIt SHALL b
 
 fn names(answer: &Value) -> Vec<&str> {
     let all = answer["requirements"].as_array().unwrap();
-    all.iter()
-        .map(|one| one["name"].as_str().unwrap())
-        .collect()
+    all.iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
@@ -24,10 +22,7 @@ async fn a_spec_is_read_in_as_much_detail_as_is_asked_for() {
     for client in both_eras(&settings(project.root())).await {
         let get = async |more: Value| {
             let mut asked = json!({"spec_id": "lending"});
-            asked
-                .as_object_mut()
-                .unwrap()
-                .extend(more.as_object().unwrap().clone());
+            asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             structured(&client, "get_spec_requirements", asked).await
         };
         let listed = get(json!({})).await;
@@ -35,32 +30,17 @@ async fn a_spec_is_read_in_as_much_detail_as_is_asked_for() {
         assert_eq!(listed["requirements"][0].get("text"), None);
         assert_eq!(listed["note"], Value::Null);
         // What is being changed says by which change.
-        assert_eq!(
-            listed["requirements"][1]["changes"],
-            json!(["add-reservations"])
-        );
+        assert_eq!(listed["requirements"][1]["changes"], json!(["add-reservations"]));
 
         let described = get(json!({"detail": "requirements"})).await;
-        assert_has(
-            described["requirements"][0]["text"].as_str().unwrap(),
-            &["SHALL"],
-        );
-        assert_eq!(
-            described["requirements"][0]["scenarios"]
-                .as_array()
-                .unwrap()
-                .len(),
-            2
-        );
+        assert_has(described["requirements"][0]["text"].as_str().unwrap(), &["SHALL"]);
+        assert_eq!(described["requirements"][0]["scenarios"].as_array().unwrap().len(), 2);
 
         let asked = json!({"detail": "scenarios", "requirements": ["return", "loan"]});
         let some = get(asked).await;
         assert_eq!(names(&some), ["Loan", "Return"]);
         let block = some["requirements"][0]["text"].as_str().unwrap();
-        assert!(
-            block.starts_with("### Requirement: Loan\n") && text.contains(block),
-            "{block}"
-        );
+        assert!(block.starts_with("### Requirement: Loan\n") && text.contains(block), "{block}");
 
         assert_eq!(get(json!({"detail": "whole"})).await["text"], json!(text));
         let asked = json!({"spec_id": "lending", "requirements": ["Lone"]});
@@ -98,20 +78,13 @@ async fn what_is_malformed_is_read_found_and_noted() {
         let listed = structured(&client, "get_spec_requirements", asked).await;
         assert_eq!(names(&listed), ["Twin", "Twin", "Stray"]);
         let note = listed["note"].as_str().unwrap();
-        for part in [
-            "Purpose",
-            "1 of 3 requirements outside",
-            "line 23",
-            "lines 5, 12",
-            "validate_spec",
-        ] {
+        for part in
+            ["Purpose", "1 of 3 requirements outside", "line 23", "lines 5, 12", "validate_spec"]
+        {
             assert!(note.contains(part), "{note}");
         }
         let all = structured(&client, "list_specs", json!({})).await;
-        assert_has(
-            all["note"].as_str().unwrap(),
-            &["1 spec is malformed, but read: odd"],
-        );
+        assert_has(all["note"].as_str().unwrap(), &["1 spec is malformed, but read: odd"]);
 
         // The second of one name: by its scenario, or by its line.
         for (requirement, scenario) in [("Twin", json!("Two")), ("12", Value::Null)] {
@@ -128,10 +101,7 @@ async fn what_is_malformed_is_read_found_and_noted() {
 
         let found = structured(&client, "search_specs", json!({"query": "heliograph"})).await;
         let hit = &found["results"][0];
-        assert_eq!(
-            (&hit["requirement"], &hit["section"]),
-            (&Value::Null, &json!("Background"))
-        );
+        assert_eq!((&hit["requirement"], &hit["section"]), (&Value::Null, &json!("Background")));
         let verdict = structured(&client, "validate_spec", json!({"spec_id": "ODD"})).await;
         assert_eq!(verdict["valid"], false);
     }
@@ -149,10 +119,7 @@ async fn changes_and_the_archive_are_searched() {
         assert_eq!(found["results"][0]["change_id"], "extend-hours");
         assert_eq!(found["results"][0]["file"], "tasks.md");
         let found = search("sundays", "archive").await;
-        assert_eq!(
-            found["results"][0]["change_id"],
-            "2026-01-12-open-on-sundays"
-        );
+        assert_eq!(found["results"][0]["change_id"], "2026-01-12-open-on-sundays");
         let nothing = search("quaternion", "changes").await;
         assert_has(nothing["note"].as_str().unwrap(), &["no word"]);
         // Archived changes answer to their bare name, in any case.
@@ -182,10 +149,7 @@ async fn the_projects_own_words_reach_the_tool_and_the_prompts() {
     ];
     for client in both_eras(&settings(project.root())).await {
         let read = structured(&client, "get_project", json!({})).await;
-        assert_eq!(
-            (&read["kind"], &read["schema"]),
-            (&json!("openspec"), &json!("mine"))
-        );
+        assert_eq!((&read["kind"], &read["schema"]), (&json!("openspec"), &json!("mine")));
         let words = read["words"].as_str().unwrap();
         for (name, arguments) in [
             ("propose_change", json!({"idea": "Open at night."})),
@@ -196,10 +160,7 @@ async fn the_projects_own_words_reach_the_tool_and_the_prompts() {
             let got = client.request("prompts/get", asked).await.unwrap();
             let text = got["messages"][0]["content"]["text"].as_str().unwrap();
             for part in wanted {
-                assert!(
-                    text.contains(part) && words.contains(part),
-                    "{name}: {part}"
-                );
+                assert!(text.contains(part) && words.contains(part), "{name}: {part}");
             }
         }
     }

@@ -39,20 +39,10 @@ async fn nothing_writes_unless_it_may() {
     let hints = |name: &str| {
         let tool = tools.iter().find(|tool| tool.name == name).unwrap();
         let hints = tool.annotations.clone().unwrap();
-        (
-            hints.read_only_hint,
-            hints.destructive_hint,
-            hints.idempotent_hint,
-        )
+        (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint)
     };
-    assert_eq!(
-        hints("archive_change"),
-        (Some(false), Some(true), Some(false))
-    );
-    assert_eq!(
-        hints("complete_task"),
-        (Some(false), Some(false), Some(true))
-    );
+    assert_eq!(hints("archive_change"), (Some(false), Some(true), Some(false)));
+    assert_eq!(hints("complete_task"), (Some(false), Some(false), Some(true)));
 }
 
 #[tokio::test]
@@ -63,10 +53,7 @@ async fn a_change_is_archived_as_it_was_previewed() {
         let of = json!({"change_id": "add-reservations"});
         let preview = structured(&client, "preview_change", of.clone()).await;
         let before = project.read("specs/lending/spec.md");
-        assert!(
-            !before.contains("### Requirement: Hold"),
-            "a preview writes nothing"
-        );
+        assert!(!before.contains("### Requirement: Hold"), "a preview writes nothing");
 
         let error = error_of(&client, "archive_change", of.clone()).await;
         assert_eq!(error["code"], "TASKS_OPEN");
@@ -75,19 +62,10 @@ async fn a_change_is_archived_as_it_was_previewed() {
         let archived = structured(&client, "archive_change", forced).await;
         assert_eq!(archived["specs"], preview["specs"]);
         let id = archived["archived_id"].as_str().unwrap();
-        assert!(
-            id.ends_with("-add-reservations") && id.len() == "2026-01-01-".len() + 16,
-            "{id}"
-        );
+        assert!(id.ends_with("-add-reservations") && id.len() == "2026-01-01-".len() + 16, "{id}");
         assert_eq!(archived["folder"], format!("specs/_archive/{id}"));
         assert!(!project.path("specs/_changes/add-reservations").exists());
-        assert!(
-            project
-                .path("specs/_archive")
-                .join(id)
-                .join("tasks.md")
-                .exists()
-        );
+        assert!(project.path("specs/_archive").join(id).join("tasks.md").exists());
         let after = project.read("specs/lending/spec.md");
         assert!(after.contains("### Requirement: Hold"));
         // What the change does not speak of is as it was.
@@ -95,12 +73,7 @@ async fn a_change_is_archived_as_it_was_previewed() {
         assert!(after.starts_with(head));
 
         // Everything else knows of it at once.
-        let error = error_of(
-            &client,
-            "get_change",
-            json!({"change_id": "add-reservation"}),
-        )
-        .await;
+        let error = error_of(&client, "get_change", json!({"change_id": "add-reservation"})).await;
         assert_eq!(error["code"], "CHANGE_NOT_FOUND");
         let listed = structured(&client, "list_specs", json!({})).await;
         assert_eq!(listed["total"], 4, "{listed}");
@@ -115,24 +88,15 @@ async fn a_change_is_archived_as_it_was_previewed() {
 async fn open_tasks_are_the_users_to_decide() {
     for era in BOTH {
         for (answer, archives) in [
-            (
-                json!({"action": "accept", "content": {"archive": true}}),
-                true,
-            ),
-            (
-                json!({"action": "accept", "content": {"archive": false}}),
-                false,
-            ),
+            (json!({"action": "accept", "content": {"archive": true}}), true),
+            (json!({"action": "accept", "content": {"archive": false}}), false),
             (json!({"action": "decline"}), false),
         ] {
             let project = Copy::of("library");
             let mut settings = settings(project.root());
             settings.allow_writes = true;
             let mut config = ClientConfig::new(era).with_answers(move |asked| {
-                let message = asked.params["message"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_owned();
+                let message = asked.params["message"].as_str().unwrap_or_default().to_owned();
                 assert!(message.contains("2 of 4 tasks are open"), "{message}");
                 let answer = answer.clone();
                 async move { Ok(answer) }
@@ -159,9 +123,7 @@ async fn what_stands_in_the_way_is_told_and_nothing_is_written() {
     for era in BOTH {
         let project = Copy::of("library");
         let delta = "specs/_changes/add-reservations/specs/lending/spec.md";
-        let text = project
-            .read(delta)
-            .replace("Requirement: Renewal", "Requirement: Prolongation");
+        let text = project.read(delta).replace("Requirement: Renewal", "Requirement: Prolongation");
         project.write(delta, text);
         let before = project.read("specs/lending/spec.md");
         let client = writing(&project, era).await;
@@ -199,10 +161,7 @@ async fn a_task_is_ticked_and_nothing_else_of_its_file_changes() {
         );
         assert_eq!(project.read(file), before.replace("- [ ] 1.3", "- [x] 1.3"));
         let again = structured(&client, "complete_task", tick).await;
-        assert_eq!(
-            (&again["changed"], &again["completed"]),
-            (&json!(false), &json!(3))
-        );
+        assert_eq!((&again["changed"], &again["completed"]), (&json!(false), &json!(3)));
         let back = json!({"change_id": "add-reservations", "task": "5", "done": false});
         let back = structured(&client, "complete_task", back).await;
         assert_eq!(back["completed"], 2);

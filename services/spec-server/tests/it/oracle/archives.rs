@@ -44,11 +44,8 @@ pub(crate) fn archive_each(tool: &Tool, files: &[File]) -> Vec<Archived> {
     let refusals: Vec<Option<String>> = ids.iter().map(|id| ours(&place("ours", id), id)).collect();
     let written: Vec<Vec<(String, PathBuf)>> =
         ids.iter().map(|id| specs(&place("ours", id))).collect();
-    let judged: Vec<String> = written
-        .iter()
-        .flatten()
-        .map(|(_, path)| format!("validate\t{}", path.display()))
-        .collect();
+    let judged: Vec<String> =
+        written.iter().flatten().map(|(_, path)| format!("validate\t{}", path.display())).collect();
     let mut judged = tool.each(&judged).into_iter();
     let sides = ids.iter().zip(theirs).zip(refusals).zip(written);
     sides
@@ -71,13 +68,9 @@ pub(crate) fn archive_each(tool: &Tool, files: &[File]) -> Vec<Archived> {
 }
 
 fn changes(files: &[File]) -> std::collections::BTreeSet<String> {
-    let below = files
-        .iter()
-        .filter_map(|(path, _)| path.strip_prefix(CHANGES));
+    let below = files.iter().filter_map(|(path, _)| path.strip_prefix(CHANGES));
     let ids = below.filter_map(|path| path.split_once('/'));
-    ids.map(|(id, _)| id.to_owned())
-        .filter(|id| id != "archive" && !id.starts_with('.'))
-        .collect()
+    ids.map(|(id, _)| id.to_owned()).filter(|id| id != "archive" && !id.starts_with('.')).collect()
 }
 
 /// The project with one of its changes, and with the one spec that deltas of the corpus are about.

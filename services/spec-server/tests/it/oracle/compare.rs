@@ -30,16 +30,11 @@ pub(crate) fn verdicts(items: &[Item]) -> Verdicts {
     let verdict = |item: &Item| {
         let count = |severity| {
             let findings = item.findings.iter().filter(|finding| !finding.advice);
-            findings
-                .filter(|finding| finding.severity == severity)
-                .count()
+            findings.filter(|finding| finding.severity == severity).count()
         };
         let reasons = item.findings.iter().map(|finding| {
             let severity = finding.severity.name();
-            format!(
-                "{severity} {} {:?}: {}",
-                finding.rule, finding.line, finding.message
-            )
+            format!("{severity} {} {:?}: {}", finding.rule, finding.line, finding.message)
         });
         Verdict {
             valid: item.is_valid(false),
@@ -50,10 +45,7 @@ pub(crate) fn verdicts(items: &[Item]) -> Verdicts {
         }
     };
     let key = |item: &Item| format!("{}/{}", item.kind.name(), item.id);
-    items
-        .iter()
-        .map(|item| (key(item), verdict(item)))
-        .collect()
+    items.iter().map(|item| (key(item), verdict(item))).collect()
 }
 
 /// Puts both side by side; an item that only one side has differs.

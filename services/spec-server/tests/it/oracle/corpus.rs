@@ -35,20 +35,14 @@ pub(crate) fn files() -> Vec<File> {
     files.extend(odd::files());
     for (number, (names, page)) in specs().into_iter().enumerate() {
         let folder = ["", "deep/", "deep/er/"][number % 3];
-        files.push((
-            format!("openspec/specs/{folder}s{number:04}-{names}/spec.md"),
-            page.bytes(),
-        ));
+        files.push((format!("openspec/specs/{folder}s{number:04}-{names}/spec.md"), page.bytes()));
     }
     for (number, (names, draft)) in changes().into_iter().enumerate() {
         let folder = format!("openspec/changes/c{number:04}-{names}");
         // Git would not keep it, but a folder may be empty.
         files.push((format!("{folder}/"), Vec::new()));
         files.extend(
-            draft
-                .files()
-                .into_iter()
-                .map(|(path, text)| (format!("{folder}/{path}"), text)),
+            draft.files().into_iter().map(|(path, text)| (format!("{folder}/{path}"), text)),
         );
     }
     files
@@ -75,21 +69,13 @@ fn around() -> Vec<File> {
             "globbed",
             schema("work/**/*.md", "") + "apply:\n  requires: [tasks]\n  tracks: work/**/*.md\n",
         ),
-        (
-            "trackless",
-            schema("WORK.md", "").replace("id: tasks", "id: todo"),
-        ),
+        ("trackless", schema("WORK.md", "").replace("id: tasks", "id: todo")),
         ("cyclic", schema("WORK.md", "tasks")),
         ("unsound", schema("WORK.md", "nothing")),
         ("empty", String::new()),
     ];
     let mut files: Vec<File> = schemas
-        .map(|(name, text)| {
-            (
-                format!("openspec/schemas/{name}/schema.yaml"),
-                text.into_bytes(),
-            )
-        })
+        .map(|(name, text)| (format!("openspec/schemas/{name}/schema.yaml"), text.into_bytes()))
         .into();
     for (path, text) in [
         ("openspec/config.yaml", "schema: spec-driven\n"),
@@ -98,10 +84,7 @@ fn around() -> Vec<File> {
         ("openspec/specs/spec.md", "# Not in a folder\n"),
         ("openspec/specs/.hidden/spec.md", "# Hidden\n"),
         ("openspec/specs/loose.md", "# Loose\n"),
-        (
-            "openspec/changes/archive/2025-01-01-done/tasks.md",
-            "- [ ] 1.1 Left\n",
-        ),
+        ("openspec/changes/archive/2025-01-01-done/tasks.md", "- [ ] 1.1 Left\n"),
         ("openspec/changes/.hidden/tasks.md", "- x\n"),
         ("openspec/changes/README.md", "# Changes\n"),
     ] {
@@ -112,11 +95,8 @@ fn around() -> Vec<File> {
 
 fn specs() -> Vec<(String, Page)> {
     let mut random = Random::new(1);
-    let all: Vec<Mutation<Page>> = spec::ALL
-        .into_iter()
-        .chain(requirement::ALL)
-        .chain(page::ANY)
-        .collect();
+    let all: Vec<Mutation<Page>> =
+        spec::ALL.into_iter().chain(requirement::ALL).chain(page::ANY).collect();
     mutated(&all, spec::good, &mut random)
 }
 
@@ -135,11 +115,8 @@ fn changes() -> Vec<(String, change::Draft)> {
         draft.delta = delta;
         made.push((names, draft));
     }
-    let on_draft: Vec<_> = change::FILES
-        .into_iter()
-        .chain(metadata::ALL)
-        .chain(tasks::ALL)
-        .collect();
+    let on_draft: Vec<_> =
+        change::FILES.into_iter().chain(metadata::ALL).chain(tasks::ALL).collect();
     made.extend(mutated(&on_draft, change::good, &mut random));
     for (names, tasks) in mutated(&page::ANY, |random| change::good(random).tasks, &mut random) {
         let mut draft = change::good(&mut random);

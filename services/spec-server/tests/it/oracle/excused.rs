@@ -11,10 +11,7 @@ pub(crate) const EXCUSED: [(&str, &str); 5] = [
         "change/odd-tasks-cr",
         "the tool reads task lists without CR line ends, though it reads specs with them; here a line is the same everywhere",
     ),
-    (
-        "change/odd-yaml",
-        "the tool follows references in metadata; we do not, and say so",
-    ),
+    ("change/odd-yaml", "the tool follows references in metadata; we do not, and say so"),
     (
         "spec/odd-bom",
         "a byte order mark before `## Requirements` hides it from one of the tool's readers and not from the other, so that it \

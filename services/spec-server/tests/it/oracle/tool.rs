@@ -57,10 +57,7 @@ impl Tool {
                     panic!("{name} is not set; run this by `cargo xtask oracle`")
                 }))
             };
-        Self {
-            node: path("ORACLE_NODE"),
-            script: path("ORACLE_SCRIPT"),
-        }
+        Self { node: path("ORACLE_NODE"), script: path("ORACLE_SCRIPT") }
     }
 
     /// Its answers to lines for `archive.mjs`, one each.
@@ -120,21 +117,14 @@ impl Tool {
     /// Runs a command that must not fail.
     pub(crate) fn must(&self, root: &Path, arguments: &[&str]) {
         let output = self.run(root, arguments);
-        assert!(
-            !output.err.contains("Error"),
-            "{arguments:?}: {}",
-            output.err
-        );
+        assert!(!output.err.contains("Error"), "{arguments:?}: {}", output.err);
     }
 
     /// Its verdicts on everything in a project: one run with `--strict`, one without.
     pub(crate) fn verdicts(&self, root: &Path) -> Verdicts {
         let mut verdicts = Verdicts::new();
         for (key, item) in self.validate(root, &["--strict"]) {
-            let mut verdict = Verdict {
-                strictly: item["valid"] == true,
-                ..Verdict::default()
-            };
+            let mut verdict = Verdict { strictly: item["valid"] == true, ..Verdict::default() };
             for issue in item["issues"].as_array().expect("issues") {
                 let text = |name: &str| issue[name].as_str().unwrap_or_default();
                 match text("level") {
@@ -145,16 +135,12 @@ impl Tool {
                     _ => {}
                 }
                 let [level, path, message] = ["level", "path", "message"].map(text);
-                verdict
-                    .reasons
-                    .push(format!("{level} {path} {}: {message}", issue["line"]));
+                verdict.reasons.push(format!("{level} {path} {}: {message}", issue["line"]));
             }
             verdicts.insert(key, verdict);
         }
         for (key, item) in self.validate(root, &[]) {
-            let verdict = verdicts
-                .get_mut(&key)
-                .expect("both runs know the same items");
+            let verdict = verdicts.get_mut(&key).expect("both runs know the same items");
             verdict.valid = item["valid"] == true;
         }
         verdicts
@@ -165,15 +151,9 @@ impl Tool {
         let output = self.run(root, &arguments);
         let report: Value = serde_json::from_str(&output.out)
             .unwrap_or_else(|error| panic!("{error}: {}", output.err));
-        let items = report["items"]
-            .as_array()
-            .unwrap_or_else(|| panic!("no items: {report}"));
+        let items = report["items"].as_array().unwrap_or_else(|| panic!("no items: {report}"));
         let key = |item: &Value| {
-            format!(
-                "{}/{}",
-                item["type"].as_str().expect("type"),
-                item["id"].as_str().expect("id")
-            )
+            format!("{}/{}", item["type"].as_str().expect("type"), item["id"].as_str().expect("id"))
         };
         items.iter().map(|item| (key(item), item.clone())).collect()
     }

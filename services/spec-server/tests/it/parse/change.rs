@@ -19,14 +19,8 @@ fn a_proposal_is_read_without_regard_to_capitals() {
 #[test]
 fn a_change_without_a_title_is_called_by_its_id() {
     let untitled = parse::proposal(source("## Why\nw\n"));
-    assert_eq!(
-        parse::title_of_change("add-two-factor", Some(&untitled)),
-        "add two factor"
-    );
-    assert_eq!(
-        parse::title_of_change("add-two-factor", None),
-        "add two factor"
-    );
+    assert_eq!(parse::title_of_change("add-two-factor", Some(&untitled)), "add two factor");
+    assert_eq!(parse::title_of_change("add-two-factor", None), "add two factor");
     let empty = parse::proposal(source("# Change:\n"));
     assert_eq!(parse::title_of_change("x-y", Some(&empty)), "x y");
 }
@@ -39,23 +33,11 @@ fn every_line_with_a_box_is_a_task() {
         .items
         .into_iter()
         .map(|t| {
-            (
-                t.line,
-                t.done,
-                t.number.unwrap_or_default(),
-                t.text,
-                t.group.unwrap_or_default(),
-            )
+            (t.line, t.done, t.number.unwrap_or_default(), t.text, t.group.unwrap_or_default())
         })
         .collect();
     let own = |line, done, number: &str, text: &str, group: &str| {
-        (
-            line,
-            done,
-            number.to_owned(),
-            text.to_owned(),
-            group.to_owned(),
-        )
+        (line, done, number.to_owned(), text.to_owned(), group.to_owned())
     };
     assert_eq!(
         seen,
@@ -107,11 +89,7 @@ fn a_task_number_has_two_parts() {
         ("1.2: a", None),
     ] {
         let tasks = tasks(&format!("- [ ] {text}\n"));
-        assert_eq!(
-            tasks.items.first().and_then(|t| t.number.as_deref()),
-            number,
-            "{text}"
-        );
+        assert_eq!(tasks.items.first().and_then(|t| t.number.as_deref()), number, "{text}");
     }
 }
 

@@ -21,9 +21,7 @@ fn a_keyword_is_read_however_it_is_marked() {
         "+ **given** a\n+ **when** b\n+ **then** c\n",
         "1. **GIVEN** a\n2. **WHEN** b\n3) **THEN** c\n",
         "**Given** a\n**When** b\n**Then** c\n",
-        "**GIVEN:** a\n**WHEN**: b\n**THEN :** c\n"
-            .replace(" :**", ":**")
-            .as_str(),
+        "**GIVEN:** a\n**WHEN**: b\n**THEN :** c\n".replace(" :**", ":**").as_str(),
         "__GIVEN__ a\n*WHEN* b\n_THEN_: c\n",
         "- GIVEN a\n- WHEN b\n- THEN c\n",
         "- given a\n- when b\n- then c\n",
@@ -46,10 +44,7 @@ fn an_and_continues_what_stands_before_it() {
         ),
         "a|b / c|d / e|f"
     );
-    assert_eq!(
-        joined("- **AND** lost to nobody\n- **WHEN** a\n"),
-        " / a / "
-    );
+    assert_eq!(joined("- **AND** lost to nobody\n- **WHEN** a\n"), " / a / ");
 }
 
 #[test]
@@ -84,10 +79,7 @@ fn wrapped_lines_belong_to_their_clause() {
         ),
         " / the user and when nobody looks logs in / it is so, or Then some"
     );
-    assert_eq!(
-        joined("- **WHEN**\n  the user\n- **THEN**\n"),
-        " / the user / "
-    );
+    assert_eq!(joined("- **WHEN**\n  the user\n- **THEN**\n"), " / the user / ");
 }
 
 #[test]
@@ -108,22 +100,13 @@ fn words_that_only_begin_alike_are_words() {
 
 #[test]
 fn a_paragraph_of_its_own_ends_a_clause() {
-    assert_eq!(
-        joined("- **WHEN** a\n- **THEN** b\n\nA note about it.\nAnd more.\n"),
-        " / a / b"
-    );
+    assert_eq!(joined("- **WHEN** a\n- **THEN** b\n\nA note about it.\nAnd more.\n"), " / a / b");
 }
 
 #[test]
 fn code_is_left_out_unless_there_is_nothing_else() {
-    assert_eq!(
-        joined("- **WHEN** a\n```\n- **THEN** code\n```\n- **THEN** b\n"),
-        " / a / b"
-    );
-    assert_eq!(
-        joined("```gherkin\nGiven a\nWhen b\n  And c\nThen d\n```\n"),
-        "a / b|c / d"
-    );
+    assert_eq!(joined("- **WHEN** a\n```\n- **THEN** code\n```\n- **THEN** b\n"), " / a / b");
+    assert_eq!(joined("```gherkin\nGiven a\nWhen b\n  And c\nThen d\n```\n"), "a / b|c / d");
 }
 
 #[test]

@@ -14,10 +14,7 @@ fn operations(text: &str) -> Vec<(&'static str, u32, String, Option<String>)> {
 }
 
 fn plain(text: &str) -> Vec<(&'static str, u32, String)> {
-    operations(text)
-        .into_iter()
-        .map(|(operation, line, name, _)| (operation, line, name))
-        .collect()
+    operations(text).into_iter().map(|(operation, line, name, _)| (operation, line, name)).collect()
 }
 
 #[test]
@@ -44,11 +41,7 @@ fn a_section_is_named_to_the_letter() {
         "### ADDED Requirements",
         "## NEW Requirements",
     ] {
-        assert_eq!(
-            plain(&format!("{heading}\n### Requirement: A\n")),
-            [],
-            "{heading}"
-        );
+        assert_eq!(plain(&format!("{heading}\n### Requirement: A\n")), [], "{heading}");
     }
 }
 
@@ -57,19 +50,13 @@ fn a_block_goes_on_to_the_next_requirement() {
     let delta = delta(
         "## ADDED Requirements\n### Requirement: A\na\n#### Scenario: S\nx\n### Notes\nn\n#### T\ny\n\n\n### Requirement: B\nb\n## \nc\n",
     );
-    let [a, b] = delta.operations.as_slice() else {
-        panic!("two")
-    };
+    let [a, b] = delta.operations.as_slice() else { panic!("two") };
     assert_eq!(
         a.requirement.text,
         "### Requirement: A\na\n#### Scenario: S\nx\n### Notes\nn\n#### T\ny"
     );
-    let scenarios: Vec<_> = a
-        .requirement
-        .scenarios
-        .iter()
-        .map(|s| (s.name.as_str(), s.line))
-        .collect();
+    let scenarios: Vec<_> =
+        a.requirement.scenarios.iter().map(|s| (s.name.as_str(), s.line)).collect();
     assert_eq!(scenarios, [("S", 4), ("T", 8)]);
     assert_eq!(a.requirement.description, "a");
     assert_eq!(b.requirement.text, "### Requirement: B\nb");
@@ -88,12 +75,7 @@ fn removals_are_blocks_or_bullets() {
             ("removed", 5, "D".to_owned())
         ]
     );
-    let reasons = delta(text)
-        .operations
-        .pop()
-        .expect("four")
-        .requirement
-        .description;
+    let reasons = delta(text).operations.pop().expect("four").requirement.description;
     assert_eq!(reasons, "- other");
 }
 
@@ -102,10 +84,8 @@ fn renames_are_pairs_or_arrows() {
     let text = "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: B`\n\nFROM: ### Requirement: C\n\
                 * TO: `### Requirement: D #`\n### Requirement: Old → New\n### Requirement: Old2 -> New2\n";
     let seen = operations(text);
-    let pairs: Vec<_> = seen
-        .iter()
-        .map(|(_, line, from, to)| (*line, from.as_str(), to.as_deref()))
-        .collect();
+    let pairs: Vec<_> =
+        seen.iter().map(|(_, line, from, to)| (*line, from.as_str(), to.as_deref())).collect();
     assert_eq!(
         pairs,
         [
@@ -122,10 +102,8 @@ fn half_a_rename_is_told_as_it_stands() {
     let text = "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- FROM: `### Requirement: B`\n- TO: `### Requirement: X`\n\
                 - TO: `### Requirement: Y`\n### Requirement: Arrowless\n## RENAMED Requirements\n- FROM: `### Requirement: C`\n";
     let seen = operations(text);
-    let pairs: Vec<_> = seen
-        .iter()
-        .map(|(_, line, from, to)| (*line, from.as_str(), to.as_deref()))
-        .collect();
+    let pairs: Vec<_> =
+        seen.iter().map(|(_, line, from, to)| (*line, from.as_str(), to.as_deref())).collect();
     assert_eq!(
         pairs,
         [
@@ -143,8 +121,5 @@ fn the_purpose_of_a_new_capability_is_kept() {
     let delta = delta("## Purpose\nTo serve.\n\n## ADDED Requirements\n### Requirement: A\n");
     let purpose = delta.purpose.expect("a purpose");
     assert_eq!((purpose.line, purpose.text.as_str()), (1, "To serve."));
-    assert_eq!(
-        delta.operations.first().map(|d| d.operation),
-        Some(Operation::Added)
-    );
+    assert_eq!(delta.operations.first().map(|d| d.operation), Some(Operation::Added));
 }

@@ -6,11 +6,7 @@ use spec_server::parse::{Outline, normalise};
 use super::{requirement, spec};
 
 fn names(text: &str) -> Vec<String> {
-    spec(text)
-        .requirements
-        .into_iter()
-        .map(|r| r.name)
-        .collect()
+    spec(text).requirements.into_iter().map(|r| r.name).collect()
 }
 
 #[test]
@@ -54,20 +50,8 @@ fn a_fence_is_closed_by_its_like_alone() {
 fn a_heading_begins_at_the_margin_with_a_blank_after_its_marks() {
     let text = "#no\n####### no\n ## no\n# yes\n##\tyes too\n###### six ##\n### \n>## no\n";
     let outline = Outline::of(text);
-    let seen: Vec<_> = outline
-        .headings()
-        .iter()
-        .map(|h| (h.level, h.title, h.line))
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            (1, "yes", 4),
-            (2, "yes too", 5),
-            (6, "six ##", 6),
-            (3, "", 7)
-        ]
-    );
+    let seen: Vec<_> = outline.headings().iter().map(|h| (h.level, h.title, h.line)).collect();
+    assert_eq!(seen, [(1, "yes", 4), (2, "yes too", 5), (6, "six ##", 6), (3, "", 7)]);
 }
 
 #[test]
@@ -81,10 +65,7 @@ fn the_names_of_requirements_are_read_in_every_form() {
                 ### Notes\n\
                 #### Requirement: Deeper\n\
                 ### Requirement: Grüße 😀\n";
-    assert_eq!(
-        names(text),
-        ["Plain", "Tight", "lower", "C#", "Deeper", "Grüße 😀"]
-    );
+    assert_eq!(names(text), ["Plain", "Tight", "lower", "C#", "Deeper", "Grüße 😀"]);
 }
 
 #[test]
@@ -92,19 +73,9 @@ fn any_heading_of_level_four_is_a_scenario() {
     let one = requirement(
         "a\n#### Scenario: One\nx\n#### Edge case ##\n##### Deeper\ny\n#### scenario:  low\n### Notes\n#### No\n",
     );
-    let seen: Vec<_> = one
-        .scenarios
-        .iter()
-        .map(|s| (s.name.as_str(), s.line, s.text.as_str()))
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            ("One", 4, "x"),
-            ("Edge case", 6, "##### Deeper\ny"),
-            ("low", 9, "")
-        ]
-    );
+    let seen: Vec<_> =
+        one.scenarios.iter().map(|s| (s.name.as_str(), s.line, s.text.as_str())).collect();
+    assert_eq!(seen, [("One", 4, "x"), ("Edge case", 6, "##### Deeper\ny"), ("low", 9, "")]);
 }
 
 #[test]
@@ -120,11 +91,8 @@ fn requirements_count_wherever_they_stand_and_odd_ones_are_noted() {
     let text = "# T\nLead.\n## Purpose\nP.\n### Part of it\nx\n## Overview\nO.\n#### Deep\no\n## Requirements\nFirst this.\n\
                 ### Requirement: A\na\n### Scenario: stray\n- **WHEN** w\n## Requirement: Two\nb\n### Notes\nn\n## Empty\n";
     let read = spec(text);
-    let sections: Vec<_> = read
-        .sections
-        .iter()
-        .map(|s| (s.title.as_str(), s.line, s.text.as_str()))
-        .collect();
+    let sections: Vec<_> =
+        read.sections.iter().map(|s| (s.title.as_str(), s.line, s.text.as_str())).collect();
     assert_eq!(
         sections,
         [
@@ -148,10 +116,7 @@ fn requirements_count_wherever_they_stand_and_odd_ones_are_noted() {
 fn a_command_that_looks_like_a_title_ends_no_requirement() {
     let text = "## Requirements\n### Requirement: A\na\n# npm install\n#### Scenario: S\n- **WHEN** x\n### Requirement: B\n";
     assert_eq!(names(text), ["A", "B"]);
-    assert_eq!(
-        spec(text).requirements.first().map(|a| a.scenarios.len()),
-        Some(1)
-    );
+    assert_eq!(spec(text).requirements.first().map(|a| a.scenarios.len()), Some(1));
 }
 
 #[test]
@@ -161,18 +126,9 @@ fn a_description_is_prose() {
         described("It SHALL\n  be wrapped.\n\nAnd go on.\n- a bullet\n"),
         "It SHALL be wrapped. And go on. - a bullet"
     );
-    assert_eq!(
-        described("**ID**: 7\nIt SHALL.\n**Priority**: high\n"),
-        "It SHALL."
-    );
-    assert_eq!(
-        described("**Rule**: It MUST.\n\n**Why**: so\n"),
-        "**Rule**: It MUST. **Why**: so"
-    );
-    assert_eq!(
-        described("Before.\n```\ncode SHALL\n```\nAfter.\n"),
-        "Before. After."
-    );
+    assert_eq!(described("**ID**: 7\nIt SHALL.\n**Priority**: high\n"), "It SHALL.");
+    assert_eq!(described("**Rule**: It MUST.\n\n**Why**: so\n"), "**Rule**: It MUST. **Why**: so");
+    assert_eq!(described("Before.\n```\ncode SHALL\n```\nAfter.\n"), "Before. After.");
     assert_eq!(described("**Bold:** no key\n"), "**Bold:** no key");
     assert_eq!(described("##### Deeper\nIt SHALL.\n"), "");
 }

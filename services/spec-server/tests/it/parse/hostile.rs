@@ -32,10 +32,7 @@ const BAITS: [(&str, &str); 24] = [
     (ADDED, "### Requirement: a\n#### b\n"),
     (ADDED, "### a\n"),
     (RENAMED, "- FROM: `### Requirement: a`\n"),
-    (
-        RENAMED,
-        "- TO: `### Requirement: a`\n## REMOVED Requirements\n",
-    ),
+    (RENAMED, "- TO: `### Requirement: a`\n## REMOVED Requirements\n"),
     ("", "- ["),
     ("", "- [ ] 1.1 a\n"),
     ("", " "),
@@ -63,10 +60,7 @@ fn a_long_text_is_read_in_time() {
     for (head, bait) in BAITS {
         let text = format!("{head}{}", bait.repeat(1024 * 1024 / bait.len()));
         let took = read(&text);
-        assert!(
-            took < Duration::from_secs(20),
-            "{head:?} {bait:?}: {took:?}"
-        );
+        assert!(took < Duration::from_secs(20), "{head:?} {bait:?}: {took:?}");
     }
 }
 

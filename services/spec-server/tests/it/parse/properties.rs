@@ -67,10 +67,7 @@ type Edit = (f64, usize, String);
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let piece =
         prop_oneof![4 => select(PIECES.as_slice()).prop_map(str::to_owned), 1 => "\\PC{0,6}"];
-    vec(
-        (0.0..1.0, prop_oneof![Just(0_usize), 0..40_usize], piece),
-        0..8,
-    )
+    vec((0.0..1.0, prop_oneof![Just(0_usize), 0..40_usize], piece), 0..8)
 }
 
 fn edited(text: &str, edits: &[Edit]) -> String {
@@ -107,13 +104,7 @@ fn is_true_of_requirement(text: &str, requirement: &Requirement) -> Result<(), T
     for scenario in &requirement.scenarios {
         let below = from_line(text, scenario.line);
         prop_assert!(below.starts_with("###"));
-        prop_assert!(
-            below
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .contains(&scenario.name)
-        );
+        prop_assert!(below.lines().next().unwrap_or_default().contains(&scenario.name));
         let (_, body) = below.split_once('\n').unwrap_or((&below, ""));
         prop_assert!(blank_less(body).starts_with(blank_less(&scenario.text)));
         prop_assert!(requirement.text.contains(&scenario.text));
@@ -169,9 +160,7 @@ fn is_true(source: &Source) -> Result<(), TestCaseError> {
         prop_assert_eq!(parse::is_task(line), Some(task.done));
         prop_assert!(line.contains(&task.text));
     }
-    let boxes = text
-        .split('\n')
-        .filter(|line| parse::is_task(line).is_some());
+    let boxes = text.split('\n').filter(|line| parse::is_task(line).is_some());
     prop_assert_eq!(boxes.count(), tasks.items.len());
     std::hint::black_box(parse::metadata(source.clone()));
     Ok(())

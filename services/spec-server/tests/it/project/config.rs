@@ -44,10 +44,7 @@ fn each_mistake_is_told_with_what_would_be_right() {
             without("spec_folder = \"specs/\"\n"),
             vec!["spec_folder is missing", "spec_folder = \"specs/\""],
         ),
-        (
-            without("archive_folder = \"specs/_archive\"\n"),
-            vec!["archive_folder is missing"],
-        ),
+        (without("archive_folder = \"specs/_archive\"\n"), vec!["archive_folder is missing"]),
         (with("7"), vec!["changes_folder", "string"]),
         (with("\"\""), vec!["changes_folder", "not a folder"]),
         (with("\"../out\""), vec!["changes_folder", "leads out"]),
@@ -73,30 +70,18 @@ fn each_mistake_is_told_with_what_would_be_right() {
 fn a_file_that_is_no_text_or_far_too_long_is_refused() {
     let root = folder(&[(".spox/config.toml", "")]);
     let path = root.path().join(".spox/config.toml");
-    for (bytes, word) in [
-        (vec![0xff_u8; 4], "UTF-8"),
-        (vec![b'#'; 2 * 1024 * 1024], "bytes"),
-    ] {
+    for (bytes, word) in [(vec![0xff_u8; 4], "UTF-8"), (vec![b'#'; 2 * 1024 * 1024], "bytes")] {
         std::fs::write(&path, bytes).expect("a file is written");
-        let error = Project::open(root.path())
-            .expect_err("no project")
-            .to_string();
+        let error = Project::open(root.path()).expect_err("no project").to_string();
         assert!(error.contains(word), "{error}");
     }
 }
 
 #[test]
 fn rules_that_are_not_known_hide_no_spec() {
-    for rules in [
-        "",
-        "[rules]\nsystem = []\n",
-        "[rules]\nsystem = [\"newer\"]\n",
-    ] {
+    for rules in ["", "[rules]\nsystem = []\n", "[rules]\nsystem = [\"newer\"]\n"] {
         let config = CONFIG.replace("[rules]\nsystem = [\"mcp\"]\n", rules);
-        let root = folder(&[
-            (".spox/config.toml", config.as_str()),
-            ("specs/a/spec.md", SPEC),
-        ]);
+        let root = folder(&[(".spox/config.toml", config.as_str()), ("specs/a/spec.md", SPEC)]);
         let project = Project::open(root.path()).expect("a project");
         assert_eq!(project.spec_ids().expect("ids"), ["a"]);
     }

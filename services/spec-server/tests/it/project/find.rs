@@ -13,10 +13,7 @@ fn an_openspec_project_is_found_from_below() {
     let project = Project::find(&root.path().join("src/deep")).expect("a project");
     assert_eq!(project.layout().kind, Dialect::OpenSpec);
     assert_eq!(project.root(), root.path().canonicalize().expect("a path"));
-    assert_eq!(
-        project.layout().archive,
-        project.root().join("openspec/changes/archive")
-    );
+    assert_eq!(project.layout().archive, project.root().join("openspec/changes/archive"));
     // From inside the folder of specs, too.
     let inside = Project::find(&root.path().join("openspec/specs/a")).expect("a project");
     assert_eq!(inside.root(), project.root());
@@ -69,10 +66,7 @@ fn the_two_kinds_count_what_their_tools_count() {
         ("changes/archive/2025-01-02-did/tasks.md", ""),
         ("changes/archive/.x/tasks.md", ""),
     ]);
-    assert_eq!(
-        project.spec_ids().expect("ids"),
-        ["B", "_under", "b", "b/a"]
-    );
+    assert_eq!(project.spec_ids().expect("ids"), ["B", "_under", "b", "b/a"]);
     assert_eq!(project.change_ids().expect("ids"), ["bare", "one"]);
     assert_eq!(project.archived_ids().expect("ids"), ["2025-01-02-did"]);
 
@@ -104,27 +98,15 @@ fn an_empty_project_has_nothing_and_that_is_no_error() {
 #[test]
 fn a_change_has_its_parts_and_is_whole_without_some() {
     let (_root, project) = openspec(&[
-        (
-            "changes/all/proposal.md",
-            "# Change: All of it\n## Why\nw\n",
-        ),
+        ("changes/all/proposal.md", "# Change: All of it\n## Why\nw\n"),
         ("changes/all/tasks.md", "- [x] 1.1 a\n"),
         ("changes/all/design.md", "# D\n"),
         ("changes/all/.openspec.yaml", "schema: spec-driven\n"),
-        (
-            "changes/all/specs/b/c/spec.md",
-            "## ADDED Requirements\n### Requirement: R\nIt SHALL.\n",
-        ),
-        (
-            "changes/all/specs/a/spec.md",
-            "## REMOVED Requirements\n### Requirement: R\n",
-        ),
+        ("changes/all/specs/b/c/spec.md", "## ADDED Requirements\n### Requirement: R\nIt SHALL.\n"),
+        ("changes/all/specs/a/spec.md", "## REMOVED Requirements\n### Requirement: R\n"),
         ("changes/all/specs/spec.md", "## REMOVED Requirements\n"),
         ("changes/none/x.txt", ""),
-        (
-            "changes/archive/2025-01-02-add-it/tasks.md",
-            "- [x] 1.1 a\n",
-        ),
+        ("changes/archive/2025-01-02-add-it/tasks.md", "- [x] 1.1 a\n"),
         ("changes/archive/undated/tasks.md", ""),
     ]);
     let all = project.change("all").expect("a change");
@@ -133,34 +115,20 @@ fn a_change_has_its_parts_and_is_whole_without_some() {
     let capabilities: Vec<_> = all.deltas.iter().map(|d| d.capability.as_str()).collect();
     assert_eq!(capabilities, ["a", "b/c"]);
     let delta = all.deltas.last().expect("a delta");
-    assert_eq!(
-        delta.source.path.to_str(),
-        Some("openspec/changes/all/specs/b/c/spec.md")
-    );
+    assert_eq!(delta.source.path.to_str(), Some("openspec/changes/all/specs/b/c/spec.md"));
     assert_eq!(all.tasks.as_ref().map(|tasks| tasks.completed()), Some(1));
     assert!(all.design.is_some() && all.metadata.is_some());
     let none = project.change("none").expect("a change");
     assert!(none.proposal.is_none() && none.tasks.is_none() && none.deltas.is_empty());
     let did = project.archived("2025-01-02-add-it").expect("a change");
-    assert_eq!(
-        (did.archived_on.as_deref(), did.title.as_str()),
-        (Some("2025-01-02"), "add it")
-    );
-    assert_eq!(
-        project.archived("undated").expect("a change").archived_on,
-        None
-    );
+    assert_eq!((did.archived_on.as_deref(), did.title.as_str()), (Some("2025-01-02"), "add it"));
+    assert_eq!(project.archived("undated").expect("a change").archived_on, None);
     assert_eq!(project.archive().expect("changes").items.len(), 2);
 }
 
 #[test]
 fn the_configuration_of_openspec_may_say_anything() {
-    for config in [
-        "schema: spec-driven\n",
-        "schema: [\n",
-        "\u{0}",
-        "store: elsewhere\n",
-    ] {
+    for config in ["schema: spec-driven\n", "schema: [\n", "\u{0}", "store: elsewhere\n"] {
         let (_root, project) = openspec(&[("config.yaml", config), ("specs/a/spec.md", SPEC)]);
         assert_eq!(project.spec_ids().expect("ids"), ["a"], "{config:?}");
     }
@@ -168,20 +136,14 @@ fn the_configuration_of_openspec_may_say_anything() {
 
 #[test]
 fn where_nothing_is_the_error_helps() {
-    let root = folder(&[
-        ("specs/a/spec.md", SPEC),
-        ("p/openspec/specs/a/spec.md", SPEC),
-    ]);
+    let root = folder(&[("specs/a/spec.md", SPEC), ("p/openspec/specs/a/spec.md", SPEC)]);
     let told = |path: &str| match Project::open(&root.path().join(path)) {
         Err(error @ ProjectError::NotAProject { .. }) => error.to_string(),
         other => panic!("{other:?}"),
     };
     assert!(told("").contains(".spox/config.toml"), "{}", told(""));
     let inside = told("p/openspec");
-    assert!(
-        inside.contains("it lies in one; name") && inside.ends_with("/p"),
-        "{inside}"
-    );
+    assert!(inside.contains("it lies in one; name") && inside.ends_with("/p"), "{inside}");
     assert!(told("specs").contains("neither"), "{}", told("specs"));
     let missing = Project::open(&root.path().join("nowhere")).expect_err("no folder");
     assert!(missing.to_string().contains("nowhere"), "{missing}");

@@ -77,10 +77,7 @@ fn many_specs_are_listed_by_several_threads_in_their_order() {
     let (root, project) = openspec(&[]);
     let path = |number: usize| format!("openspec/specs/{}/{number:04}/spec.md", number % 3);
     for number in 0..1_500 {
-        write(
-            root.path(),
-            &[(&path(number), &SPEC.replace("# A", &format!("# {number}")))],
-        );
+        write(root.path(), &[(&path(number), &SPEC.replace("# A", &format!("# {number}")))]);
     }
     let mut expected: Vec<String> = (0..1_500).map(|n| format!("{}/{n:04}", n % 3)).collect();
     expected.sort();

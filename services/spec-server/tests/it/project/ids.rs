@@ -48,32 +48,16 @@ fn an_id_that_leads_elsewhere_is_refused_in_words() {
     }
     let long = "a".repeat(2_000);
     assert!(matches!(project.spec(&long), Err(ReadError::BadId { .. })));
-    assert!(matches!(
-        project.change("a/b"),
-        Err(ReadError::BadId { .. })
-    ));
+    assert!(matches!(project.change("a/b"), Err(ReadError::BadId { .. })));
 }
 
 #[test]
 fn an_encoded_id_is_a_name_like_any_other() {
     let (root, project) = openspec(&[("specs/a/spec.md", SPEC)]);
     fs::write(root.path().join("spec.md"), SPEC).expect("a file is written");
-    for id in [
-        "%2e%2e",
-        "%2e%2e%2f%2e%2e",
-        "..%2f..",
-        "a%00",
-        "．．",
-        "a%2fb",
-    ] {
+    for id in ["%2e%2e", "%2e%2e%2f%2e%2e", "..%2f..", "a%00", "．．", "a%2fb"] {
         assert!(
-            matches!(
-                project.spec(id),
-                Err(ReadError::NotFound {
-                    kind: Kind::Spec,
-                    ..
-                })
-            ),
+            matches!(project.spec(id), Err(ReadError::NotFound { kind: Kind::Spec, .. })),
             "{id}"
         );
     }
@@ -89,64 +73,35 @@ fn what_a_listing_passes_over_is_not_found_by_name() {
         ("changes/file", ""),
     ]);
     for id in [".git", "a/.b", "a"] {
-        assert!(
-            matches!(project.spec(id), Err(ReadError::NotFound { .. })),
-            "{id}"
-        );
+        assert!(matches!(project.spec(id), Err(ReadError::NotFound { .. })), "{id}");
     }
     for id in ["archive", ".x", "file"] {
-        assert!(
-            matches!(project.change(id), Err(ReadError::NotFound { .. })),
-            "{id}"
-        );
+        assert!(matches!(project.change(id), Err(ReadError::NotFound { .. })), "{id}");
     }
     let (_root, project) = spox(&[("specs/_changes/spec.md", SPEC), ("specs/a/spec.md", SPEC)]);
-    assert!(matches!(
-        project.spec("_changes"),
-        Err(ReadError::NotFound { .. })
-    ));
+    assert!(matches!(project.spec("_changes"), Err(ReadError::NotFound { .. })));
     assert!(matches!(project.spec("a/b"), Err(ReadError::BadId { .. })));
 }
 
 #[test]
 fn not_found_carries_the_three_nearest() {
-    let specs = [
-        "user-auth",
-        "user-audit",
-        "user-author",
-        "payments",
-        "platform/user-auth",
-    ];
-    let files: Vec<_> = specs
-        .iter()
-        .map(|id| (format!("specs/{id}/spec.md"), SPEC))
-        .collect();
-    let files: Vec<_> = files
-        .iter()
-        .map(|(path, text)| (path.as_str(), *text))
-        .collect();
+    let specs = ["user-auth", "user-audit", "user-author", "payments", "platform/user-auth"];
+    let files: Vec<_> = specs.iter().map(|id| (format!("specs/{id}/spec.md"), SPEC)).collect();
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     let (_root, project) = openspec(&files);
     let nearest = |id: &str| match project.spec(id) {
         Err(error @ ReadError::NotFound { .. }) => {
             let told = error.to_string();
-            let ReadError::NotFound { nearest, .. } = error else {
-                panic!()
-            };
+            let ReadError::NotFound { nearest, .. } = error else { panic!() };
             assert!(nearest.iter().all(|name| told.contains(name)), "{told}");
             nearest
         }
         other => panic!("{other:?}"),
     };
     assert_eq!(project.spec("User-Auth").expect("a spec").id, "user-auth");
-    assert_eq!(
-        nearest("User-Auht"),
-        ["user-auth", "user-audit", "user-author"]
-    );
+    assert_eq!(nearest("User-Auht"), ["user-auth", "user-audit", "user-author"]);
     assert_eq!(nearest("payment"), ["payments"]);
-    assert_eq!(
-        nearest("auth"),
-        ["platform/user-auth", "user-auth", "user-author"]
-    );
+    assert_eq!(nearest("auth"), ["platform/user-auth", "user-auth", "user-author"]);
     assert_eq!(nearest("zzz"), [""; 0]);
 }
 

@@ -12,47 +12,26 @@ use crate::assert_has;
 #[test]
 fn a_file_that_is_a_link_within_the_project_is_read() {
     let (root, project) = openspec(&[("shared/a.md", SPEC), ("specs/b/x", "")]);
-    symlink(
-        "../../shared/a.md",
-        root.path().join("openspec/specs/b/spec.md"),
-    )
-    .expect("a link");
+    symlink("../../shared/a.md", root.path().join("openspec/specs/b/spec.md")).expect("a link");
     assert_eq!(project.spec_ids().expect("ids"), ["b"]);
     assert_eq!(project.spec("b").expect("a spec").title, "A");
     // What is behind it is looked at, not the link.
     let longer = SPEC.replace("# A", "# Another");
-    write(
-        &root.path().join("openspec"),
-        &[("shared/a.md", longer.as_str())],
-    );
+    write(&root.path().join("openspec"), &[("shared/a.md", longer.as_str())]);
     assert_eq!(project.spec("b").expect("a spec").title, "Another");
 }
 
 #[test]
 fn a_link_out_of_the_project_is_refused_and_named() {
-    let outside = folder(&[
-        ("secret.md", SPEC),
-        ("dir/spec.md", SPEC),
-        ("c/proposal.md", ""),
-    ]);
-    let (root, project) = openspec(&[
-        ("specs/a/x", ""),
-        ("specs/fine/spec.md", SPEC),
-        ("changes/c/tasks.md", ""),
-    ]);
+    let outside = folder(&[("secret.md", SPEC), ("dir/spec.md", SPEC), ("c/proposal.md", "")]);
+    let (root, project) =
+        openspec(&[("specs/a/x", ""), ("specs/fine/spec.md", SPEC), ("changes/c/tasks.md", "")]);
     let at = |path: &str| root.path().join("openspec").join(path);
     symlink(outside.path().join("secret.md"), at("specs/a/spec.md")).expect("a link");
     symlink(outside.path().join("dir"), at("specs/linked")).expect("a link");
-    symlink(
-        outside.path().join("secret.md"),
-        at("changes/c/proposal.md"),
-    )
-    .expect("a link");
+    symlink(outside.path().join("secret.md"), at("changes/c/proposal.md")).expect("a link");
     symlink(outside.path().join("c"), at("changes/linked")).expect("a link");
-    for (id, path) in [
-        ("a", "openspec/specs/a/spec.md"),
-        ("linked", "openspec/specs/linked"),
-    ] {
+    for (id, path) in [("a", "openspec/specs/a/spec.md"), ("linked", "openspec/specs/linked")] {
         match project.spec(id) {
             Err(error @ ReadError::OutOfRoot(_)) => {
                 assert!(error.to_string().contains(path), "{error}")
@@ -62,18 +41,9 @@ fn a_link_out_of_the_project_is_refused_and_named() {
     }
     let specs = project.specs().expect("specs");
     assert_eq!(specs.items.len(), 1);
-    let told: Vec<_> = specs
-        .unreadable
-        .iter()
-        .map(|u| u.path.to_str().expect("a path"))
-        .collect();
+    let told: Vec<_> = specs.unreadable.iter().map(|u| u.path.to_str().expect("a path")).collect();
     assert_eq!(told, ["openspec/specs/linked", "openspec/specs/a/spec.md"]);
-    assert!(
-        specs
-            .unreadable
-            .iter()
-            .all(|u| u.problem.contains("out of the project"))
-    );
+    assert!(specs.unreadable.iter().all(|u| u.problem.contains("out of the project")));
     for id in ["c", "linked"] {
         let error = project.change(id).expect_err("refused");
         assert!(matches!(error, ReadError::OutOfRoot(_)), "{id}: {error}");
@@ -93,11 +63,8 @@ fn a_link_to_a_folder_of_the_project_is_refused_in_words() {
 
 #[test]
 fn circles_and_links_to_nowhere_end() {
-    let (root, project) = openspec(&[
-        ("specs/a/spec.md", SPEC),
-        ("specs/b/x", ""),
-        ("specs/c/x", ""),
-    ]);
+    let (root, project) =
+        openspec(&[("specs/a/spec.md", SPEC), ("specs/b/x", ""), ("specs/c/x", "")]);
     let at = |path: &str| root.path().join("openspec").join(path);
     symlink("..", at("specs/a/up")).expect("a link");
     symlink("loop", at("specs/loop")).expect("a link");

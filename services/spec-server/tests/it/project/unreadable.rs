@@ -24,20 +24,11 @@ fn contents_that_are_no_text_are_refused_with_file_and_line() {
     );
     let specs = project.specs().expect("specs");
     assert_eq!(specs.items.len(), 1);
-    let told: Vec<_> = specs
-        .unreadable
-        .iter()
-        .map(|u| u.problem.as_str())
-        .collect();
+    let told: Vec<_> = specs.unreadable.iter().map(|u| u.problem.as_str()).collect();
     assert_eq!(told, [error.to_string()]);
     let changes = project.changes().expect("changes");
     assert!(changes.items.is_empty());
-    assert!(
-        changes
-            .unreadable
-            .iter()
-            .all(|u| u.problem.contains("openspec/changes/c/tasks.md"))
-    );
+    assert!(changes.unreadable.iter().all(|u| u.problem.contains("openspec/changes/c/tasks.md")));
 }
 
 #[cfg(target_os = "linux")] // Other systems refuse to make such a name.
@@ -47,11 +38,7 @@ fn a_name_that_is_no_text_is_told() {
     use std::os::unix::ffi::OsStrExt as _;
     let (root, project) = openspec(&[("specs/a/spec.md", SPEC), ("changes/c/specs/a/spec.md", "")]);
     let name = OsStr::from_bytes(b"bad\xff");
-    for parent in [
-        "openspec/specs",
-        "openspec/changes",
-        "openspec/changes/c/specs",
-    ] {
+    for parent in ["openspec/specs", "openspec/changes", "openspec/changes/c/specs"] {
         let folder = root.path().join(parent).join(name);
         fs::create_dir_all(&folder).expect("a folder is made");
         fs::write(folder.join("spec.md"), SPEC).expect("written");
@@ -59,9 +46,7 @@ fn a_name_that_is_no_text_is_told() {
     assert_eq!(project.spec_ids().expect("ids"), ["a"]);
     let unreadable = project.specs().expect("specs").unreadable;
     assert!(
-        unreadable
-            .iter()
-            .any(|u| u.problem.contains("UTF-8") && u.problem.contains("bad")),
+        unreadable.iter().any(|u| u.problem.contains("UTF-8") && u.problem.contains("bad")),
         "{unreadable:?}"
     );
     assert_eq!(project.changes().expect("changes").unreadable.len(), 2);

@@ -26,22 +26,15 @@ const MODIFIES: &str = "## MODIFIED Requirements\n\n\n### Requirement: Open\nIt 
 #[test]
 fn both_are_told_of_each_other() {
     let items = changes(&[MODIFIES, REMOVES]);
-    for (item, line, other) in [
-        (&items[0], 4, "\"b\" removes it"),
-        (&items[1], 3, "\"a\" modifies it"),
-    ] {
-        assert_eq!(
-            short(&item.findings),
-            [(Severity::Warning, "change-conflict", Some(line))]
-        );
+    for (item, line, other) in
+        [(&items[0], 4, "\"b\" removes it"), (&items[1], 3, "\"a\" modifies it")]
+    {
+        assert_eq!(short(&item.findings), [(Severity::Warning, "change-conflict", Some(line))]);
         let finding = &item.findings[0];
         assert_has(&finding.message, &[&format!("the change {:?}", item.id)]);
         assert!(finding.message.contains(other), "{}", finding.message);
         assert_has(&finding.message, &["\"Open\" of gate"]);
-        assert_eq!(
-            finding.file,
-            format!("openspec/changes/{}/specs/gate/spec.md", item.id)
-        );
+        assert_eq!(finding.file, format!("openspec/changes/{}/specs/gate/spec.md", item.id));
         // It is advice: the verdict is that of OpenSpec, which does not compare changes.
         assert!(item.is_valid(true));
     }
@@ -65,19 +58,12 @@ fn what_stands_apart_is_no_conflict() {
         &[&format!("{RENAMES}\n{}", MODIFIES.replace("Open", "Gape"))],
     ] {
         let rules = changes(deltas).into_iter().flat_map(|item| item.findings);
-        assert!(
-            rules
-                .into_iter()
-                .all(|finding| finding.rule != "change-conflict")
-        );
+        assert!(rules.into_iter().all(|finding| finding.rule != "change-conflict"));
     }
     let (_root, project, rules) = project(&[
         ("openspec/changes/a/specs/gate/spec.md", ADDS),
         ("openspec/changes/b/specs/bell/spec.md", ADDS),
-        (
-            "openspec/changes/archive/2025-01-01-c/specs/gate/spec.md",
-            ADDS,
-        ),
+        ("openspec/changes/archive/2025-01-01-c/specs/gate/spec.md", ADDS),
     ]);
     assert!(
         validate::changes(&project, rules, None)
@@ -91,18 +77,11 @@ fn what_stands_apart_is_no_conflict() {
 fn three_are_told_together_and_one_alone_is_told_of_all() {
     let items = changes(&[ADDS, ADDS, ADDS]);
     let message = |item: &Item| {
-        item.findings
-            .iter()
-            .find(|f| f.rule == "change-conflict")
-            .expect("told")
-            .message
-            .clone()
+        item.findings.iter().find(|f| f.rule == "change-conflict").expect("told").message.clone()
     };
     for (index, others) in [["b", "c"], ["a", "c"], ["a", "b"]].into_iter().enumerate() {
         assert!(
-            others
-                .iter()
-                .all(|id| message(&items[index]).contains(&format!("{id:?} adds it")))
+            others.iter().all(|id| message(&items[index]).contains(&format!("{id:?} adds it")))
         );
     }
     let (_root, project, rules) = project(&[
@@ -117,16 +96,12 @@ fn three_are_told_together_and_one_alone_is_told_of_all() {
 #[test]
 fn one_requirement_that_is_touched_without_end_is_told_in_time() {
     // Each with each would be 800 million.
-    let many = format!(
-        "## REMOVED Requirements\n{}",
-        "### Requirement: Open\n".repeat(20_000)
-    );
+    let many = format!("## REMOVED Requirements\n{}", "### Requirement: Open\n".repeat(20_000));
     let items = changes(&[&many, &many]);
     for item in &items {
         let conflicts = item.findings.iter();
-        let conflicts: Vec<_> = conflicts
-            .filter(|finding| finding.rule == "change-conflict")
-            .collect();
+        let conflicts: Vec<_> =
+            conflicts.filter(|finding| finding.rule == "change-conflict").collect();
         assert_eq!(conflicts.len(), validate::MAX_FINDINGS + 1);
         let message = &conflicts[0].message;
         assert_has(message, &[", line 6), and 19995 more; finish"]);
@@ -144,9 +119,9 @@ fn spec_oxide_projects_have_them_too() {
         ("specs/_changes/b/specs/gate/spec.md", REMOVES),
     ]);
     let items = validate::changes(&project, rules, None).expect("listed");
-    assert!(items.iter().all(|item| {
-        item.findings
+    assert!(
+        items
             .iter()
-            .any(|finding| finding.rule == "change-conflict")
-    }));
+            .all(|item| { item.findings.iter().any(|finding| finding.rule == "change-conflict") })
+    );
 }

@@ -11,15 +11,8 @@ const ERROR: Severity = Severity::Error;
 
 fn files(files: &[(&str, &str)]) -> Vec<(String, &'static str)> {
     let findings = openspec_change(files);
-    let file = |file: &str| {
-        file.strip_prefix("openspec/changes/go")
-            .unwrap_or(file)
-            .to_owned()
-    };
-    findings
-        .iter()
-        .map(|finding| (file(&finding.file), finding.rule))
-        .collect()
+    let file = |file: &str| file.strip_prefix("openspec/changes/go").unwrap_or(file).to_owned();
+    findings.iter().map(|finding| (file(&finding.file), finding.rule)).collect()
 }
 
 fn found(file: &str, rule: &'static str) -> (String, &'static str) {
@@ -30,19 +23,10 @@ fn found(file: &str, rule: &'static str) -> (String, &'static str) {
 fn a_change_has_deltas_where_they_are_read() {
     assert_eq!(files(&[("specs/gate/spec.md", DELTA)]), []);
     assert_eq!(files(&[("specs/a/b/c/spec.md", DELTA)]), []);
-    assert_eq!(
-        files(&[("proposal.md", "## Why\n")]),
-        [found("/proposal.md", "deltas-missing")]
-    );
-    assert_eq!(
-        files(&[("specs/spec.md", DELTA)]),
-        [found("/specs/spec.md", "delta-at-root")]
-    );
+    assert_eq!(files(&[("proposal.md", "## Why\n")]), [found("/proposal.md", "deltas-missing")]);
+    assert_eq!(files(&[("specs/spec.md", DELTA)]), [found("/specs/spec.md", "delta-at-root")]);
     let misplaced = openspec_change(&[("specs/gate.md", DELTA), ("specs/gate/more.MD", DELTA)]);
-    assert_eq!(
-        short(&misplaced),
-        [(ERROR, "delta-unread", None), (ERROR, "delta-unread", None)]
-    );
+    assert_eq!(short(&misplaced), [(ERROR, "delta-unread", None), (ERROR, "delta-unread", None)]);
     assert_has(&misplaced[0].message, &["move it to specs/gate/spec.md"]);
     assert_eq!(misplaced[1].file, "openspec/changes/go/specs/gate/more.MD");
     assert_eq!(
@@ -89,28 +73,16 @@ fn that_counts_only_in_metadata_that_are_right() {
     ] {
         let findings =
             openspec_change(&[(".openspec.yaml", metadata), ("specs/gate/spec.md", DELTA)]);
-        assert_eq!(
-            short(&findings),
-            [(ERROR, "metadata-invalid", None)],
-            "{metadata}"
-        );
+        assert_eq!(short(&findings), [(ERROR, "metadata-invalid", None)], "{metadata}");
     }
     // Broken metadata that do not speak of deltas are another's business.
-    assert_eq!(
-        files(&[
-            (".openspec.yaml", "schema: [\n"),
-            ("specs/gate/spec.md", DELTA)
-        ]),
-        []
-    );
+    assert_eq!(files(&[(".openspec.yaml", "schema: [\n"), ("specs/gate/spec.md", DELTA)]), []);
 }
 
 #[test]
 fn a_folder_around_changes_is_none() {
-    let nested = openspec_change(&[
-        ("inner/proposal.md", "x"),
-        ("two/deep/specs/a/spec.md", DELTA),
-    ]);
+    let nested =
+        openspec_change(&[("inner/proposal.md", "x"), ("two/deep/specs/a/spec.md", DELTA)]);
     assert_eq!(short(&nested), [(ERROR, "change-nested", None)]);
     assert_has(&nested[0].message, &["inner, two/deep"]);
     assert_has(&nested[0].message, &["go-inner"]);
@@ -118,10 +90,7 @@ fn a_folder_around_changes_is_none() {
         files(&[("inner/proposal.md", "x"), ("README.md", "x")]),
         [found("", "deltas-missing")]
     );
-    assert_eq!(
-        files(&[("a/b/c/d/proposal.md", "x")]),
-        [found("", "deltas-missing")]
-    );
+    assert_eq!(files(&[("a/b/c/d/proposal.md", "x")]), [found("", "deltas-missing")]);
 }
 
 #[test]
@@ -182,38 +151,18 @@ fn what_cannot_be_read_is_an_item_of_its_own() {
 fn a_spec_that_cannot_be_compared_is_told() {
     let (_root, project, rules) = project(&[
         ("openspec/specs/gate/spec.md/x", ""),
-        (
-            "openspec/changes/go/specs/gate/spec.md",
-            &DELTA.replace("ADDED", "MODIFIED"),
-        ),
+        ("openspec/changes/go/specs/gate/spec.md", &DELTA.replace("ADDED", "MODIFIED")),
     ]);
     let items = validate::changes(&project, rules, None).expect("listed");
-    assert_eq!(
-        short(&items[0].findings),
-        [(ERROR, "spec-unreadable", None)]
-    );
+    assert_eq!(short(&items[0].findings), [(ERROR, "spec-unreadable", None)]);
 }
 
 #[test]
 fn ids_that_lead_elsewhere_are_refused() {
     let (_root, project, rules) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
-    for id in [
-        "../../etc",
-        "/etc/passwd",
-        "a\\b",
-        "..",
-        "a/../b",
-        "x\0",
-        "",
-    ] {
-        assert!(
-            validate::specs(&project, rules, Some(id)).is_err(),
-            "{id:?}"
-        );
-        assert!(
-            validate::changes(&project, rules, Some(id)).is_err(),
-            "{id:?}"
-        );
+    for id in ["../../etc", "/etc/passwd", "a\\b", "..", "a/../b", "x\0", ""] {
+        assert!(validate::specs(&project, rules, Some(id)).is_err(), "{id:?}");
+        assert!(validate::changes(&project, rules, Some(id)).is_err(), "{id:?}");
     }
     let error = validate::specs(&project, rules, Some("gat")).expect_err("there is none");
     assert!(error.to_string().contains("gate"), "{error}");
@@ -227,9 +176,6 @@ fn a_linked_folder_is_told_and_changes_no_verdict() {
     std::os::unix::fs::symlink(specs.join("gate"), specs.join("twin")).expect("a link");
     let items = validate::specs(&project, rules, None).expect("listed");
     assert_eq!(items.len(), 2);
-    assert_eq!(
-        short(&items[1].findings),
-        [(Severity::Warning, "link-not-followed", None)]
-    );
+    assert_eq!(short(&items[1].findings), [(Severity::Warning, "link-not-followed", None)]);
     assert!(items[1].is_valid(true));
 }

@@ -26,10 +26,7 @@ fn a_good_delta_is_found_good() {
     assert_eq!(openspec_delta(&added), []);
     assert_eq!(openspec_delta(&added.replace('\n', "\r\n")), []);
     assert_eq!(openspec_delta(&format!("\u{feff}{added}")), []);
-    assert_eq!(
-        openspec_delta("## REMOVED Requirements\n- `### Requirement: Open`\n"),
-        []
-    );
+    assert_eq!(openspec_delta("## REMOVED Requirements\n- `### Requirement: Open`\n"), []);
     let renamed =
         "## RENAMED Requirements\n* FROM: `### Requirement: Open`\n* TO: `### Requirement: Gape`\n";
     assert_eq!(openspec_delta(renamed), []);
@@ -41,18 +38,12 @@ fn a_good_delta_is_found_good() {
 fn a_delta_has_sections_and_they_have_entries() {
     assert_eq!(
         found("# Gate\n"),
-        [
-            (super::Severity::Error, "deltas-missing", None),
-            error("delta-sections-missing", 1)
-        ]
+        [(super::Severity::Error, "deltas-missing", None), error("delta-sections-missing", 1)]
     );
     let empty = found("Words.\n\n## ADDED Requirements\n\n## REMOVED Requirements\n");
     assert_eq!(
         empty,
-        [
-            (super::Severity::Error, "deltas-missing", None),
-            error("delta-sections-empty", 3)
-        ]
+        [(super::Severity::Error, "deltas-missing", None), error("delta-sections-empty", 3)]
     );
     // Spec Oxide's way to rename is no entry for OpenSpec.
     let arrow = found("## RENAMED Requirements\n### Requirement: Open → Gape\n");
@@ -76,40 +67,25 @@ fn what_is_added_or_modified_is_a_whole_requirement() {
 
 #[test]
 fn what_nobody_reads_is_told() {
-    let divider = format!(
-        "## ADDED Requirements\n### Rules of ringing\n{}",
-        requirement("Ring")
-    );
+    let divider = format!("## ADDED Requirements\n### Rules of ringing\n{}", requirement("Ring"));
     assert_eq!(found(&divider), [info("heading-ignored", 2)]);
-    let orphan = format!(
-        "{}## ADDED Requirements\n{}",
-        requirement("Lost"),
-        requirement("Ring")
-    );
+    let orphan = format!("{}## ADDED Requirements\n{}", requirement("Lost"), requirement("Ring"));
     assert_eq!(found(&orphan), [warning("requirement-ignored", 1)]);
-    let in_notes = format!(
-        "## ADDED Requirements\n{}## Notes\n###requirement: Lost\n",
-        requirement("Ring")
-    );
+    let in_notes =
+        format!("## ADDED Requirements\n{}## Notes\n###requirement: Lost\n", requirement("Ring"));
     let both = ["requirement-ignored", "heading-malformed"].map(|rule| warning(rule, 10));
     assert_eq!(found(&in_notes), both);
 }
 
 #[test]
 fn a_requirement_has_one_entry_in_a_section() {
-    let added = format!(
-        "## ADDED Requirements\n{}{}",
-        requirement("Ring"),
-        requirement("Ring ##")
-    );
+    let added = format!("## ADDED Requirements\n{}{}", requirement("Ring"), requirement("Ring ##"));
     assert_eq!(found(&added), [error("requirement-duplicate", 9)]);
     assert_has(&message(&added), &["on line 2 already"]);
     let removed = "## REMOVED Requirements\n### Requirement: Open\n- `### Requirement: Open`\n";
     assert_eq!(found(removed), [error("requirement-duplicate", 3)]);
-    let two_sections = format!(
-        "## ADDED Requirements\n{0}## ADDED Requirements\n{0}",
-        requirement("Ring")
-    );
+    let two_sections =
+        format!("## ADDED Requirements\n{0}## ADDED Requirements\n{0}", requirement("Ring"));
     assert_eq!(found(&two_sections), [error("requirement-duplicate", 10)]);
 }
 
@@ -119,10 +95,7 @@ fn one_requirement_takes_one_operation() {
     let removed = "## REMOVED Requirements\n### Requirement: Open\n";
     for (delta, line) in [
         (format!("## MODIFIED Requirements\n{open}{removed}"), 2),
-        (
-            format!("## MODIFIED Requirements\n{open}## ADDED Requirements\n{open}"),
-            2,
-        ),
+        (format!("## MODIFIED Requirements\n{open}## ADDED Requirements\n{open}"), 2),
         (format!("{removed}## ADDED Requirements\n{open}"), 4),
     ] {
         assert_eq!(found(&delta), [error("operations-clash", line)], "{delta}");
@@ -143,23 +116,13 @@ fn a_rename_is_a_pair_of_lines_and_no_name_is_in_two() {
         "## RENAMED Requirements\n- TO: `### Requirement: Gape`\n- FROM: `### Requirement: Open`\n";
     assert_eq!(
         found(turned)[1..],
-        [
-            error("delta-sections-empty", 1),
-            error("rename-half", 2),
-            error("rename-half", 3)
-        ]
+        [error("delta-sections-empty", 1), error("rename-half", 2), error("rename-half", 3)]
     );
-    let from_twice = format!(
-        "## RENAMED Requirements\n{}{}",
-        rename("Open", "A"),
-        rename("Open", "B")
-    );
+    let from_twice =
+        format!("## RENAMED Requirements\n{}{}", rename("Open", "A"), rename("Open", "B"));
     assert_eq!(found(&from_twice), [error("rename-duplicate", 4)]);
-    let to_twice = format!(
-        "## RENAMED Requirements\n{}{}",
-        rename("Open", "A"),
-        rename("Shut", "A")
-    );
+    let to_twice =
+        format!("## RENAMED Requirements\n{}{}", rename("Open", "A"), rename("Shut", "A"));
     assert_eq!(found(&to_twice), [error("rename-duplicate", 4)]);
     let renamed = format!("## RENAMED Requirements\n{}", rename("Open", "Gape"));
     let old_name = format!("{renamed}## MODIFIED Requirements\n{}", requirement("Open"));

@@ -14,8 +14,7 @@ fn a_good_spec_is_found_good_however_it_is_written() {
         GATE.replace('\n', "\r\n"),
         format!("\u{feff}{GATE}"),
         GATE.replace("### Requirement:", "### REQUIREMENT:"),
-        GATE.replace("## Purpose", "## PURPOSE")
-            .replace("## Req", "## req"),
+        GATE.replace("## Purpose", "## PURPOSE").replace("## Req", "## req"),
         GATE.replace("#### Scenario: By day", "#### By day"),
         format!("{GATE}\n```\n## ADDED Requirements\n### Requirement: Open\n```\n"),
         format!("{GATE}\n~~~~\n```\n~~~\n### Requirement: Open\n~~~~\n"),
@@ -28,20 +27,12 @@ fn a_good_spec_is_found_good_however_it_is_written() {
 fn a_spec_needs_a_purpose_and_requirements() {
     let no_purpose = GATE.replace("## Purpose", "");
     assert_eq!(found(&no_purpose), [error("purpose-missing", 1)]);
-    let empty = GATE.replace(
-        "Tells how the gate behaves for whoever stands before it, day and night.",
-        "",
-    );
+    let empty =
+        GATE.replace("Tells how the gate behaves for whoever stands before it, day and night.", "");
     assert_eq!(found(&empty), [error("purpose-missing", 3)]);
     let no_requirements = GATE.replace("## Requirements", "");
     assert_eq!(found(&no_requirements), [error("requirements-missing", 1)]);
-    assert_eq!(
-        found("# Gate\n"),
-        [
-            error("purpose-missing", 1),
-            error("requirements-missing", 1)
-        ]
-    );
+    assert_eq!(found("# Gate\n"), [error("purpose-missing", 1), error("requirements-missing", 1)]);
     let none = GATE.split("### ").next().expect("the start");
     assert_eq!(found(none), [error("requirements-empty", 6)]);
 }
@@ -65,10 +56,7 @@ fn a_purpose_says_something() {
         with("It is a gate.\nTBD - created by archiving change x. Update Purpose after archive."),
         [warning("purpose-placeholder", 4)]
     );
-    assert_eq!(
-        with("Todo el mundo puede abrir la puerta cuando lo pida en voz alta."),
-        []
-    );
+    assert_eq!(with("Todo el mundo puede abrir la puerta cuando lo pida en voz alta."), []);
 }
 
 #[test]
@@ -84,17 +72,11 @@ fn a_requirement_has_text_that_obliges_and_a_scenario() {
         "**Rule**: it MUST\nIt opens.",
     ] {
         let text = GATE.replace("The gate SHALL open.", weak);
-        assert_eq!(
-            found(&text),
-            [warning("normative-word-missing", 8)],
-            "{weak}"
-        );
+        assert_eq!(found(&text), [warning("normative-word-missing", 8)], "{weak}");
     }
-    for strong in [
-        "Opening is a MUST.",
-        "**Rule**: it MUST open",
-        "The gate\nopens, and it\nSHALL ring",
-    ] {
+    for strong in
+        ["Opening is a MUST.", "**Rule**: it MUST open", "The gate\nopens, and it\nSHALL ring"]
+    {
         let text = GATE.replace("The gate SHALL open.", strong);
         assert_eq!(openspec_spec(&text), [], "{strong}");
     }
@@ -104,10 +86,7 @@ fn a_requirement_has_text_that_obliges_and_a_scenario() {
     let findings = openspec_spec(&in_heading);
     assert_eq!(short(&findings), [warning("normative-word-missing", 8)]);
     assert_has(&findings[0].message, &["in its heading only"]);
-    let long = GATE.replace(
-        "The gate SHALL open.",
-        &format!("It SHALL {}", "x".repeat(500)),
-    );
+    let long = GATE.replace("The gate SHALL open.", &format!("It SHALL {}", "x".repeat(500)));
     assert_eq!(found(&long), [info("requirement-long", 8)]);
     let no_scenario = GATE.split("#### ").next().expect("the start");
     assert_eq!(found(no_scenario), [error("scenario-missing", 8)]);
@@ -161,13 +140,8 @@ fn a_malformed_heading_is_told_with_what_is_right() {
     ] {
         let findings = openspec_spec(&format!("{GATE}\n{written}\nIt SHALL.\n"));
         let about = |text: &str| {
-            findings
-                .iter()
-                .any(|found| found.line == Some(19) && found.message.contains(text))
+            findings.iter().any(|found| found.line == Some(19) && found.message.contains(text))
         };
-        assert!(
-            about(written) && about(&format!("`{right}`")),
-            "{findings:?}"
-        );
+        assert!(about(written) && about(&format!("`{right}`")), "{findings:?}");
     }
 }

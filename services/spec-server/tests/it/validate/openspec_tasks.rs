@@ -19,14 +19,8 @@ fn a_task_stands_in_its_group_and_has_a_number_of_its_own() {
     let good =
         "## 1. A\n- [ ] 1.1 x\n- [x] 1.2 y\n## 02. B\n  - [ ] 2.1.1 z\n## Notes\n- [ ] 9.9 w\n";
     assert_eq!(found(good), []);
-    assert_eq!(
-        found("## 1. A\n- [ ] 1.1 x\n- [ ] 2.1 y\n"),
-        [warning("task-group", 3)]
-    );
-    assert_eq!(
-        found("## 1. A\n- [ ] 1.1 x\n\n* [x] 1.1 y\n"),
-        [warning("task-duplicate", 4)]
-    );
+    assert_eq!(found("## 1. A\n- [ ] 1.1 x\n- [ ] 2.1 y\n"), [warning("task-group", 3)]);
+    assert_eq!(found("## 1. A\n- [ ] 1.1 x\n\n* [x] 1.1 y\n"), [warning("task-duplicate", 4)]);
     // Code blocks do not hide tasks, nor their groups.
     assert_eq!(
         found("```\n## 1. A\n- [ ] 1.1 x\n- [ ] 1.1 y\n```\n"),
@@ -34,10 +28,7 @@ fn a_task_stands_in_its_group_and_has_a_number_of_its_own() {
     );
     // Four blanks make code of a heading, three do not.
     assert_eq!(found("## 1. A\n    ## 2. B\n- [ ] 1.1 x\n"), []);
-    assert_eq!(
-        found("## 1. A\n   ## 2. B\n- [ ] 1.1 x\n"),
-        [warning("task-group", 3)]
-    );
+    assert_eq!(found("## 1. A\n   ## 2. B\n- [ ] 1.1 x\n"), [warning("task-group", 3)]);
     // Numbers without groups like `## 1.` mean nothing.
     assert_eq!(found("## A\n- [ ] 1.1 x\n- [ ] 1.1 y\n"), []);
     let findings = openspec_change(&[DELTA, ("tasks.md", "## 1. A\n- [ ] 2.1 x\n")]);
@@ -57,11 +48,7 @@ fn a_list_without_boxes_is_no_list_of_tasks() {
         ("<!--\n- no\n-->\n* do it\n", 4),
         ("````\n```\n- no\n````\n- do it\n", 5),
     ] {
-        assert_eq!(
-            found(tasks),
-            [warning("task-boxes-missing", line)],
-            "{tasks}"
-        );
+        assert_eq!(found(tasks), [warning("task-boxes-missing", line)], "{tasks}");
     }
     for tasks in [
         "Words.\n",
@@ -92,8 +79,5 @@ fn the_files_of_tasks_are_those_of_the_workflow() {
     // Only OpenSpec's own workflow numbers its tasks.
     assert_eq!(with(&[own, ("tasks.md", "## 1. A\n- [ ] 2.1 x\n")]), []);
     let project_wide = ("../../config.yaml", "schema: own\n");
-    assert_eq!(
-        with(&[project_wide, list]),
-        [warning("task-boxes-missing", 1)]
-    );
+    assert_eq!(with(&[project_wide, list]), [warning("task-boxes-missing", 1)]);
 }

@@ -7,10 +7,8 @@ use spec_server::validate::{self, Item, ItemKind, MAX_FINDINGS, Report, Rules, S
 use super::{GATE, openspec_spec, project};
 
 fn items(text: &str) -> Vec<Item> {
-    let (_root, project, rules) = project(&[
-        ("openspec/specs/gate/spec.md", GATE),
-        ("openspec/specs/other/spec.md", text),
-    ]);
+    let (_root, project, rules) =
+        project(&[("openspec/specs/gate/spec.md", GATE), ("openspec/specs/other/spec.md", text)]);
     validate::specs(&project, rules, None).expect("listed")
 }
 
@@ -20,14 +18,8 @@ fn warnings_count_in_strict_mode_only() {
     let (loose, strict) = (Report::of(&items, false), Report::of(&items, true));
     assert!(loose.valid && !strict.valid);
     assert_eq!((loose.errors.len(), loose.warnings.len()), (0, 1));
-    assert_eq!(
-        loose.summary,
-        "All of 2 specs are valid: no errors, 1 warning."
-    );
-    assert_eq!(
-        strict.summary,
-        "1 of 2 specs not valid, strictly: no errors, 1 warning."
-    );
+    assert_eq!(loose.summary, "All of 2 specs are valid: no errors, 1 warning.");
+    assert_eq!(strict.summary, "1 of 2 specs not valid, strictly: no errors, 1 warning.");
 }
 
 #[test]
@@ -35,21 +27,12 @@ fn errors_count_always_and_hints_never() {
     let report = Report::of(&items("# Nothing\n"), false);
     assert!(!report.valid);
     assert_eq!(report.errors.len(), 2);
-    assert_eq!(
-        report.summary,
-        "1 of 2 specs not valid: 2 errors, no warnings."
-    );
-    let long = GATE.replace(
-        "The gate SHALL open.",
-        &format!("It SHALL {}", "x".repeat(500)),
-    );
+    assert_eq!(report.summary, "1 of 2 specs not valid: 2 errors, no warnings.");
+    let long = GATE.replace("The gate SHALL open.", &format!("It SHALL {}", "x".repeat(500)));
     let hints = Report::of(&items(&long), true);
     assert!(hints.valid);
     assert_eq!(hints.infos.len(), 1);
-    assert_eq!(
-        hints.summary,
-        "All of 2 specs are valid, strictly: no errors, no warnings."
-    );
+    assert_eq!(hints.summary, "All of 2 specs are valid, strictly: no errors, no warnings.");
 }
 
 #[test]
@@ -67,10 +50,7 @@ fn one_item_is_named_and_none_is_said() {
         ("openspec/specs/gate/spec.md", GATE),
     ]);
     let all = validate::all(&project, rules).expect("listed");
-    assert_eq!(
-        [all[0].kind, all[1].kind],
-        [ItemKind::Change, ItemKind::Spec]
-    );
+    assert_eq!([all[0].kind, all[1].kind], [ItemKind::Change, ItemKind::Spec]);
     assert_eq!(
         Report::of(&all, false).summary,
         "1 of 1 change and 1 spec not valid: 1 error, no warnings."
@@ -94,14 +74,9 @@ fn more_findings_than_are_listed_are_counted_and_keep_the_verdict() {
 
 #[test]
 fn findings_come_in_the_order_of_the_file() {
-    let text = format!(
-        "{}\n## ADDED Requirements\n### Requirement: Open\n",
-        GATE.replace("SHALL", "may")
-    );
-    let lines: Vec<_> = openspec_spec(&text)
-        .iter()
-        .map(|finding| finding.line)
-        .collect();
+    let text =
+        format!("{}\n## ADDED Requirements\n### Requirement: Open\n", GATE.replace("SHALL", "may"));
+    let lines: Vec<_> = openspec_spec(&text).iter().map(|finding| finding.line).collect();
     assert!(lines.is_sorted(), "{lines:?}");
     assert!(lines.len() >= 3);
 }
@@ -112,10 +87,8 @@ fn rules_have_names_of_their_own() {
         let all = rules.all();
         let names: BTreeSet<&str> = all.iter().map(|rule| rule.name).collect();
         assert_eq!(names.len(), all.len());
-        let is_kebab = |name: &&str| {
-            name.bytes()
-                .all(|byte| byte == b'-' || byte.is_ascii_lowercase())
-        };
+        let is_kebab =
+            |name: &&str| name.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase());
         assert!(names.iter().all(is_kebab));
     }
 }
@@ -137,9 +110,7 @@ proptest::proptest! {
 fn source(text: &str) -> spec_server::model::Source {
     spec_server::model::Source {
         path: "specs/s/spec.md".into(),
-        text: spec_server::parse::normalise(text.as_bytes())
-            .expect("text")
-            .into(),
+        text: spec_server::parse::normalise(text.as_bytes()).expect("text").into(),
         hash: [0; 32],
     }
 }

@@ -9,23 +9,15 @@ const PROPOSAL: &str = "# Change: Ring\n\n## Why\nNobody hears whoever stands be
 const TASKS: &str = "## 1. Bell\n- [x] 1.1 Hang it\n- [ ] 1.2 Ring it\n";
 const DELTA: &str = "## ADDED Requirements\n\n### Requirement: Ring\nIt SHALL ring.\n\n#### Scenario: Night\n- **WHEN** a\n- **THEN** b\n";
 
-const TOLD: [Short; 2] = [
-    (Severity::Info, "tasks-grouped", None),
-    (Severity::Info, "task-progress", None),
-];
+const TOLD: [Short; 2] =
+    [(Severity::Info, "tasks-grouped", None), (Severity::Info, "task-progress", None)];
 
 /// What is found in a change with this proposal, these tasks and this delta; an empty text is no file.
 fn found(proposal: &str, tasks: &str, delta: &str) -> Vec<Finding> {
-    let parts = [
-        ("proposal.md", proposal),
-        ("tasks.md", tasks),
-        ("specs/gate/spec.md", delta),
-    ];
+    let parts = [("proposal.md", proposal), ("tasks.md", tasks), ("specs/gate/spec.md", delta)];
     let parts = parts.map(|(path, text)| (format!("specs/_changes/go/{path}"), text));
-    let mut files = vec![
-        (".spox/config.toml", SPOX),
-        ("specs/_changes/go/design.md", "# Design\n"),
-    ];
+    let mut files =
+        vec![(".spox/config.toml", SPOX), ("specs/_changes/go/design.md", "# Design\n")];
     files.extend(
         parts
             .iter()
@@ -61,33 +53,18 @@ fn a_change_has_a_proposal_with_two_sections() {
         wrong("# Change\n", TASKS, DELTA),
         [error("why-missing", 1), error("what-changes-missing", 1)]
     );
-    let brief = PROPOSAL.replace(
-        "Nobody hears whoever stands before the gate at night.",
-        "It is quiet.",
-    );
+    let brief =
+        PROPOSAL.replace("Nobody hears whoever stands before the gate at night.", "It is quiet.");
     assert_eq!(wrong(&brief, TASKS, DELTA), [warning("why-short", 3)]);
 }
 
 #[test]
 fn a_change_has_tasks_with_numbers() {
+    assert_eq!(wrong(PROPOSAL, "", DELTA), [(Severity::Error, "tasks-missing", None)]);
+    assert_eq!(wrong(PROPOSAL, "# Tasks\n1. x\n+ [ ] 1.1 y\n", DELTA), [error("tasks-empty", 1)]);
     assert_eq!(
-        wrong(PROPOSAL, "", DELTA),
-        [(Severity::Error, "tasks-missing", None)]
-    );
-    assert_eq!(
-        wrong(PROPOSAL, "# Tasks\n1. x\n+ [ ] 1.1 y\n", DELTA),
-        [error("tasks-empty", 1)]
-    );
-    assert_eq!(
-        wrong(
-            PROPOSAL,
-            "- [ ] 1.1 x\n  * [X] 1 y\n- [ ] 1.2a z\n- [ ] 1.2.3\tw\n",
-            DELTA
-        ),
-        [
-            warning("task-number-missing", 2),
-            warning("task-number-missing", 3),
-        ]
+        wrong(PROPOSAL, "- [ ] 1.1 x\n  * [X] 1 y\n- [ ] 1.2a z\n- [ ] 1.2.3\tw\n", DELTA),
+        [warning("task-number-missing", 2), warning("task-number-missing", 3),]
     );
 }
 
@@ -95,11 +72,8 @@ fn a_change_has_tasks_with_numbers() {
 fn a_long_task_in_any_script_is_cut_between_characters() {
     let tasks = format!("- [ ] {}\n", "Größe-門".repeat(20));
     let findings = found(PROPOSAL, &tasks, DELTA);
-    let message = &findings
-        .iter()
-        .find(|finding| finding.line == Some(1))
-        .expect("it is told")
-        .message;
+    let message =
+        &findings.iter().find(|finding| finding.line == Some(1)).expect("it is told").message;
     assert_has(message, &["Größe-門Größe-門Größe-門Größe-門Gr…"]);
 }
 
@@ -111,36 +85,20 @@ fn a_change_says_what_is_to_change() {
     let other = wrong(PROPOSAL, TASKS, "# Delta\n\n## Added\n");
     assert_eq!(other, [none[0], error("delta-heading-wrong", 3)]);
     // A section alone is enough for Spec Oxide, whatever else is wrong.
-    assert_eq!(
-        wrong(PROPOSAL, TASKS, "## removed requirements\n\n## ADDED\n"),
-        []
-    );
+    assert_eq!(wrong(PROPOSAL, TASKS, "## removed requirements\n\n## ADDED\n"), []);
 }
 
 #[test]
 fn what_is_added_has_scenarios_that_say_when_and_then() {
     let bare = DELTA.split("#### ").next().expect("the start");
-    assert_eq!(
-        wrong(PROPOSAL, TASKS, bare),
-        [warning("scenario-missing", 3)]
-    );
+    assert_eq!(wrong(PROPOSAL, TASKS, bare), [warning("scenario-missing", 3)]);
     let both = DELTA.replace("- **WHEN** a\n- **THEN** b\n", "- a\n");
-    assert_eq!(
-        wrong(PROPOSAL, TASKS, &both),
-        [error("when-missing", 6), error("then-missing", 6)]
-    );
+    assert_eq!(wrong(PROPOSAL, TASKS, &both), [error("when-missing", 6), error("then-missing", 6)]);
     // In a delta, unlike in a spec, only these spellings count.
-    for (keyword, right) in [
-        ("- WHEN", false),
-        ("**When**", false),
-        ("WHEN", true),
-        ("**WHEN**", true),
-    ] {
-        let expected = if right {
-            vec![]
-        } else {
-            vec![error("when-missing", 6)]
-        };
+    for (keyword, right) in
+        [("- WHEN", false), ("**When**", false), ("WHEN", true), ("**WHEN**", true)]
+    {
+        let expected = if right { vec![] } else { vec![error("when-missing", 6)] };
         assert_eq!(
             wrong(PROPOSAL, TASKS, &DELTA.replace("- **WHEN**", keyword)),
             expected,
@@ -151,22 +109,14 @@ fn what_is_added_has_scenarios_that_say_when_and_then() {
 
 #[test]
 fn each_section_counts_however_often_it_is_there() {
-    let second = DELTA
-        .replace("Ring", "Chime")
-        .replace("- **THEN** b", "- b");
-    assert_eq!(
-        wrong(PROPOSAL, TASKS, &format!("{DELTA}\n{second}")),
-        [error("then-missing", 15)]
-    );
+    let second = DELTA.replace("Ring", "Chime").replace("- **THEN** b", "- b");
+    assert_eq!(wrong(PROPOSAL, TASKS, &format!("{DELTA}\n{second}")), [error("then-missing", 15)]);
 }
 
 #[test]
 fn what_is_modified_is_more_than_a_heading() {
     let bare = "## MODIFIED Requirements\n### Requirement: Open\n\n#### Scenario: S\n### Requirement: Shut\nIt SHALL.\n";
-    assert_eq!(
-        wrong(PROPOSAL, TASKS, bare),
-        [warning("requirement-incomplete", 2)]
-    );
+    assert_eq!(wrong(PROPOSAL, TASKS, bare), [warning("requirement-incomplete", 2)]);
     let others = "## REMOVED Requirements\n### Requirement: Open\n## RENAMED Requirements\n### Requirement: A → B\n";
     assert_eq!(wrong(PROPOSAL, TASKS, others), []);
 }

@@ -16,8 +16,7 @@ fn a_good_spec_is_found_good_however_it_is_written() {
         GATE.to_owned(),
         GATE.replace('\n', "\r\n"),
         format!("\u{feff}{}", GATE.trim_start_matches("# Gate\n\n")),
-        GATE.replace("- **WHEN**", "- WHEN")
-            .replace("- **THEN**", "then"),
+        GATE.replace("- **WHEN**", "- WHEN").replace("- **THEN**", "then"),
         GATE.replace("**WHEN**", "**Given** x **When**"),
         GATE.replace("SHALL", "shall"),
         // Sloppy, but so is Spec Oxide.
@@ -31,13 +30,7 @@ fn a_good_spec_is_found_good_however_it_is_written() {
 #[test]
 fn a_spec_needs_a_purpose_and_requirements() {
     let bare = found("# Gate\n");
-    assert_eq!(
-        short(&bare),
-        [
-            error("purpose-missing", 1),
-            error("requirements-missing", 1)
-        ]
-    );
+    assert_eq!(short(&bare), [error("purpose-missing", 1), error("requirements-missing", 1)]);
     let short_purpose = GATE.replace("for whoever stands before it, day and night", "");
     assert_eq!(short(&found(&short_purpose)), [warning("purpose-short", 3)]);
     let empty = GATE.split("### ").next().expect("the start");
@@ -46,10 +39,7 @@ fn a_spec_needs_a_purpose_and_requirements() {
     let other = GATE.replace("### Requirement: Open", "### Open");
     assert_eq!(
         short(&found(&other)),
-        [
-            warning("requirements-empty", 6),
-            warning("heading-malformed", 8)
-        ]
+        [warning("requirements-empty", 6), warning("heading-malformed", 8)]
     );
 }
 
@@ -69,19 +59,13 @@ fn a_purpose_is_measured_in_bytes() {
 #[test]
 fn a_requirement_has_text_that_obliges_and_scenarios() {
     let no_text = GATE.replace("The gate SHALL open.\n", "");
-    assert_eq!(
-        short(&found(&no_text)),
-        [error("requirement-text-missing", 8)]
-    );
+    assert_eq!(short(&found(&no_text)), [error("requirement-text-missing", 8)]);
     let weak = GATE.replace("SHALL", "may");
     assert_eq!(short(&found(&weak)), [warning("normative-word-missing", 8)]);
     let no_scenario = GATE.split("#### ").next().expect("the start");
     assert_eq!(short(&found(no_scenario)), [warning("scenario-missing", 8)]);
     let other_heading = GATE.replace("#### Scenario:", "####");
-    assert_eq!(
-        short(&found(&other_heading)),
-        [warning("scenario-missing", 8)]
-    );
+    assert_eq!(short(&found(&other_heading)), [warning("scenario-missing", 8)]);
 }
 
 #[test]
@@ -90,16 +74,10 @@ fn a_scenario_says_when_and_then() {
     let findings = found(&no_when);
     assert_eq!(short(&findings), [error("when-missing", 11)]);
     assert!(findings[0].message.contains("\"By day\"") && findings[0].message.contains("\"Open\""));
-    let no_then = GATE.replace(
-        "- **THEN** it opens slowly\n",
-        "- **AND** it opens slowly\n",
-    );
+    let no_then = GATE.replace("- **THEN** it opens slowly\n", "- **AND** it opens slowly\n");
     assert_eq!(short(&found(&no_then)), [error("then-missing", 15)]);
     let neither = format!("{GATE}\n#### Scenario: Empty\n");
-    assert_eq!(
-        short(&found(&neither)),
-        [error("when-missing", 19), error("then-missing", 19)]
-    );
+    assert_eq!(short(&found(&neither)), [error("when-missing", 19), error("then-missing", 19)]);
 }
 
 #[test]

@@ -27,9 +27,7 @@ pub(super) fn ways(
         ("safe", Mode::Safe),
         (
             "safer (as the autopilot's \"prefer safer\")",
-            Mode::Safer {
-                penalty: Penalty::default(),
-            },
+            Mode::Safer { penalty: Penalty::default() },
         ),
     ];
     let mut text = String::new();
@@ -86,14 +84,8 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
             let _ = writeln!(text, "- nearest of {what} security: {}", names.join(", "));
         }
     }
-    let borders = explore::borders(
-        map,
-        &now.extras,
-        origin,
-        ROAM_JUMPS,
-        SecurityFilter::Any,
-        MAX_NAMED,
-    );
+    let borders =
+        explore::borders(map, &now.extras, origin, ROAM_JUMPS, SecurityFilter::Any, MAX_NAMED);
     let names: Vec<String> = borders
         .list
         .iter()

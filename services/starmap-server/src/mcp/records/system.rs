@@ -64,9 +64,7 @@ impl More {
             constellation: constellation.name.to_string(),
             constellation_id: constellation.id,
             region_id: map.region(record.region).id,
-            neighbors: around
-                .map(|it| (it.name.to_string(), it.security))
-                .collect(),
+            neighbors: around.map(|it| (it.name.to_string(), it.security)).collect(),
             is_border: record.border,
             adjacent_lowsec: adjacent_lowsec(map, system),
         }

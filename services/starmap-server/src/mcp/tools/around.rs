@@ -212,10 +212,10 @@ pub(super) fn search(
     let origin = origin.map(|name| names.system(name)).transpose()?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let mut warnings = Vec::new();
-    let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
-        name: asked.name.clone(),
-        ..filter
-    });
+    let filter = asked
+        .kind
+        .filter(map, &mut warnings)?
+        .map(|filter| Filter { name: asked.name.clone(), ..filter });
     let max_jumps = asked.max_jumps.map(u32::from);
     let found = match filter {
         None => explore::Limited::default(),
@@ -229,9 +229,8 @@ pub(super) fn search(
             let found = explore::search(map, &extras, &query)?;
             let empty = || why_none(map, &extras, origin, max_jumps, &query.filter);
             warnings.extend((found.total == 0).then(empty));
-            let alone = origin
-                .filter(|_| found.total > 0)
-                .and_then(|origin| alone(map, &extras, origin));
+            let alone =
+                origin.filter(|_| found.total > 0).and_then(|origin| alone(map, &extras, origin));
             warnings.extend(alone);
             found
         }
@@ -265,19 +264,12 @@ pub(super) fn borders(
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
     let only = asked.highsec_travel_only == Some(true);
-    let travel = if only {
-        SecurityFilter::HighSec
-    } else {
-        SecurityFilter::Any
-    };
+    let travel = if only { SecurityFilter::HighSec } else { SecurityFilter::Any };
     let limit = usize::from(asked.limit.unwrap_or(10));
     let found = explore::borders(map, &extras, origin, radius, travel, limit);
     let empty = (found.total == 0).then(|| {
         let anywhere = explore::borders(map, &extras, origin, u32::MAX, travel, 1);
-        let border = Filter {
-            border: Some(true),
-            ..Filter::default()
-        };
+        let border = Filter { border: Some(true), ..Filter::default() };
         match (anywhere.list.first(), only) {
             (Some(near), _) => farther(map, near),
             (None, true) => {
@@ -288,24 +280,15 @@ pub(super) fn borders(
         }
     });
     let systems: Vec<SystemIndex> = found.list.iter().map(|near| near.system).collect();
-    let mut list = SystemList::with(
-        now,
-        &systems,
-        detail,
-        &["system_id", JUMPS, "adjacent_lowsec"],
-        |at| {
+    let mut list =
+        SystemList::with(now, &systems, detail, &["system_id", JUMPS, "adjacent_lowsec"], |at| {
             let near = found.list.get(at);
             let more = near.map(|near| {
                 let id = map.system(near.system).id;
-                vec![
-                    json!(id),
-                    json!(near.jumps),
-                    json!(adjacent_lowsec(map, near.system)),
-                ]
+                vec![json!(id), json!(near.jumps), json!(adjacent_lowsec(map, near.system))]
             });
             more.unwrap_or_default()
-        },
-    );
+        });
     let body = AroundResult {
         origin: Some(map.system(origin).name.to_string()),
         borders: list.systems.take(),
@@ -328,10 +311,7 @@ pub(super) fn located(
 ) -> (Vec<SystemIndex>, SystemList) {
     let systems: Vec<SystemIndex> = list.iter().map(|near| near.system).collect();
     let jumps = |at: usize| -> Vec<Value> {
-        list.get(at)
-            .map(|near| json!(near.jumps))
-            .into_iter()
-            .collect()
+        list.get(at).map(|near| json!(near.jumps)).into_iter().collect()
     };
     let listed = SystemList::with(now, &systems, detail, &[JUMPS], jumps);
     (systems, listed)
@@ -343,9 +323,7 @@ fn misspelt(map: &Map, part: &str) -> Option<String> {
         return None;
     }
     let near = map.suggest(part, 1);
-    let near = near
-        .first()
-        .filter(|near| !plain(near).contains(&plain(part)))?;
+    let near = near.first().filter(|near| !plain(near).contains(&plain(part)))?;
     let near = did_you_mean([&(*near).to_owned()]);
     Some(format!("No system is called {}{near}", shown(part)))
 }

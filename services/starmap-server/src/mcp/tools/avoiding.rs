@@ -70,11 +70,7 @@ pub(crate) fn mode(
     ];
     let words = MODES.map(|name| (name, MODES.iter().position(|it| *it == name)));
     let at = word("mode", given, &words)?.flatten().unwrap_or(0);
-    let (name, mode) = MODES
-        .iter()
-        .zip(known)
-        .nth(at)
-        .unwrap_or((&"shortest", Mode::Shortest));
+    let (name, mode) = MODES.iter().zip(known).nth(at).unwrap_or((&"shortest", Mode::Shortest));
     if let Some(penalty) = penalty.filter(|_| at < 3) {
         let reason = "it goes with the modes safer and less_secure alone";
         return Err(invalid("penalty", &penalty.to_string(), reason));
@@ -140,9 +136,5 @@ pub(crate) fn avoid(map: &Map, things: Vec<Avoided>) -> Result<Avoid, UniverseEr
 
 fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>) -> UniverseError {
     let near = did_you_mean(&nearest_names(name, names));
-    invalid(
-        parameter,
-        name,
-        &format!("nothing on the map has this name{near}"),
-    )
+    invalid(parameter, name, &format!("nothing on the map has this name{near}"))
 }

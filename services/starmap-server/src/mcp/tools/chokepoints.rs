@@ -54,10 +54,8 @@ pub(super) fn chokepoints(
     let mut cuts = explore::cuts(map, &inside);
     let (total_found, total_gates) = (cuts.systems.len(), cuts.bridges.len());
     // The systems are in order of their ids, and a stable sort keeps that order among equals.
-    cuts.systems
-        .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
-    cuts.bridges
-        .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
+    cuts.systems.sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
+    cuts.bridges.sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
     let name = |system: SystemIndex| map.system(system).name.to_string();
     let empty = (total_found == 0).then(|| {
         format!("No single system cuts {area} apart: every two of its systems have two ways between them, or none")
@@ -71,9 +69,7 @@ pub(super) fn chokepoints(
         area_systems: inside.len(),
         systems: systems.map(|it| (name(it.system), it.cut_off)).collect(),
         total_found,
-        gates: gates
-            .map(|it| (name(it.from), name(it.to), it.cut_off))
-            .collect(),
+        gates: gates.map(|it| (name(it.from), name(it.to), it.cut_off)).collect(),
         total_gates,
     };
     Ok(Answer::new(now, body, names, shown).warn(empty))
@@ -100,16 +96,8 @@ fn area(
     }
     let areas = map.constellations().iter().map(|it| &*it.name);
     let areas = areas.chain(map.regions().iter().map(|it| &*it.name));
-    let mut near: Vec<String> = map
-        .suggest(around, 2)
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let mut near: Vec<String> = map.suggest(around, 2).into_iter().map(str::to_owned).collect();
     near.extend(nearest_names(around, areas).into_iter().take(2));
     let reason = "no system, constellation or region has this name";
-    Err(invalid(
-        "around",
-        around,
-        &format!("{reason}{}", did_you_mean(&near)),
-    ))
+    Err(invalid("around", around, &format!("{reason}{}", did_you_mean(&near))))
 }

@@ -19,10 +19,7 @@ pub(super) fn why_none(
     filter: &Filter,
 ) -> String {
     let count = |filter: &Filter| {
-        let search = explore::Search {
-            filter: filter.clone(),
-            ..explore::Search::default()
-        };
+        let search = explore::Search { filter: filter.clone(), ..explore::Search::default() };
         explore::search(map, extras, &search).map_or(0, |found| found.total)
     };
     let matching = count(filter);
@@ -45,28 +42,19 @@ pub(super) fn why_none(
             (name, count(&looser))
         });
         let helps = counted.filter(|(_, count)| *count > 0);
-        let helps: Vec<String> = helps
-            .map(|(name, count)| format!("{count} without {name}"))
-            .collect();
+        let helps: Vec<String> =
+            helps.map(|(name, count)| format!("{count} without {name}")).collect();
         return match helps.is_empty() {
             true => {
                 "No system of the map matches; leave out more than one of the filters".to_owned()
             }
-            false => format!(
-                "No system of the map matches; there are {}",
-                helps.join(", ")
-            ),
+            false => format!("No system of the map matches; there are {}", helps.join(", ")),
         };
     }
     let Some(origin) = origin else {
         return "No system of the map matches".to_owned();
     };
-    let anywhere = Nearest {
-        origin,
-        max_jumps: u32::MAX,
-        filter: filter.clone(),
-        limit: 1,
-    };
+    let anywhere = Nearest { origin, max_jumps: u32::MAX, filter: filter.clone(), limit: 1 };
     let nearest = explore::nearest(map, extras, &anywhere).ok();
     match nearest.and_then(|found| found.list.first().copied()) {
         Some(near) if max_jumps.is_some_and(|most| near.jumps > most) => farther(map, &near),
@@ -90,10 +78,7 @@ pub(super) fn alone(map: &Map, extras: &Extras, origin: SystemIndex) -> Option<S
 /// The hint that the nearest match is outside the radius.
 pub(super) fn farther(map: &Map, near: &Near) -> String {
     let name = &map.system(near.system).name;
-    format!(
-        "The nearest is {name}, {} jumps away: raise max_jumps",
-        near.jumps
-    )
+    format!("The nearest is {name}, {} jumps away: raise max_jumps", near.jumps)
 }
 
 /// The region with this name, if one is given. `None` for a region that is not on the map, which then has no systems.

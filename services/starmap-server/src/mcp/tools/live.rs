@@ -170,11 +170,8 @@ pub(super) fn hotspots(
     asked: &HotspotsArguments,
 ) -> Result<Answer<Hotspots>, UniverseError> {
     let map = &*now.map;
-    let measures = [
-        ("kills", Measure::Kills),
-        ("jumps", Measure::Jumps),
-        ("ratting", Measure::Ratting),
-    ];
+    let measures =
+        [("kills", Measure::Kills), ("jumps", Measure::Jumps), ("ratting", Measure::Ratting)];
     let measure = word("activity_type", asked.activity_type.as_deref(), &measures)?;
     let measure = measure.unwrap_or(Measure::Kills);
     let overlay = counted(now, "hotspots", measure)?;
@@ -208,11 +205,7 @@ pub(super) fn hotspots(
     let columns = ["jumps_from_origin", "count", "level"];
     let mut list = SystemList::with(now, &systems, Detail::Summary, &columns, |at| {
         let row = busy.get(at).map(|(count, near)| {
-            vec![
-                json!(near.jumps),
-                json!(count),
-                json!(measure.level(*count)),
-            ]
+            vec![json!(near.jumps), json!(count), json!(measure.level(*count))]
         });
         row.unwrap_or_default()
     });

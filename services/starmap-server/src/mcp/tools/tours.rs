@@ -101,16 +101,10 @@ pub(super) fn loop_(
 ) -> Result<Answer<LoopResult>, UniverseError> {
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
-    let aims = [
-        ("density", Optimize::Density),
-        ("coverage", Optimize::Coverage),
-    ];
+    let aims = [("density", Optimize::Density), ("coverage", Optimize::Coverage)];
     let optimize = word("optimize", asked.optimize.as_deref(), &aims)?.unwrap_or_default();
     let origin = names.system(&asked.origin)?;
-    let wanted = Wanted {
-        systems: &asked.avoid_systems,
-        ..Wanted::default()
-    };
+    let wanted = Wanted { systems: &asked.avoid_systems, ..Wanted::default() };
     let avoid = wanted.avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let chosen = security_filter(asked.security_filter.as_deref())?;
@@ -137,23 +131,20 @@ pub(super) fn loop_(
     };
     let found = tour::loop_(map, &query).map_err(|error| match error {
         LoopError::Invalid(error) => UniverseError::from(error),
-        LoopError::InsufficientBorders {
-            found,
-            required,
-            search_radius,
-            suggestion,
-        } => InsufficientBordersError {
-            found,
-            required,
-            search_radius: u32::try_from(search_radius).unwrap_or(u32::MAX),
-            suggestion: match (chosen, security) {
-                (None, SecurityFilter::HighSec) => {
-                    format!("{suggestion}, or leave high security with security_filter any")
-                }
-                _ => suggestion.to_string(),
-            },
+        LoopError::InsufficientBorders { found, required, search_radius, suggestion } => {
+            InsufficientBordersError {
+                found,
+                required,
+                search_radius: u32::try_from(search_radius).unwrap_or(u32::MAX),
+                suggestion: match (chosen, security) {
+                    (None, SecurityFilter::HighSec) => {
+                        format!("{suggestion}, or leave high security with security_filter any")
+                    }
+                    _ => suggestion.to_string(),
+                },
+            }
+            .into()
         }
-        .into(),
     })?;
     let body = LoopResult {
         total_jumps: found.jumps(),
@@ -246,10 +237,7 @@ pub(super) fn optimize_waypoints(
     })?;
     let unreachable = tour.unreachable.iter().map(|&system| {
         let name = &map.system(system).name;
-        format!(
-            "No way leads to {name} and back{}",
-            route::apart(map, [system])
-        )
+        format!("No way leads to {name} and back{}", route::apart(map, [system]))
     });
     let unreachable: Vec<String> = unreachable.take(MAX_REASONS).collect();
     let body = Waypoints {

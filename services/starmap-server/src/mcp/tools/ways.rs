@@ -157,12 +157,7 @@ pub(super) fn analyze(
         safest_alternative: safer.as_ref().map(|safe| Alternative::of(map, safe)),
     };
     let others = safer.into_iter().flat_map(|safe| safe.systems);
-    Ok(Answer::new(
-        now,
-        body,
-        names,
-        systems.into_iter().chain(others),
-    ))
+    Ok(Answer::new(now, body, names, systems.into_iter().chain(others)))
 }
 
 impl Alternative {
@@ -215,31 +210,18 @@ pub(super) fn distances(
     let warnings: Vec<String> = apart
         .into_iter()
         .map(|system| {
-            format!(
-                "No gate leads to or from {}{}",
-                name(map, system),
-                route::apart(map, [system])
-            )
+            format!("No gate leads to or from {}{}", name(map, system), route::apart(map, [system]))
         })
         .collect();
     // If all distances are symmetric, half of the matrix is enough.
     let cell = |row: usize, column: usize| jumps.get(row).and_then(|row| row.get(column));
     let mut pairs = (0..from.len()).flat_map(|row| (0..row).map(move |column| (row, column)));
     let half = to.is_none() && pairs.all(|(a, b)| cell(a, b) == cell(b, a));
-    let rows = from
-        .iter()
-        .zip(&jumps)
-        .enumerate()
-        .map(|(at, (from, row))| {
-            let row = row.iter().take(if half { at } else { row.len() });
-            std::iter::once(json!(name(map, *from)))
-                .chain(row.map(|jumps| json!(jumps)))
-                .collect()
-        });
-    let body = Distances {
-        jumps: rows.collect(),
-        to: (!half).then(|| all_names(map, columns)),
-    };
+    let rows = from.iter().zip(&jumps).enumerate().map(|(at, (from, row))| {
+        let row = row.iter().take(if half { at } else { row.len() });
+        std::iter::once(json!(name(map, *from))).chain(row.map(|jumps| json!(jumps))).collect()
+    });
+    let body = Distances { jumps: rows.collect(), to: (!half).then(|| all_names(map, columns)) };
     let systems = from.into_iter().chain(to.into_iter().flatten());
     Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
@@ -264,10 +246,7 @@ pub(super) fn jump_range(
         vec![json!((far * 1_000.0).round() / 1_000.0)]
     };
     let empty = (range.found.total == 0).then(|| match range.closed.is_empty() {
-        true => format!(
-            "No system is within {} light years: raise light_years",
-            asked.light_years
-        ),
+        true => format!("No system is within {} light years: raise light_years", asked.light_years),
         false => "All that is in range is closed to jump drives, see left_out: raise light_years"
             .to_owned(),
     });
@@ -277,9 +256,7 @@ pub(super) fn jump_range(
         light_years: asked.light_years,
         list: SystemList::with(now, &systems, detail, &["light_years"], far),
         total_found: range.found.total,
-        left_out: closed
-            .map(|(space, count)| (space.to_string(), *count))
-            .collect(),
+        left_out: closed.map(|(space, count)| (space.to_string(), *count)).collect(),
     };
     Ok(Answer::new(now, body, names, systems).warn(empty))
 }

@@ -33,10 +33,7 @@ impl ByCost {
     pub(super) fn new(map: &Map, end: SystemIndex, costs: [Cost; 6]) -> Self {
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
-        Self {
-            far,
-            waiting: Waiting::new((Far(0), end), costs),
-        }
+        Self { far, waiting: Waiting::new((Far(0), end), costs) }
     }
 
     pub(super) fn far(&self, system: SystemIndex) -> Option<Far> {
@@ -72,10 +69,7 @@ impl Waiting {
         costs.sort_unstable();
         let mut queues: Vec<_> = costs.map(|cost| (cost, VecDeque::new())).into();
         queues.dedup_by_key(|(cost, _)| *cost);
-        Self {
-            queues,
-            others: BinaryHeap::from([Reverse(first)]),
-        }
+        Self { queues, others: BinaryHeap::from([Reverse(first)]) }
     }
 
     fn push(&mut self, cost: Cost, found: Reached) {
@@ -88,9 +82,8 @@ impl Waiting {
     /// Removes the nearest system, unless the search stops at it.
     fn pop_unless(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) -> Option<Reached> {
         let queues = self.queues.iter_mut().map(|(_, queue)| queue);
-        let first = queues
-            .filter(|queue| !queue.is_empty())
-            .min_by_key(|queue| queue.front().copied());
+        let first =
+            queues.filter(|queue| !queue.is_empty()).min_by_key(|queue| queue.front().copied());
         let queued = first.as_ref().and_then(|queue| queue.front().copied());
         let other = self.others.peek().map(|Reverse(found)| *found);
         let nearest = queued.into_iter().chain(other).min()?;

@@ -18,11 +18,7 @@ impl ByLevels {
     pub(super) fn new(map: &Map, end: SystemIndex) -> Self {
         let mut jumps = PerSystem::new(map, NOT_REACHED);
         jumps[end] = 0;
-        Self {
-            jumps,
-            found: vec![end],
-            at: 0,
-        }
+        Self { jumps, found: vec![end], at: 0 }
     }
 
     pub(super) fn jumps(&self, system: SystemIndex) -> Option<u32> {

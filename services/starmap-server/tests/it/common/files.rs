@@ -20,9 +20,7 @@ pub(crate) fn aria(parts: &Parts) -> Value {
         stargates.insert(id.to_string(), json!({ "destination_system_id": to }));
     }
     let object = |entries: Vec<(u32, Value)>| -> Value {
-        let entries = entries
-            .into_iter()
-            .map(|(id, value)| (id.to_string(), value));
+        let entries = entries.into_iter().map(|(id, value)| (id.to_string(), value));
         Value::Object(entries.collect())
     };
     let regions = parts.regions.iter();
@@ -55,8 +53,7 @@ pub(crate) fn aria(parts: &Parts) -> Value {
 pub(crate) fn fuzzwork(parts: &Parts) -> Vec<(&'static str, String)> {
     let region_of = |constellation: u32| {
         let mut all = parts.constellations.iter();
-        all.find(|it| it.id == constellation)
-            .map_or(0, |it| it.region)
+        all.find(|it| it.id == constellation).map_or(0, |it| it.region)
     };
     let mut regions = "regionID,regionName,x,y,z,factionID\n".to_owned();
     for it in &parts.regions {

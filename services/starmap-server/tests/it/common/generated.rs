@@ -68,10 +68,7 @@ pub(crate) fn generated(seed: u64, count: usize) -> Parts {
     Parts {
         version: format!("generated {seed} {count}"),
         regions: (0..constellations.div_ceil(8))
-            .map(|at| PartsRegion {
-                id: id(10_000_000, at),
-                name: name("R", at),
-            })
+            .map(|at| PartsRegion { id: id(10_000_000, at), name: name("R", at) })
             .collect(),
         constellations: (0..constellations)
             .map(|at| PartsConstellation {
@@ -81,10 +78,7 @@ pub(crate) fn generated(seed: u64, count: usize) -> Parts {
             })
             .collect(),
         systems,
-        gates: gates
-            .into_iter()
-            .map(|(a, b)| (id(30_000_000, a), id(30_000_000, b)))
-            .collect(),
+        gates: gates.into_iter().map(|(a, b)| (id(30_000_000, a), id(30_000_000, b))).collect(),
     }
 }
 

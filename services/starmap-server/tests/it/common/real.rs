@@ -17,10 +17,7 @@ pub(crate) fn real_folder() -> Option<PathBuf> {
     }
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     // Not by a macro: what those print is shown for tests that fail only.
-    let _ = writeln!(
-        io::stderr(),
-        "skipped: {test}: the real map is not at ../shared/data/eve"
-    );
+    let _ = writeln!(io::stderr(), "skipped: {test}: the real map is not at ../shared/data/eve");
     None
 }
 
@@ -41,12 +38,7 @@ pub(crate) fn real_parts() -> Option<Parts> {
     GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     let positions: HashMap<u32, [f64; 3]> = self::rows(&text)
         .iter()
-        .map(|row| {
-            (
-                number(&row[0]),
-                [1, 2, 3].map(|at| row[at].parse().unwrap()),
-            )
-        })
+        .map(|row| (number(&row[0]), [1, 2, 3].map(|at| row[at].parse().unwrap())))
         .collect();
     let systems = rows("systems.csv").into_iter().map(|row| PartsSystem {
         id: number(&row[0]),
@@ -61,10 +53,9 @@ pub(crate) fn real_parts() -> Option<Parts> {
         name: row[1].clone(),
         region: number(&row[2]),
     });
-    let regions = rows("regions.csv").into_iter().map(|row| PartsRegion {
-        id: number(&row[0]),
-        name: row[1].clone(),
-    });
+    let regions = rows("regions.csv")
+        .into_iter()
+        .map(|row| PartsRegion { id: number(&row[0]), name: row[1].clone() });
     let gates = rows("stargates.csv").into_iter();
     let gates = gates.map(|row| (number(&row[1]), number(&row[2])));
     Some(Parts {

@@ -81,32 +81,21 @@ pub(crate) fn small_parts() -> Parts {
         (20_000_004, "Dogwood", 10_000_002),
         (20_000_005, "Ember", 10_000_003),
     ];
-    let systems = SYSTEMS
-        .iter()
-        .map(|&(name, security, constellation, position)| PartsSystem {
-            id: id_of(name),
-            name: name.to_owned(),
-            security,
-            constellation,
-            position: position.map(|years| years.map(|it| it * LIGHT_YEAR)),
-        });
+    let systems = SYSTEMS.iter().map(|&(name, security, constellation, position)| PartsSystem {
+        id: id_of(name),
+        name: name.to_owned(),
+        security,
+        constellation,
+        position: position.map(|years| years.map(|it| it * LIGHT_YEAR)),
+    });
     let gates = GATES.iter().chain(&[("Isle-A", "Isle-B")]);
     let gates = gates.map(|(from, to)| (id_of(from), id_of(to)));
     Parts {
         version: "hand-made".to_owned(),
-        regions: regions
-            .map(|(id, name)| PartsRegion {
-                id,
-                name: name.to_owned(),
-            })
-            .collect(),
+        regions: regions.map(|(id, name)| PartsRegion { id, name: name.to_owned() }).collect(),
         constellations: constellations
             .into_iter()
-            .map(|(id, name, region)| PartsConstellation {
-                id,
-                name: name.to_owned(),
-                region,
-            })
+            .map(|(id, name, region)| PartsConstellation { id, name: name.to_owned(), region })
             .collect(),
         systems: systems.collect(),
         gates: gates.flat_map(|(a, b)| [(a, b), (b, a)]).collect(),
@@ -121,6 +110,5 @@ pub(crate) fn id_of(name: &str) -> u32 {
 
 /// The handle of a system that is on the map.
 pub(crate) fn index_of(map: &Map, name: &str) -> SystemIndex {
-    map.system_by_name(name)
-        .unwrap_or_else(|| panic!("{name} is not on the map"))
+    map.system_by_name(name).unwrap_or_else(|| panic!("{name} is not on the map"))
 }

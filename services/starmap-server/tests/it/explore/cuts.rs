@@ -12,15 +12,9 @@ fn chokepoints_of_the_map_made_by_hand() {
     let map = small();
     let all: Vec<SystemIndex> = map.indices().collect();
     let found = cuts(&map, &all);
-    let systems: Vec<_> = found
-        .systems
-        .iter()
-        .map(|it| (&*map.system(it.system).name, it.cut_off))
-        .collect();
-    assert_eq!(
-        systems,
-        [("Pell", 7), ("Rook", 6), ("Sable", 5), ("Nadir", 4)]
-    );
+    let systems: Vec<_> =
+        found.systems.iter().map(|it| (&*map.system(it.system).name, it.cut_off)).collect();
+    assert_eq!(systems, [("Pell", 7), ("Rook", 6), ("Sable", 5), ("Nadir", 4)]);
     let bridges: Vec<_> = found
         .bridges
         .iter()
@@ -31,12 +25,7 @@ fn chokepoints_of_the_map_made_by_hand() {
         .collect();
     assert_eq!(
         bridges,
-        [
-            ("Pell", "Rook", 7),
-            ("Rook", "Sable", 6),
-            ("Sable", "Nadir", 5),
-            ("Isle-A", "Isle-B", 1)
-        ]
+        [("Pell", "Rook", 7), ("Rook", "Sable", 6), ("Sable", "Nadir", 5), ("Isle-A", "Isle-B", 1)]
     );
 }
 
@@ -46,13 +35,7 @@ fn an_area_is_judged_without_what_lies_around_it() {
     let index = |name| index_of(&map, name);
     let area = ["Jita", "Marrow", "Tarn", "Jita"].map(index);
     let found = cuts(&map, &area);
-    assert_eq!(
-        found.systems,
-        [CutSystem {
-            system: index("Marrow"),
-            cut_off: 1
-        }]
-    );
+    assert_eq!(found.systems, [CutSystem { system: index("Marrow"), cut_off: 1 }]);
     assert_eq!(found.bridges.len(), 2);
     assert_eq!(cuts(&map, &[]), cuts(&map, &[index("Jita")]));
 }
@@ -72,11 +55,8 @@ fn parts(
     without: &[SystemIndex],
     cut: Option<(SystemIndex, SystemIndex)>,
 ) -> Vec<Vec<SystemIndex>> {
-    let mut left: Vec<SystemIndex> = area
-        .iter()
-        .filter(|it| !without.contains(it))
-        .copied()
-        .collect();
+    let mut left: Vec<SystemIndex> =
+        area.iter().filter(|it| !without.contains(it)).copied().collect();
     let mut parts = Vec::new();
     while let Some(first) = left.pop() {
         let mut part = vec![first];

@@ -59,12 +59,7 @@ fn a_matrix_of_any_size_counts_the_jumps_of_shortest_routes() {
         let (from, to) = (some(count), some(20));
         let avoid = Avoid::new(&map, some(10).into_iter().map(Avoided::System)).unwrap();
         let ends = some(6).into_iter().zip(some(6));
-        let extra = |(at, (from, to))| Extra {
-            from,
-            to,
-            both_ways: at % 2 == 0,
-            cost: None,
-        };
+        let extra = |(at, (from, to))| Extra { from, to, both_ways: at % 2 == 0, cost: None };
         let extras: Vec<Extra> = (0..).zip(ends.filter(|(a, b)| a != b)).map(extra).collect();
         let extras = Extras::new(extras).unwrap();
         let matrix = distances(&map, &from, &to, &avoid, &extras).unwrap();

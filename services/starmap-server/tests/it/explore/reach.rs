@@ -12,13 +12,9 @@ use crate::common::{LIGHT_YEAR, index_of, real, small, small_parts};
 fn jump_drives_reach_by_light_years_but_not_into_high_security() {
     let map = small();
     let reach = |from, range, limit| {
-        let found = jump_range(&map, index_of(&map, from), range, limit)
-            .unwrap()
-            .found;
-        let listed = found
-            .list
-            .iter()
-            .map(|it| (map.system(it.system).name.to_string(), it.light_years));
+        let found = jump_range(&map, index_of(&map, from), range, limit).unwrap().found;
+        let listed =
+            found.list.iter().map(|it| (map.system(it.system).name.to_string(), it.light_years));
         (found.total, listed.collect::<Vec<_>>())
     };
     let (total, list) = reach("Rook", 4.0, 10);
@@ -40,10 +36,7 @@ fn a_jump_range_without_positions_is_refused() {
     parts.systems[0].position = None;
     let (map, _) = Map::new(parts).unwrap();
     let error = |name, range| jump_range(&map, index_of(&map, name), range, 1).unwrap_err();
-    assert_eq!(
-        error("Jita", 5.0),
-        JumpRangeError::NoPosition(index_of(&map, "Jita"))
-    );
+    assert_eq!(error("Jita", 5.0), JumpRangeError::NoPosition(index_of(&map, "Jita")));
     assert_eq!(
         error("Jita", 5.0).sentence(&map),
         "the map does not say where Jita is; a map with positions is needed"
@@ -70,12 +63,8 @@ fn a_jump_range_without_positions_is_refused() {
 fn distances_are_a_matrix_with_gaps() {
     let map = small();
     let index = |name| index_of(&map, name);
-    let (jita, amarr, lonely, wend) = (
-        index("Jita"),
-        index("Amarr"),
-        index("Lonely"),
-        index("Wend"),
-    );
+    let (jita, amarr, lonely, wend) =
+        (index("Jita"), index("Amarr"), index("Lonely"), index("Wend"));
     let from = [jita, lonely, wend, jita];
     let to = [amarr, jita, lonely];
     let plain = distances(&map, &from, &to, Avoid::nothing(), Extras::none()).unwrap();
@@ -89,23 +78,11 @@ fn distances_are_a_matrix_with_gaps() {
         ]
     );
     // An avoided system is an end, but not passed; a dear connection is one jump all the same.
-    let avoid = Avoid::new(
-        &map,
-        [Avoided::System(amarr), Avoided::System(index("Tarn"))],
-    )
-    .unwrap();
-    let dear = Extra {
-        from: jita,
-        to: wend,
-        both_ways: false,
-        cost: Cost::new(99.0),
-    };
+    let avoid = Avoid::new(&map, [Avoided::System(amarr), Avoided::System(index("Tarn"))]).unwrap();
+    let dear = Extra { from: jita, to: wend, both_ways: false, cost: Cost::new(99.0) };
     let extras = Extras::new(vec![dear]).unwrap();
     let matrix = distances(&map, &[jita, amarr], &[amarr, wend, jita], &avoid, &extras).unwrap();
-    assert_eq!(
-        matrix,
-        [[Some(5), Some(1), Some(0)], [Some(0), Some(5), Some(5)]]
-    );
+    assert_eq!(matrix, [[Some(5), Some(1), Some(0)], [Some(0), Some(5), Some(5)]]);
 }
 
 #[test]
@@ -113,22 +90,10 @@ fn a_matrix_has_bounds() {
     let map = small();
     let many = vec![index_of(&map, "Jita"); MAX_DISTANCES + 1];
     let error = |from, to| {
-        distances(&map, from, to, Avoid::nothing(), Extras::none())
-            .unwrap_err()
-            .to_string()
+        distances(&map, from, to, Avoid::nothing(), Extras::none()).unwrap_err().to_string()
     };
-    assert_eq!(
-        error(&many, &many[..1]),
-        "from 101: must be between 1 and 100"
-    );
+    assert_eq!(error(&many, &many[..1]), "from 101: must be between 1 and 100");
     assert_eq!(error(&many[..1], &[]), "to 0: must be between 1 and 100");
-    let full = distances(
-        &map,
-        &many[1..],
-        &many[1..],
-        Avoid::nothing(),
-        Extras::none(),
-    )
-    .unwrap();
+    let full = distances(&map, &many[1..], &many[1..], Avoid::nothing(), Extras::none()).unwrap();
     assert!(full.iter().flatten().all(|cell| *cell == Some(0)));
 }

@@ -30,20 +30,9 @@ fn changed(name: &str, change: impl Fn(String) -> String) -> TempDir {
 #[test]
 fn a_folder_of_tables_or_any_of_them_is_a_map() {
     let folder = folder(&small_parts());
-    put(
-        folder.path(),
-        &[
-            ("readme.txt", "hello".to_owned()),
-            ("a.bin", "\0".to_owned()),
-        ],
-    );
+    put(folder.path(), &[("readme.txt", "hello".to_owned()), ("a.bin", "\0".to_owned())]);
     fs::create_dir(folder.path().join("old")).unwrap();
-    for name in [
-        "",
-        "mapSolarSystems.csv",
-        "mapRegions.csv",
-        "mapSolarSystemJumps.csv",
-    ] {
+    for name in ["", "mapSolarSystems.csv", "mapRegions.csv", "mapSolarSystemJumps.csv"] {
         let loaded = load(&folder.path().join(name)).unwrap();
         assert_same(&loaded.map, &small());
         assert_eq!(loaded.format, Format::Csv);
@@ -95,10 +84,7 @@ fn positions_may_have_a_table_of_their_own() {
     let path = folder.path().join("positions.csv.gz");
     fs::write(path, gzip(positions.as_bytes())).unwrap();
     // The planets of a system are not where the system is.
-    let planets = (
-        "planets.csv",
-        "itemID,solarSystemID,x,y,z\n1,30000001,5,5,5\n".to_owned(),
-    );
+    let planets = ("planets.csv", "itemID,solarSystemID,x,y,z\n1,30000001,5,5,5\n".to_owned());
     put(folder.path(), &[planets]);
     assert_same(&load(folder.path()).unwrap().map, &small());
 }
@@ -126,9 +112,7 @@ fn the_same_map_has_the_same_version_in_any_order_and_another_one_another() {
 
 #[test]
 fn a_system_without_security_is_left_out_and_told() {
-    let folder = changed("mapSolarSystems.csv", |text| {
-        text.replace(",0.9459,", ",None,")
-    });
+    let folder = changed("mapSolarSystems.csv", |text| text.replace(",0.9459,", ",None,"));
     let loaded = load(folder.path()).unwrap();
     assert!(loaded.warnings.contains(&Warning::Incomplete {
         kind: Kind::System,
@@ -164,11 +148,8 @@ fn what_is_wrong_with_a_row_is_said_with_its_line() {
         assert!(said.contains(what), "{what}: {said}");
     }
     let folder = folder(&small_parts());
-    fs::write(
-        folder.path().join("mapRegions.csv"),
-        b"regionID,regionName\n1,M\xfcnchen\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("mapRegions.csv"), b"regionID,regionName\n1,M\xfcnchen\n")
+        .unwrap();
     let said = refusal(folder.path());
     assert_has(&said, &["mapRegions.csv: line 2: regionName is not UTF-8"]);
 }

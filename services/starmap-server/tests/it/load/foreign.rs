@@ -20,23 +20,11 @@ fn every_other_file_is_refused_with_what_it_is_and_what_to_do() {
     let cases: [(&[u8], &str, &str); 26] = [
         (b"", "the file is empty", build),
         (b" \r\n\n", "the file is empty", build),
-        (
-            b"\x80\x02}q\x00.",
-            "a Python pickle; reading one runs whatever code is in it",
-            build,
-        ),
+        (b"\x80\x02}q\x00.", "a Python pickle; reading one runs whatever code is in it", build),
         (b"\x80\x04\x95\x10\0\0\0", pickle, build),
-        (
-            b"\x80\x05\x95\x10\0\0\0\0\0\0\0\x8c\x06igraph",
-            pickle,
-            build,
-        ),
+        (b"\x80\x05\x95\x10\0\0\0\0\0\0\0\x8c\x06igraph", pickle, build),
         (&gzip(b"\x80\x04\x95\x10\0\0\0"), pickle, build),
-        (
-            b"ARIA\0\x01\0\0\0\x10",
-            "ARIA's .universe file, which has a Python pickle in it",
-            build,
-        ),
+        (b"ARIA\0\x01\0\0\0\x10", "ARIA's .universe file, which has a Python pickle in it", build),
         (b"SQLite format 3\0\x10", "an SQLite database", build),
         (b"BZh91AY&SY", packed, unpack),
         (b"\xfd7zXZ\0\0", packed, unpack),
@@ -45,28 +33,16 @@ fn every_other_file_is_refused_with_what_it_is_and_what_to_do() {
         (b"Rar!\x1a\x07\x01", packed, unpack),
         (&gzip(&gzip(b"{}")), packed, unpack),
         (&tar, "a tar archive", unpack),
-        (
-            b"<!DOCTYPE html>\n<p>404",
-            "a page of the web, perhaps the error page",
-            build,
-        ),
+        (b"<!DOCTYPE html>\n<p>404", "a page of the web, perhaps the error page", build),
         (b"\xef\xbb\xbf\n <HTML>", "a page of the web", build),
         (b"<?xml version=\"1.0\"?>", "XML", build),
-        (
-            b"30000001:\n  name: x\n",
-            "YAML, which is not read; the same data",
-            build,
-        ),
+        (b"30000001:\n  name: x\n", "YAML, which is not read; the same data", build),
         (b"---\nborder: true\n", "YAML", build),
         (&yaml_export, "the Static Data Export as YAML", "-jsonl.zip"),
         (&zip(&[("a.txt", "x".to_owned())]), no_systems, build),
         (&zip(&[]), no_systems, build),
         (b"\xff\xfe{\0}\0", "text in UTF-16", "save it as UTF-8"),
-        (
-            b"typeID,typeName\n18,Plagioclase\n",
-            "does not name the columns of a map",
-            build,
-        ),
+        (b"typeID,typeName\n18,Plagioclase\n", "does not name the columns of a map", build),
         (b"\x7fELF\x02\x01\x01\0", unknown, build),
     ];
     for (bytes, what, advice) in cases {
@@ -122,26 +98,17 @@ fn a_word_is_no_map() {
 fn a_folder_without_a_map_says_what_would_be_one() {
     let folder = TempDir::new().unwrap();
     let said = refusal(folder.path());
-    assert_has(
-        &said,
-        &["no file in this folder is a table of solar systems; a map is ARIA's"],
-    );
+    assert_has(&said, &["no file in this folder is a table of solar systems; a map is ARIA's"]);
     write(&small(), &folder.path().join("universe.graph")).unwrap();
     let said = refusal(folder.path());
-    assert_has(
-        &said,
-        &["universe.graph looks like a map by itself: give its path instead"],
-    );
+    assert_has(&said, &["universe.graph looks like a map by itself: give its path instead"]);
 }
 
 #[test]
 fn a_line_of_another_document_is_no_map() {
     let folder = TempDir::new().unwrap();
     put(folder.path(), &export(&small_parts()));
-    put(
-        folder.path(),
-        &[("types.jsonl", "{\"_key\":18}\n{\"_key\":19}\n".to_owned())],
-    );
+    put(folder.path(), &[("types.jsonl", "{\"_key\":18}\n{\"_key\":19}\n".to_owned())]);
     let said = refusal(&folder.path().join("types.jsonl"));
     assert_has(&said, &["types.jsonl: this is JSON, but not"]);
 }
@@ -161,10 +128,7 @@ fn gzip_that_unpacks_to_very_much_is_refused() {
     assert!(bomb.len() < 1 << 20, "{}", bomb.len());
     let (_folder, path) = file("a.json.gz", bomb);
     let said = refusal(&path);
-    assert_has(
-        &said,
-        &["what is packed in the file is larger than the 67108864 bytes"],
-    );
+    assert_has(&said, &["what is packed in the file is larger than the 67108864 bytes"]);
 }
 
 #[cfg(unix)]

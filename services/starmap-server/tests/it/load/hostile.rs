@@ -58,9 +58,7 @@ fn sound(bytes: &[u8]) {
     if let Ok(loaded) = loaded("a", bytes) {
         let checks = verify(&loaded.map);
         let known = ["hubs", "position"];
-        let own = checks
-            .into_iter()
-            .filter(|it| !known.iter().any(|word| it.name.contains(word)));
+        let own = checks.into_iter().filter(|it| !known.iter().any(|word| it.name.contains(word)));
         let own: Vec<_> = own.collect();
         assert!(passed(&own), "{own:?}");
     }

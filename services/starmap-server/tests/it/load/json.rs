@@ -35,12 +35,7 @@ fn the_members_of_the_paper_are_read_as_well() {
         .as_object_mut()
         .unwrap()
         .iter_mut()
-        .map(|(id, it)| {
-            (
-                id.clone(),
-                it.as_object_mut().unwrap().remove("region_id").unwrap(),
-            )
-        })
+        .map(|(id, it)| (id.clone(), it.as_object_mut().unwrap().remove("region_id").unwrap()))
         .collect();
     let systems = std::mem::take(cache["systems"].as_object_mut().unwrap());
     let renamed = systems.into_iter().map(|(id, mut system)| {
@@ -66,11 +61,8 @@ fn gates_of_the_public_api_are_read_as_well() {
     for system in cache["systems"].as_object_mut().unwrap().values_mut() {
         system.as_object_mut().unwrap().remove("stargates");
     }
-    for (gate, (from, to)) in cache["stargates"]
-        .as_object_mut()
-        .unwrap()
-        .values_mut()
-        .zip(&parts.gates)
+    for (gate, (from, to)) in
+        cache["stargates"].as_object_mut().unwrap().values_mut().zip(&parts.gates)
     {
         *gate = json!({ "system_id": from, "destination": { "stargate_id": 9, "system_id": to } });
     }
@@ -81,22 +73,12 @@ fn gates_of_the_public_api_are_read_as_well() {
 fn gates_that_no_system_lists_are_told_if_they_lead_nowhere() {
     let mut cache = aria(&small_parts());
     let gates = cache["stargates"].as_object_mut().unwrap();
-    gates.insert(
-        "60000002".to_owned(),
-        json!({ "destination_system_id": id_of("Jita") }),
-    );
+    gates.insert("60000002".to_owned(), json!({ "destination_system_id": id_of("Jita") }));
     gates.insert("60000001".to_owned(), json!({ "system_id": id_of("Jita") }));
     let (from, to) = (id_of("Jita"), id_of("Velm"));
-    gates.insert(
-        "60000003".to_owned(),
-        json!({ "system_id": from, "destination_system_id": to }),
-    );
+    gates.insert("60000003".to_owned(), json!({ "system_id": from, "destination_system_id": to }));
     let loaded = loaded("a", cache.to_string()).unwrap();
-    let incomplete = |id, lacks| Warning::Incomplete {
-        kind: Kind::Gate,
-        id,
-        lacks,
-    };
+    let incomplete = |id, lacks| Warning::Incomplete { kind: Kind::Gate, id, lacks };
     assert_eq!(
         loaded.warnings,
         [
@@ -116,14 +98,8 @@ fn what_names_what_is_not_there_is_left_out_and_told() {
     cache["constellations"]["20000008"] = json!({ "name": "Regionless" });
     cache["systems"][id("Lonely")]["constellation_id"] = json!(20_000_009);
     cache["systems"][id("Isle-B")]["security"] = Value::Null;
-    cache["systems"][id("J000001")]
-        .as_object_mut()
-        .unwrap()
-        .remove("constellation_id");
-    cache["systems"][id("Jita")]["stargates"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!(5));
+    cache["systems"][id("J000001")].as_object_mut().unwrap().remove("constellation_id");
+    cache["systems"][id("Jita")]["stargates"].as_array_mut().unwrap().push(json!(5));
     cache["stargates"]["50000001"]["destination_system_id"] = json!(6);
     let loaded = loaded("a", cache.to_string()).unwrap();
     let incomplete = |kind, id, lacks| Warning::Incomplete { kind, id, lacks };
@@ -131,36 +107,15 @@ fn what_names_what_is_not_there_is_left_out_and_told() {
         loaded.warnings,
         [
             incomplete(Kind::Constellation, 20_000_008, "region"),
-            Warning::NoGate {
-                system: id_of("Jita"),
-                gate: 5
-            },
+            Warning::NoGate { system: id_of("Jita"), gate: 5 },
             incomplete(Kind::System, id_of("Isle-B"), "security status"),
             incomplete(Kind::System, id_of("J000001"), "constellation"),
-            Warning::NoRegion {
-                constellation: 20_000_009,
-                region: 9
-            },
-            Warning::NoConstellation {
-                system: id_of("Lonely"),
-                constellation: 20_000_009
-            },
-            Warning::NoSystem {
-                from: id_of("Jita"),
-                to: 6
-            },
-            Warning::NoSystem {
-                from: id_of("Isle-A"),
-                to: id_of("Isle-B")
-            },
-            Warning::NoSystem {
-                from: id_of("Isle-B"),
-                to: id_of("Isle-A")
-            },
-            Warning::OneWay {
-                from: id_of("Ostra"),
-                to: id_of("Jita")
-            },
+            Warning::NoRegion { constellation: 20_000_009, region: 9 },
+            Warning::NoConstellation { system: id_of("Lonely"), constellation: 20_000_009 },
+            Warning::NoSystem { from: id_of("Jita"), to: 6 },
+            Warning::NoSystem { from: id_of("Isle-A"), to: id_of("Isle-B") },
+            Warning::NoSystem { from: id_of("Isle-B"), to: id_of("Isle-A") },
+            Warning::OneWay { from: id_of("Ostra"), to: id_of("Jita") },
         ]
     );
     assert_eq!(loaded.map.systems().len(), 17);
@@ -196,10 +151,7 @@ fn other_json_and_broken_json_are_refused() {
             "invalid type: integer `5`, expected an object with an entry for each id",
         ),
         ("[1]", "this is a list in JSON"),
-        (
-            "{\"systems\": {}}",
-            "this makes no map: there is no system in it",
-        ),
+        ("{\"systems\": {}}", "this makes no map: there is no system in it"),
         (
             "{\"systems\": {\"x\": {\"name\": \"X\"}}}",
             "a system is there under a key that is not an id",
@@ -208,29 +160,19 @@ fn other_json_and_broken_json_are_refused() {
             "{\"systems\": {\"3\": {\"name\": \"X\"",
             "EOF while parsing an object at line 1 column 30",
         ),
-        (
-            "{\"systems\": {}, \"systems\": {}}",
-            "duplicate field `systems`",
-        ),
+        ("{\"systems\": {}, \"systems\": {}}", "duplicate field `systems`"),
     ] {
         let (_folder, path) = file("a.json", text);
         let said = refusal(&path);
-        assert!(
-            said.contains(what) && said.contains("a.json"),
-            "{text}: {said}"
-        );
+        assert!(said.contains(what) && said.contains("a.json"), "{text}: {said}");
     }
 }
 
 #[test]
 fn more_entries_than_a_map_may_have_are_refused() {
-    let regions: serde_json::Map<String, Value> = (0..=5_000)
-        .map(|id: u32| (id.to_string(), json!({ "name": "R" })))
-        .collect();
-    let (_folder, path) = file(
-        "a",
-        json!({ "regions": regions, "systems": {} }).to_string(),
-    );
+    let regions: serde_json::Map<String, Value> =
+        (0..=5_000).map(|id: u32| (id.to_string(), json!({ "name": "R" }))).collect();
+    let (_folder, path) = file("a", json!({ "regions": regions, "systems": {} }).to_string());
     assert_has(&refusal(&path), &["there are more than the 5000 entries"]);
     let mut cache = aria(&small_parts());
     cache["systems"][id_of("Jita").to_string()]["stargates"] = json!(vec![1; 1_000_001]);
@@ -242,10 +184,7 @@ fn more_entries_than_a_map_may_have_are_refused() {
 fn a_large_map_comes_back() {
     let parts = generated(5, 3_000);
     let loaded = loaded("a", serde_json::to_string_pretty(&aria(&parts)).unwrap()).unwrap();
-    assert_same(
-        &loaded.map,
-        &starmap_server::map::Map::new(parts).unwrap().0,
-    );
+    assert_same(&loaded.map, &starmap_server::map::Map::new(parts).unwrap().0);
 }
 
 #[test]
@@ -257,14 +196,8 @@ fn the_real_cache_is_the_real_map() {
     assert_eq!(loaded.warnings, []);
     assert_eq!(loaded.map.version(), "2026-02-03T12:35:19Z");
     assert_eq!(loaded.map.connections(), real.connections());
-    for (index, (a, b)) in real
-        .indices()
-        .zip(real.systems().iter().zip(loaded.map.systems()))
-    {
-        assert_eq!(
-            (a.id, &a.name, a.security.to_bits()),
-            (b.id, &b.name, b.security.to_bits())
-        );
+    for (index, (a, b)) in real.indices().zip(real.systems().iter().zip(loaded.map.systems())) {
+        assert_eq!((a.id, &a.name, a.security.to_bits()), (b.id, &b.name, b.security.to_bits()));
         assert_eq!(real.neighbours(index), loaded.map.neighbours(index));
     }
     assert_eq!(index_of(&loaded.map, "Jita"), index_of(&real, "Jita"));

@@ -42,9 +42,7 @@ fn it_is_written_with_the_folders_above_it_or_not_at_all() {
     write(&small(), &path).unwrap();
     assert_same(&load(&path).unwrap().map, &small());
     // A file stands where a folder should be.
-    let error = write(&small(), &path.join("below"))
-        .unwrap_err()
-        .to_string();
+    let error = write(&small(), &path.join("below")).unwrap_err().to_string();
     assert!(error.contains("universe.graph"), "{error}");
     assert_same(&load(&path).unwrap().map, &small());
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
@@ -76,10 +74,7 @@ fn damage_and_a_newer_version_are_told_apart() {
     *file.last_mut().unwrap() ^= 1;
     assert_has(&said(&file), &["the file is damaged: its checksum"]);
     file[8] = 2;
-    assert_has(
-        &said(&file),
-        &["version 2 of the map format, which is newer"],
-    );
+    assert_has(&said(&file), &["version 2 of the map format, which is newer"]);
     assert_has(&said(&file[..9]), &["it has no version"]);
 }
 
@@ -90,13 +85,7 @@ fn said(bytes: &[u8]) -> String {
 
 /// A file with the right checksum around this body.
 fn sealed(body: &[u8]) -> Vec<u8> {
-    [
-        b"\x93STARMAP".as_slice(),
-        &1_u16.to_le_bytes(),
-        &Sha256::digest(body),
-        body,
-    ]
-    .concat()
+    [b"\x93STARMAP".as_slice(), &1_u16.to_le_bytes(), &Sha256::digest(body), body].concat()
 }
 
 #[test]
@@ -115,16 +104,11 @@ fn the_layout_is_as_it_is_documented() {
     ]
     .concat();
     let map = loaded("a", sealed(&body)).unwrap().map;
-    let [a, b] = map.systems() else {
-        panic!("{map:?}")
-    };
+    let [a, b] = map.systems() else { panic!("{map:?}") };
     assert_eq!((a.id, &*a.name, a.security), (9, "A", 0.5));
     let bits = |position: Option<[f64; 3]>| position.unwrap().map(f64::to_bits);
     assert_eq!(bits(a.position), bits(Some([300.0, -0.0, many_digits])));
-    assert_eq!(
-        (b.id, &*b.name, b.security, b.position),
-        (209, "B", -1.0, None)
-    );
+    assert_eq!((b.id, &*b.name, b.security, b.position), (209, "B", -1.0, None));
     assert_eq!((map.version(), map.connections()), ("v", 1));
     assert_eq!(encode(&map), sealed(&body));
 }
@@ -154,10 +138,7 @@ fn a_body_made_to_deceive_is_refused_without_believing_its_lengths() {
         b"\x00\x01\x07\x01R\x01\x07\x01C\x00\x01\x07\x01S\x00\x15\x00\x00\x00\x00",
     ] {
         let said = said(&sealed(body));
-        assert!(
-            said.contains("its body does not follow the format"),
-            "{body:?}: {said}"
-        );
+        assert!(said.contains("its body does not follow the format"), "{body:?}: {said}");
     }
     // The last but one without its neighbour, and the last without what is behind it, are maps.
     let fine = b"\x00\x01\x07\x01R\x01\x07\x01C\x00\x01\x07\x01S\x00\x15\x00\x00\x00";

@@ -39,17 +39,13 @@ fn the_unpacked_folder_and_a_document_in_it_are_read_as_well() {
 #[test]
 fn names_may_be_plain_and_documents_in_a_folder_of_the_zip() {
     let documents = export(&small_parts()).into_iter().map(|(name, text)| {
-        let text = text
-            .replace("{\"de\":\"anders\",\"en\":", "")
-            .replace("\"},", "\",");
+        let text = text.replace("{\"de\":\"anders\",\"en\":", "").replace("\"},", "\",");
         (format!("eve/{name}"), text.replace("\"}}", "\"}"))
     });
     let documents: Vec<(String, String)> = documents.collect();
     assert!(!documents[3].1.contains("anders"));
-    let entries: Vec<(&str, String)> = documents
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.clone()))
-        .collect();
+    let entries: Vec<(&str, String)> =
+        documents.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
     assert_same(&loaded("a", zip(&entries)).unwrap().map, &small());
 }
 
@@ -62,27 +58,15 @@ fn what_is_wrong_with_a_line_is_said_with_its_document() {
             &|it| it.replacen("\"_key\":30000003", "\"_key\":\"x\"", 1),
             "mapSolarSystems.jsonl: line 3: column",
         ),
-        (
-            3,
-            &|it| it.replacen("\"en\"", "\"fr\"", 1),
-            "mapSolarSystems.jsonl: line 1: column",
-        ),
+        (3, &|it| it.replacen("\"en\"", "\"fr\"", 1), "mapSolarSystems.jsonl: line 1: column"),
         (
             4,
             &|it| it.get(..it.len() - 9).unwrap().to_owned(),
             "mapStargates.jsonl: line 36: column",
         ),
-        (
-            2,
-            &|it| format!("{it}5\n"),
-            "mapConstellations.jsonl: line 6: column",
-        ),
+        (2, &|it| format!("{it}5\n"), "mapConstellations.jsonl: line 6: column"),
         (1, &|it| it.repeat(2), "two regions have the id 10000001"),
-        (
-            1,
-            &|it| "{\"_key\":1,\"name\":\"R\"}\n".repeat(5_001) + it,
-            "more than the 5000 regions",
-        ),
+        (1, &|it| "{\"_key\":1,\"name\":\"R\"}\n".repeat(5_001) + it, "more than the 5000 regions"),
     ];
     for (place, change, what) in cases {
         let mut documents = export(&small_parts());

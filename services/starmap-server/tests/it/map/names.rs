@@ -11,10 +11,7 @@ use super::super::common::generated;
 fn named(names: &[String]) -> Map {
     let parts = generated(1, names.len());
     let named = parts.systems.into_iter().zip(names);
-    let systems = named.map(|(system, name)| PartsSystem {
-        name: name.clone(),
-        ..system
-    });
+    let systems = named.map(|(system, name)| PartsSystem { name: name.clone(), ..system });
     let systems = systems.collect();
     Map::new(Parts { systems, ..parts }).unwrap().0
 }

@@ -55,19 +55,13 @@ async fn ways_take_them_unless_they_are_not_wanted() {
         assert_eq!(names(&route["names"]), way, "{more}");
     }
     let route = ask(&server, "route", ends(json!({}))).await.unwrap();
-    assert_eq!(
-        route["connections_used"],
-        json!([{"from": "Jita", "to": "Pell"}])
-    );
+    assert_eq!(route["connections_used"], json!([{"from": "Jita", "to": "Pell"}]));
     // One way, with its cost.
     let out = json!({"origin": "Jita", "destination": "Isle-B"});
     let out = ask(&server, "route", out).await.unwrap();
     assert_eq!((&out["jumps"], &out["cost"]), (&json!(3), &json!(6.0)));
     let back = json!({"origin": "Isle-B", "destination": "Jita"});
-    assert_eq!(
-        ask(&server, "route", back).await.unwrap_err()["code"],
-        "ROUTE_NOT_FOUND"
-    );
+    assert_eq!(ask(&server, "route", back).await.unwrap_err()["code"], "ROUTE_NOT_FOUND");
     // A call that cannot be meant is named by its own number.
     let circle = json!({"connections": [{"from": "Jita", "to": "Jita"}]});
     let circle = ask(&server, "route", ends(circle)).await.unwrap_err();
@@ -83,20 +77,14 @@ async fn what_else_is_about_ways_takes_them_too() {
     assert!(ask(&server, "analyze", way.clone()).await.is_ok());
     let mut gates = way.clone();
     gates["own_connections"] = json!(false);
-    assert_eq!(
-        ask(&server, "analyze", gates).await.unwrap_err()["code"],
-        "ROUTE_NOT_FOUND"
-    );
+    assert_eq!(ask(&server, "analyze", gates).await.unwrap_err()["code"], "ROUTE_NOT_FOUND");
     let jumps = json!({"systems": ["Jita"], "to": ["Amarr", "Isle-A"]});
     let found = ask(&server, "distances", jumps).await.unwrap();
     assert_eq!(found["jumps"], json!([["Jita", 2, 2]]));
     // Through Marrow, where it is dangerous, no way has to go.
     let risk = json!({"origin": "Jita", "destination": "Amarr"});
     let risk = ask(&server, "gatecamp_risk", risk).await.unwrap();
-    assert_eq!(
-        (&risk["systems"], &risk["overall_risk"]),
-        (&json!(3), &json!("none"))
-    );
+    assert_eq!((&risk["systems"], &risk["overall_risk"]), (&json!(3), &json!("none")));
     let client = connect(&server, ERAS[1]).await;
     let uri = json!({"uri": "starmap://picture/route/Jita/Amarr"});
     let picture = client.request("resources/read", uri).await.unwrap();

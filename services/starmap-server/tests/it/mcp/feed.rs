@@ -16,9 +16,8 @@ use crate::harness::{Built, binary, call, soon, to_amarr};
 /// A killmail so many seconds ago, in the form of the websocket.
 fn mail(id: u64, ago: i64, system: &str, victim: u64, side: u64, by: &[u64]) -> Value {
     let time = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(ago);
-    let attackers = by
-        .iter()
-        .map(|side| json!({"character_id": side + 9_000, "corporation_id": side}));
+    let attackers =
+        by.iter().map(|side| json!({"character_id": side + 9_000, "corporation_id": side}));
     json!({
         "killmail_id": id,
         "killmail_time": time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -63,9 +62,7 @@ fn lines() -> String {
 async fn server(graph: &Path, more: &[&str]) -> Client {
     let mut command = binary("starmap-server");
     command.arg("mcp").arg("--graph").arg(graph).args(more);
-    Client::stdio(command, ClientConfig::new(Era::Modern))
-        .await
-        .unwrap()
+    Client::stdio(command, ClientConfig::new(Era::Modern)).await.unwrap()
 }
 
 /// Asks until the feed has so many kills in Marrow.
@@ -97,13 +94,8 @@ async fn a_file_is_followed_and_camps_are_told_from_fights() {
     assert_has(&warnings, &["Marrow (6 kills, a gate camp)"]);
     let risk = json!({"route": ["Jita", "Marrow", "Tarn"]});
     let risk = call(&client, "gatecamp_risk", risk).await.unwrap();
-    assert_eq!(
-        (&risk["overall_risk"], &risk["risks"][0][5]),
-        (&json!("high"), &json!("camp"))
-    );
-    let old = call(&client, "activity", json!({"systems": ["Sable", "Rook"]}))
-        .await
-        .unwrap();
+    assert_eq!((&risk["overall_risk"], &risk["risks"][0][5]), (&json!("high"), &json!("camp")));
+    let old = call(&client, "activity", json!({"systems": ["Sable", "Rook"]})).await.unwrap();
     assert_eq!(old["systems"][0][2], 0);
     assert_eq!(old["systems"][1][2], 0);
     // Ways round it: by a threshold, and by weight.
@@ -138,10 +130,7 @@ async fn old_data_never_judges_the_risk_without_a_word() {
     let built = Built::new();
     let server = built.live_server();
     let month = std::time::SystemTime::now() - Duration::from_secs(30 * 86_400);
-    let dump = std::fs::File::options()
-        .write(true)
-        .open(built.dump())
-        .unwrap();
+    let dump = std::fs::File::options().write(true).open(built.dump()).unwrap();
     dump.set_modified(month).unwrap();
     server.load_activity().unwrap();
     for era in crate::harness::ERAS {

@@ -44,14 +44,9 @@ async fn strange_names_are_unknown_and_told_back_harmlessly() {
                 let error = call(&client, tool, arguments).await.unwrap_err();
                 assert_eq!(error["code"], "SYSTEM_NOT_FOUND", "{tool} {name:?}");
                 let message = error["message"].as_str().unwrap();
-                assert!(
-                    message.len() < 500 && !message.contains(char::is_control),
-                    "{message:?}"
-                );
+                assert!(message.len() < 500 && !message.contains(char::is_control), "{message:?}");
             }
-            let found = call(&client, "systems", json!({"systems": [name]}))
-                .await
-                .unwrap();
+            let found = call(&client, "systems", json!({"systems": [name]})).await.unwrap();
             assert_eq!(found["found"], 0);
             assert!(found.to_string().len() < 700, "{found}");
         }
@@ -83,31 +78,18 @@ async fn lists_without_end_and_numbers_that_are_none_are_refused() {
             ("nearest", json!({"origin": "Jita", "max_kills": -1})),
             ("nearest", json!({"origin": "Jita", "max_kills": 1e20})),
             ("loop", json!({"origin": {"$ref": "x"}})),
-            (
-                "loop",
-                json!({"origin": "Jita", "target_jumps": [[[[[20]]]]]}),
-            ),
+            ("loop", json!({"origin": "Jita", "target_jumps": [[[[[20]]]]]})),
         ] {
             let error = call(&client, tool, arguments).await.unwrap_err();
             assert_eq!(error["code"], "INVALID_PARAMETER", "{tool}: {error}");
-            assert!(
-                error.to_string().len() < 20_000,
-                "{tool}: {}",
-                error.to_string().len()
-            );
+            assert!(error.to_string().len() < 20_000, "{tool}: {}", error.to_string().len());
         }
         // The largest that the bounds allow is answered.
         let most = vec!["Jita"; 200];
-        let found = call(
-            &client,
-            "systems",
-            json!({"systems": most, "detail": "full"}),
-        )
-        .await;
+        let found = call(&client, "systems", json!({"systems": most, "detail": "full"})).await;
         assert_eq!(found.unwrap()["found"], 200);
-        let bridges: Vec<Value> = (0..500)
-            .map(|_| json!({"from": "Jita", "to": "Umbra"}))
-            .collect();
+        let bridges: Vec<Value> =
+            (0..500).map(|_| json!({"from": "Jita", "to": "Umbra"})).collect();
         let route = json!({"origin": "Jita", "destination": "Umbra", "connections": bridges, "alternatives": 10});
         assert_eq!(call(&client, "route", route).await.unwrap()["jumps"], 1);
     }
@@ -118,30 +100,20 @@ async fn strange_uris_are_not_found() {
     let built = Built::new();
     let listening = Listening::new(&built.graph(), &[]).await;
     for era in ERAS {
-        let client = Client::http(&listening.url, ClientConfig::new(era))
-            .await
-            .unwrap();
+        let client = Client::http(&listening.url, ClientConfig::new(era)).await.unwrap();
         for uri in [
             "starmap://system/%00".to_owned(),
             "starmap://system/%2e%2e%2f%2e%2e".to_owned(),
             format!("starmap://system/{}", "a".repeat(5_000)),
-            format!(
-                "starmap://picture/route/{0}/{0}",
-                "%F0%9F%98%80".repeat(100)
-            ),
+            format!("starmap://picture/route/{0}/{0}", "%F0%9F%98%80".repeat(100)),
             "starmap://picture/route/Jita/Amarr?mode=%3Csvg%3E".to_owned(),
             "starmap://region/<>".to_owned(),
         ] {
             let read = client.request("resources/read", json!({"uri": uri}));
             let error = soon(read).await.unwrap_err().to_string();
-            assert!(
-                error.len() < 7_000 && !error.contains(char::is_control),
-                "{uri}: {error}"
-            );
+            assert!(error.len() < 7_000 && !error.contains(char::is_control), "{uri}: {error}");
         }
-        call(&client, "systems", json!({"systems": ["Jita"]}))
-            .await
-            .unwrap();
+        call(&client, "systems", json!({"systems": ["Jita"]})).await.unwrap();
     }
 }
 
@@ -151,17 +123,9 @@ async fn garbage_on_the_pipe_does_not_end_the_server() {
     let piped = std::process::Stdio::piped;
     let mut command = binary("starmap-server");
     command.args(["mcp", "--graph"]).arg(built.graph());
-    let mut child = command
-        .stdin(piped())
-        .stdout(piped())
-        .stderr(piped())
-        .spawn()
-        .unwrap();
+    let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin
-        .write_all(b"\xff\xfe not JSON\n[]\n{\"jsonrpc\":\"2.0\"\n\n")
-        .await
-        .unwrap();
+    stdin.write_all(b"\xff\xfe not JSON\n[]\n{\"jsonrpc\":\"2.0\"\n\n").await.unwrap();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -169,19 +133,13 @@ async fn garbage_on_the_pipe_does_not_end_the_server() {
     });
     let call = json!({"jsonrpc": "2.0", "id": "last", "method": "tools/call",
                       "params": {"name": "systems", "arguments": {"systems": ["Jita"]}, "_meta": meta}});
-    stdin
-        .write_all(format!("{call}\n").as_bytes())
-        .await
-        .unwrap();
+    stdin.write_all(format!("{call}\n").as_bytes()).await.unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     loop {
         let line = soon(lines.next_line()).await.unwrap().expect("an answer");
         let answer: Value = serde_json::from_str(&line).expect("stdout has the protocol alone");
         if answer["id"] == "last" {
-            assert_eq!(
-                answer["result"]["structuredContent"]["found"], 1,
-                "{answer}"
-            );
+            assert_eq!(answer["result"]["structuredContent"]["found"], 1, "{answer}");
             break;
         }
     }

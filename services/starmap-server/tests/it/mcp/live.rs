@@ -17,9 +17,7 @@ async fn answer_of(tool: &str, arguments: Value) -> Value {
 /// The error of a tool with the overlay.
 async fn error_of(tool: &str, arguments: Value) -> Value {
     let server = Built::new().live_server();
-    ask_in_both_eras(&server, tool, arguments)
-        .await
-        .unwrap_err()
+    ask_in_both_eras(&server, tool, arguments).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -27,13 +25,7 @@ async fn systems_are_told_with_what_happens_there() {
     let route = answer_of("route", json!({"origin": "Jita", "destination": "Amarr"})).await;
     assert_eq!(route["activity"]["kills"], json!({"Marrow": 21, "Tarn": 5}));
     let dangerous = "Dangerous: Marrow (21 kills), Tarn (5 kills)";
-    assert!(
-        route["warnings"]
-            .as_array()
-            .unwrap()
-            .contains(&json!(dangerous)),
-        "{route}"
-    );
+    assert!(route["warnings"].as_array().unwrap().contains(&json!(dangerous)), "{route}");
     let full = answer_of("systems", json!({"systems": "Marrow", "detail": "full"})).await;
     assert_eq!(
         full["systems"][0]["activity"],
@@ -55,10 +47,7 @@ async fn every_tool_that_names_a_dangerous_system_says_so() {
         ("borders", json!({"origin": "Jita"})),
         ("chokepoints", json!({"around": "Marrow", "max_jumps": 1})),
         ("distances", json!({"systems": ["Jita", "Marrow"]})),
-        (
-            "optimize_waypoints",
-            json!({"waypoints": ["Jita", "Marrow"]}),
-        ),
+        ("optimize_waypoints", json!({"waypoints": ["Jita", "Marrow"]})),
         ("activity", json!({"systems": "Marrow"})),
         ("hotspots", jumps),
         ("gatecamp_risk", json!({"route": ["Jita", "Marrow"]})),
@@ -71,21 +60,16 @@ async fn every_tool_that_names_a_dangerous_system_says_so() {
         // Where the body has the figures they are not repeated.
         let figures = activity.unwrap_or_else(|| answer.clone()).to_string();
         let counted = ["\"Marrow\":21", "\"LOW\",21", "\"LOW\",15,6"];
-        assert!(
-            counted.iter().any(|it| figures.contains(it)),
-            "{tool}: {figures}"
-        );
+        assert!(counted.iter().any(|it| figures.contains(it)), "{tool}: {figures}");
         assert!(warnings.contains("Marrow (21 kills)"), "{tool}: {warnings}");
     }
 }
 
 #[tokio::test]
 async fn activity_has_levels() {
-    let found = answer_of(
-        "activity",
-        json!({"systems": ["Marrow", "Nowhere", "Tarn", "Nadir", "Jita"]}),
-    )
-    .await;
+    let found =
+        answer_of("activity", json!({"systems": ["Marrow", "Nowhere", "Tarn", "Nadir", "Jita"]}))
+            .await;
     assert_eq!(found["not_found"], json!(["Nowhere"]));
     assert_eq!(
         found["columns"],
@@ -102,10 +86,8 @@ async fn activity_has_levels() {
         ])
     );
     let rows = found["systems"].as_array().unwrap();
-    let levels: Vec<[&str; 3]> = rows
-        .iter()
-        .map(|it| [6, 7, 8].map(|level| it[level].as_str().unwrap()))
-        .collect();
+    let levels: Vec<[&str; 3]> =
+        rows.iter().map(|it| [6, 7, 8].map(|level| it[level].as_str().unwrap())).collect();
     assert_eq!(
         levels,
         [
@@ -121,22 +103,12 @@ async fn activity_has_levels() {
 async fn hotspots_are_the_busiest_first() {
     let kills = answer_of("hotspots", json!({"origin": "Jita"})).await;
     assert_eq!(names(&kills["hotspots"]), ["Marrow", "Tarn"]);
-    assert_eq!(
-        (&kills["hotspots"][0][3], &kills["hotspots"][0][2]),
-        (&json!(21), &json!(1))
-    );
+    assert_eq!((&kills["hotspots"][0][3], &kills["hotspots"][0][2]), (&json!(21), &json!(1)));
     let ratting =
         json!({"origin": "Jita", "activity_type": "ratting", "max_jumps": 30, "limit": 1});
     let ratting = answer_of("hotspots", ratting).await;
-    assert_eq!(
-        (names(&ratting["hotspots"]), &ratting["total_found"]),
-        (vec!["Nadir"], &json!(2))
-    );
-    let wrong = error_of(
-        "hotspots",
-        json!({"origin": "Jita", "activity_type": "mining"}),
-    )
-    .await;
+    assert_eq!((names(&ratting["hotspots"]), &ratting["total_found"]), (vec!["Nadir"], &json!(2)));
+    let wrong = error_of("hotspots", json!({"origin": "Jita", "activity_type": "mining"})).await;
     assert_eq!(wrong["data"]["parameter"], "activity_type");
 }
 
@@ -147,10 +119,7 @@ async fn gate_camps_are_feared_where_ships_died() {
         json!({"route": ["Jita", "Marrow", "Tarn", "Amarr"]}),
     ] {
         let risk = answer_of("gatecamp_risk", way).await;
-        assert_eq!(
-            (&risk["overall_risk"], &risk["systems"]),
-            (&json!("extreme"), &json!(4))
-        );
+        assert_eq!((&risk["overall_risk"], &risk["systems"]), (&json!("extreme"), &json!(4)));
         assert_eq!(
             (&risk["columns"], &risk["risks"]),
             (
@@ -164,22 +133,13 @@ async fn gate_camps_are_feared_where_ships_died() {
     }
     let safe = to_amarr(json!({"mode": "safe"}));
     let safe = answer_of("gatecamp_risk", safe).await;
-    assert_eq!(
-        (&safe["overall_risk"], &safe["risks"]),
-        (&json!("none"), &json!([]))
-    );
+    assert_eq!((&safe["overall_risk"], &safe["risks"]), (&json!("none"), &json!([])));
     for (wrong, parameter) in [
         (json!({}), "origin"),
         (json!({"origin": "Jita"}), "destination"),
-        (
-            json!({"route": ["Jita"], "origin": "Jita", "destination": "Amarr"}),
-            "route",
-        ),
+        (json!({"route": ["Jita"], "origin": "Jita", "destination": "Amarr"}), "route"),
     ] {
-        assert_eq!(
-            error_of("gatecamp_risk", wrong).await["data"]["parameter"],
-            parameter
-        );
+        assert_eq!(error_of("gatecamp_risk", wrong).await["data"]["parameter"], parameter);
     }
 }
 
@@ -189,14 +149,7 @@ async fn front_lines_are_the_most_fought_for_first() {
     assert_eq!(
         (&fronts["columns"], &fronts["systems"]),
         (
-            &json!([
-                "name",
-                "owner",
-                "occupier",
-                "contested",
-                "contested_percent",
-                "region"
-            ]),
+            &json!(["name", "owner", "occupier", "contested", "contested_percent", "region"]),
             &json!([
                 [
                     "Sable",
@@ -206,14 +159,7 @@ async fn front_lines_are_the_most_fought_for_first() {
                     100.0,
                     "Southreach"
                 ],
-                [
-                    "Rook",
-                    "Minmatar Republic",
-                    "Minmatar Republic",
-                    "contested",
-                    25.0,
-                    "Northmark"
-                ],
+                ["Rook", "Minmatar Republic", "Minmatar Republic", "contested", 25.0, "Northmark"],
             ])
         )
     );
@@ -230,10 +176,7 @@ async fn front_lines_are_the_most_fought_for_first() {
 async fn nearest_can_ask_for_quiet_places() {
     let quiet = json!({"origin": "Jita", "security_class": "LOW", "max_kills": 5, "limit": 1});
     let quiet = answer_of("nearest", quiet).await;
-    assert_eq!(
-        (names(&quiet["systems"]), &quiet["total_found"]),
-        (vec!["Tarn"], &json!(2))
-    );
+    assert_eq!((names(&quiet["systems"]), &quiet["total_found"]), (vec!["Tarn"], &json!(2)));
     let ratted = answer_of("nearest", json!({"origin": "Jita", "min_npc_kills": 100})).await;
     assert_eq!(names(&ratted["systems"]), ["Nadir"]);
 }
@@ -269,18 +212,13 @@ async fn what_a_dump_does_not_tell_of_is_not_taken_for_nothing() {
     }
     let jita = json!({"systems": ["Jita"]});
     let found = ask(jumps(), "activity", jita.clone()).await.unwrap();
-    assert_eq!(
-        found["columns"],
-        json!(["name", "security_class", "ship_jumps", "jumps_level"])
-    );
+    assert_eq!(found["columns"], json!(["name", "security_class", "ship_jumps", "jumps_level"]));
     assert_eq!(found["systems"], json!([["Jita", "HIGH", 812, "extreme"]]));
     let full = json!({"systems": ["Jita"], "detail": "full"});
     let found = ask(jumps(), "systems", full).await.unwrap();
     assert_eq!(found["systems"][0]["activity"], json!({"ship_jumps": 812}));
     assert_eq!(found["activity"].get("kills"), None);
-    let found = ask(kills(), "activity", json!({"systems": ["Tarn"]}))
-        .await
-        .unwrap();
+    let found = ask(kills(), "activity", json!({"systems": ["Tarn"]})).await.unwrap();
     let columns = found["columns"].to_string();
     assert!(!columns.contains("ship_jumps"), "{columns}");
     assert_eq!(found["systems"][0][2], 4);
@@ -292,17 +230,10 @@ async fn the_age_of_the_dump_is_told() {
     let server = built.live_server();
     let dump = built.dump();
     let old = SystemTime::now() - Duration::from_secs(2 * 3_600);
-    File::options()
-        .write(true)
-        .open(&dump)
-        .unwrap()
-        .set_modified(old)
-        .unwrap();
+    File::options().write(true).open(&dump).unwrap().set_modified(old).unwrap();
     server.load_activity().unwrap();
     let client = connect(&server, ERAS[1]).await;
-    let status = call(&client, "activity_cache_status", json!({}))
-        .await
-        .unwrap();
+    let status = call(&client, "activity_cache_status", json!({})).await.unwrap();
     assert_eq!(status["loaded"], true);
     assert_eq!(
         status["has"],
@@ -334,8 +265,6 @@ async fn without_an_overlay_the_live_tools_say_so_and_all_others_work() {
         }
         let tools = client.list_tools().await.unwrap();
         assert!(tools.iter().all(|tool| tool.name != "hotspots"));
-        call(&client, "nearest", json!({"origin": "Jita"}))
-            .await
-            .unwrap();
+        call(&client, "nearest", json!({"origin": "Jita"})).await.unwrap();
     }
 }

@@ -8,14 +8,8 @@ use crate::harness::{Built, call, connect, to_amarr};
 
 async fn refused(tool: &str, arguments: Value, parameter: &str) -> Value {
     let error = error_of(tool, arguments.clone()).await;
-    assert_eq!(
-        error["code"], "INVALID_PARAMETER",
-        "{tool} {arguments}: {error}"
-    );
-    assert_eq!(
-        error["data"]["parameter"], parameter,
-        "{tool} {arguments}: {error}"
-    );
+    assert_eq!(error["code"], "INVALID_PARAMETER", "{tool} {arguments}: {error}");
+    assert_eq!(error["data"]["parameter"], parameter, "{tool} {arguments}: {error}");
     let reason = error["data"]["reason"].as_str().unwrap();
     assert_eq!(error["message"], format!("Invalid {parameter}: {reason}"));
     assert!(error["data"]["value"].is_string(), "{error}");
@@ -40,16 +34,8 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
         ("route", ends("alternatives", json!(11)), "alternatives"),
         ("route", ends("unknown", json!(1)), "unknown"),
         ("route", ends("detail", json!("all")), "detail"),
-        (
-            "route",
-            ends("avoid_systems", json!([[1]])),
-            "avoid_systems.0",
-        ),
-        (
-            "route",
-            ends("avoid_regions", json!(["Nowhere"])),
-            "avoid_regions",
-        ),
+        ("route", ends("avoid_systems", json!([[1]])), "avoid_systems.0"),
+        ("route", ends("avoid_regions", json!(["Nowhere"])), "avoid_regions"),
         ("route", bridge(json!({"from": "Jita"})), "connections.0.to"),
         ("route", bridge(circle), "connections"),
         ("route", bridge(cheap), "connections.0.cost"),
@@ -75,11 +61,7 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
         ("optimize_waypoints", many, "waypoints"),
         ("distances", too_many, "systems"),
         ("jump_range", origin("light_years", json!(0)), "light_years"),
-        (
-            "jump_range",
-            origin("light_years", json!(101)),
-            "light_years",
-        ),
+        ("jump_range", origin("light_years", json!(101)), "light_years"),
     ];
     for (tool, arguments, parameter) in cases {
         refused(tool, arguments, parameter).await;
@@ -92,11 +74,7 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
     );
     // Several at once are all reported.
     let error = error_of("borders", json!({"limit": 0, "max_jumps": 99, "x": 1})).await;
-    assert_eq!(
-        error["data"]["findings"].as_array().unwrap().len(),
-        4,
-        "{error}"
-    );
+    assert_eq!(error["data"]["findings"].as_array().unwrap().len(), 4, "{error}");
 }
 
 #[tokio::test]
@@ -105,24 +83,14 @@ async fn the_same_question_has_the_same_answer() {
     let server = built.server();
     let client = connect(&server, Era::Modern).await;
     for (tool, arguments) in [
-        (
-            "route",
-            json!({"origin": "Jita", "destination": "Vex-7K", "alternatives": 5}),
-        ),
-        (
-            "loop",
-            json!({"origin": "Jita", "target_jumps": 10, "min_borders": 2}),
-        ),
+        ("route", json!({"origin": "Jita", "destination": "Vex-7K", "alternatives": 5})),
+        ("loop", json!({"origin": "Jita", "target_jumps": 10, "min_borders": 2})),
         ("search", json!({})),
         ("borders", json!({"origin": "Velm"})),
     ] {
         let first = call(&client, tool, arguments.clone()).await.unwrap();
         for _ in 0..3 {
-            assert_eq!(
-                call(&client, tool, arguments.clone()).await.unwrap(),
-                first,
-                "{tool}"
-            );
+            assert_eq!(call(&client, tool, arguments.clone()).await.unwrap(), first, "{tool}");
         }
     }
 }

@@ -40,24 +40,17 @@ async fn prompts_bring_what_the_map_says() {
             assert!(text.contains(told), "{told}: {text}");
         }
         // The ends of the way come as resources that can be read again.
-        let uris: Vec<&str> = haul[1..]
-            .iter()
-            .map(|it| it["content"]["resource"]["uri"].as_str().unwrap())
-            .collect();
+        let uris: Vec<&str> =
+            haul[1..].iter().map(|it| it["content"]["resource"]["uri"].as_str().unwrap()).collect();
         assert_eq!(uris, ["starmap://system/Jita", "starmap://system/Amarr"]);
-        client
-            .request("resources/read", json!({"uri": uris[0]}))
-            .await
-            .unwrap();
+        client.request("resources/read", json!({"uri": uris[0]})).await.unwrap();
 
         let fleet = json!({"origin": "Kestrel", "destination": "Quill", "fleet": "ten cruisers"});
         let fleet = get(&client, "plan_fleet_move", fleet).await.unwrap();
         let text = fleet[0]["content"]["text"].as_str().unwrap();
         assert_has(text, &["Fleet: ten cruisers", "Sable 0.1 > Nadir 0.0"]);
 
-        let roam = get(&client, "plan_roam", json!({"origin": "Pell"}))
-            .await
-            .unwrap();
+        let roam = get(&client, "plan_roam", json!({"origin": "Pell"})).await.unwrap();
         let text = roam[0]["content"]["text"].as_str().unwrap();
         for told in [
             "Pell 0.5 and within 6 jumps",
@@ -76,11 +69,7 @@ async fn a_prompt_for_nowhere_is_refused_in_words() {
     for era in ERAS {
         let client = connect(&server, era).await;
         for (name, arguments, told) in [
-            (
-                "plan_haul",
-                json!({"origin": "Juta", "destination": "Amarr"}),
-                "did you mean Jita?",
-            ),
+            ("plan_haul", json!({"origin": "Juta", "destination": "Amarr"}), "did you mean Jita?"),
             (
                 "plan_haul",
                 json!({"origin": "Jita", "destination": "Isle-A"}),

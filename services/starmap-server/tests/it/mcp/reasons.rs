@@ -40,11 +40,7 @@ async fn empty_lists_say_why_and_what_would_help() {
         ("borders", few, "raise max_jumps"),
         ("borders", high, "highsec_travel_only"),
         ("jump_range", short, "raise light_years"),
-        (
-            "chokepoints",
-            json!({"around": "Lonely"}),
-            "No single system cuts",
-        ),
+        ("chokepoints", json!({"around": "Lonely"}), "No single system cuts"),
     ] {
         let found = warning(tool, arguments.clone()).await;
         assert!(found.contains(why), "{tool} {arguments}: {found}");
@@ -71,10 +67,7 @@ async fn names_are_taken_as_people_type_them() {
     let way = json!({"origin": 30_000_001, "destination": "30000005", "mode": "SAFE", "avoid_systems": "tarn",
                      "avoid_security": "NullSec", "detail": "Names"});
     let found = answer_of("route", way).await;
-    assert_eq!(
-        (&found["mode"], &found["jumps"]),
-        (&json!("safe"), &json!(5))
-    );
+    assert_eq!((&found["mode"], &found["jumps"]), (&json!("safe"), &json!(5)));
     for (arguments, near) in [
         (json!({"mode": "sfae"}), "did you mean safe?"),
         (json!({"orgin": "Jita"}), "origin"),
@@ -96,10 +89,7 @@ async fn loops_stay_in_high_security_and_say_what_does_not_fit() {
         json!({"origin": "Jita", "target_jumps": 10, "min_borders": 3, "security_filter": "any"});
     let trip = answer_of("loop", any).await;
     let entered = trip["security_summary"]["lowsec_jumps"].as_u64().unwrap();
-    assert_eq!(
-        trip.to_string().contains("leaves high security"),
-        entered > 0
-    );
+    assert_eq!(trip.to_string().contains("leaves high security"), entered > 0);
     let long = json!({"origin": "Jita", "target_jumps": 100, "min_borders": 2});
     let trip = answer_of("loop", long).await;
     let warning = trip["warnings"][0].as_str().unwrap();
@@ -110,55 +100,28 @@ async fn loops_stay_in_high_security_and_say_what_does_not_fit() {
 async fn chokepoints_and_the_nearest_of_a_list() {
     let cuts = answer_of("chokepoints", json!({"around": "Pell", "max_jumps": 30})).await;
     assert_eq!(cuts["systems"][0], json!(["Pell", 7]));
-    assert!(
-        cuts["gates"]
-            .as_array()
-            .unwrap()
-            .contains(&json!(["Pell", "Rook", 7])),
-        "{cuts}"
-    );
+    assert!(cuts["gates"].as_array().unwrap().contains(&json!(["Pell", "Rook", 7])), "{cuts}");
     answer_of("chokepoints", json!({"around": "Northmark"})).await;
     let near = json!({"origin": "Rook", "among": "trade hubs"});
     let near = answer_of("nearest", near).await;
-    assert_eq!(
-        near["systems"],
-        json!([["Amarr", 1.0, 2, "Northmark"], ["Jita", 0.9459, 5]])
-    );
+    assert_eq!(near["systems"], json!([["Amarr", 1.0, 2, "Northmark"], ["Jita", 0.9459, 5]]));
 }
 
 #[tokio::test]
 async fn the_games_rules_on_the_real_map_and_every_tool_as_a_command() {
     let Some(folder) = real_folder() else { return };
     for (command, says) in [
-        (
-            "jump_range origin=Tama light_years=9 limit=3",
-            "high security",
-        ),
-        (
-            "jump_range origin=Thera light_years=5",
-            "wormhole space, where jump drives do not work",
-        ),
-        (
-            "route Jita Thera",
-            "wormhole space, which no gates join to the rest; give the wormholes",
-        ),
-        (
-            "route Jita Ignebaener",
-            "Pochven, which no gates join to the rest",
-        ),
+        ("jump_range origin=Tama light_years=9 limit=3", "high security"),
+        ("jump_range origin=Thera light_years=5", "wormhole space, where jump drives do not work"),
+        ("route Jita Thera", "wormhole space, which no gates join to the rest; give the wormholes"),
+        ("route Jita Ignebaener", "Pochven, which no gates join to the rest"),
         (
             "search origin=Thera max_jumps=3",
             "No way leads on from Thera (Thera is in wormhole space",
         ),
         ("nearest origin=Renz", "did you mean Rens"),
-        (
-            "search name=Renz",
-            "No system is called Renz; did you mean Rens?",
-        ),
-        (
-            "search name=Ammar",
-            "No system is called Ammar; did you mean Amarr?",
-        ),
+        ("search name=Renz", "No system is called Renz; did you mean Rens?"),
+        ("search name=Ammar", "No system is called Ammar; did you mean Amarr?"),
         ("systems systems=Ammar,Jita", "did you mean Amarr"),
         ("distances systems=Jita,Amarr", "[\"Jita\"],[\"Amarr\",11]"),
     ] {

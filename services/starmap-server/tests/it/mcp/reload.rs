@@ -32,9 +32,7 @@ fn swap(path: &Path, contents: &[u8]) {
 
 /// A client over HTTP that receives notifications, and subscribes to Jita.
 async fn listener(url: &str) -> (Client, client::Listening) {
-    let client = Client::http(url, ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
+    let client = Client::http(url, ClientConfig::new(Era::Modern)).await.unwrap();
     let wanted = Interest::new().resources();
     let wanted = wanted.resource("starmap://system/Jita");
     let listening = client.listen(wanted).await.unwrap();
@@ -64,19 +62,10 @@ async fn a_new_map_is_taken_and_told() {
     assert!(system(&client, "Ostra").await.is_some());
     let (map, _) = Map::new(renamed()).unwrap();
     load::write(&map, &built.graph()).unwrap();
-    let methods = [
-        next_method(&mut listening).await,
-        next_method(&mut listening).await,
-    ];
+    let methods = [next_method(&mut listening).await, next_method(&mut listening).await];
     let methods = methods.each_ref().map(String::as_str);
-    assert!(
-        methods.contains(&"notifications/resources/list_changed"),
-        "{methods:?}"
-    );
-    assert!(
-        methods.contains(&"notifications/resources/updated"),
-        "{methods:?}"
-    );
+    assert!(methods.contains(&"notifications/resources/list_changed"), "{methods:?}");
+    assert!(methods.contains(&"notifications/resources/updated"), "{methods:?}");
     assert!(system(&client, "Ostra").await.is_none());
     let found = system(&client, "Ostrava").await.unwrap();
     assert_eq!(found["data_version"], "newer");
@@ -97,11 +86,8 @@ impl Logged {
         for (name, value) in names.iter().zip(arguments) {
             command.arg(name).arg(value);
         }
-        let mut child = command
-            .env("ARIA_UNIVERSE_LOG_LEVEL", "INFO")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            command.env("ARIA_UNIVERSE_LOG_LEVEL", "INFO").stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let url = loop {
             let line = soon(log.next_line()).await.unwrap().expect("it listens");
@@ -109,24 +95,15 @@ impl Logged {
                 break url.to_owned();
             }
         };
-        let client = Client::http(&url, ClientConfig::new(Era::Modern))
-            .await
-            .unwrap();
-        Self {
-            client,
-            log,
-            _child: child,
-        }
+        let client = Client::http(&url, ClientConfig::new(Era::Modern)).await.unwrap();
+        Self { client, log, _child: child }
     }
 
     /// Waits for a line of the log; gives all lines up to it.
     async fn until(&mut self, told: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
-            let line = soon(self.log.next_line())
-                .await
-                .unwrap()
-                .expect("it still runs");
+            let line = soon(self.log.next_line()).await.unwrap().expect("it still runs");
             let found = line.contains(told);
             lines.push(line);
             if found {
@@ -206,20 +183,13 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
     let built = Built::new();
     let dump = built.folder().join("activity.json");
     let listening = Listening::new(&built.graph(), &["--activity", dump.to_str().unwrap()]).await;
-    let mut clients = vec![
-        Client::http(&listening.url, ClientConfig::new(Era::Modern))
-            .await
-            .unwrap(),
-    ];
+    let mut clients =
+        vec![Client::http(&listening.url, ClientConfig::new(Era::Modern)).await.unwrap()];
     for era in ERAS {
         let mut command = binary("starmap-server");
         command.args(["mcp", "--graph"]).arg(built.graph());
         command.arg("--activity").arg(&dump);
-        clients.push(
-            Client::stdio(command, ClientConfig::new(era))
-                .await
-                .unwrap(),
-        );
+        clients.push(Client::stdio(command, ClientConfig::new(era)).await.unwrap());
     }
     let mut all = Vec::new();
     for client in clients {
@@ -240,10 +210,7 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
             false => fs::remove_file(&dump).unwrap(),
         }
         for (client, listening) in &mut all {
-            assert_eq!(
-                next_method(listening).await,
-                "notifications/tools/list_changed"
-            );
+            assert_eq!(next_method(listening).await, "notifications/tools/list_changed");
             assert_eq!(status(client).await, shown);
         }
     }
@@ -321,9 +288,7 @@ async fn a_folder_that_is_not_there_yet_is_waited_for() {
     let kills = json!([{"system_id": crate::common::id_of("Jita"), "ship_kills": 3}]);
     swap(&folder.join("kills.json"), kills.to_string().as_bytes());
     server.until("activity overlay loaded").await;
-    let answer = server
-        .client
-        .call_tool("activity", json!({"systems": ["Jita"]}));
+    let answer = server.client.call_tool("activity", json!({"systems": ["Jita"]}));
     let answer = soon(answer).await.unwrap();
     assert_eq!(answer["structuredContent"]["systems"][0][2], 3);
 }
@@ -340,18 +305,13 @@ async fn connections_come_change_and_go() {
     let dump = built.dump();
     let mut server = Logged::new(&[&built.graph(), &dump, &file]).await;
     assert_eq!(jumps(&server.client).await, 3);
-    swap(
-        &file,
-        br#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#,
-    );
+    swap(&file, br#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#);
     let lines = server.until("connections besides the gates loaded").await;
     let told = "the connection from Jita to Gone is left out: Unknown system: Gone";
     assert!(lines.iter().any(|line| line.contains(told)), "{lines:?}");
     assert_eq!(jumps(&server.client).await, 2);
     swap(&file, br#"[{"from": "Jita", "#);
-    server
-        .until("the file of connections is kept as it was")
-        .await;
+    server.until("the file of connections is kept as it was").await;
     assert_eq!(jumps(&server.client).await, 2);
     swap(&file, br#"[{"from": "Jita", "to": "Amarr"}]"#);
     server.until("connections besides the gates loaded").await;

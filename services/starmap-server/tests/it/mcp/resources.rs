@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{Built, ERAS, connect, names};
 
 async fn read(client: &Client, uri: &str) -> (String, String) {
-    let read = client
-        .request("resources/read", json!({"uri": uri}))
-        .await
-        .unwrap();
+    let read = client.request("resources/read", json!({"uri": uri})).await.unwrap();
     let contents = &read["contents"][0];
     assert_eq!(contents["uri"], uri);
     let text = |name: &str| contents[name].as_str().unwrap().to_owned();
@@ -24,18 +21,9 @@ async fn read_json(client: &Client, uri: &str) -> Value {
 }
 
 async fn refused(client: &Client, uri: &str) -> (i64, String, Value) {
-    let error = client
-        .request("resources/read", json!({"uri": uri}))
-        .await
-        .unwrap_err();
-    let ClientError::Rpc(error) = error else {
-        panic!("{uri}: {error}")
-    };
-    (
-        error.code,
-        error.message.to_string(),
-        error.data.unwrap_or_default(),
-    )
+    let error = client.request("resources/read", json!({"uri": uri})).await.unwrap_err();
+    let ClientError::Rpc(error) = error else { panic!("{uri}: {error}") };
+    (error.code, error.message.to_string(), error.data.unwrap_or_default())
 }
 
 #[tokio::test]
@@ -45,18 +33,12 @@ async fn regions_are_listed_and_everything_has_a_template() {
     for era in ERAS {
         let client = connect(&server, era).await;
         let list = client.request("resources/list", json!({})).await.unwrap();
-        assert_eq!(
-            names(&list["resources"]),
-            ["Farvoid", "Northmark", "Southreach"]
-        );
+        assert_eq!(names(&list["resources"]), ["Farvoid", "Northmark", "Southreach"]);
         for listed in list["resources"].as_array().unwrap() {
             let place = read_json(&client, listed["uri"].as_str().unwrap()).await;
             assert_eq!(place["name"], listed["name"]);
         }
-        let templates = client
-            .request("resources/templates/list", json!({}))
-            .await
-            .unwrap();
+        let templates = client.request("resources/templates/list", json!({})).await.unwrap();
         let templates: Vec<&str> = templates["resourceTemplates"]
             .as_array()
             .unwrap()
@@ -125,10 +107,7 @@ async fn pictures_are_read() {
             let uri = format!("starmap://picture/{picture}");
             let (kind, svg) = read(&client, &uri).await;
             assert_eq!(kind, "image/svg+xml");
-            assert!(
-                svg.starts_with("<svg ") && svg.contains(told),
-                "{uri}: {svg}"
-            );
+            assert!(svg.starts_with("<svg ") && svg.contains(told), "{uri}: {svg}");
         }
     }
 }
@@ -148,15 +127,9 @@ async fn what_is_not_there_is_told_with_what_may_be_meant() {
             ("region/Northmarsh", "did you mean Northmark?"),
             ("constellation/Aldr", "did you mean Alder?"),
             ("picture/region/Nowhere", "Unknown region: Nowhere"),
-            (
-                "picture/route/Jita/Isle-A",
-                "No route from Jita to Isle-A: ",
-            ),
+            ("picture/route/Jita/Isle-A", "No route from Jita to Isle-A: "),
             ("picture/route/Jita/Amarr?mode=fast", "Invalid mode: "),
-            (
-                "system/..%2F..%2Fetc%2Fpasswd",
-                "Unknown system: ../../etc/passwd",
-            ),
+            ("system/..%2F..%2Fetc%2Fpasswd", "Unknown system: ../../etc/passwd"),
             ("system/", ""),
             ("nothing/x", ""),
         ] {
@@ -170,10 +143,7 @@ async fn what_is_not_there_is_told_with_what_may_be_meant() {
         let (.., data) = refused(&client, "starmap://system/Juta").await;
         assert_eq!(
             (&data["code"], &data["details"]),
-            (
-                &json!("SYSTEM_NOT_FOUND"),
-                &json!({"suggestions": ["Jita"]})
-            )
+            (&json!("SYSTEM_NOT_FOUND"), &json!({"suggestions": ["Jita"]}))
         );
     }
 }
@@ -201,12 +171,7 @@ async fn names_complete_by_their_beginning_then_by_what_is_in_them() {
             (&system, "name", "mar", &["Marrow", "Amarr"][..]),
             (&system, "name", "ISLE", &["Isle-A", "Isle-B"]),
             (&system, "name", "zzz", &[]),
-            (
-                &region,
-                "name",
-                "o",
-                &["Farvoid", "Northmark", "Southreach"],
-            ),
+            (&region, "name", "o", &["Farvoid", "Northmark", "Southreach"]),
             (&constellation, "name", "d", &["Dogwood", "Alder", "Cedar"]),
             (&picture, "name", "nor", &["Northmark"]),
             (&route, "origin", "ji", &["Jita"]),
@@ -220,10 +185,7 @@ async fn names_complete_by_their_beginning_then_by_what_is_in_them() {
             assert_eq!(found["total"], values.len());
         }
         let all = complete(&client, &system, "name", "").await;
-        assert_eq!(
-            all["values"].as_array().unwrap().len(),
-            20.min(MAX_COMPLETIONS)
-        );
+        assert_eq!(all["values"].as_array().unwrap().len(), 20.min(MAX_COMPLETIONS));
         let long = complete(&client, &system, "name", &"a".repeat(10_000)).await;
         assert_eq!(long["values"], json!([]));
     }

@@ -51,26 +51,15 @@ async fn the_tools_are_listed_with_plain_schemas_and_only_read() {
         );
         for tool in &tools {
             let input = tool.input_schema.to_string();
-            assert_eq!(
-                tool.input_schema["additionalProperties"], false,
-                "{}",
-                tool.name
-            );
+            assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
             for keyword in ["\"oneOf\"", "\"anyOf\"", "\"$ref\""] {
                 assert!(!input.contains(keyword), "{}: {input}", tool.name);
             }
             let output = tool.output_schema.as_ref().unwrap();
             assert_eq!(output["type"], "object", "{}", tool.name);
-            assert_eq!(
-                output["properties"]["data_version"]["type"], "string",
-                "{}",
-                tool.name
-            );
+            assert_eq!(output["properties"]["data_version"]["type"], "string", "{}", tool.name);
             let hints = tool.annotations.as_ref().unwrap();
-            assert_eq!(
-                (hints.read_only_hint, hints.open_world_hint),
-                (Some(true), Some(false))
-            );
+            assert_eq!((hints.read_only_hint, hints.open_world_hint), (Some(true), Some(false)));
         }
     }
 }
@@ -128,14 +117,8 @@ async fn a_route_prefers_and_avoids_what_it_is_told_to() {
         (json!({"avoid_security": ["LOW"]}), safe),
         (bridge(json!({"from": "Jita", "to": "Pell"})), bridged),
         (bridge(json!({"from": "Pell", "to": "Jita"})), bridged),
-        (
-            bridge(json!({"from": "Pell", "to": "Jita", "both_ways": false})),
-            short,
-        ),
-        (
-            bridge(json!({"from": "Jita", "to": "Pell", "cost": 9.5})),
-            short,
-        ),
+        (bridge(json!({"from": "Pell", "to": "Jita", "both_ways": false})), short),
+        (bridge(json!({"from": "Jita", "to": "Pell", "cost": 9.5})), short),
     ] {
         let mut arguments = to_amarr(more.clone());
         arguments["detail"] = json!("names");
@@ -144,15 +127,9 @@ async fn a_route_prefers_and_avoids_what_it_is_told_to() {
     }
     let bridged = to_amarr(json!({"connections": [{"from": "Jita", "to": "Pell"}]}));
     let route = answer_of("route", bridged).await;
-    assert_eq!(
-        route["connections_used"],
-        json!([{"from": "Jita", "to": "Pell"}])
-    );
+    assert_eq!(route["connections_used"], json!([{"from": "Jita", "to": "Pell"}]));
     let here = answer_of("route", json!({"origin": "Jita", "destination": "Jita"})).await;
-    assert_eq!(
-        (here["jumps"].as_u64(), names(&here["systems"])),
-        (Some(0), vec!["Jita"])
-    );
+    assert_eq!((here["jumps"].as_u64(), names(&here["systems"])), (Some(0), vec!["Jita"]));
 }
 
 #[tokio::test]
@@ -162,9 +139,7 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
     let others = route["alternatives"].as_array().unwrap();
     assert!(!others.is_empty());
     assert!(
-        others
-            .iter()
-            .all(|other| other["names"] != json!(["Jita", "Marrow", "Tarn", "Amarr"]))
+        others.iter().all(|other| other["names"] != json!(["Jita", "Marrow", "Tarn", "Amarr"]))
     );
     assert_eq!(route["cost_of_safety"]["more_jumps"], 2);
     // Whatever is asked for besides, the safe one is safe.
@@ -174,15 +149,9 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
         let names = |route: &Value| route["cost_of_safety"]["safe"]["names"].clone();
         assert_eq!(names(&other), names(&route), "{mode}");
     }
-    assert_eq!(
-        route["cost_of_safety"]["safe"]["security_summary"]["lowsec_jumps"],
-        0
-    );
+    assert_eq!(route["cost_of_safety"]["safe"]["security_summary"]["lowsec_jumps"], 0);
     let plain = answer_of("route", json!({"origin": "Jita", "destination": "Amarr"})).await;
-    assert_eq!(
-        (plain.get("alternatives"), plain.get("cost_of_safety")),
-        (None, None)
-    );
+    assert_eq!((plain.get("alternatives"), plain.get("cost_of_safety")), (None, None));
 }
 
 #[tokio::test]
@@ -204,10 +173,7 @@ async fn no_route_says_why() {
         assert_eq!(error["data"]["destination"], destination);
         let reason = error["data"]["reason"].as_str().unwrap();
         assert!(reason.contains(&told), "{reason}");
-        assert_eq!(
-            error["message"],
-            format!("No route from {origin} to {destination}: {reason}")
-        );
+        assert_eq!(error["message"], format!("No route from {origin} to {destination}: {reason}"));
     }
 }
 
@@ -227,8 +193,5 @@ async fn names_are_corrected_only_on_request_and_told() {
     assert_eq!(error["data"]["suggestions"], json!(["Isle-A", "Isle-B"]));
     // An unknown name among what is to be avoided is no less an error.
     let arguments = to_amarr(json!({"avoid_systems": ["Nowhere"]}));
-    assert_eq!(
-        error_of("route", arguments).await["code"],
-        "SYSTEM_NOT_FOUND"
-    );
+    assert_eq!(error_of("route", arguments).await["code"], "SYSTEM_NOT_FOUND");
 }

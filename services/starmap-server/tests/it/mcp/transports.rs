@@ -14,23 +14,14 @@ fn questions() -> Vec<(&'static str, Value)> {
             json!({"origin": "Jita", "destination": "Umbra", "mode": "safe", "detail": "full"}),
         ),
         ("route", json!({"origin": "Jita", "destination": "Isle-B"})),
-        (
-            "route",
-            json!({"origin": "Jita", "destination": "Amarr", "speed": 9}),
-        ),
+        ("route", json!({"origin": "Jita", "destination": "Amarr", "speed": 9})),
         ("systems", json!({"systems": ["Juta", "Jita"]})),
         ("borders", json!({"origin": "Velm"})),
         ("search", json!({"security_max": 0})),
-        (
-            "loop",
-            json!({"origin": "Kestrel", "target_jumps": 10, "min_borders": 2}),
-        ),
+        ("loop", json!({"origin": "Kestrel", "target_jumps": 10, "min_borders": 2})),
         ("analyze", json!({"systems": ["Jita", "Marrow", "Tarn"]})),
         ("nearest", json!({"origin": "Juta"})),
-        (
-            "optimize_waypoints",
-            json!({"waypoints": ["Velm", "Rook", "Tarn"]}),
-        ),
+        ("optimize_waypoints", json!({"waypoints": ["Velm", "Rook", "Tarn"]})),
         ("distances", json!({"systems": ["Jita", "Amarr"]})),
         ("jump_range", json!({"origin": "Rook", "light_years": 6.5})),
         ("fw_frontlines", json!({})),
@@ -44,18 +35,10 @@ async fn every_transport_gives_the_same_answers() {
     let listening = Listening::new(&built.graph(), &["--activity", dump.to_str().unwrap()]).await;
     for era in ERAS {
         let memory = connect(&server, era).await;
-        let http = Client::http(&listening.url, ClientConfig::new(era))
-            .await
-            .unwrap();
+        let http = Client::http(&listening.url, ClientConfig::new(era)).await.unwrap();
         let mut command = binary("aria-universe");
-        command
-            .arg("--graph")
-            .arg(built.graph())
-            .arg("--activity")
-            .arg(&dump);
-        let stdio = Client::stdio(command, ClientConfig::new(era))
-            .await
-            .unwrap();
+        command.arg("--graph").arg(built.graph()).arg("--activity").arg(&dump);
+        let stdio = Client::stdio(command, ClientConfig::new(era)).await.unwrap();
         for (tool, arguments) in questions() {
             let mut expected = call(&memory, tool, arguments.clone()).await;
             forget_age(&mut expected);
@@ -88,8 +71,5 @@ async fn a_token_at_the_door_is_asked_for() {
     let listening =
         Listening::new(&built.graph(), &["--token-file", token.to_str().unwrap()]).await;
     let refused = Client::http(&listening.url, ClientConfig::new(Era::Legacy)).await;
-    assert_has(
-        &refused.unwrap_err().to_string(),
-        &["Authorization: Bearer TOKEN"],
-    );
+    assert_has(&refused.unwrap_err().to_string(), &["Authorization: Bearer TOKEN"]);
 }

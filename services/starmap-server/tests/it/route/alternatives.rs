@@ -17,10 +17,7 @@ use super::{extra, names, query};
 fn the_second_way_around_is_found_and_no_senseless_one() {
     let map = small();
     let found = alternatives(&map, &query(&map, "Jita", "Amarr", Mode::Shortest), 5).unwrap();
-    let found: Vec<_> = found
-        .iter()
-        .map(|route| names(&map, &route.systems))
-        .collect();
+    let found: Vec<_> = found.iter().map(|route| names(&map, &route.systems)).collect();
     assert_eq!(
         found,
         [
@@ -67,10 +64,7 @@ fn a_way_that_passes_a_system_twice_is_none() {
 fn without_a_way_there_is_no_alternative() {
     let map = small();
     let query = query(&map, "Jita", "Lonely", Mode::Safe);
-    assert_eq!(
-        alternatives(&map, &query, 3),
-        Err(find(&map, &query).unwrap_err())
-    );
+    assert_eq!(alternatives(&map, &query, 3), Err(find(&map, &query).unwrap_err()));
     assert!(cost_of_safety(&map, &query).is_err());
 }
 
@@ -78,10 +72,7 @@ fn without_a_way_there_is_no_alternative() {
 fn the_cost_of_safety_is_in_jumps() {
     let map = small();
     let cost = cost_of_safety(&map, &query(&map, "Jita", "Amarr", Mode::Safe)).unwrap();
-    assert_eq!(
-        (cost.shortest.jumps(), cost.safe.jumps(), cost.more_jumps()),
-        (3, 5, 2)
-    );
+    assert_eq!((cost.shortest.jumps(), cost.safe.jumps(), cost.more_jumps()), (3, 5, 2));
     let by_default = cost_of_safety(&map, &query(&map, "Jita", "Amarr", Mode::Shortest));
     assert_eq!(by_default.unwrap(), cost);
     let Some(map) = real() else { return };
@@ -102,11 +93,7 @@ fn judge(map: &Map, query: &Query<'_>, found: &[Route]) {
         let unique: HashSet<_> = route.systems.iter().collect();
         assert_eq!(unique.len(), route.systems.len(), "a loop");
         let jumps = |route: &Route| -> HashSet<_> {
-            route
-                .systems
-                .windows(2)
-                .map(|pair| (pair[0], pair[1]))
-                .collect()
+            route.systems.windows(2).map(|pair| (pair[0], pair[1])).collect()
         };
         for other in &found[..at] {
             let shared = jumps(route).intersection(&jumps(other)).count();

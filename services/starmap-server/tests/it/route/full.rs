@@ -23,10 +23,7 @@ impl Add for Way {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self {
-            cost: self.cost + other.cost,
-            jumps: self.jumps + other.jumps,
-        }
+        Self { cost: self.cost + other.cost, jumps: self.jumps + other.jumps }
     }
 }
 
@@ -62,10 +59,8 @@ fn node(system: SystemIndex) -> NodeIndex {
 fn compare(mode: Mode) {
     let Some(map) = real() else { return };
     let graph = graph(&map, mode);
-    let gated: Vec<SystemIndex> = map
-        .indices()
-        .filter(|it| !map.neighbours(*it).is_empty())
-        .collect();
+    let gated: Vec<SystemIndex> =
+        map.indices().filter(|it| !map.neighbours(*it).is_empty()).collect();
     let mut random = Random(4_004);
     let mut found = 0;
     for _ in 0..50 {

@@ -20,21 +20,15 @@ fn a_system_without_gates_is_named() {
         let error = find(&map, &query(&map, from, to, Mode::Safe)).unwrap_err();
         let system = index_of(&map, named);
         assert_eq!(error, NoRoute::NoGates { system });
-        assert_eq!(
-            error.reason(&map),
-            format!("no gate leads to or from {named}; {HELP}")
-        );
+        assert_eq!(error.reason(&map), format!("no gate leads to or from {named}; {HELP}"));
     }
 }
 
 #[test]
 fn parts_that_nothing_joins_are_counted() {
     let map = small();
-    let reason = |from, to| {
-        find(&map, &query(&map, from, to, Mode::Shortest))
-            .unwrap_err()
-            .reason(&map)
-    };
+    let reason =
+        |from, to| find(&map, &query(&map, from, to, Mode::Shortest)).unwrap_err().reason(&map);
     assert_eq!(
         reason("Isle-A", "Jita"),
         format!(
@@ -56,12 +50,7 @@ fn a_one_way_connection_does_not_lead_back() {
     let there = query(&map, "Jita", "Isle-B", Mode::Shortest).with(&extras);
     assert_eq!(find(&map, &there).unwrap().jumps(), 2);
     let back = query(&map, "Isle-B", "Jita", Mode::Shortest).with(&extras);
-    let NoRoute::CutOff {
-        from_origin,
-        to_destination,
-        ..
-    } = find(&map, &back).unwrap_err()
-    else {
+    let NoRoute::CutOff { from_origin, to_destination, .. } = find(&map, &back).unwrap_err() else {
         panic!("it is cut off");
     };
     assert_eq!((from_origin, to_destination), (2, 15));
@@ -91,10 +80,7 @@ fn one_thing_with_many_systems_is_less_than_two_with_one() {
     let avoid = Avoid::new(&map, low.into_iter().chain([alder])).unwrap();
     let query = query(&map, "Jita", "Amarr", Mode::Shortest).avoiding(&avoid);
     let give_up = vec![alder];
-    assert_eq!(
-        find(&map, &query),
-        Err(NoRoute::Avoided { give_up, jumps: 5 })
-    );
+    assert_eq!(find(&map, &query), Err(NoRoute::Avoided { give_up, jumps: 5 }));
 }
 
 #[test]
@@ -119,12 +105,7 @@ fn several_things_that_cut_it_together_are_named() {
 fn pochven_and_wormholes_of_the_real_map_are_explained() {
     let Some(map) = real() else { return };
     let error = |from, to| find(&map, &query(&map, from, to, Mode::Shortest)).unwrap_err();
-    let NoRoute::CutOff {
-        from_origin,
-        to_destination,
-        ..
-    } = error("Jita", "Niarja")
-    else {
+    let NoRoute::CutOff { from_origin, to_destination, .. } = error("Jita", "Niarja") else {
         panic!("Pochven is cut off");
     };
     assert_eq!((from_origin, to_destination), (5_175, 27));

@@ -22,20 +22,11 @@ impl Best<'_> {
             let security = |it| self.map.system(it).security;
             (to, weight(self.mode, security(from), security(to)))
         };
-        let mut arcs: Vec<_> = self
-            .map
-            .neighbours(from)
-            .iter()
-            .map(|to| gate(*to))
-            .collect();
+        let mut arcs: Vec<_> = self.map.neighbours(from).iter().map(|to| gate(*to)).collect();
         for extra in self.extras {
             let mut add = |near, far| {
                 if near == from {
-                    arcs.push(
-                        extra
-                            .cost
-                            .map_or_else(|| gate(far), |cost| (far, cost.value())),
-                    );
+                    arcs.push(extra.cost.map_or_else(|| gate(far), |cost| (far, cost.value())));
                 }
             };
             add(extra.from, extra.to);
@@ -181,36 +172,20 @@ fn sum(map: &Map, query: &Query<'_>, systems: &[SystemIndex], by: &[By]) -> Cost
 fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCaseError> {
     prop_assert!(!why.reason(map).is_empty());
     let shortest = |avoid: &Avoid| {
-        let query = Query {
-            mode: Mode::Shortest,
-            avoid,
-            ..*query
-        };
+        let query = Query { mode: Mode::Shortest, avoid, ..*query };
         // Costs of its own do not matter to the number of jumps.
-        let list = query
-            .extras
-            .list()
-            .iter()
-            .map(|it| Extra { cost: None, ..*it });
+        let list = query.extras.list().iter().map(|it| Extra { cost: None, ..*it });
         let extras = Extras::new(list.collect()).unwrap();
         best(map, &query.with(&extras)).map(|(_, systems)| systems.len() - 1)
     };
     let without = |given_up: &[Avoided]| {
-        let kept = query
-            .avoid
-            .things()
-            .iter()
-            .filter(|thing| !given_up.contains(thing));
+        let kept = query.avoid.things().iter().filter(|thing| !given_up.contains(thing));
         shortest(&Avoid::new(map, kept.copied()).unwrap())
     };
     match why {
         NoRoute::Avoided { give_up, jumps } => {
             prop_assert_eq!(without(give_up), Some(*jumps));
-            let single = query
-                .avoid
-                .things()
-                .iter()
-                .any(|thing| without(&[*thing]).is_some());
+            let single = query.avoid.things().iter().any(|thing| without(&[*thing]).is_some());
             prop_assert_eq!(single, give_up.len() == 1);
             for thing in give_up {
                 let fewer: Vec<_> = give_up.iter().filter(|it| *it != thing).copied().collect();
@@ -221,12 +196,7 @@ fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCase
             prop_assert_eq!(shortest(Avoid::nothing()), None);
             let mut others = map.indices().filter(|it| it != system);
             let find = |origin, destination| {
-                let query = Query {
-                    origin,
-                    destination,
-                    avoid: Avoid::nothing(),
-                    ..*query
-                };
+                let query = Query { origin, destination, avoid: Avoid::nothing(), ..*query };
                 best(map, &query).is_some()
             };
             let reached = |it| match *system == query.origin {
@@ -235,16 +205,11 @@ fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCase
             };
             prop_assert!(!others.any(reached));
         }
-        NoRoute::CutOff {
-            from_origin,
-            to_destination,
-            ..
-        } => {
+        NoRoute::CutOff { from_origin, to_destination, .. } => {
             prop_assert_eq!(shortest(Avoid::nothing()), None);
             let count = |joined: &dyn Fn(SystemIndex) -> Query<'static>| {
-                let joined = map
-                    .indices()
-                    .filter(|it| best(map, &joined(*it).with(query.extras)).is_some());
+                let joined =
+                    map.indices().filter(|it| best(map, &joined(*it).with(query.extras)).is_some());
                 joined.count()
             };
             let from = count(&|it| Query::new(query.origin, it, Mode::Shortest));

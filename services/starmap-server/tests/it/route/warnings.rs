@@ -22,14 +22,8 @@ fn entering_lower_security_is_told_unless_one_is_there_already() {
     let to_null = found_warnings(&map, &query(&map, "Pell", "Nadir", Mode::Shortest));
     let sable = Warning::Pipe(index_of(&map, "Sable"));
     assert_eq!(to_null, [Warning::LowerSecurity { low: 1, null: 1 }, sable]);
-    assert_eq!(
-        found_warnings(&map, &query(&map, "Tarn", "Jita", Mode::Shortest)),
-        [marrow]
-    );
-    assert_eq!(
-        found_warnings(&map, &query(&map, "Jita", "Velm", Mode::Shortest)),
-        []
-    );
+    assert_eq!(found_warnings(&map, &query(&map, "Tarn", "Jita", Mode::Shortest)), [marrow]);
+    assert_eq!(found_warnings(&map, &query(&map, "Jita", "Velm", Mode::Shortest)), []);
 }
 
 #[test]
@@ -37,45 +31,28 @@ fn a_safe_route_that_leaves_high_security_says_so() {
     let map = small();
     let leaves = |low, null| Warning::LeavesHighSecurity { low, null };
     for mode in [Mode::Safe, safer(50)] {
-        assert_eq!(
-            found_warnings(&map, &query(&map, "Jita", "Amarr", mode)),
-            []
-        );
-        assert_eq!(
-            found_warnings(&map, &query(&map, "Jita", "Marrow", mode)),
-            [leaves(1, 0)]
-        );
+        assert_eq!(found_warnings(&map, &query(&map, "Jita", "Amarr", mode)), []);
+        assert_eq!(found_warnings(&map, &query(&map, "Jita", "Marrow", mode)), [leaves(1, 0)]);
         let deep = found_warnings(&map, &query(&map, "Jita", "Nadir", mode));
         assert_eq!(deep[0], leaves(1, 1));
         // It is below high security to begin with.
-        assert_eq!(
-            found_warnings(&map, &query(&map, "Marrow", "Jita", mode)),
-            []
-        );
+        assert_eq!(found_warnings(&map, &query(&map, "Marrow", "Jita", mode)), []);
     }
 }
 
 #[test]
 fn a_pipe_is_passed_through_not_gone_to() {
     let map = small();
-    assert_eq!(
-        found_warnings(&map, &query(&map, "Marrow", "Tarn", Mode::Shortest)),
-        []
-    );
+    assert_eq!(found_warnings(&map, &query(&map, "Marrow", "Tarn", Mode::Shortest)), []);
     let sable = Warning::Pipe(index_of(&map, "Sable"));
-    assert_eq!(
-        found_warnings(&map, &query(&map, "Nadir", "Rook", Mode::Shortest)),
-        [sable]
-    );
+    assert_eq!(found_warnings(&map, &query(&map, "Nadir", "Rook", Mode::Shortest)), [sable]);
 }
 
 #[test]
 fn a_pipe_has_exactly_two_gates() {
     let map = small();
     let through = ["Jita", "J000001", "Lonely"];
-    let bridges = through
-        .windows(2)
-        .map(|it| extra(&map, it[0], it[1], true, None));
+    let bridges = through.windows(2).map(|it| extra(&map, it[0], it[1], true, None));
     let bridges = Extras::new(bridges.collect()).unwrap();
     let query = query(&map, "Jita", "Lonely", Mode::Shortest).with(&bridges);
     let found = found_warnings(&map, &query);
@@ -88,25 +65,13 @@ fn an_avoided_end_is_told() {
     let avoid = avoid(&map, &["Jita", "Velm"]);
     let query = query(&map, "Jita", "Velm", Mode::Safe).avoiding(&avoid);
     let found = found_warnings(&map, &query);
-    assert_eq!(
-        found,
-        [
-            Warning::AvoidedEnd(query.origin),
-            Warning::AvoidedEnd(query.destination)
-        ]
-    );
+    assert_eq!(found, [Warning::AvoidedEnd(query.origin), Warning::AvoidedEnd(query.destination)]);
     assert_eq!(
         found[0].sentence(&map),
         "Jita is to be avoided, but the route begins or ends there"
     );
-    let stays = Query {
-        destination: query.origin,
-        ..query
-    };
-    assert_eq!(
-        warnings(&map, &stays, &find(&map, &stays).unwrap()).len(),
-        1
-    );
+    let stays = Query { destination: query.origin, ..query };
+    assert_eq!(warnings(&map, &stays, &find(&map, &stays).unwrap()).len(), 1);
 }
 
 #[test]

@@ -52,10 +52,7 @@ pub(super) fn judge(map: &Map, query: &LoopQuery<'_>, found: &Loop) {
 #[test]
 fn the_round_trip_on_the_map_made_by_hand() {
     let map = small();
-    let query = LoopQuery {
-        max_borders: 4,
-        ..query(index_of(&map, "Jita"), 14)
-    };
+    let query = LoopQuery { max_borders: 4, ..query(index_of(&map, "Jita"), 14) };
     let found = loop_(&map, &query).unwrap();
     judge(&map, &query, &found);
     // Through high security it is there and back again, with Amarr and Rook at the ends of the fork.
@@ -63,10 +60,7 @@ fn the_round_trip_on_the_map_made_by_hand() {
     assert_eq!(found.backtrack_jumps(), 6);
     assert_eq!(names(&map, &found.borders)[0], "Jita");
     // Through low security too, the way back need not be the way there.
-    let any = LoopQuery {
-        security: SecurityFilter::LowSec,
-        ..query
-    };
+    let any = LoopQuery { security: SecurityFilter::LowSec, ..query };
     let around = loop_(&map, &any).unwrap();
     judge(&map, &any, &around);
     assert!(around.backtrack_jumps() < found.backtrack_jumps());
@@ -83,9 +77,7 @@ fn within_the_tolerance_more_borders_are_better_than_the_exact_length() {
     }
     parts.gates = (0..10).map(|at| (ids[at], ids[at + 1])).collect();
     parts.gates.push((ids[5], ids[11]));
-    parts
-        .gates
-        .extend([5, 10, 11].map(|border| (ids[border], ids[12])));
+    parts.gates.extend([5, 10, 11].map(|border| (ids[border], ids[12])));
     let (map, _) = Map::new(parts).unwrap();
     let query = LoopQuery {
         min_borders: 2,
@@ -96,10 +88,7 @@ fn within_the_tolerance_more_borders_are_better_than_the_exact_length() {
     judge(&map, &query, &found);
     assert_eq!((found.borders.len(), found.jumps()), (3, 22));
     // Nearer to the target is better than more of them once it is out of the tolerance.
-    let short = LoopQuery {
-        target_jumps: 14,
-        ..query
-    };
+    let short = LoopQuery { target_jumps: 14, ..query };
     assert_eq!(loop_(&map, &short).unwrap().jumps(), 12);
 }
 
@@ -109,10 +98,7 @@ fn too_few_borders_are_told_with_what_would_help() {
     let error = |query: &LoopQuery<'_>| loop_(&map, query).unwrap_err();
     let short = query(index_of(&map, "Velm"), 10);
     assert!(loop_(&map, &short).is_ok());
-    let few = LoopQuery {
-        min_borders: 5,
-        ..short
-    };
+    let few = LoopQuery { min_borders: 5, ..short };
     assert_eq!(
         error(&few),
         LoopError::InsufficientBorders {
@@ -123,18 +109,12 @@ fn too_few_borders_are_told_with_what_would_help() {
         }
     );
     let far = query(index_of(&map, "Vex-7K"), 10);
-    let far = LoopQuery {
-        security: SecurityFilter::Any,
-        ..far
-    };
+    let far = LoopQuery { security: SecurityFilter::Any, ..far };
     assert_eq!(
         error(&far).to_string(),
         "1 border systems within 5 jumps are fewer than the 4 asked for: raise target_jumps to 18 or more"
     );
-    let longer = LoopQuery {
-        target_jumps: 18,
-        ..far
-    };
+    let longer = LoopQuery { target_jumps: 18, ..far };
     judge(&map, &longer, &loop_(&map, &longer).unwrap());
     let alone = query(index_of(&map, "Lonely"), 100);
     assert_eq!(
@@ -150,54 +130,31 @@ fn parameters_have_bounds() {
     let error = |query: LoopQuery<'_>| loop_(&map, &query).unwrap_err().to_string();
     for target_jumps in [9, 101] {
         let text = format!("target_jumps {target_jumps}: must be between 10 and 100");
-        assert_eq!(
-            error(LoopQuery {
-                target_jumps,
-                ..good
-            }),
-            text
-        );
+        assert_eq!(error(LoopQuery { target_jumps, ..good }), text);
     }
     for min_borders in [1, 11] {
         let text = format!("min_borders {min_borders}: must be between 2 and 10");
-        assert_eq!(
-            error(LoopQuery {
-                min_borders,
-                ..good
-            }),
-            text
-        );
+        assert_eq!(error(LoopQuery { min_borders, ..good }), text);
     }
     for max_borders in [3, MAX_BORDERS + 1] {
         let text = format!("max_borders {max_borders}: must be between 4 and 15");
-        assert_eq!(
-            error(LoopQuery {
-                max_borders,
-                ..good
-            }),
-            text
-        );
+        assert_eq!(error(LoopQuery { max_borders, ..good }), text);
     }
 }
 
 #[test]
 fn round_trips_on_the_real_map_come_near_the_target() {
     let Some(map) = real() else { return };
-    let high: Vec<SystemIndex> = map
-        .indices()
-        .filter(|it| map.system(*it).class == SecurityClass::High)
-        .collect();
+    let high: Vec<SystemIndex> =
+        map.indices().filter(|it| map.system(*it).class == SecurityClass::High).collect();
     let mut random = Random(9);
     let avoid = Avoid::new(&map, [Avoided::System(index_of(&map, "Uedama"))]).unwrap();
     let mut found = 0;
     for at in 0..60 {
         let query = LoopQuery {
             optimize: [Optimize::Density, Optimize::Coverage][at % 2],
-            security: [
-                SecurityFilter::HighSec,
-                SecurityFilter::LowSec,
-                SecurityFilter::Any,
-            ][at % 3],
+            security: [SecurityFilter::HighSec, SecurityFilter::LowSec, SecurityFilter::Any]
+                [at % 3],
             avoid: &avoid,
             extras: starmap_server::route::Extras::none(),
             ..query(high[random.below(high.len())], [15, 20, 40, 100][at % 4])
@@ -227,10 +184,8 @@ fn shortest(map: &Map, query: &LoopQuery<'_>) -> usize {
         .filter(|class| !query.security.admits(*class))
         .map(Avoided::Class);
     let avoid = Avoid::new(map, refused.chain(query.avoid.things().iter().copied())).unwrap();
-    let borders: Vec<SystemIndex> = map
-        .indices()
-        .filter(|it| map.system(*it).border && !avoid.contains(*it))
-        .collect();
+    let borders: Vec<SystemIndex> =
+        map.indices().filter(|it| map.system(*it).border && !avoid.contains(*it)).collect();
     let distance = |from: &[SystemIndex], to: &[SystemIndex]| {
         distances(map, from, to, &avoid, Extras::none()).unwrap()
     };
@@ -246,13 +201,7 @@ fn shortest(map: &Map, query: &LoopQuery<'_>) -> usize {
         for b in places().filter(|b| *b != a) {
             for c in places().filter(|c| ![a, b].contains(c)) {
                 for d in places().filter(|d| ![a, b, c].contains(d)) {
-                    let way = [
-                        home[a],
-                        between[a][b],
-                        between[b][c],
-                        between[c][d],
-                        home[d],
-                    ];
+                    let way = [home[a], between[a][b], between[b][c], between[c][d], home[d]];
                     least = least.min(way.iter().map(|it| it.unwrap()).sum());
                 }
             }
@@ -265,14 +214,8 @@ fn shortest(map: &Map, query: &LoopQuery<'_>) -> usize {
 fn density_takes_more_and_coverage_takes_them_farther_apart() {
     let Some(map) = real() else { return };
     let dense = query(index_of(&map, "Dodixie"), 40);
-    let covering = LoopQuery {
-        optimize: Optimize::Coverage,
-        ..dense
-    };
-    let (dense, covering) = (
-        loop_(&map, &dense).unwrap(),
-        loop_(&map, &covering).unwrap(),
-    );
+    let covering = LoopQuery { optimize: Optimize::Coverage, ..dense };
+    let (dense, covering) = (loop_(&map, &dense).unwrap(), loop_(&map, &covering).unwrap());
     assert_eq!(dense.borders.len(), 8);
     assert!(apart(&map, &covering.borders) > apart(&map, &dense.borders));
 }
@@ -281,9 +224,6 @@ fn apart(map: &Map, systems: &[SystemIndex]) -> u32 {
     let avoid = [SecurityClass::Low, SecurityClass::Null].map(Avoided::Class);
     let avoid = Avoid::new(map, avoid).unwrap();
     let jumps = distances(map, systems, systems, &avoid, Extras::none()).unwrap();
-    let others = jumps
-        .iter()
-        .enumerate()
-        .flat_map(|(at, row)| row.iter().skip(at + 1));
+    let others = jumps.iter().enumerate().flat_map(|(at, row)| row.iter().skip(at + 1));
     others.map(|jumps| jumps.unwrap()).min().unwrap()
 }

@@ -31,20 +31,13 @@ fn each_start_means_what_it_says() {
         (Start::Free, &["Ostra", "Rook", "Wend"][..], 7),
         (Start::FirstAndBack, &["Wend", "Ostra", "Rook", "Wend"], 14),
         (Start::From(jita), &["Jita", "Ostra", "Rook", "Wend"], 8),
-        (
-            Start::FromAndBack(jita),
-            &["Jita", "Ostra", "Rook", "Wend", "Jita"],
-            16,
-        ),
+        (Start::FromAndBack(jita), &["Jita", "Ostra", "Rook", "Wend", "Jita"], 16),
     ] {
         let tour = tour(start);
         let mut backwards = expected.to_vec();
         backwards.reverse();
         let order = names(&map, &tour.stops);
-        assert!(
-            order == expected || order == backwards,
-            "{start:?}: {order:?}"
-        );
+        assert!(order == expected || order == backwards, "{start:?}: {order:?}");
         assert_eq!(tour.jumps(), jumps, "{start:?}");
         judge(&map, &tour);
         assert_eq!(tour.method, Method::Exact);
@@ -106,11 +99,7 @@ fn security_and_what_is_avoided_bind_the_way_but_not_the_stops() {
 fn the_number_of_waypoints_has_bounds() {
     let map = small();
     let many = vec![index_of(&map, "Jita"); MAX_WAYPOINTS + 1];
-    let error = |stops| {
-        waypoints(&map, &query(stops, Start::Free))
-            .unwrap_err()
-            .to_string()
-    };
+    let error = |stops| waypoints(&map, &query(stops, Start::Free)).unwrap_err().to_string();
     assert_eq!(error(&many), "waypoints 51: must be between 1 and 50");
     assert_eq!(error(&[]), "waypoints 0: must be between 1 and 50");
 }
@@ -119,24 +108,13 @@ fn the_number_of_waypoints_has_bounds() {
 #[test]
 fn of_ways_as_short_the_one_that_repeats_least_is_taken() {
     let mut parts = small_parts();
-    let ring = [
-        ("Jita", "Ostra"),
-        ("Jita", "Velm"),
-        ("Ostra", "Kestrel"),
-        ("Velm", "Kestrel"),
-    ];
+    let ring = [("Jita", "Ostra"), ("Jita", "Velm"), ("Ostra", "Kestrel"), ("Velm", "Kestrel")];
     parts.gates = ring.map(|(from, to)| (id_of(from), id_of(to))).to_vec();
     let (map, _) = Map::new(parts).unwrap();
     let stops = systems(&map, &["Kestrel"]);
-    let tour = waypoints(
-        &map,
-        &query(&stops, Start::FromAndBack(index_of(&map, "Jita"))),
-    );
+    let tour = waypoints(&map, &query(&stops, Start::FromAndBack(index_of(&map, "Jita"))));
     let systems = tour.unwrap().systems;
-    assert_eq!(
-        names(&map, &systems),
-        ["Jita", "Ostra", "Kestrel", "Velm", "Jita"]
-    );
+    assert_eq!(names(&map, &systems), ["Jita", "Ostra", "Kestrel", "Velm", "Jita"]);
 }
 
 /// Turning any row of stops around, or moving a stop elsewhere, makes a good tour no shorter.
@@ -144,23 +122,16 @@ fn of_ways_as_short_the_one_that_repeats_least_is_taken() {
 fn a_heuristic_tour_cannot_be_bettered_by_one_change() {
     let (map, _) = Map::new(generated(5, 800)).unwrap();
     let mut random = Random(77);
-    let joined: Vec<SystemIndex> = map
-        .indices()
-        .filter(|it| map.neighbours(*it).len() > 2)
-        .collect();
+    let joined: Vec<SystemIndex> =
+        map.indices().filter(|it| map.neighbours(*it).len() > 2).collect();
     for _ in 0..10 {
-        let stops: Vec<SystemIndex> = (0..30)
-            .map(|_| joined[random.below(joined.len())])
-            .collect();
+        let stops: Vec<SystemIndex> = (0..30).map(|_| joined[random.below(joined.len())]).collect();
         let tour = waypoints(&map, &query(&stops, Start::FirstAndBack)).unwrap();
         assert_eq!(tour.method, Method::Heuristic);
         let order = &tour.stops;
         let jumps = distances(&map, order, order, Avoid::nothing(), Extras::none()).unwrap();
         let length = |places: &[usize]| -> u32 {
-            places
-                .windows(2)
-                .map(|pair| jumps[pair[0]][pair[1]].unwrap())
-                .sum()
+            places.windows(2).map(|pair| jumps[pair[0]][pair[1]].unwrap()).sum()
         };
         let places: Vec<usize> = (0..order.len()).collect();
         let least = length(&places);
@@ -184,46 +155,23 @@ fn a_heuristic_tour_cannot_be_bettered_by_one_change() {
 #[test]
 fn tours_are_no_longer_than_nearest_neighbours() {
     let Some(map) = real() else { return };
-    let gated: Vec<SystemIndex> = map
-        .indices()
-        .filter(|it| map.neighbours(*it).len() > 1)
-        .collect();
+    let gated: Vec<SystemIndex> =
+        map.indices().filter(|it| map.neighbours(*it).len() > 1).collect();
     let mut random = Random(12);
     let mut shorter = 0;
-    for count in [
-        2,
-        5,
-        MAX_EXACT,
-        MAX_EXACT + 1,
-        20,
-        35,
-        MAX_WAYPOINTS,
-        MAX_WAYPOINTS,
-    ] {
-        let stops: Vec<SystemIndex> = (0..count)
-            .map(|_| gated[random.below(gated.len())])
-            .collect();
+    for count in [2, 5, MAX_EXACT, MAX_EXACT + 1, 20, 35, MAX_WAYPOINTS, MAX_WAYPOINTS] {
+        let stops: Vec<SystemIndex> =
+            (0..count).map(|_| gated[random.below(gated.len())]).collect();
         for back in [false, true] {
             let home = stops[0];
-            let start = if back {
-                Start::FromAndBack(home)
-            } else {
-                Start::From(home)
-            };
+            let start = if back { Start::FromAndBack(home) } else { Start::From(home) };
             let tour = waypoints(&map, &query(&stops, start)).unwrap();
             judge(&map, &tour);
             assert_eq!(tour, waypoints(&map, &query(&stops, start)).unwrap());
-            let reached: Vec<SystemIndex> = stops
-                .iter()
-                .filter(|it| !tour.unreachable.contains(it))
-                .copied()
-                .collect();
+            let reached: Vec<SystemIndex> =
+                stops.iter().filter(|it| !tour.unreachable.contains(it)).copied().collect();
             let nearest = nearest_neighbours(&map, &reached, back);
-            assert!(
-                tour.jumps() <= nearest,
-                "{count}: {} {nearest}",
-                tour.jumps()
-            );
+            assert!(tour.jumps() <= nearest, "{count}: {} {nearest}", tour.jumps());
             shorter += usize::from(tour.jumps() < nearest);
         }
     }
@@ -235,9 +183,7 @@ fn nearest_neighbours(map: &Map, stops: &[SystemIndex], back: bool) -> usize {
     let mut left: Vec<usize> = (1..stops.len()).collect();
     let (mut here, mut length) = (0, 0);
     while !left.is_empty() {
-        let at = (0..left.len())
-            .min_by_key(|at| jumps[here][left[*at]].unwrap())
-            .unwrap();
+        let at = (0..left.len()).min_by_key(|at| jumps[here][left[*at]].unwrap()).unwrap();
         let next = left.remove(at);
         length += jumps[here][next].unwrap();
         here = next;

@@ -12,11 +12,7 @@ use super::super::brute::{all_jumps, few_systems, nth, permutations};
 use super::{loops, orders};
 
 fn filter() -> impl Strategy<Value = SecurityFilter> {
-    prop::sample::select(vec![
-        SecurityFilter::HighSec,
-        SecurityFilter::LowSec,
-        SecurityFilter::Any,
-    ])
+    prop::sample::select(vec![SecurityFilter::HighSec, SecurityFilter::LowSec, SecurityFilter::Any])
 }
 
 proptest! {

@@ -40,11 +40,7 @@ fn ours(read: crate::import::Read) -> Vec<Line> {
     read.messages
         .into_iter()
         .filter_map(|(_, it)| {
-            Some((
-                it.sender?.name,
-                Some(it.timestamp.as_second()),
-                text(it.body)?,
-            ))
+            Some((it.sender?.name, Some(it.timestamp.as_second()), text(it.body)?))
         })
         .collect()
 }
@@ -54,10 +50,7 @@ fn without_blank_lines(lines: Vec<Line>) -> Vec<Line> {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         lines.collect::<Vec<_>>().join("\n")
     };
-    lines
-        .into_iter()
-        .map(|(who, at, text)| (who, at, full(&text)))
-        .collect()
+    lines.into_iter().map(|(who, at, text)| (who, at, full(&text))).collect()
 }
 
 /// The forms that it knows: a date, and whether seconds follow.

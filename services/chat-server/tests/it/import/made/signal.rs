@@ -50,11 +50,7 @@ fn written(talk: &Talk, said: &TalkMessage) -> WrittenMessage {
     };
     match &said.what {
         What::Text(text) => written.body = words(text),
-        What::File {
-            file,
-            exported,
-            caption,
-        } => {
+        What::File { file, exported, caption } => {
             written.body = words(caption);
             written.file = Some((FILES[*file], *exported));
         }
@@ -76,9 +72,7 @@ fn written(talk: &Talk, said: &TalkMessage) -> WrittenMessage {
 }
 
 fn without_line_ends(text: &str) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| line.strip_suffix("  ").unwrap_or(line));
+    let lines = text.split('\n').map(|line| line.strip_suffix("  ").unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -119,11 +113,7 @@ fn object(talk: &Talk, said: &TalkMessage, micros: bool) -> Value {
 
 fn line(talk: &Talk, said: &TalkMessage) -> String {
     let written = written(talk, said);
-    let at = talk
-        .zone()
-        .to_datetime(said.at)
-        .strftime("%Y-%m-%d %H:%M:%S")
-        .to_string();
+    let at = talk.zone().to_datetime(said.at).strftime("%Y-%m-%d %H:%M:%S").to_string();
     let sender = name(said.who);
     if written.deleted {
         return format!("[{at}] {sender}: (This message was deleted)\n");
@@ -138,11 +128,7 @@ fn line(talk: &Talk, said: &TalkMessage) -> String {
         body.push_str(&format!("\n(- {} -)", given.join(", ")));
     }
     if let Some((file, exported)) = written.file {
-        let image = if file.ends_with("g") && !file.ends_with("ogg") {
-            "!"
-        } else {
-            ""
-        };
+        let image = if file.ends_with("g") && !file.ends_with("ogg") { "!" } else { "" };
         body.push_str(&match exported {
             true => format!("{image}[{file}](./{})  ", path(file)),
             false => "(media not exported)  ".to_owned(),

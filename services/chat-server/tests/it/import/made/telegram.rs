@@ -28,16 +28,14 @@ pub(super) struct Form {
 }
 
 fn form() -> impl Strategy<Value = Form> {
-    any::<[bool; 6]>().prop_map(
-        |[account, pieces, unixtime, numbers, sorted, escapes]| Form {
-            account,
-            pieces,
-            unixtime,
-            numbers,
-            sorted,
-            escapes,
-        },
-    )
+    any::<[bool; 6]>().prop_map(|[account, pieces, unixtime, numbers, sorted, escapes]| Form {
+        account,
+        pieces,
+        unixtime,
+        numbers,
+        sorted,
+        escapes,
+    })
 }
 
 fn words(text: &str, form: Form) -> String {
@@ -50,10 +48,7 @@ fn words(text: &str, form: Form) -> String {
 
 /// What a text is in the file: a string, or pieces.
 fn text_of(text: &str, form: Form) -> Value {
-    let middle = text
-        .char_indices()
-        .nth(text.chars().count() / 2)
-        .map_or(0, |(at, _)| at);
+    let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
     match form.pieces {
         true => {
             json!([text[..middle], {"type": "bold", "text": text[middle..]}, {"type": "custom_emoji", "text": "", "document_id": "x"}])
@@ -107,10 +102,7 @@ pub(super) fn written(
         return (Value::Object(entry), None);
     }
     let is_service = matches!(said.what, What::Notice);
-    put(
-        "type",
-        json!(if is_service { "service" } else { "message" }),
-    );
+    put("type", json!(if is_service { "service" } else { "message" }));
     let local = |at| zone.to_datetime(at).to_string();
     put("date", json!(local(said.at)));
     let (name, id) = match is_service {
@@ -149,10 +141,7 @@ pub(super) fn written(
             let recent: Vec<Value> = by.iter().map(|who| json!({"from": PEOPLE[*who], "from_id": format!("user{}", 100 + who), "date": local(edited)})).collect();
             json!({"type": "emoji", "emoji": emoji, "count": by.len(), "recent": recent})
         };
-        put(
-            "reactions",
-            said.reactions.iter().map(reaction).collect::<Value>(),
-        );
+        put("reactions", said.reactions.iter().map(reaction).collect::<Value>());
     }
     let mut attachments = Vec::new();
     let mut text = String::new();
@@ -161,24 +150,13 @@ pub(super) fn written(
             text = words(said, form);
             Body::Text(text.clone())
         }
-        What::File {
-            file,
-            exported,
-            caption,
-        } => {
+        What::File { file, exported, caption } => {
             text = words(caption, form);
             let name = FILES[*file];
             let why = "File not included. Change data exporting settings to download.";
             if name.ends_with(".jpg") {
                 let path = format!("photos/{name}");
-                put(
-                    "photo",
-                    json!(if *exported {
-                        path.clone()
-                    } else {
-                        format!("({why})")
-                    }),
-                );
+                put("photo", json!(if *exported { path.clone() } else { format!("({why})") }));
                 put("photo_file_size", json!(10));
                 attachments.push(attachment(
                     AttachmentKind::Image,
@@ -190,14 +168,7 @@ pub(super) fn written(
             } else {
                 let (kind, media, mime) = kind_of(name);
                 let path = format!("files/{name}");
-                put(
-                    "file",
-                    json!(if *exported {
-                        path.clone()
-                    } else {
-                        format!("({why})")
-                    }),
-                );
+                put("file", json!(if *exported { path.clone() } else { format!("({why})") }));
                 put("file_name", json!(name));
                 put("file_size", json!(10));
                 put("mime_type", json!(mime));
@@ -215,15 +186,8 @@ pub(super) fn written(
             Body::Text(text.clone())
         }
         What::Place(latitude, longitude) => {
-            put(
-                "location_information",
-                json!({"latitude": latitude, "longitude": longitude}),
-            );
-            Body::Location {
-                latitude: *latitude,
-                longitude: *longitude,
-                name: None,
-            }
+            put("location_information", json!({"latitude": latitude, "longitude": longitude}));
+            Body::Location { latitude: *latitude, longitude: *longitude, name: None }
         }
         What::Card => {
             put(
@@ -239,10 +203,7 @@ pub(super) fn written(
                 true,
                 Some("text/vcard"),
             ));
-            Body::Contact {
-                name: "Cleo X".to_owned(),
-                phone: Some("+1".to_owned()),
-            }
+            Body::Contact { name: "Cleo X".to_owned(), phone: Some("+1".to_owned()) }
         }
         What::Poll(votes) => {
             let answers: Vec<Value> = votes
@@ -374,10 +335,7 @@ fn check(talks: &[Talk], form: Form) -> Result<(), TestCaseError> {
         file.push_str(&chats[0]);
     }
     let file = with_escapes(&file);
-    prop_assert_eq!(
-        file.contains("\\x01"),
-        form.escapes && file.contains("\\x1f")
-    );
+    prop_assert_eq!(file.contains("\\x01"), form.escapes && file.contains("\\x1f"));
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("result.json");
     std::fs::write(&path, file).unwrap();
@@ -393,10 +351,7 @@ fn check(talks: &[Talk], form: Form) -> Result<(), TestCaseError> {
     if !form.unixtime {
         for chat in &read.chats {
             let of = |all: &[(String, Message)]| -> Vec<_> {
-                all.iter()
-                    .filter(|(id, _)| *id == chat.id)
-                    .map(|(_, it)| it.timestamp)
-                    .collect()
+                all.iter().filter(|(id, _)| *id == chat.id).map(|(_, it)| it.timestamp).collect()
             };
             times_agree(&with.zone, &of(&made), &of(&read.messages), 1)?;
         }

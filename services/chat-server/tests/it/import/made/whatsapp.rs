@@ -56,18 +56,10 @@ fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) 
         What::Text(text) => {
             let text = words(text, style);
             // Nobody sends nothing.
-            let text = if text.is_empty() {
-                "x".to_owned()
-            } else {
-                text
-            };
+            let text = if text.is_empty() { "x".to_owned() } else { text };
             (text.clone(), Body::Text(text))
         }
-        What::File {
-            file: index,
-            exported: there,
-            caption,
-        } => {
+        What::File { file: index, exported: there, caption } => {
             let name = FILES[*index];
             let (kind, word) = kind_of(name);
             let line = match (there, style.phone) {
@@ -82,9 +74,8 @@ fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) 
             });
             let caption = words(caption, style);
             // Blanks and marks at the beginning of a caption are not distinguished from those of WhatsApp.
-            let caption = caption
-                .trim_matches(|c: char| c.is_whitespace() || c == '\u{200f}')
-                .to_owned();
+            let caption =
+                caption.trim_matches(|c: char| c.is_whitespace() || c == '\u{200f}').to_owned();
             let text = match (caption.is_empty(), style.phone) {
                 (true, _) => line,
                 (false, Phone::Ios) => format!("{caption} {line}"),
@@ -98,11 +89,7 @@ fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) 
                 if ios { "\u{200e}" } else { "" },
                 style.words.place
             ),
-            Body::Location {
-                latitude: *latitude,
-                longitude: *longitude,
-                name: None,
-            },
+            Body::Location { latitude: *latitude, longitude: *longitude, name: None },
         ),
         What::Card => {
             let name = match style.phone {
@@ -111,10 +98,7 @@ fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) 
             };
             attachments.push(file(AttachmentKind::File, Some(name)));
             let name_on_it = "Cleo X".to_owned();
-            let body = Body::Contact {
-                name: name_on_it,
-                phone: None,
-            };
+            let body = Body::Contact { name: name_on_it, phone: None };
             (exported(name), body)
         }
         What::Poll(votes) => {
@@ -134,11 +118,7 @@ fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) 
         What::Notice => {
             let text = format!("{} created group \"Topic: one\"", PEOPLE[said.who]);
             sender = ios.then_some(talk.name);
-            let line = if ios {
-                format!("\u{200e}{text}")
-            } else {
-                text.clone()
-            };
+            let line = if ios { format!("\u{200e}{text}") } else { text.clone() };
             let action = "notice".to_owned();
             (line, Body::Service { action, text })
         }
@@ -201,9 +181,7 @@ fn check(talk: &Talk, style: &Style) -> Result<(), TestCaseError> {
     }
     let dir = tempfile::tempdir().unwrap();
     let name = format!("{}{}", style.words.file, talk.name);
-    let path = dir
-        .path()
-        .join(format!("{name}.{}", if style.zip { "zip" } else { "txt" }));
+    let path = dir.path().join(format!("{name}.{}", if style.zip { "zip" } else { "txt" }));
     if style.zip {
         let inner = match style.phone {
             Phone::Android => format!("{name}.txt"),
@@ -224,17 +202,11 @@ fn check(talk: &Talk, style: &Style) -> Result<(), TestCaseError> {
     let mut read = read(&path, &with).unwrap();
     prop_assert_eq!(read.summary.skipped, 0);
     prop_assert_eq!(&*read.chats[0].name, talk.name);
-    let mut senders: Vec<&str> = made
-        .iter()
-        .filter_map(|it| Some(&*it.sender.as_ref()?.name))
-        .collect();
+    let mut senders: Vec<&str> =
+        made.iter().filter_map(|it| Some(&*it.sender.as_ref()?.name)).collect();
     senders.sort_unstable();
     senders.dedup();
-    let kind = if senders.len() > 2 {
-        ChatKind::Group
-    } else {
-        ChatKind::Direct
-    };
+    let kind = if senders.len() > 2 { ChatKind::Group } else { ChatKind::Direct };
     prop_assert_eq!(read.chats[0].kind, kind);
     let grain = if style.phone == Phone::Android { 60 } else { 1 };
     let moments =
@@ -251,11 +223,7 @@ fn check(talk: &Talk, style: &Style) -> Result<(), TestCaseError> {
         message.timestamp = Timestamp::UNIX_EPOCH;
         message.edited = message.edited.map(|_| Timestamp::UNIX_EPOCH);
     }
-    let read: Vec<Message> = read
-        .messages
-        .into_iter()
-        .map(|(_, message)| message)
-        .collect();
+    let read: Vec<Message> = read.messages.into_iter().map(|(_, message)| message).collect();
     prop_assert_eq!(made, read, "{}", text);
     Ok(())
 }

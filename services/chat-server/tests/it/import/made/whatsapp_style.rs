@@ -52,15 +52,7 @@ pub(super) struct Words {
 }
 
 const fn words(
-    [
-        file,
-        attached,
-        omitted,
-        ios_attached,
-        deleted,
-        edited,
-        place,
-    ]: [&'static str; 7],
+    [file, attached, omitted, ios_attached, deleted, edited, place]: [&'static str; 7],
     ios_omitted: [&'static str; 4],
     [poll, option, votes]: [&'static str; 3],
 ) -> Words {
@@ -134,28 +126,26 @@ pub(super) fn style() -> impl Strategy<Value = Style> {
         prop::sample::select((0..LANGUAGES.len()).collect::<Vec<_>>()),
         any::<[bool; 8]>(),
     )
-        .prop_map(
-            |(phone, order, separator, after, colon, halves, language, flags)| {
-                let [padded, long_year, arabic, marks, crlf, bom, zip, told] = flags;
-                Style {
-                    phone,
-                    order,
-                    separator,
-                    padded,
-                    long_year,
-                    after,
-                    colon,
-                    halves,
-                    arabic_digits: arabic && marks,
-                    marks: marks && !told,
-                    crlf,
-                    bom,
-                    zip,
-                    told,
-                    words: &LANGUAGES[language],
-                }
-            },
-        )
+        .prop_map(|(phone, order, separator, after, colon, halves, language, flags)| {
+            let [padded, long_year, arabic, marks, crlf, bom, zip, told] = flags;
+            Style {
+                phone,
+                order,
+                separator,
+                padded,
+                long_year,
+                after,
+                colon,
+                halves,
+                arabic_digits: arabic && marks,
+                marks: marks && !told,
+                crlf,
+                bom,
+                zip,
+                told,
+                words: &LANGUAGES[language],
+            }
+        })
 }
 
 impl Style {
@@ -203,10 +193,7 @@ impl Style {
         if self.arabic_digits {
             when = when
                 .chars()
-                .map(|c| {
-                    c.to_digit(10)
-                        .map_or(c, |digit| char::from_u32(0x660 + digit).unwrap())
-                })
+                .map(|c| c.to_digit(10).map_or(c, |digit| char::from_u32(0x660 + digit).unwrap()))
                 .collect();
         }
         match self.phone {

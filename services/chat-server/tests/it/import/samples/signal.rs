@@ -19,10 +19,7 @@ fn reactions_are_pairs_or_objects_and_names_have_commas() {
 {"date":"2023-12-13T18:05:10","sender":"No-Sender","body":"b  ","reactions":[{"name":"Bob","emoji":"😂"}]}"#;
     let read = chat("data.json", lines);
     let given = |at: usize| &read.messages[at].1.reactions[0];
-    assert_eq!(
-        (given(0).count, given(0).by.as_slice()),
-        (2, &["Doe, Jane".to_owned()][..])
-    );
+    assert_eq!((given(0).count, given(0).by.as_slice()), (2, &["Doe, Jane".to_owned()][..]));
     assert_eq!(given(1).by, ["Bob"]);
     assert_eq!(read.times()[0], "2023-12-13T18:05:09.5Z");
     assert_eq!(read.senders()[1], "", "nobody");
@@ -58,36 +55,18 @@ fn files_and_stickers_that_are_there_or_gone() {
 {"date":"2023-12-13T18:05:11","sender":"Anna","body":"Missed voice call  ","call":true,"missed":true}"#;
     let read = chat("data.json", lines);
     let file = |at: usize| &read.messages[at].1.attachments[0];
-    assert_eq!(
-        file(0).place,
-        AttachmentPlace::Missing(Some("media".to_owned()))
-    );
-    assert_eq!(
-        (file(1).kind, file(1).name.as_deref()),
-        (AttachmentKind::Sticker, Some("🎉"))
-    );
-    assert_eq!(
-        file(1).place,
-        AttachmentPlace::Export("exported_stickers/ab/3.webp".to_owned())
-    );
+    assert_eq!(file(0).place, AttachmentPlace::Missing(Some("media".to_owned())));
+    assert_eq!((file(1).kind, file(1).name.as_deref()), (AttachmentKind::Sticker, Some("🎉")));
+    assert_eq!(file(1).place, AttachmentPlace::Export("exported_stickers/ab/3.webp".to_owned()));
     assert_eq!(read.texts()[2], "Anna: Missed voice call");
     let read = chat(
         "chat.md",
         "[2023-12-13 18:05:09] Anna: (media not exported)  \n[2023-12-13 18:05:10] Anna:   [🎉](../exported_stickers/ab/3.webp)  \n[2023-12-13 18:05:11] Anna:   \n(( 🎉 ))\n[2023-12-13 18:05:12] Anna: see [this](.x) [a](b)  \n",
     );
     let file = |at: usize| &read.messages[at].1.attachments[0];
-    assert_eq!(
-        file(0).place,
-        AttachmentPlace::Missing(Some("media".to_owned()))
-    );
-    assert_eq!(
-        file(1).place,
-        AttachmentPlace::Export("exported_stickers/ab/3.webp".to_owned())
-    );
-    assert_eq!(
-        (file(2).kind, file(2).name.as_deref()),
-        (AttachmentKind::Sticker, Some("🎉"))
-    );
+    assert_eq!(file(0).place, AttachmentPlace::Missing(Some("media".to_owned())));
+    assert_eq!(file(1).place, AttachmentPlace::Export("exported_stickers/ab/3.webp".to_owned()));
+    assert_eq!((file(2).kind, file(2).name.as_deref()), (AttachmentKind::Sticker, Some("🎉")));
     assert_eq!(read.texts()[3], "see [this](.x) [a](b)");
 }
 
@@ -98,17 +77,12 @@ fn what_begins_with_an_angle_bracket_is_a_quote_only_on_a_line_of_its_own() {
         "[2023-12-13 18:05:09] Anna: > mine\n> too\n[2023-12-13 18:05:10] Me: \n\n> > mine\n> > too\n\nyes\n> and this\n",
     );
     assert_eq!(read.texts(), ["> mine\n> too", "yes\n> and this"]);
-    assert_eq!(
-        read.messages[1].1.reply_to.as_ref(),
-        Some(&read.messages[0].1.id)
-    );
+    assert_eq!(read.messages[1].1.reply_to.as_ref(), Some(&read.messages[0].1.id));
 }
 
 #[test]
 fn times_with_an_offset_are_moments() {
-    let read = chat(
-        "data.json",
-        r#"{"date":"2023-12-13T18:05:09+02:00","sender":"Anna","body":"x"}"#,
-    );
+    let read =
+        chat("data.json", r#"{"date":"2023-12-13T18:05:09+02:00","sender":"Anna","body":"x"}"#);
     assert_eq!(read.times(), ["2023-12-13T16:05:09Z"]);
 }

@@ -28,22 +28,14 @@ fn ids_of_old_files_are_numbers() {
         assert_eq!(one(&json!({"from_id": id})).sender.unwrap().id, told);
     }
     let nobody = one(&json!({"from_id": null}));
-    assert_eq!(
-        nobody.sender.unwrap().id,
-        "Anna",
-        "the name is all there is"
-    );
+    assert_eq!(nobody.sender.unwrap().id, "Anna", "the name is all there is");
     assert_eq!(one(&json!({"from_id": null, "from": null})).sender, None);
 }
 
 #[test]
 fn old_files_have_a_time_of_1970_for_what_was_not_edited() {
     assert_eq!(one(&json!({"edited": "1970-01-01T05:00:00"})).edited, None);
-    assert!(
-        one(&json!({"edited": "2020-06-01T10:01:00"}))
-            .edited
-            .is_some()
-    );
+    assert!(one(&json!({"edited": "2020-06-01T10:01:00"})).edited.is_some());
 }
 
 #[test]
@@ -55,26 +47,17 @@ fn a_time_that_cannot_be_read_gives_way_to_the_local_one() {
 #[test]
 fn text_that_is_only_in_the_entities() {
     let entities = json!([{"type": "plain", "text": "a "}, {"type": "spoiler", "text": "b"}]);
-    assert_eq!(
-        text(&one(&json!({"text": null, "text_entities": entities}))),
-        "a b"
-    );
+    assert_eq!(text(&one(&json!({"text": null, "text_entities": entities}))), "a b");
 }
 
 #[test]
 fn media_that_is_not_there() {
     let gone = one(&json!({"self_destruct_period_seconds": 30}));
-    assert_eq!(
-        gone.body,
-        Body::Unknown("[Self-destructing media]".to_owned())
-    );
+    assert_eq!(gone.body, Body::Unknown("[Self-destructing media]".to_owned()));
     let place = one(&json!({"location_information": null, "live_location_period_seconds": 60}));
     assert_eq!(place.body, Body::Unknown("[Location]".to_owned()));
     let invoice = one(&json!({"invoice_information": "{\"title\":\"x\"}"}));
-    assert_eq!(
-        invoice.body,
-        Body::Unknown("[Invoice] {\"title\":\"x\"}".to_owned())
-    );
+    assert_eq!(invoice.body, Body::Unknown("[Invoice] {\"title\":\"x\"}".to_owned()));
 }
 
 #[test]
@@ -82,13 +65,7 @@ fn cards_come_with_their_files() {
     let card = one(
         &json!({"contact_information": {"first_name": "Cleo", "last_name": "X", "phone_number": ""}, "contact_vcard": "contacts/contact_1.vcf"}),
     );
-    assert_eq!(
-        card.body,
-        Body::Contact {
-            name: "Cleo X".to_owned(),
-            phone: None
-        }
-    );
+    assert_eq!(card.body, Body::Contact { name: "Cleo X".to_owned(), phone: None });
     assert_eq!(
         card.attachments[0].place,
         AttachmentPlace::Export("contacts/contact_1.vcf".to_owned())
@@ -128,11 +105,7 @@ fn what_the_network_says_in_its_own_words() {
             "pin_message",
             "Anna: pin message message 5",
         ),
-        (
-            json!({"information_text": "Anna waved"}),
-            "custom",
-            "Anna: Anna waved",
-        ),
+        (json!({"information_text": "Anna waved"}), "custom", "Anna: Anna waved"),
     ] {
         assert_eq!(said(&members), (action.to_owned(), words.to_owned()));
     }
@@ -150,11 +123,7 @@ fn the_same_id_in_two_chats_and_a_negative_one() {
     let list = json!([{"name": "A", "type": "private_group", "id": 5, "messages": [message(1), message(-999_999_999)]},
         {"name": "B", "type": "private_supergroup", "id": 5, "messages": [message(1)]}]);
     let read = read_text("result.json", &json!({"chats": {"list": list}}).to_string());
-    let ids: Vec<_> = read
-        .messages
-        .iter()
-        .map(|(chat, it)| (&**chat, &*it.id))
-        .collect();
+    let ids: Vec<_> = read.messages.iter().map(|(chat, it)| (&**chat, &*it.id)).collect();
     assert_eq!(ids, [("-5", "1"), ("-5", "-999999999"), ("-1005", "1")]);
     // The members of these objects are sorted, so the file is read twice; what is counted is counted once.
     assert_eq!((read.summary.chats, read.summary.messages), (2, 3));

@@ -19,11 +19,7 @@ fn dates_with_words_and_full_stops() {
         "१३/१२/२०२३, ६:०५ अपराह्न - ",
     ] {
         let read = read_text("a.txt", &format!("{header}Anna: hello\n"));
-        assert_eq!(
-            (read.texts(), read.senders()),
-            (vec!["hello"], vec!["Anna"]),
-            "{header:?}"
-        );
+        assert_eq!((read.texts(), read.senders()), (vec!["hello"], vec!["Anna"]), "{header:?}");
         assert_eq!(read.times(), ["2023-12-13T18:05:00Z"], "{header:?}");
     }
     let noon = read_text(
@@ -32,11 +28,7 @@ fn dates_with_words_and_full_stops() {
     );
     assert_eq!(
         noon.times(),
-        [
-            "2023-12-13T11:30:00Z",
-            "2023-12-13T12:30:00Z",
-            "2023-12-13T00:10:00Z"
-        ]
+        ["2023-12-13T11:30:00Z", "2023-12-13T12:30:00Z", "2023-12-13T00:10:00Z"]
     );
 }
 
@@ -68,13 +60,7 @@ fn names_with_quotes_tildes_and_marks() {
     let read = read_text("WhatsApp Chat with Team.txt", text);
     assert_eq!(
         read.senders(),
-        [
-            "Bob \"The Builder\" Smith",
-            "",
-            "+41\u{a0}79\u{a0}123\u{a0}45\u{a0}67",
-            "~",
-            "Zoë"
-        ]
+        ["Bob \"The Builder\" Smith", "", "+41\u{a0}79\u{a0}123\u{a0}45\u{a0}67", "~", "Zoë"]
     );
     assert!(read.messages[2].1.sender.as_ref().unwrap().phone.is_some());
 }
@@ -84,27 +70,13 @@ fn groups_and_the_owner() {
     let two = "13/12/2023, 18:05 - Cleo: a\n13/12/2023, 18:06 - Anna: b\n";
     let read = read_text("WhatsApp Chat with Cleo.txt", two);
     assert_eq!(read.chats[0].kind, ChatKind::Direct);
-    let me: Vec<bool> = read
-        .messages
-        .iter()
-        .map(|(_, it)| it.sender.as_ref().unwrap().is_me)
-        .collect();
-    assert_eq!(
-        me,
-        [false, true],
-        "of two people the one who is not the chat"
-    );
+    let me: Vec<bool> =
+        read.messages.iter().map(|(_, it)| it.sender.as_ref().unwrap().is_me).collect();
+    assert_eq!(me, [false, true], "of two people the one who is not the chat");
     let group = format!("13/12/2023, 18:00 - Cleo hat die Gruppe „Team“ erstellt.\n{two}");
     let read = read_text("WhatsApp-Chat mit Team.txt", &group);
-    assert_eq!(
-        (read.chats[0].kind, &*read.chats[0].name),
-        (ChatKind::Group, "Team")
-    );
-    assert!(
-        read.messages
-            .iter()
-            .all(|(_, it)| it.sender.as_ref().is_none_or(|who| !who.is_me))
-    );
+    assert_eq!((read.chats[0].kind, &*read.chats[0].name), (ChatKind::Group, "Team"));
+    assert!(read.messages.iter().all(|(_, it)| it.sender.as_ref().is_none_or(|who| !who.is_me)));
 }
 
 #[test]
@@ -121,9 +93,7 @@ fn the_hour_that_comes_twice() {
     let mut berlin = options();
     berlin.zone = TimeZone::get("Europe/Berlin").unwrap();
     let at = |clock: &str| format!("29/10/2023, {clock} - Anna: {clock}\n");
-    let text = ["01:30", "02:30", "02:50", "02:10", "02:40", "03:05"]
-        .map(at)
-        .concat();
+    let text = ["01:30", "02:30", "02:50", "02:10", "02:40", "03:05"].map(at).concat();
     assert_eq!(
         read_text_with("a.txt", &text, &berlin).times(),
         [
@@ -150,33 +120,19 @@ fn folders_of_zips_and_of_unpacked_chats() {
         ("notes.txt", b"13/12/2023, 18:05 - No: chat\n"),
     ]);
     std::fs::write(&path, zip).unwrap();
-    std::fs::write(
-        dir.path().join("WhatsApp Chat with Bob.txt"),
-        "13/12/2023, 18:05 - Bob: x\n",
-    )
-    .unwrap();
+    std::fs::write(dir.path().join("WhatsApp Chat with Bob.txt"), "13/12/2023, 18:05 - Bob: x\n")
+        .unwrap();
     let all = read(dir.path(), &options()).unwrap();
-    assert_eq!(
-        all.chats.iter().map(|it| &*it.name).collect::<Vec<_>>(),
-        ["Anna", "Bob"]
-    );
+    assert_eq!(all.chats.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["Anna", "Bob"]);
     let AttachmentPlace::Export(place) = &all.messages[0].1.attachments[0].place else {
         panic!("it is there");
     };
-    assert_eq!(
-        chat_server::import::attachment(dir.path(), place)
-            .unwrap()
-            .size,
-        7
-    );
+    assert_eq!(chat_server::import::attachment(dir.path(), place).unwrap().size, 7);
     let unpacked = tempfile::tempdir().unwrap();
     let folder = unpacked.path().join("WhatsApp Chat - Cleo");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("_chat.txt"), "[13/12/2023, 18:05:09] Cleo: x\n").unwrap();
     std::fs::write(folder.join("notes.txt"), "13/12/2023, 18:05 - No: chat\n").unwrap();
     let Read { chats, summary, .. } = read(&folder, &options()).unwrap();
-    assert_eq!(
-        (chats.len(), &*chats[0].name, summary.skipped),
-        (1, "Cleo", 0)
-    );
+    assert_eq!((chats.len(), &*chats[0].name, summary.skipped), (1, "Cleo", 0));
 }

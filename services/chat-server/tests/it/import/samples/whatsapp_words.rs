@@ -26,12 +26,7 @@ fn captions_stand_before_the_file_or_below_it() {
             "",
             Some("00000014-offer.pdf"),
         ),
-        (
-            true,
-            "\u{200e}<المُرفق: 00000002-VIDEO-2019.mp4>",
-            "",
-            Some("00000002-VIDEO-2019.mp4"),
-        ),
+        (true, "\u{200e}<المُرفق: 00000002-VIDEO-2019.mp4>", "", Some("00000002-VIDEO-2019.mp4")),
         (true, "look \u{200e}image omitted", "look", None),
         (
             false,
@@ -40,12 +35,7 @@ fn captions_stand_before_the_file_or_below_it() {
             Some("IMG-20231213-WA0001.jpg"),
         ),
         (false, "<Medien ausgeschlossen>\nplan.mod", "plan.mod", None),
-        (
-            false,
-            "\u{200e}plan.docx (файл прикреплён)",
-            "",
-            Some("plan.docx"),
-        ),
+        (false, "\u{200e}plan.docx (файл прикреплён)", "", Some("plan.docx")),
     ] {
         let message = from_anna(ios, line);
         assert_eq!(text(&message), caption, "{line}");
@@ -73,18 +63,11 @@ fn kinds_of_files_by_their_names() {
 
 #[test]
 fn cards_have_the_name_of_their_file() {
-    for (ios, line) in [
-        (false, "Cleo X.vcf (file attached)"),
-        (true, "\u{200e}<attached: 00000003-Cleo X.vcf>"),
-    ] {
+    for (ios, line) in
+        [(false, "Cleo X.vcf (file attached)"), (true, "\u{200e}<attached: 00000003-Cleo X.vcf>")]
+    {
         let message = from_anna(ios, line);
-        assert_eq!(
-            message.body,
-            Body::Contact {
-                name: "Cleo X".to_owned(),
-                phone: None
-            }
-        );
+        assert_eq!(message.body, Body::Contact { name: "Cleo X".to_owned(), phone: None });
         assert_eq!(message.attachments.len(), 1);
     }
     let left_out = from_anna(true, "\u{200e}Contact card omitted");
@@ -127,11 +110,7 @@ fn deleted_edited_unseen_and_calls() {
         "fixed <Se editó este mensaje.>",
     ] {
         let message = from_anna(false, words);
-        assert_eq!(
-            (text(&message), message.edited),
-            ("fixed", Some(message.timestamp)),
-            "{words}"
-        );
+        assert_eq!((text(&message), message.edited), ("fixed", Some(message.timestamp)), "{words}");
     }
     for words in [
         "null",
@@ -139,23 +118,14 @@ fn deleted_edited_unseen_and_calls() {
         "\u{200e}View once photo",
         "\u{200e}Live location shared",
     ] {
-        assert!(
-            matches!(from_anna(false, words).body, Body::Unknown(_)),
-            "{words}"
-        );
+        assert!(matches!(from_anna(false, words).body, Body::Unknown(_)), "{words}");
     }
     for (words, what) in [
         ("\u{200e}Voice call, \u{200e}5 min", "call"),
-        (
-            "\u{200e}Missed video call, \u{200e}Tap to call back",
-            "missed_call",
-        ),
+        ("\u{200e}Missed video call, \u{200e}Tap to call back", "missed_call"),
     ] {
         let message = from_anna(true, words);
-        assert!(
-            matches!(&message.body, Body::Service { action, .. } if action == what),
-            "{words}"
-        );
+        assert!(matches!(&message.body, Body::Service { action, .. } if action == what), "{words}");
     }
     let read = read_text("a.txt", "13/12/2023, 18:05 - Missed voice call\n");
     assert!(
@@ -169,38 +139,20 @@ fn polls_and_places_of_other_languages() {
         true,
         "\u{200e}ENCUESTA:\n¿Cuándo: hoy?\n\u{200e}OPCIÓN: sí (de veras) (\u{200e}2 votos)\n\u{200e}OPCIÓN: no (\u{200e}0 votos)\n",
     );
-    let answers = vec![
-        ("sí (de veras)".to_owned(), Some(2)),
-        ("no".to_owned(), Some(0)),
-    ];
-    assert_eq!(
-        poll.body,
-        Body::Poll {
-            question: "¿Cuándo: hoy?".to_owned(),
-            answers
-        }
-    );
+    let answers = vec![("sí (de veras)".to_owned(), Some(2)), ("no".to_owned(), Some(0))];
+    assert_eq!(poll.body, Body::Poll { question: "¿Cuándo: hoy?".to_owned(), answers });
     let place = |line| from_anna(false, line).body;
     let at = |name: Option<&str>| Body::Location {
         latitude: -1.5,
         longitude: 2.0,
         name: name.map(str::to_owned),
     };
-    assert_eq!(
-        place("Standort: https://maps.google.com/?q=-1.5,2"),
-        at(None)
-    );
-    assert_eq!(
-        place("Pier\nlocation: https://maps.google.com/?q=-1.5,2"),
-        at(Some("Pier"))
-    );
+    assert_eq!(place("Standort: https://maps.google.com/?q=-1.5,2"), at(None));
+    assert_eq!(place("Pier\nlocation: https://maps.google.com/?q=-1.5,2"), at(Some("Pier")));
     assert_eq!(
         place("Home: https://maps.google.com/?q=-1.5,2"),
         at(Some("Home")),
         "nothing is lost"
     );
-    assert!(matches!(
-        place("location: https://maps.google.com/?q=91,2"),
-        Body::Text(_)
-    ));
+    assert!(matches!(place("location: https://maps.google.com/?q=91,2"), Body::Text(_)));
 }

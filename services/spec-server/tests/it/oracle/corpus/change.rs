@@ -43,10 +43,7 @@ impl Draft {
             files.push(("tasks.md".to_owned(), self.tasks.bytes()));
         }
         if !self.metadata.is_empty() {
-            files.push((
-                ".openspec.yaml".to_owned(),
-                self.metadata.clone().into_bytes(),
-            ));
+            files.push((".openspec.yaml".to_owned(), self.metadata.clone().into_bytes()));
         }
         let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
         let mut index = 0;
@@ -60,8 +57,7 @@ impl Draft {
     }
 
     pub(super) fn add(&mut self, path: &str, text: &str) {
-        self.more
-            .push((path.to_owned(), text.to_owned().into_bytes()));
+        self.more.push((path.to_owned(), text.to_owned().into_bytes()));
     }
 
     pub(super) fn skip(&mut self) {
@@ -96,12 +92,8 @@ pub(crate) const FILES: [Mutation<Draft>; 20] = [
         draft.add("proposal.md", text);
         draft.add("design.md", "# Design\n");
     }),
-    ("delta-new", |draft, _| {
-        draft.at = "specs/brand-new/spec.md".to_owned()
-    }),
-    ("delta-deep", |draft, _| {
-        draft.at = "specs/a/b/c/d/spec.md".to_owned()
-    }),
+    ("delta-new", |draft, _| draft.at = "specs/brand-new/spec.md".to_owned()),
+    ("delta-deep", |draft, _| draft.at = "specs/a/b/c/d/spec.md".to_owned()),
     ("delta-at-root", |draft, random| {
         if random.below(2) == 0 {
             draft.at.clear();
@@ -124,29 +116,17 @@ pub(crate) const FILES: [Mutation<Draft>; 20] = [
         draft.add(path, DELTA);
     }),
     ("notes-in-specs", |draft, random| {
-        let text = random.text(&[
-            "# Notes\n",
-            "```\n## ADDED Requirements\n```\n",
-            "## ADDED\n",
-            "",
-        ]);
+        let text =
+            random.text(&["# Notes\n", "```\n## ADDED Requirements\n```\n", "## ADDED\n", ""]);
         draft.add("specs/notes.md", text);
     }),
-    ("delta-folder", |draft, _| {
-        draft.at = "specs/spec.md/spec.md".to_owned()
-    }),
-    ("two-deltas", |draft, _| {
-        draft.add("specs/other/spec.md", DELTA)
-    }),
+    ("delta-folder", |draft, _| draft.at = "specs/spec.md/spec.md".to_owned()),
+    ("two-deltas", |draft, _| draft.add("specs/other/spec.md", DELTA)),
     ("delta-empty-file", |draft, random| {
         draft.add("specs/void/spec.md", random.text(&["", "# Void\n", "\n\n"]))
     }),
-    ("spec-is-folder", |draft, _| {
-        draft.at = "specs/base/folder/spec.md".to_owned()
-    }),
-    ("deep-notes", |draft, _| {
-        draft.add(&format!("notes/{}x.txt", "1/".repeat(18)), "deep")
-    }),
+    ("spec-is-folder", |draft, _| draft.at = "specs/base/folder/spec.md".to_owned()),
+    ("deep-notes", |draft, _| draft.add(&format!("notes/{}x.txt", "1/".repeat(18)), "deep")),
     ("nothing", |draft, random| {
         draft.wrap(&[]);
         draft.add(random.text(&[".keep", "specs/.keep", "README.md"]), "");
@@ -175,16 +155,8 @@ pub(crate) const FILES: [Mutation<Draft>; 20] = [
         )])
     }),
     ("wraps-two", |draft, _| {
-        draft.wrap(&[
-            ("a/tasks.md", "x"),
-            ("b/specs/y.txt", "x"),
-            ("c/d.txt", "x"),
-        ])
+        draft.wrap(&[("a/tasks.md", "x"), ("b/specs/y.txt", "x"), ("c/d.txt", "x")])
     }),
-    ("wraps-with-own", |draft, _| {
-        draft.wrap(&[("a/tasks.md", "x"), ("README.md", "x")])
-    }),
-    ("wraps-but-is-one", |draft, _| {
-        draft.wrap(&[("a/tasks.md", "x"), ("specs/note.txt", "x")])
-    }),
+    ("wraps-with-own", |draft, _| draft.wrap(&[("a/tasks.md", "x"), ("README.md", "x")])),
+    ("wraps-but-is-one", |draft, _| draft.wrap(&[("a/tasks.md", "x"), ("specs/note.txt", "x")])),
 ];

@@ -100,10 +100,9 @@ pub(crate) fn good(random: &mut Random) -> Page {
         0 => sections[0].clone(),
         1 => sections[1].clone(),
         2 => sections[random.below(5)].clone(),
-        _ => format!(
-            "# Gate\n\n{}\n{}\n{}\n{}",
-            sections[0], sections[1], sections[2], sections[3]
-        ),
+        _ => {
+            format!("# Gate\n\n{}\n{}\n{}\n{}", sections[0], sections[1], sections[2], sections[3])
+        }
     };
     Page::new(&text)
 }
@@ -132,12 +131,8 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         ]);
         page.replace("## ADDED Requirements", random, |_| new.to_owned());
     }),
-    ("section-other", |page, random| {
-        page.replace("## ", random, |_| "## Requirements".to_owned())
-    }),
-    ("section-none", |page, random| {
-        page.replace("## ", random, |_| String::new())
-    }),
+    ("section-other", |page, random| page.replace("## ", random, |_| "## Requirements".to_owned())),
+    ("section-none", |page, random| page.replace("## ", random, |_| String::new())),
     ("section-empty", |page, random| {
         let text = random.text(&["", "None.", "- nothing", "### Nothing"]);
         page.fill("## ", &["## "], random, text)
@@ -153,12 +148,8 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         let operation = random.text(&["ADDED", "MODIFIED", "REMOVED", "RENAMED"]);
         add(page, operation, "");
     }),
-    ("section-foreign", |page, random| {
-        page.insert_before("### ", random, "## Notes\nWords.\n")
-    }),
-    ("section-blank", |page, random| {
-        page.insert_before("#### ", random, "## ")
-    }),
+    ("section-foreign", |page, random| page.insert_before("### ", random, "## Notes\nWords.\n")),
+    ("section-blank", |page, random| page.insert_before("#### ", random, "## ")),
     ("purpose", |page, random| {
         page.insert_before(
             "## ",
@@ -169,9 +160,7 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
     ("orphan-above", |page, random| {
         page.insert_before("## ", random, "### Requirement: Early\nIt SHALL come.\n")
     }),
-    ("orphan-below", |page, _| {
-        page.append("\n## Notes\n\n###requirement: Late\nIt SHALL come.")
-    }),
+    ("orphan-below", |page, _| page.append("\n## Notes\n\n###requirement: Late\nIt SHALL come.")),
     ("orphan-in-code", |page, random| {
         page.insert_before("## ", random, "```\n### Requirement: Code\n```")
     }),
@@ -199,22 +188,14 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         page.replace(REQUIREMENT, random, |_| new.to_owned());
     }),
     ("requirement-closed", |page, random| {
-        page.replace(REQUIREMENT, random, |name| {
-            format!("### Requirement: {name} #")
-        })
+        page.replace(REQUIREMENT, random, |name| format!("### Requirement: {name} #"))
     }),
     ("divider", |page, random| {
         page.insert_before("### ", random, "### Documentation requirements\n")
     }),
-    ("divider-inside", |page, random| {
-        page.insert_before(SCENARIO, random, "### Cases\n")
-    }),
-    ("title-inside", |page, random| {
-        page.insert_before(SCENARIO, random, "# Part\n")
-    }),
-    ("text-none", |page, random| {
-        page.fill(REQUIREMENT, &HEADINGS, random, "")
-    }),
+    ("divider-inside", |page, random| page.insert_before(SCENARIO, random, "### Cases\n")),
+    ("title-inside", |page, random| page.insert_before(SCENARIO, random, "# Part\n")),
+    ("text-none", |page, random| page.fill(REQUIREMENT, &HEADINGS, random, "")),
     ("text-code", |page, random| {
         page.fill(REQUIREMENT, &HEADINGS, random, "```\nIt SHALL be.\n```")
     }),
@@ -227,17 +208,13 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         page.fill(REQUIREMENT, &HEADINGS, random, text)
     }),
     ("text-in-heading", |page, random| {
-        page.replace(REQUIREMENT, random, |_| {
-            "### Requirement: It MUST go".to_owned()
-        });
+        page.replace(REQUIREMENT, random, |_| "### Requirement: It MUST go".to_owned());
         {
             let text = random.text(&["", "It goes."]);
             page.fill("### Requirement: It MUST", &HEADINGS, random, text)
         };
     }),
-    ("scenario-none", |page, random| {
-        page.remove(SCENARIO, &HEADINGS, random)
-    }),
+    ("scenario-none", |page, random| page.remove(SCENARIO, &HEADINGS, random)),
     ("scenarios-none", |page, random| {
         while page.any(SCENARIO, random).is_some() {
             page.remove(SCENARIO, &HEADINGS, random);

@@ -7,15 +7,10 @@ use super::random::Random;
 /// What can be wrong with the metadata.
 pub(crate) const ALL: [Mutation<Draft>; 12] = [
     ("skips", |draft, _| draft.skip()),
-    ("skips-with-delta", |draft, _| {
-        SKIP.clone_into(&mut draft.metadata)
-    }),
+    ("skips-with-delta", |draft, _| SKIP.clone_into(&mut draft.metadata)),
     ("skips-with-file", |draft, random| {
         draft.skip();
-        draft.add(
-            random.text(&["specs/notes.txt", "specs/a/b/c.md", "specs/.keep", "specs"]),
-            "",
-        );
+        draft.add(random.text(&["specs/notes.txt", "specs/a/b/c.md", "specs/.keep", "specs"]), "");
     }),
     ("skip-value", |draft, random| {
         draft.skip();
@@ -115,13 +110,7 @@ pub(crate) const ALL: [Mutation<Draft>; 12] = [
         draft.metadata = format!("schema: {schema}\n");
         let boxes = random.text(&["- do it\n- do that\n", "- [ ] 1.1 do it\n", "Words.\n"]);
         draft.add(
-            random.text(&[
-                "WORK.md",
-                "work/a.md",
-                "work/deep/b.md",
-                "work/.hidden.md",
-                "a.md",
-            ]),
+            random.text(&["WORK.md", "work/a.md", "work/deep/b.md", "work/.hidden.md", "a.md"]),
             boxes,
         );
         if random.below(2) == 0 {
@@ -133,9 +122,7 @@ pub(crate) const ALL: [Mutation<Draft>; 12] = [
         draft.add("work/a.md", "- one\n");
         draft.add("work/b/c.md", "1. two\n");
     }),
-    ("crlf-metadata", |draft, _| {
-        draft.metadata = draft.metadata.replace('\n', "\r\n")
-    }),
+    ("crlf-metadata", |draft, _| draft.metadata = draft.metadata.replace('\n', "\r\n")),
 ];
 
 fn name_schema(draft: &mut Draft, random: &mut Random) {

@@ -17,10 +17,7 @@ pub(crate) fn files() -> Vec<File> {
         file("specs/odd-bom/spec.md", &from_requirements),
         ("openspec/specs/odd-latin-1/spec.md".to_owned(), not_utf8),
         file("changes/odd-tasks-bom/specs/a/spec.md", DELTA),
-        file(
-            "changes/odd-tasks-bom/tasks.md",
-            "\u{feff}## 1. A\n- [ ] 2.1 x\n",
-        ),
+        file("changes/odd-tasks-bom/tasks.md", "\u{feff}## 1. A\n- [ ] 2.1 x\n"),
         file("changes/odd-tasks-cr/specs/a/spec.md", DELTA),
         file("changes/odd-tasks-cr/tasks.md", "## 1. A\r- [ ] 2.1 x\r"),
         file(

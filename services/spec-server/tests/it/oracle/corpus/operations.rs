@@ -15,22 +15,12 @@ pub(crate) const ALL: [Mutation<Page>; 15] = [
             ),
         );
     }),
-    ("modified-twice", |page, _| {
-        add(page, "MODIFIED", &format!("{OPEN}\n{OPEN}"))
-    }),
+    ("modified-twice", |page, _| add(page, "MODIFIED", &format!("{OPEN}\n{OPEN}"))),
     ("modified-unknown", |page, _| {
-        add(
-            page,
-            "MODIFIED",
-            "### Requirement: Unknown\nIt SHALL.\n#### S\n- a",
-        )
+        add(page, "MODIFIED", "### Requirement: Unknown\nIt SHALL.\n#### S\n- a")
     }),
     ("removed-twice", |page, _| {
-        add(
-            page,
-            "REMOVED",
-            "### Requirement: Shut\n\n- `### Requirement: Shut`",
-        )
+        add(page, "REMOVED", "### Requirement: Shut\n\n- `### Requirement: Shut`")
     }),
     ("removed-items", |page, random| {
         let text = random.text(&[
@@ -110,9 +100,7 @@ pub(crate) const ALL: [Mutation<Page>; 15] = [
 
 /// Ways to lose scenarios that the spec has, or to seem to.
 pub(crate) const AGAINST: [Mutation<Page>; 5] = [
-    ("drops-one", |page, random| {
-        page.remove("#### Scenario: By", &HEADINGS, random)
-    }),
+    ("drops-one", |page, random| page.remove("#### Scenario: By", &HEADINGS, random)),
     ("drops-one-of-two", |page, random| {
         *page = Page::new(&format!(
             "## RENAMED Requirements\n{RENAME}\n## MODIFIED Requirements\n{RING}"

@@ -39,10 +39,7 @@ impl Page {
     /// The indices of the lines that begin like this.
     pub(crate) fn all(&self, start: &str) -> Vec<usize> {
         let lines = self.lines.iter().enumerate();
-        lines
-            .filter(|(_, line)| line.starts_with(start))
-            .map(|(index, _)| index)
-            .collect()
+        lines.filter(|(_, line)| line.starts_with(start)).map(|(index, _)| index).collect()
     }
 
     /// The index of one of the lines that begin like this.
@@ -60,16 +57,14 @@ impl Page {
     ) {
         if let Some(index) = self.any(start, random) {
             let new = new(self.lines[index].strip_prefix(start).expect("it begins so"));
-            self.lines
-                .splice(index..=index, new.split('\n').map(str::to_owned));
+            self.lines.splice(index..=index, new.split('\n').map(str::to_owned));
         }
     }
 
     /// Puts lines before one that begins like this, or at the end.
     pub(crate) fn insert_before(&mut self, start: &str, random: &mut Random, new: &str) {
         let index = self.any(start, random).unwrap_or(self.lines.len());
-        self.lines
-            .splice(index..index, new.split('\n').map(str::to_owned));
+        self.lines.splice(index..index, new.split('\n').map(str::to_owned));
     }
 
     pub(crate) fn append(&mut self, new: &str) {
@@ -79,9 +74,7 @@ impl Page {
     /// The lines below one, up to the next that begins with one of these.
     pub(crate) fn below(&self, index: usize, ends: &[&str]) -> std::ops::Range<usize> {
         let rest = self.lines.iter().skip(index + 1);
-        let length = rest
-            .take_while(|line| !ends.iter().any(|end| line.starts_with(end)))
-            .count();
+        let length = rest.take_while(|line| !ends.iter().any(|end| line.starts_with(end))).count();
         index + 1..index + 1 + length
     }
 
@@ -111,8 +104,7 @@ pub(crate) const ANY: [Mutation<Page>; 14] = [
     ("blank-lines", |page, random| {
         for _ in 0..4 {
             let at = random.below(page.lines.len());
-            page.lines
-                .insert(at, random.text(&["", "   ", "\t", "\u{a0}"]).to_owned());
+            page.lines.insert(at, random.text(&["", "   ", "\t", "\u{a0}"]).to_owned());
         }
     }),
     ("blank-ends", |page, random| {
@@ -126,59 +118,41 @@ pub(crate) const ANY: [Mutation<Page>; 14] = [
         let inside = "## Requirements\n### Requirement: In code\n#### Scenario: In code\n## ADDED Requirements";
         let at = random.below(page.lines.len());
         let block = format!("{mark}\n{inside}\n{close}");
-        page.lines
-            .splice(at..at, block.split('\n').map(str::to_owned));
+        page.lines.splice(at..at, block.split('\n').map(str::to_owned));
     }),
     ("open-fence", |page, random| {
         let at = random.below(page.lines.len() + 1);
-        page.lines.insert(
-            at,
-            random
-                .text(&["```", "~~~~", "\t```rust", "```` `x`"])
-                .to_owned(),
-        );
+        page.lines.insert(at, random.text(&["```", "~~~~", "\t```rust", "```` `x`"]).to_owned());
     }),
     ("fences-in-fence", |page, random| {
         let at = random.below(page.lines.len());
         let block = "````\n```\n### Requirement: Deep\n```\n~~~\n````\n~~~\n## Purpose\n~~~~~ ";
-        page.lines
-            .splice(at..at, block.split('\n').map(str::to_owned));
+        page.lines.splice(at..at, block.split('\n').map(str::to_owned));
     }),
     ("comment", |page, random| {
         let at = random.below(page.lines.len());
-        page.lines
-            .insert(at, "<!-- ### Requirement: Never -->".to_owned());
+        page.lines.insert(at, "<!-- ### Requirement: Never -->".to_owned());
     }),
     ("front-matter", |page, _| {
-        page.lines
-            .splice(0..0, ["---", "kind: note", "---"].map(str::to_owned));
+        page.lines.splice(0..0, ["---", "kind: note", "---"].map(str::to_owned));
     }),
     ("level-6", |page, random| {
         let at = random.below(page.lines.len());
         page.lines.insert(
             at,
-            random
-                .text(&["###### Aside", "##### Aside", "####### Not one"])
-                .to_owned(),
+            random.text(&["###### Aside", "##### Aside", "####### Not one"]).to_owned(),
         );
     }),
     ("rule", |page, random| {
         let at = random.below(page.lines.len());
-        page.lines.insert(
-            at,
-            random
-                .text(&["---", "***", "===", "#hashtag", "## ", "###"])
-                .to_owned(),
-        );
+        page.lines
+            .insert(at, random.text(&["---", "***", "===", "#hashtag", "## ", "###"]).to_owned());
     }),
     ("indent", |page, random| {
         page.lines.push(String::new());
         let at = random.below(page.lines.len());
-        let indented = format!(
-            "{}{}",
-            random.text(&[" ", "   ", "    ", "\t", "> "]),
-            page.lines[at]
-        );
+        let indented =
+            format!("{}{}", random.text(&[" ", "   ", "    ", "\t", "> "]), page.lines[at]);
         page.lines[at] = indented;
     }),
 ];

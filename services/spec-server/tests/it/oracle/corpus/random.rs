@@ -12,11 +12,7 @@ pub(crate) struct Random {
 
 impl Random {
     pub(crate) const fn new(seed: u64) -> Self {
-        Self {
-            state: seed,
-            choice: None,
-            widest: 1,
-        }
+        Self { state: seed, choice: None, widest: 1 }
     }
 
     fn next(&mut self) -> u64 {

@@ -42,9 +42,7 @@ pub(crate) const ALL: [Mutation<Page>; 26] = [
         page.replace(REQUIREMENT, random, |_| new.to_owned());
     }),
     ("requirement-closed", |page, random| {
-        page.replace(REQUIREMENT, random, |name| {
-            format!("### Requirement: {name} ###")
-        })
+        page.replace(REQUIREMENT, random, |name| format!("### Requirement: {name} ###"))
     }),
     ("requirement-twice", |page, random| {
         let suffix = random.text(&["", " ", " ##", "#", "\u{a0}##"]);
@@ -72,19 +70,10 @@ pub(crate) const ALL: [Mutation<Page>; 26] = [
         ]);
         page.insert_before(REQUIREMENT, random, new);
     }),
-    ("delta-heading-at-end", |page, _| {
-        page.append("\n## ADDED Requirements\n")
-    }),
-    ("text-none", |page, random| {
-        page.fill(REQUIREMENT, &HEADINGS, random, "")
-    }),
+    ("delta-heading-at-end", |page, _| page.append("\n## ADDED Requirements\n")),
+    ("text-none", |page, random| page.fill(REQUIREMENT, &HEADINGS, random, "")),
     ("text-code", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            "```\nIt SHALL be code.\n```\n",
-        )
+        page.fill(REQUIREMENT, &HEADINGS, random, "```\nIt SHALL be code.\n```\n")
     }),
     ("text-metadata", |page, random| {
         let new = random.text(&[
@@ -115,37 +104,23 @@ pub(crate) const ALL: [Mutation<Page>; 26] = [
         page.fill(REQUIREMENT, &HEADINGS, random, new);
     }),
     ("text-in-heading", |page, random| {
-        page.replace(REQUIREMENT, random, |_| {
-            "### Requirement: It SHALL open".to_owned()
-        });
+        page.replace(REQUIREMENT, random, |_| "### Requirement: It SHALL open".to_owned());
         {
             let text = random.text(&["", "It opens."]);
             page.fill("### Requirement: It SHALL", &HEADINGS, random, text)
         };
     }),
     ("text-later", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            "\n\nThe gate\n\n- opens\n- and it\n  MUST ring",
-        )
+        page.fill(REQUIREMENT, &HEADINGS, random, "\n\nThe gate\n\n- opens\n- and it\n  MUST ring")
     }),
     ("text-below-heading", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            "##### Detail\nIt SHALL open.",
-        )
+        page.fill(REQUIREMENT, &HEADINGS, random, "##### Detail\nIt SHALL open.")
     }),
     ("text-long", |page, random| {
         let long = format!("It SHALL {}", "open ".repeat(90 + random.below(30)));
         page.fill(REQUIREMENT, &HEADINGS, random, &long);
     }),
-    ("scenario-none", |page, random| {
-        page.remove(SCENARIO, &HEADINGS, random)
-    }),
+    ("scenario-none", |page, random| page.remove(SCENARIO, &HEADINGS, random)),
     ("scenarios-none", |page, random| {
         while page.any(SCENARIO, random).is_some() {
             page.remove(SCENARIO, &HEADINGS, random);
@@ -155,9 +130,7 @@ pub(crate) const ALL: [Mutation<Page>; 26] = [
         let new = random.text(&["", "   ", "\u{a0}\n\t", "\u{85}"]);
         page.fill(SCENARIO, &HEADINGS, random, new);
     }),
-    ("scenario-code", |page, random| {
-        page.fill(SCENARIO, &HEADINGS, random, "```\nWHEN a\n```")
-    }),
+    ("scenario-code", |page, random| page.fill(SCENARIO, &HEADINGS, random, "```\nWHEN a\n```")),
     ("scenario-deeper", |page, random| {
         page.fill(SCENARIO, &HEADINGS, random, "##### Steps\n- **WHEN** a")
     }),
@@ -180,13 +153,9 @@ pub(crate) const ALL: [Mutation<Page>; 26] = [
         page.replace(SCENARIO, random, |_| new.to_owned());
     }),
     ("scenario-in-code", |page, random| {
-        page.replace(SCENARIO, random, |name| {
-            format!("~~~\n#### Scenario: {name}\n~~~")
-        })
+        page.replace(SCENARIO, random, |name| format!("~~~\n#### Scenario: {name}\n~~~"))
     }),
-    ("title-none", |page, random| {
-        page.remove("# ", &["## "], random)
-    }),
+    ("title-none", |page, random| page.remove("# ", &["## "], random)),
     ("everything-none", |page, random| {
         page.lines.clear();
         if random.below(2) == 0 {

@@ -13,9 +13,7 @@ pub(super) const HEADINGS: [&str; 3] = ["## ", "### ", "#### "];
 
 /// A spec with nothing wrong in it.
 pub(crate) fn good(random: &mut Random) -> Page {
-    let thing = random
-        .text(&["Depot", "Kiosk", "Ferry", "Größe", "倉庫"])
-        .to_owned();
+    let thing = random.text(&["Depot", "Kiosk", "Ferry", "Größe", "倉庫"]).to_owned();
     let mut text = format!(
         "# {thing} Specification\n\n## Purpose\n\nTells how the {thing} behaves for whoever stands before it, day and night.\n\n\
          ## Requirements\n"
@@ -29,12 +27,7 @@ pub(crate) fn good(random: &mut Random) -> Page {
 /// A requirement as it ought to be.
 pub(crate) fn requirement(number: usize, random: &mut Random) -> String {
     let verb = random.text(&["SHALL", "MUST", "SHALL NOT", "MUST NOT"]);
-    let what = random.text(&[
-        "open its gate",
-        "print a ticket",
-        "ring twice",
-        "keep a log",
-    ]);
+    let what = random.text(&["open its gate", "print a ticket", "ring twice", "keep a log"]);
     let mut text = format!(
         "\n### Requirement: {} {number}\nThe system {verb} {what}\nwhen it is asked to.\n",
         name(number)
@@ -62,15 +55,9 @@ fn purpose(length: usize, random: &mut Random) -> String {
 
 /// What can be wrong with a spec, and what only looks so.
 pub(crate) const ALL: [Mutation<Page>; 20] = [
-    ("purpose-none", |page, random| {
-        page.remove(PURPOSE, &["## "], random)
-    }),
-    ("purpose-empty", |page, random| {
-        page.fill(PURPOSE, &["## "], random, "")
-    }),
-    ("purpose-short", |page, random| {
-        page.fill(PURPOSE, &["## "], random, "Opens the gate.")
-    }),
+    ("purpose-none", |page, random| page.remove(PURPOSE, &["## "], random)),
+    ("purpose-empty", |page, random| page.fill(PURPOSE, &["## "], random, "")),
+    ("purpose-short", |page, random| page.fill(PURPOSE, &["## "], random, "Opens the gate.")),
     ("purpose-49", |page, random| {
         let text = purpose(49, random);
         page.fill(PURPOSE, &["## "], random, &text);
@@ -82,22 +69,13 @@ pub(crate) const ALL: [Mutation<Page>; 20] = [
     ("purpose-marked", |page, random| {
         let text = random.text(&[
             "TBD",
-            concat!(
-                "TO",
-                "DO: say what this is for, in a few words that people can read"
-            ),
+            concat!("TO", "DO: say what this is for, in a few words that people can read"),
             "tbd - later, when we know more about it all",
             "Todo el mundo puede abrir la puerta cuando lo pida en voz alta, siempre",
             "TBDs are not what this is about, but gates and bells",
             "todo. This is to be written when somebody has the time for it",
-            concat!(
-                "TO",
-                "DO_LIST is what this capability keeps for whoever asks it"
-            ),
-            concat!(
-                "TO",
-                "DO write what this is for, in a sentence or in two of them"
-            ),
+            concat!("TO", "DO_LIST is what this capability keeps for whoever asks it"),
+            concat!("TO", "DO write what this is for, in a sentence or in two of them"),
             "Tbd\nand then more is to be said about it, at some length",
             "```\nTBD\n```\nKeeps the gate shut until somebody asks for it to be opened.",
             "tbd (see the other one, which says it all about gates)",
@@ -148,9 +126,7 @@ pub(crate) const ALL: [Mutation<Page>; 20] = [
             "### Background\nThis gate has been here for longer than the town around it.",
         )
     }),
-    ("requirements-none", |page, random| {
-        page.remove(REQUIREMENTS, &["\u{0}"], random)
-    }),
+    ("requirements-none", |page, random| page.remove(REQUIREMENTS, &["\u{0}"], random)),
     ("requirements-no-heading", |page, random| {
         page.replace(REQUIREMENTS, random, |_| String::new())
     }),
@@ -180,7 +156,5 @@ pub(crate) const ALL: [Mutation<Page>; 20] = [
     ("section-between", |page, random| {
         page.insert_before(REQUIREMENT, random, "## Notes\nThese are notes.\n")
     }),
-    ("section-1-between", |page, random| {
-        page.insert_before(REQUIREMENT, random, "# Part two\n")
-    }),
+    ("section-1-between", |page, random| page.insert_before(REQUIREMENT, random, "# Part two\n")),
 ];

@@ -74,9 +74,7 @@ pub(crate) const ALL: [Mutation<Draft>; 8] = [
             "  * [ ] 2.7 ",
             "- [ ] 2.1-",
         ]);
-        draft
-            .tasks
-            .replace("- [ ] 1.1 ", random, |text| format!("{new}{text}"));
+        draft.tasks.replace("- [ ] 1.1 ", random, |text| format!("{new}{text}"));
     }),
     ("group-heading", |draft, random| {
         let new = random.text(&[
@@ -96,9 +94,7 @@ pub(crate) const ALL: [Mutation<Draft>; 8] = [
             "##3. Gate",
             "```\n## 3. Gate\n```",
         ]);
-        draft
-            .tasks
-            .replace("## 1. Gate", random, |_| new.to_owned());
+        draft.tasks.replace("## 1. Gate", random, |_| new.to_owned());
     }),
     ("number-twice", |draft, random| {
         let new = random.text(&[

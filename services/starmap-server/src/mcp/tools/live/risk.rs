@@ -61,14 +61,7 @@ struct Risk {
 
 impl Risk {
     /// Its members in the order of the columns.
-    const COLUMNS: [&str; 6] = [
-        "name",
-        "security_class",
-        "kills",
-        "risk",
-        "is_pipe",
-        "scene",
-    ];
+    const COLUMNS: [&str; 6] = ["name", "security_class", "kills", "risk", "is_pipe", "scene"];
 }
 
 pub(in super::super) fn gatecamp_risk(
@@ -123,20 +116,14 @@ fn way(
             let (origin, destination) = (names.system(origin)?, names.system(destination)?);
             plain_route(now, origin, destination, asked.mode.as_deref())
         }
-        (Some(_), _, _) => Err(invalid(
-            "route",
-            "",
-            "give either a route, or origin and destination, not both",
-        )),
-        (None, None, _) => Err(invalid(
-            "origin",
-            "",
-            "give a route, or both origin and destination",
-        )),
-        (None, Some(_), None) => Err(invalid(
-            "destination",
-            "",
-            "give a route, or both origin and destination",
-        )),
+        (Some(_), _, _) => {
+            Err(invalid("route", "", "give either a route, or origin and destination, not both"))
+        }
+        (None, None, _) => {
+            Err(invalid("origin", "", "give a route, or both origin and destination"))
+        }
+        (None, Some(_), None) => {
+            Err(invalid("destination", "", "give a route, or both origin and destination"))
+        }
     }
 }

@@ -56,14 +56,8 @@ struct Front {
 
 impl Front {
     /// Its members in the order of the columns.
-    const COLUMNS: [&str; 6] = [
-        "name",
-        "owner",
-        "occupier",
-        "contested",
-        "contested_percent",
-        "region",
-    ];
+    const COLUMNS: [&str; 6] =
+        ["name", "owner", "occupier", "contested", "contested_percent", "region"];
 }
 
 pub(in super::super) fn fw_frontlines(
@@ -81,11 +75,7 @@ pub(in super::super) fn fw_frontlines(
             let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
             let words = known.iter().filter_map(|name| name.split(' ').next());
             let near = did_you_mean(nearest_names(name, words).first());
-            invalid(
-                "faction",
-                name,
-                &format!("it is one of {}{near}", known.join(", ")),
-            )
+            invalid("faction", name, &format!("it is one of {}{near}", known.join(", ")))
         })?),
     };
     let mut fronts: Vec<Front> = Vec::new();
@@ -117,9 +107,8 @@ pub(in super::super) fn fw_frontlines(
     });
     let total_found = fronts.len();
     fronts.truncate(usize::from(arguments.limit.unwrap_or(50)));
-    let named: Vec<SystemIndex> = (fronts.iter())
-        .filter_map(|front| map.system_by_name(&front.name))
-        .collect();
+    let named: Vec<SystemIndex> =
+        (fronts.iter()).filter_map(|front| map.system_by_name(&front.name)).collect();
     let fronts: Vec<Value> = fronts.iter().map(|front| json!(front)).collect();
     let Rows { columns, rows } = Rows::of(&Front::COLUMNS, &fronts);
     let body = Frontlines {
@@ -130,10 +119,9 @@ pub(in super::super) fn fw_frontlines(
         age_seconds: overlay.age_seconds(SystemTime::now()),
     };
     let empty = (body.total_found == 0).then(|| match faction {
-        Some(faction) => format!(
-            "{} owns and occupies none of the systems of the dump",
-            faction_text(faction)
-        ),
+        Some(faction) => {
+            format!("{} owns and occupies none of the systems of the dump", faction_text(faction))
+        }
         None => "The dump has no system of this map".to_owned(),
     });
     Ok(Answer::new(now, body, Names::new(map, None), named).warn(empty))
