@@ -10,7 +10,7 @@ class UniverseServer < Formula
   depends_on "rust" => :build
 
   def install
-    system "cargo", "install", "--profile", "dist", "--features", "postgres", *std_cargo_args(path: "server")
+    system "cargo", "install", "--features", "postgres", *std_cargo_args(path: "server")
     generate_completions_from_executable(bin/"universe-server", "completions")
     system bin/"universe-server", "man", "man"
     man1.install Dir["man/*.1"]

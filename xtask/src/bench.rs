@@ -100,8 +100,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 /// Runs an optimised build of this program: otherwise the load would be slower than the servers.
 fn as_optimised() -> Result<bool> {
-    build(&["--profile", "dist", "-p", "xtask"], &[])?;
-    let optimised = target().join("dist").join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
+    build(&["--release", "-p", "xtask"], &[])?;
+    let optimised = target().join("release").join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
     let mut again = Command::new(optimised);
     Ok(again.args(std::env::args_os().skip(1)).status()?.success())
 }
@@ -199,9 +199,9 @@ fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
     let server = match &arguments.server {
         Some(server) => server.clone(),
         None => {
-            let dist = ["--profile", "dist", "-p", "universe-server", "--bin", "universe-server"];
+            let dist = ["--release", "-p", "universe-server", "--bin", "universe-server"];
             build(&dist, &[("CARGO_PROFILE_DIST_STRIP", "none")])?;
-            target().join("dist").join("universe-server")
+            target().join("release").join("universe-server")
         }
     };
     let can_count = missing.is_none();

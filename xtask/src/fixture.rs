@@ -17,13 +17,13 @@ pub(crate) struct Fixtures {
     pub(crate) client: PathBuf,
 }
 
-/// Builds the server with the profile of packages, and returns its path.
+/// Builds the server with the release profile, and returns its path.
 ///
 /// # Errors
 /// When it does not build.
 pub(crate) fn build() -> Result<PathBuf> {
-    build_with(&["--profile", "dist", "-p", "mcp-proto", "--example", SERVER])?;
-    Ok(built("dist", SERVER))
+    build_with(&["--release", "-p", "mcp-proto", "--example", SERVER])?;
+    Ok(built("release", SERVER))
 }
 
 /// Builds both as `cargo test --workspace` does, so that it need not compile them again, and returns their paths.

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use crate::{Result, root, target};
 
-/// The profile of the judged programs, as defined in the workspace's manifest.
-const PROFILE: &str = "judged";
+/// The folder of programs that are built as users build them.
+const PROFILE: &str = "release";
 
-/// The servers and the transcript runner for tests: with the features of [`SHIPPED`], compiled quickly.
-pub(crate) const JUDGED: &str = "build --locked --profile judged -p universe-server -p starmap-server -p spec-server \
+/// The servers and the transcript runner for tests: with the features of [`SHIPPED`], as users build them.
+pub(crate) const JUDGED: &str = "build --locked --release -p universe-server -p starmap-server -p spec-server \
     -p chat-server -p mcp-conformance --features postgres";
 
 /// The feature in [`JUDGED`]: packages and containers have it, and a plain build from source has not, for it compiles

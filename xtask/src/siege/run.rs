@@ -128,16 +128,16 @@ impl Built {
     }
 }
 
-/// Builds the universe server with the profile of packages.
+/// Builds the universe server with the release profile.
 fn universe_server() -> Result<PathBuf> {
     let shown = Shown::first("universe-server")?;
-    let build = ["build", "--quiet", "--locked", "--profile", "dist", "-p"];
+    let build = ["build", "--quiet", "--locked", "--release", "-p"];
     let built = cargo(&build).args([shown.program, "--features", SHIPPED]).status()?;
     if !built.success() {
         return Err(format!("{} does not build", shown.program).into());
     }
     let file = format!("{}{}", shown.program, std::env::consts::EXE_SUFFIX);
-    Ok(target().join("dist").join(file))
+    Ok(target().join("release").join(file))
 }
 
 fn ended(attacker: SiegeProcess) -> Option<String> {
