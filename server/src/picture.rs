@@ -4,6 +4,9 @@
 //! moons on its own; directions are true, seen from above. Sizes are not to scale. A note in the picture states this.
 //!
 //! [`draw`] makes a [`Scene`] of a few kinds of shapes and texts; `svg` and `png` write it.
+//!
+//! To rasterise the SVG would bring a parser, styles and fonts, which differ between machines. So a scene comes first,
+//! and two small writers follow.
 
 mod cells;
 mod chart;

@@ -1,4 +1,7 @@
 //! Running the server: opens the store, puts the parts together, serves until stopped.
+//!
+//! A store that fails ends the process with exit code 1, after the requests in progress have been answered: a
+//! supervisor can restart it, but not a living server that claims to be well.
 
 mod hold;
 mod listen;
