@@ -35,7 +35,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
     /// The body or group to focus on does not exist.
-    #[error("focus: there is no body or group {0:?} in this universe")]
+    #[error("focus: this universe has no body or group {0:?}")]
     NoFocus(String),
     /// The drawing library failed.
     #[error("the picture could not be drawn")]

@@ -1,7 +1,4 @@
 //! A stream whose first bytes were read to see which version of HTTP its client speaks.
-//!
-//! hyper-util could find the version, too, but it gives hyper the first 24 bytes alone. hyper then doubles its read
-//! buffer, and the task of each HTTP/1 connection has room for HTTP/2.
 
 use std::future::poll_fn;
 use std::io;
