@@ -3,6 +3,9 @@
 //! Such a schema has no references and no alternatives, so checking takes time in proportion to the instance,
 //! times the required names and the values of an enum that it is compared with (`MAX_SIMPLE`, nodes of the schema,
 //! bounds both). The messages are those of the validator for other schemas.
+//!
+//! Most schemas are simple. To compile the first schema of a process the validator compiles the meta-schema, which was
+//! 85 % of the start of a small server.
 
 mod message;
 mod number;
