@@ -1,36 +1,43 @@
-//! Responses that go on for long and leave hyper: their bytes on the socket, their end, and clients that leave.
+//! Responses that go on for long: their bytes on the socket, their end, and clients that leave.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http::{Request, Response};
 use http_body::Frame;
-use http_body_util::{BodyExt as _, StreamBody, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use mcp_proto::http::{Handshake, LongStream, ServeConfig, Socket, listen, serve_with};
+use mcp_proto::http::{Handshake, ServeConfig, Socket, listen, serve_with};
 use proptest::prelude::*;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::common::PATIENCE;
 
 type Part = Result<Bytes, std::io::Error>;
 
-/// A connection to a server that answers its one request with a marked body, and what the body yields.
+/// A connection to a server that answers its first request with this body, and further ones with a short text.
 struct Opened {
     connection: TcpStream,
     body: UnboundedSender<Part>,
+    /// Shuts the server down when it is dropped.
+    shutdown: oneshot::Sender<()>,
 }
 
+/// Long enough for a machine under load to notice, and short enough to wait for.
+const BRIEF: Duration = Duration::from_millis(200);
+
 async fn opened(request: &str) -> Opened {
-    opened_by(request, Short { most: None }).await
+    opened_by(request, Short { most: None }, ServeConfig::default()).await
 }
 
 /// Connections that take few bytes at a time, and often make their writer wait.
@@ -96,31 +103,35 @@ impl AsyncWrite for ShortStream {
     }
 }
 
-async fn opened_by(request: &str, handshake: Short) -> Opened {
+async fn opened_by(request: &str, handshake: Short, config: ServeConfig) -> Opened {
     let (body, parts) = unbounded_channel();
     let parts = Arc::new(Mutex::new(Some(parts)));
     let service = service_fn(move |_: Request<Incoming>| {
-        let parts = parts.lock().unwrap().take().expect("one request");
-        async move { Ok::<_, Infallible>(marked(parts)) }
+        let parts = parts.lock().unwrap().take();
+        async move { Ok::<_, Infallible>(answer(parts)) }
     });
     let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
-    let never = std::future::pending();
-    let config = ServeConfig::default();
-    tokio::spawn(serve_with(listener, handshake, service, config, never));
+    let (shutdown, end) = oneshot::channel::<()>();
+    let end = async { drop(end.await) };
+    tokio::spawn(serve_with(listener, handshake, service, config, end));
     let mut connection = TcpStream::connect(address).await.unwrap();
     connection.write_all(request.as_bytes()).await.unwrap();
-    Opened { connection, body }
+    Opened { connection, body, shutdown }
 }
 
-fn marked(parts: UnboundedReceiver<Part>) -> Response<UnsyncBoxBody<Bytes, std::io::Error>> {
+fn answer(
+    parts: Option<UnboundedReceiver<Part>>,
+) -> Response<UnsyncBoxBody<Bytes, std::io::Error>> {
+    let Some(parts) = parts else {
+        let short = Full::from("the next answer").map_err(|never| match never {});
+        return Response::new(short.boxed_unsync());
+    };
     let parts = futures_util::stream::unfold(parts, |mut parts| async move {
         let part = parts.recv().await?;
         Some((part.map(Frame::data), parts))
     });
-    let mut response = Response::new(StreamBody::new(parts.boxed()).boxed_unsync());
-    response.extensions_mut().insert(LongStream);
-    response
+    Response::new(StreamBody::new(parts.boxed()).boxed_unsync())
 }
 
 impl Opened {
@@ -132,6 +143,17 @@ impl Opened {
             .expect("the connection stays open")
             .unwrap();
         split(&all)
+    }
+
+    /// Ends the body.
+    fn end(&mut self) {
+        let (body, _) = unbounded_channel();
+        drop(std::mem::replace(&mut self.body, body));
+    }
+
+    /// Waits until the server has dropped the body.
+    async fn dropped(&self) {
+        timeout(PATIENCE, self.body.closed()).await.expect("the body is kept");
     }
 
     /// Reads until these bytes have come.
@@ -170,6 +192,7 @@ fn joined(mut chunks: &[u8]) -> Vec<u8> {
 }
 
 const GET: &str = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+const LAST_GET: &str = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 
 /// Frames of these sizes, which together are bytes that differ.
 fn frames(sizes: &[usize]) -> Vec<Bytes> {
@@ -183,7 +206,7 @@ fn frames(sizes: &[usize]) -> Vec<Bytes> {
 }
 
 async fn arrive(sizes: &[usize], together: bool, most: Option<usize>) {
-    let mut opened = opened_by(GET, Short { most }).await;
+    let mut opened = opened_by(LAST_GET, Short { most }, ServeConfig::default()).await;
     let frames = frames(sizes);
     for frame in &frames {
         opened.body.send(Ok(frame.clone())).unwrap();
@@ -191,8 +214,7 @@ async fn arrive(sizes: &[usize], together: bool, most: Option<usize>) {
             tokio::task::yield_now().await;
         }
     }
-    let (body, _) = unbounded_channel();
-    drop(std::mem::replace(&mut opened.body, body));
+    opened.end();
     let (head, rest) = opened.all().await;
     assert!(head.starts_with("http/1.1 200 ok\r\n"), "{head}");
     assert!(head.contains("\r\nconnection: close\r\n"), "{head}");
@@ -225,7 +247,7 @@ proptest! {
 
 #[tokio::test]
 async fn frames_arrive_over_a_connection_that_takes_few_bytes_at_a_time() {
-    // A write may end anywhere, also between large data and the end of its chunk.
+    // A write may end anywhere, also between data and the end of its chunk.
     for most in [1, 7, 3_000] {
         arrive(&[3_000, 10, 3_000, 3_000, 0, 2_048, 5_000], true, Some(most)).await;
     }
@@ -246,8 +268,9 @@ async fn a_head_is_written_before_there_is_data() {
 async fn a_client_that_leaves_ends_the_body() {
     let mut opened = opened(GET).await;
     opened.until("\r\n\r\n").await;
-    drop(opened.connection);
-    timeout(PATIENCE, opened.body.closed()).await.expect("the body is kept");
+    let Opened { connection, body, shutdown: _running } = opened;
+    drop(connection);
+    timeout(PATIENCE, body.closed()).await.expect("the body is kept");
 }
 
 #[tokio::test]
@@ -255,23 +278,86 @@ async fn a_client_that_stops_to_send_has_left() {
     let mut opened = opened(GET).await;
     opened.until("\r\n\r\n").await;
     opened.connection.shutdown().await.unwrap();
-    timeout(PATIENCE, opened.body.closed()).await.expect("the body is kept");
+    opened.dropped().await;
 }
 
 #[tokio::test]
-async fn a_request_behind_it_gets_no_answer() {
-    // The service panics when it is called twice.
-    let mut opened = opened(&GET.repeat(2)).await;
+async fn a_client_that_leaves_after_late_bytes_ends_the_body() {
+    for (with_request, late) in [("", "\n"), ("", GET), ("\n", ""), (GET, "\n")] {
+        let mut opened = opened(&format!("{GET}{with_request}")).await;
+        opened.until("\r\n\r\n").await;
+        for byte in late.bytes() {
+            opened.connection.write_all(&[byte]).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+        opened.body.send(Ok(Bytes::from("event"))).unwrap();
+        opened.until("event\r\n").await;
+        let Opened { connection, body, shutdown: _running } = opened;
+        assert!(!body.is_closed());
+        drop(connection);
+        timeout(PATIENCE, body.closed()).await.expect("the body is kept");
+    }
+}
+
+#[tokio::test]
+async fn requests_behind_it_are_answered_after_it() {
+    // More than is read ahead, and more than hyper reads.
+    for requests in [1, 30, 1_000] {
+        let mut opened = opened(GET).await;
+        opened.until("\r\n\r\n").await;
+        let mut late = GET.repeat(requests - 1);
+        late.push_str(LAST_GET);
+        opened.connection.write_all(late.as_bytes()).await.unwrap();
+        opened.body.send(Ok(Bytes::from("still here"))).unwrap();
+        opened.until("still here\r\n").await;
+        opened.end();
+        opened.until("0\r\n\r\n").await;
+        let mut rest = String::new();
+        let read = opened.connection.read_to_string(&mut rest);
+        timeout(PATIENCE, read).await.expect("the connection stays open").unwrap();
+        assert_eq!(rest.matches("the next answer").count(), requests);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_stream_is_closed() {
+    let mut config = ServeConfig::default();
+    config.write_timeout = BRIEF;
+    let mut opened = opened_by(GET, Short { most: None }, config).await;
     opened.until("\r\n\r\n").await;
-    opened.connection.write_all(GET.as_bytes()).await.unwrap();
-    opened.body.send(Ok(Bytes::from("still here"))).unwrap();
-    opened.until("still here\r\n").await;
-    drop(opened.body);
+    // An idle stream waits for longer.
+    tokio::time::sleep(2 * BRIEF).await;
+    assert!(!opened.body.is_closed());
+    // More than both ends of a socket take.
+    opened.body.send(Ok(Bytes::from(vec![b'x'; 32 << 20]))).unwrap();
+    opened.dropped().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_for_a_stream_until_the_deadline() {
+    let mut config = ServeConfig::default();
+    config.shutdown_deadline = BRIEF;
+    let mut opened = opened_by(GET, Short { most: None }, config).await;
+    opened.until("\r\n\r\n").await;
+    let Opened { connection: _open, body, shutdown } = opened;
+    drop(shutdown);
+    timeout(PATIENCE, body.closed()).await.expect("the body is kept");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_at_the_shutdown_is_whole() {
+    let mut config = ServeConfig::default();
+    config.shutdown_deadline = 2 * PATIENCE;
+    let mut opened = opened_by(GET, Short { most: None }, config).await;
+    opened.until("\r\n\r\n").await;
+    let Opened { mut connection, body, shutdown } = opened;
+    drop(shutdown);
+    body.send(Ok(Bytes::from("the last"))).unwrap();
+    drop(body);
     let mut rest = Vec::new();
-    let read = timeout(PATIENCE, opened.connection.read_to_end(&mut rest)).await;
-    // Its requests were not read, so the system may say that they are lost.
-    let _ = read.expect("the connection stays open");
-    assert!(rest.is_empty() || rest == b"0\r\n\r\n", "{rest:?}");
+    let read = timeout(PATIENCE, connection.read_to_end(&mut rest)).await;
+    read.expect("the connection stays open").unwrap();
+    assert_eq!(joined(&rest), b"the last");
 }
 
 #[tokio::test]
@@ -287,11 +373,10 @@ async fn a_body_that_fails_is_cut() {
 }
 
 #[tokio::test]
-async fn what_has_no_chunks_stays_with_hyper() {
+async fn an_old_client_gets_no_chunks() {
     let mut opened = opened("GET / HTTP/1.0\r\nhost: localhost\r\n\r\n").await;
     opened.body.send(Ok(Bytes::from("old"))).unwrap();
-    let (body, _) = unbounded_channel();
-    drop(std::mem::replace(&mut opened.body, body));
+    opened.end();
     let (head, rest) = opened.all().await;
     assert!(!head.contains("transfer-encoding"), "{head}");
     assert_eq!(rest, b"old");
@@ -303,5 +388,5 @@ async fn an_answer_to_head_has_no_body() {
         opened("HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
     let (_, rest) = opened.all().await;
     assert_eq!(rest, b"");
-    timeout(PATIENCE, opened.body.closed()).await.expect("the body is kept");
+    opened.dropped().await;
 }
