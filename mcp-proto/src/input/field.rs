@@ -32,7 +32,7 @@ impl Field {
         Self::of("string")
     }
 
-    /// A text that is an e-mail address.
+    /// A text that is an e-mail address. Formats of answers are checked with the feature `validate` alone.
     pub fn email() -> Self {
         Self::text().with("format", "email")
     }
@@ -143,7 +143,8 @@ impl Field {
         field
     }
 
-    /// The same with a regular expression that the text must match.
+    /// The same with a regular expression that the text must match. A form with one is asked with the feature `validate`
+    /// alone.
     pub fn with_pattern(self, pattern: impl Into<String>) -> Self {
         self.with("pattern", pattern.into())
     }
