@@ -14,8 +14,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use self::process::serve;
-use crate::target::{Body, TargetError};
-use crate::wire::EVENT_STREAM;
+use super::{Body, TargetError};
+use crate::sse::EVENT_STREAM;
 
 /// How many messages may wait for a slow reader.
 const MAX_WAITING: usize = 1_000;
