@@ -175,8 +175,8 @@
 struct ReadMe;
 
 mod accept;
-mod apart;
 mod app;
+pub mod blocking;
 pub mod budget;
 mod cache;
 mod call;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::calls::typed;
 use super::{Client, ClientError, Link};
-use crate::apart::apart;
+use crate::blocking::{self, NotDone};
 use crate::content::Resource;
 use crate::jsonrpc::ErrorObject;
 use crate::prompt::Prompt;
@@ -219,8 +219,8 @@ impl Listed {
         let Some(output) = output else {
             return Ok(content);
         };
-        let checked = apart(move || output.check(&content).map(|()| content)).await;
-        let checked = checked.unwrap_or_else(|| Err("it could not be checked".to_owned()));
+        let checked = blocking::run(move || output.check(&content).map(|()| content)).await;
+        let checked = checked.unwrap_or_else(|NotDone| Err("it could not be checked".to_owned()));
         checked.map_err(|problem| {
             ClientError::Protocol(format!(
                 "the structured content of {tool} is not what its outputSchema says: {problem}"
