@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::schema::finding;
+use super::finding;
 
-/// The most values or members that are listed.
+/// The most values that are listed.
 const MAX_OPTIONS: usize = 50;
 
 /// How an instance relates to alternatives.
@@ -17,9 +17,6 @@ pub(super) enum Choice {
 
 /// How an instance relates to alternatives in one of the forms of an enumeration; `None` for other alternatives.
 pub(super) fn of(alternatives: &[Value], instance: &Value) -> Option<Choice> {
-    if alternatives.len() > MAX_OPTIONS {
-        return None;
-    }
     unit(alternatives, instance)
         .or_else(|| tagged(alternatives, instance))
         .or_else(|| named(alternatives, instance))
@@ -76,9 +73,10 @@ fn named(alternatives: &[Value], instance: &Value) -> Option<Choice> {
     }
     let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
     let object = format!("an object with one of the members {}", names.join(", "));
-    let message = match texts.is_empty() {
-        true => format!("must be {object}"),
-        false => format!("must be one of {}, or {object}", list(&texts)),
+    let message = if texts.is_empty() {
+        format!("must be {object}")
+    } else {
+        format!("must be one of {}, or {object}", list(&texts))
     };
     Some(wrong(None, message))
 }
