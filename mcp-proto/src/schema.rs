@@ -23,14 +23,15 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-pub(crate) use compiled::CompiledSchema;
+pub use compiled::CompiledSchema;
 #[cfg(feature = "validate")]
 use enforced::Judged;
 #[cfg(feature = "validate")]
 pub(crate) use enforced::check_once;
 pub use finding::Finding;
 pub(crate) use handler_checked::enforced;
-pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror, params_to_publish};
+pub(crate) use mirror::params_to_publish;
+pub use mirror::{MirroredParam, header_value, params_to_mirror};
 #[cfg(not(feature = "validate"))]
 use partial::Judged;
 #[cfg(not(feature = "validate"))]

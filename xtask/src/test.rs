@@ -73,7 +73,7 @@ const STEPS: [Step; 6] = [
     Step {
         name: "documentation",
         // With features that are otherwise used only in tests and packages.
-        cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth,postgres",
+        cargo: "doc --locked --workspace --no-deps --features mcp-proto-client/oauth,postgres",
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step { name: "servers to be judged", cargo: programs::JUDGED, environment: &[] },

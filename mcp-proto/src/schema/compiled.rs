@@ -13,7 +13,7 @@ pub(super) const MAX_SIMPLE: usize = 1_000;
 
 /// A published schema, ready to judge values.
 #[derive(Debug)]
-pub(crate) struct CompiledSchema {
+pub struct CompiledSchema {
     schema: Value,
     by: By,
 }
@@ -39,7 +39,10 @@ impl CompiledSchema {
     }
 
     /// Compiles a schema of results, of any kind (since 2026-07-28; older clients only see schemas of objects).
-    pub(crate) fn of_results(schema: Value) -> Result<Self, SchemaError> {
+    ///
+    /// # Errors
+    /// A schema that is not an object, does not compile, or is too large.
+    pub fn of_results(schema: Value) -> Result<Self, SchemaError> {
         if !schema.is_object() {
             return Err(SchemaError(
                 "the output schema must be an object of keywords: {} allows everything".to_owned(),
@@ -57,8 +60,11 @@ impl CompiledSchema {
         Ok(Self { schema, by })
     }
 
-    /// What is wrong with `instance`, at most [`simple::MAX_FINDINGS`] findings.
-    pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
+    /// Checks `instance`. Takes bounded work, but may take a while.
+    ///
+    /// # Errors
+    /// What is wrong with it, a limited number of findings.
+    pub fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
         match &self.by {
             By::Itself => simple::check(&self.schema, instance),
             By::Other(judged) => judged.check(&self.schema, instance),
