@@ -123,7 +123,7 @@ impl ClientConfig {
     /// Several questions are answered at once. A future is dropped when its answer is no longer needed.
     ///
     /// ```
-    /// use mcp_proto::client::{Client, ClientConfig};
+    /// use mcp_proto_client::{Client, ClientConfig};
     /// use mcp_proto::jsonrpc::ErrorObject;
     /// use mcp_proto::{Context, ElicitForm, Era, Field, Server, Tool, ToolError};
     /// use serde_json::{Value, json};

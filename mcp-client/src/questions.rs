@@ -51,7 +51,7 @@ impl ClientConfig {
     ///
     /// ```
     /// use mcp_proto::ElicitResult;
-    /// use mcp_proto::client::{ClientConfig, ElicitationKind};
+    /// use mcp_proto_client::{ClientConfig, ElicitationKind};
     /// use serde_json::{Map, json};
     ///
     /// let config = ClientConfig::default().with_elicitation(async |asked| match asked.kind {
