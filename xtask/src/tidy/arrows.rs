@@ -189,7 +189,7 @@ mod tests {
         for path in ["http/config.rs", "stdio/connection.rs", "server/run.rs"] {
             assert!(library(path, text).is_empty(), "{path}");
         }
-        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "client.rs"] {
+        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "local.rs"] {
             assert_eq!(library(path, text).len(), 1, "{path}");
         }
     }
