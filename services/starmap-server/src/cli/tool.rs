@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Map, Value};
 use service_host::block_on;
 
