@@ -194,7 +194,7 @@ async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
 async fn off<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CareError> + Send + 'static,
 ) -> Result<T, CareError> {
-    let done = service_host::apart(work).await;
+    let done = service_host::run_blocking(work).await;
     done.map_err(io::Error::other)?
 }
 

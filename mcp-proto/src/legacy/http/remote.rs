@@ -20,7 +20,7 @@ use super::events::CONNECTED;
 use super::refusal::Refusal;
 use super::{Legacy, events};
 use crate::budget::{Client, Held, Kind};
-use crate::http::answer::open_stream;
+use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
 use crate::http::sse::KEEP_ALIVE;
@@ -96,7 +96,7 @@ impl Legacy {
             session,
             last,
         };
-        Ok(open_stream(ResponseBody::events(stream::unfold(remote, |mut remote| async move {
+        Ok(event_stream(ResponseBody::events(stream::unfold(remote, |mut remote| async move {
             let event = remote.next().await?;
             Some((event, remote))
         }))))

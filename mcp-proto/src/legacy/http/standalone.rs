@@ -25,7 +25,7 @@ use super::sessions::{Held, Hold};
 use super::streams::{Audience, Opened, Reader, Standalone};
 use super::{Legacy, events, session_id};
 use crate::budget::{self, Client, Kind};
-use crate::http::answer::open_stream;
+use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::head;
 use crate::http::rejection::Rejection;
@@ -288,7 +288,7 @@ async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNo
 /// `comment`: sends a comment at once, so that the head of the response reaches the client.
 fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
     let reader = reader.opened_by(comment.then_some(CONNECTED));
-    open_stream(reader.into_body())
+    event_stream(reader.into_body())
 }
 
 /// The event after which the client wants to continue. An empty id counts as none: event streams use it to reset the
