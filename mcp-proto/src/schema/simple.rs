@@ -4,8 +4,8 @@
 //! for one value: required names, values of an enum, alternatives. The number of its nodes bounds them
 //! ([`keywords::MAX_NODES`]).
 //!
-//! Most schemas are such. To compile the first schema of a process the validator compiles the meta-schema, which was 85 %
-//! of the start of a small server.
+//! Most schemas are such. To compile the first schema of a process the validator compiles the meta-schema, which was
+//! 85 % of the start of a small server.
 
 mod keywords;
 mod nulls;
