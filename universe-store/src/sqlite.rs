@@ -5,6 +5,7 @@
 //! with the number of busy universes.
 
 pub mod care;
+mod columns;
 mod directory;
 mod inspect;
 mod job;
