@@ -238,10 +238,7 @@ impl Load {
         let first = newest(&target.endpoint, revisions, self.timeout).await?;
         let mut first = first.ok_or_else(|| LoadError::Revision(target.endpoint.to_string()))?;
         first.look(&[]).await;
-        let calls = match self.calls.is_empty() {
-            true => Call::safe(&first),
-            false => self.calls.clone(),
-        };
+        let calls = if self.calls.is_empty() { Call::safe(&first) } else { self.calls.clone() };
         let revision = first.revision;
         let measured = Measured::new(&target.endpoint, &first, &calls);
         let tools = first.lists.clone();

@@ -120,10 +120,7 @@ pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
 
 /// It holds, or it does not for what was seen.
 pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    match holds {
-        true => Verdict::Holds,
-        false => finding(seen, exchange),
-    }
+    if holds { Verdict::Holds } else { finding(seen, exchange) }
 }
 
 /// It holds if the request was refused with the code for wrong parameters.

@@ -81,10 +81,7 @@ impl FuzzArgs {
             ReportFormat::Text => report.write_text(&mut out)?,
             ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
         }
-        Ok(match report.findings.is_empty() {
-            true => Verdict::Holds,
-            false => Verdict::Differs,
-        })
+        Ok(if report.findings.is_empty() { Verdict::Holds } else { Verdict::Differs })
     }
 }
 

@@ -91,10 +91,7 @@ impl LoadArgs {
                     ReportFormat::Text => report.write_text(&mut out)?,
                     ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
                 }
-                Ok(match report.has_failures() {
-                    true => Verdict::Differs,
-                    false => Verdict::Holds,
-                })
+                Ok(if report.has_failures() { Verdict::Differs } else { Verdict::Holds })
             }
             Err(LoadError::Target(
                 error @ (TargetError::Unreachable { .. } | TargetError::NoAnswer { .. }),

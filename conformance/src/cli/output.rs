@@ -103,9 +103,10 @@ impl OutputArgs {
             known.apply(&mut results);
         }
         if self.is_text() {
-            match is_reported {
-                true => results.write_changes(&mut out)?,
-                false => results.write(Format::Text, &mut out)?,
+            if is_reported {
+                results.write_changes(&mut out)?
+            } else {
+                results.write(Format::Text, &mut out)?
             }
         }
         let refused = |path: &PathBuf, error| format!("cannot write {}: {error}", path.display());

@@ -53,12 +53,7 @@ fn good(bench: &Bench, template: &Template, id: Value) -> Value {
     if !template.is_notification {
         return template.with_id(id);
     }
-    let method = match bench.revision.is_modern() {
-        true => "server/discover",
-        false => "ping",
-    };
-    let params = bench.with_meta(json!({}));
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    bench.message_with(id, bench.revision.ping(), json!({}))
 }
 
 /// The response without its id.

@@ -74,14 +74,11 @@ impl Call {
 
     /// What every server can be asked: what it is, and the lists that it declares.
     pub(super) fn safe(bench: &Bench) -> Vec<Self> {
-        let first = match bench.revision.is_modern() {
-            true => "server/discover",
-            false => "ping",
-        };
         let lists = bench.lists.iter();
         let answered =
             lists.filter(|(_, _, pages)| pages.first().is_some_and(|page| page.result().is_some()));
-        let methods = [first].into_iter().chain(answered.map(|(method, ..)| *method));
+        let methods =
+            [bench.revision.ping()].into_iter().chain(answered.map(|(method, ..)| *method));
         methods
             .map(|method| Self { method: method.to_owned(), params: Value::Object(Map::new()) })
             .collect()

@@ -39,6 +39,11 @@ impl Revision {
         }
     }
 
+    /// The method that every server of this revision answers, and that changes nothing.
+    pub(crate) fn ping(self) -> &'static str {
+        if self.is_modern() { "server/discover" } else { "ping" }
+    }
+
     /// Whether it has no handshake.
     #[must_use]
     pub fn is_modern(self) -> bool {

@@ -226,8 +226,9 @@ fn answer(message: &Value) -> Option<Answer> {
 pub(crate) fn era_of(message: &Value, version_header: Option<&str>) -> Era {
     let says = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some();
     // Revisions are dates, so that they are ordered as texts.
-    match says || version_header.is_some_and(|version| version >= "2026-07-28") {
-        true => Era::Modern,
-        false => Era::Legacy,
+    if says || version_header.is_some_and(|version| version >= "2026-07-28") {
+        Era::Modern
+    } else {
+        Era::Legacy
     }
 }

@@ -29,9 +29,10 @@ impl Cell {
             None => return String::new(),
             Some(outcome) => mark(outcome),
         };
-        match self.so == self.of || self.outcome == Some(Outcome::Holds) {
-            true => mark.to_owned(),
-            false => format!("{mark} {}/{}", self.so, self.of),
+        if self.so == self.of || self.outcome == Some(Outcome::Holds) {
+            mark.to_owned()
+        } else {
+            format!("{mark} {}/{}", self.so, self.of)
         }
     }
 }

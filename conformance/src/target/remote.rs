@@ -60,9 +60,10 @@ impl Remote {
                 .with_native_roots()
                 .map_err(|error| refuse(format!("no certificate can be checked: {error}")))?;
             let trusting = trusting.https_only();
-            Connections::Tls(builder.build(match http2 {
-                true => trusting.enable_http2().wrap_connector(connector),
-                false => trusting.enable_http1().wrap_connector(connector),
+            Connections::Tls(builder.build(if http2 {
+                trusting.enable_http2().wrap_connector(connector)
+            } else {
+                trusting.enable_http1().wrap_connector(connector)
             }))
         } else {
             Connections::Plain(builder.build(connector))

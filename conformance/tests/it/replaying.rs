@@ -161,11 +161,10 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
         Some("tools/call") if body["params"]["_meta"].is_object() => {
             let done = body["params"]["inputResponses"]["who"]["content"]["name"] == "Ada"
                 && body["params"]["requestState"] == "s";
-            let result = match done {
-                true => json!({"resultType": "complete", "content": [], "ok": true}),
-                false => {
-                    json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
-                }
+            let result = if done {
+                json!({"resultType": "complete", "content": [], "ok": true})
+            } else {
+                json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
             };
             answer(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
         }

@@ -5,7 +5,6 @@ use http::{Method, Uri};
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Scope, Transport, Verdict, finding};
-use super::base::known;
 use super::{EVERYWHERE, MUST};
 use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
@@ -39,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Sends a request with a made-up token and returns the exchange.
 async fn refused(bench: &mut Bench) -> Exchange {
-    let message = bench.message(known(bench), json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     let raw = bench.framed(&message);
     bench.raw(raw.with("authorization", "Bearer no-such-token")).await
 }
@@ -67,11 +66,13 @@ async fn challenge(bench: &mut Bench) -> Verdict {
         _ => return finding(exchange.outcome(), &exchange),
     }
     let challenges = Challenges::of(&exchange);
-    match challenges.schemes.is_empty() {
-        _ if challenges.want("bearer") => Verdict::Holds,
-        true => finding("WWW-Authenticate has no challenge", &exchange),
-        // Authorization of another kind is free.
-        false => wants_no_bearer(),
+    if challenges.want("bearer") {
+        Verdict::Holds
+    } else if challenges.schemes.is_empty() {
+        finding("WWW-Authenticate has no challenge", &exchange)
+    } else {
+        // The rule says nothing of other kinds of authorization.
+        wants_no_bearer()
     }
 }
 

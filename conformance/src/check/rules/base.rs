@@ -100,18 +100,9 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// A request that every server answers.
-pub(super) fn known(bench: &Bench) -> &'static str {
-    match bench.revision.is_modern() {
-        true => "server/discover",
-        false => "ping",
-    }
-}
-
 async fn id_echo(bench: &mut Bench) -> Verdict {
     for id in [json!("a string"), json!("7"), json!(7), json!(0)] {
-        let params = bench.with_meta(json!({}));
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": known(bench), "params": params});
+        let message = bench.message_with(id.clone(), bench.revision.ping(), json!({}));
         let exchange = bench.send(&message).await;
         let Some(response) = exchange.response() else {
             return finding(format!("the id {id} got {}", exchange.outcome()), &exchange);
@@ -125,7 +116,7 @@ async fn id_echo(bench: &mut Bench) -> Verdict {
 }
 
 async fn frame(bench: &mut Bench) -> Verdict {
-    let good = bench.ask(known(bench), json!({})).await;
+    let good = bench.ask(bench.revision.ping(), json!({})).await;
     let bad = bench.ask("no/such/method", json!({})).await;
     for exchange in [good, bad] {
         let Some(response) = exchange.response() else {
@@ -149,14 +140,10 @@ async fn unknown_method(bench: &mut Bench) -> Verdict {
 /// Sends a body unchanged, in a separate session, since it may do harm.
 async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
     let mut fresh = bench.fresh().await;
-    let params = fresh.with_meta(json!({}));
-    let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
+    let message = fresh.message_with(json!(1), bench.revision.ping(), json!({}));
     let raw = Raw { body: body.into(), ..fresh.framed(&message) };
-    let patience = match bench.endpoint.is_http() {
-        true => bench.patience,
-        // Such a line needs no answer.
-        false => QUIET,
-    };
+    // On stdio, such a line needs no answer.
+    let patience = if bench.endpoint.is_http() { bench.patience } else { QUIET };
     let exchange = fresh.raw_within(raw, patience).await;
     (fresh, exchange)
 }
@@ -192,7 +179,7 @@ async fn notification(bench: &mut Bench) -> Verdict {
 
 async fn unknown_members(bench: &mut Bench) -> Verdict {
     let params = json!({"noSuchMember": 1, "_meta": {"example.com/unknown": true}});
-    let mut message = bench.message(known(bench), params);
+    let mut message = bench.message(bench.revision.ping(), params);
     if let Some(members) = message.as_object_mut() {
         members.insert("alsoUnknown".to_owned(), json!({"a": [1]}));
     }
@@ -223,7 +210,7 @@ async fn deep_nesting(bench: &mut Bench) -> Verdict {
     let nested = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{{"x":{nested}}}}}"#,
-        known(bench)
+        bench.revision.ping()
     );
     survives(bench, body).await
 }
@@ -234,7 +221,7 @@ async fn invalid_utf8(bench: &mut Bench) -> Verdict {
 }
 
 async fn huge_id(bench: &mut Bench) -> Verdict {
-    let params = bench.with_meta(json!({}));
-    let message = json!({"jsonrpc": "2.0", "id": "i".repeat(100_000), "method": known(bench), "params": params});
+    let id = json!("i".repeat(100_000));
+    let message = bench.message_with(id, bench.revision.ping(), json!({}));
     survives(bench, message.to_string()).await
 }

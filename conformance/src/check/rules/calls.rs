@@ -190,9 +190,10 @@ async fn progress(bench: &mut Bench) -> Verdict {
         }
         last = now;
     }
-    match is_silent {
-        true => Verdict::Inapplicable(format!("{name} reports no progress")),
-        false => Verdict::Holds,
+    if is_silent {
+        Verdict::Inapplicable(format!("{name} reports no progress"))
+    } else {
+        Verdict::Holds
     }
 }
 

@@ -35,10 +35,8 @@ pub(super) const RULES: &[Rule] = &[
 
 async fn fallback(bench: &mut Bench) -> Verdict {
     let newer = Bench::new(bench.endpoint.clone(), Revision::V2026_07_28, bench.patience);
-    let params = newer.with_meta(json!({}));
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
-    let probe =
-        json!({"jsonrpc": "2.0", "id": "a probe", "method": "server/discover", "params": params});
+    let probe = newer.message_with(json!("a probe"), "server/discover", json!({}));
     let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
     // It may stay silent.
     let patience = PROBE.min(bench.patience);
@@ -65,8 +63,9 @@ async fn names_versions(bench: &mut Bench) -> Verdict {
     if refusal.code().is_none() {
         return Verdict::Unclear(format!("initialize: {}", refusal.outcome()));
     }
-    match refusal.received.contains(bench.revision.as_str()) {
-        true => Verdict::Holds,
-        false => finding("the error has no version", &refusal),
+    if refusal.received.contains(bench.revision.as_str()) {
+        Verdict::Holds
+    } else {
+        finding("the error has no version", &refusal)
     }
 }

@@ -6,7 +6,6 @@ use futures_util::FutureExt as _;
 use serde_json::json;
 
 use super::super::rule::{Rule, Verdict, finding};
-use super::base::known;
 use super::limits::each_has_its_own;
 use super::{HTTP, MUST};
 use crate::probe::{Bench, Endpoint};
@@ -36,7 +35,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
     let mut other = Bench::new(Endpoint::Http(target), bench.revision, SPEAKS.min(bench.patience));
     other.join(bench.session().map(str::to_owned));
     // An answer of any kind shows that it is supported.
-    let first = other.ask(known(bench), json!({})).await;
+    let first = other.ask(bench.revision.ping(), json!({})).await;
     if first.status.is_none() {
         return Verdict::Inapplicable("the server does not speak HTTP/2".to_owned());
     }
@@ -44,12 +43,9 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
     if first.result().is_none() {
         return finding(format!("over HTTP/2: {}", first.outcome()), &first);
     }
+    let method = bench.revision.ping();
     let messages: Vec<_> = (0..AT_ONCE)
-        .map(|index| {
-            let id = format!("over-http2-{index}");
-            let params = other.with_meta(json!({}));
-            json!({"jsonrpc": "2.0", "id": id, "method": known(bench), "params": params})
-        })
+        .map(|index| other.message_with(json!(format!("over-http2-{index}")), method, json!({})))
         .collect();
     let exchanges = other.together(&messages).await;
     // The session is the other's, who ends it.

@@ -86,10 +86,7 @@ async fn left(bench: &mut Bench) -> Verdict {
 
 /// How long an answer to a cancelled subscription is waited for: for the last of them only.
 fn listening(index: usize) -> Duration {
-    match index + 1 == LEFT {
-        true => QUIET,
-        false => Duration::ZERO,
-    }
+    if index + 1 == LEFT { QUIET } else { Duration::ZERO }
 }
 
 async fn graceful_end(bench: &mut Bench) -> Verdict {

@@ -45,12 +45,8 @@ async fn left(bench: &mut Bench) -> Verdict {
     let count = u32::try_from(count).unwrap_or(LEFT).clamp(1, LEFT);
     for index in 0..count {
         let id = format!("gone-{index}");
-        let params = fresh.with_meta(params.clone());
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-        let stay = match fresh.endpoint.is_http() {
-            true => STAY,
-            false => Duration::ZERO,
-        };
+        let message = fresh.message_with(json!(id), "tools/call", params.clone());
+        let stay = if fresh.endpoint.is_http() { STAY } else { Duration::ZERO };
         let raw = fresh.framed(&message);
         fresh.raw_within(raw, stay).await;
         if !fresh.endpoint.is_http() || !fresh.revision.is_modern() {

@@ -1,13 +1,12 @@
 //! Many at once, much at once, and what is over already.
 
 use futures_util::FutureExt as _;
-use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding, holds_if};
-use super::base::{known, survives};
+use super::base::survives;
 use super::{EVERYWHERE, HTTP, LEGACY_HTTP, MUST, PRACTICE, SHOULD};
-use crate::probe::{Bench, Exchange, QUIET, Raw};
+use crate::probe::{Bench, Exchange, QUIET};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
@@ -63,13 +62,9 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 async fn concurrent(bench: &mut Bench) -> Verdict {
-    let method = known(bench);
+    let method = bench.revision.ping();
     let messages: Vec<Value> = (0..AT_ONCE)
-        .map(|index| {
-            let params = bench.with_meta(json!({}));
-            let id = format!("together-{index}");
-            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-        })
+        .map(|index| bench.message_with(json!(format!("together-{index}")), method, json!({})))
         .collect();
     let exchanges = bench.together(&messages).await;
     each_has_its_own(&messages, &exchanges, bench.endpoint.is_http())
@@ -111,13 +106,13 @@ async fn cancel_unknown(bench: &mut Bench) -> Verdict {
 }
 
 async fn large(bench: &mut Bench) -> Verdict {
-    let params = bench.with_meta(json!({"x": "x".repeat(LARGE)}));
-    let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
+    let params = json!({"x": "x".repeat(LARGE)});
+    let message = bench.message_with(json!(1), bench.revision.ping(), params);
     survives(bench, message.to_string()).await
 }
 
 async fn accept(bench: &mut Bench) -> Verdict {
-    let message = bench.message(known(bench), json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     let raw = bench.framed(&message).with("accept", "application/json");
     let exchange = bench.raw(raw).await;
     let kind = exchange.header("content-type").unwrap_or_default();
@@ -126,14 +121,7 @@ async fn accept(bench: &mut Bench) -> Verdict {
 }
 
 async fn resume_unknown(bench: &mut Bench) -> Verdict {
-    let mut raw = Raw::bare(Method::GET)
-        .with("accept", "text/event-stream")
-        .with("last-event-id", "no-such-event")
-        .with("mcp-protocol-version", bench.revision.as_str());
-    if let Some(session) = bench.session() {
-        raw = raw.with("mcp-session-id", session);
-    }
-    let exchange = bench.head(raw).await;
+    let exchange = bench.head(bench.get().with("last-event-id", "no-such-event")).await;
     let answers = exchange.result().is_some();
     holds_if(!answers, "a response came", &exchange)
 }

@@ -131,12 +131,9 @@ async fn without(bench: &mut Bench, key: &str) -> Exchange {
 }
 
 async fn meta_missing(bench: &mut Bench) -> Verdict {
-    let keys: &[&str] = match bench.endpoint.is_http() {
-        true => &["protocolVersion", "clientCapabilities"],
-        // On stdio a request without a version may be one of an older revision.
-        false => &["clientCapabilities"],
-    };
-    for key in keys {
+    // On stdio a request without a version may be one of an older revision.
+    let version = bench.endpoint.is_http().then_some("protocolVersion");
+    for key in version.into_iter().chain(["clientCapabilities"]) {
         let exchange = without(bench, key).await;
         let status = exchange.status.is_none_or(|status| status == 400);
         if exchange.code() != Some(-32602) || !status {
@@ -158,10 +155,8 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
         *version = json!("2099-01-01");
     }
     let raw = bench.framed(&message);
-    let raw = match bench.endpoint.is_http() {
-        true => raw.with("mcp-protocol-version", "2099-01-01"),
-        false => raw,
-    };
+    let raw =
+        if bench.endpoint.is_http() { raw.with("mcp-protocol-version", "2099-01-01") } else { raw };
     let exchange = bench.raw(raw).await;
     let data = exchange.response().and_then(|it| it.pointer("/error/data"));
     let supported = data.and_then(|it| it.get("supported")).and_then(Value::as_array);
@@ -214,10 +209,7 @@ async fn method_header(bench: &mut Bench) -> Verdict {
 async fn version_header(bench: &mut Bench) -> Verdict {
     // Clients before 2025-06-18 send no such header: a server that has them may take the request for one of theirs.
     let has_older = bench.spoken.iter().any(|it| *it < Revision::V2025_06_18);
-    let values: &[_] = match has_older {
-        true => &[Some("2025-11-25")],
-        false => &[Some("2025-11-25"), None],
-    };
+    let values: &[_] = if has_older { &[Some("2025-11-25")] } else { &[Some("2025-11-25"), None] };
     discover_mismatch(bench, "mcp-protocol-version", values).await
 }
 

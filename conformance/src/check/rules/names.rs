@@ -157,9 +157,7 @@ async fn removed(bench: &mut Bench) -> Verdict {
 async fn get_and_delete(bench: &mut Bench) -> Verdict {
     let has_sessions = bench.spoken.iter().any(|it| *it < Revision::V2026_07_28);
     for method in [Method::GET, Method::DELETE] {
-        let raw = Raw::bare(method.clone())
-            .with("accept", "text/event-stream")
-            .with("mcp-protocol-version", bench.revision.as_str());
+        let raw = Raw { method: method.clone(), ..bench.get() };
         let exchange = bench.head(raw).await;
         let good = match exchange.status {
             Some(405) => true,

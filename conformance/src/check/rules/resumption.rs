@@ -1,14 +1,12 @@
 //! Event streams that are resumed: their ids, and what comes after one.
 
 use futures_util::FutureExt as _;
-use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding};
-use super::base::known;
 use super::calls::{callable, needs_nothing};
 use super::{LEGACY_HTTP, MUST};
-use crate::probe::{Bench, Exchange, Raw};
+use crate::probe::{Bench, Exchange};
 use crate::sse::is_event_stream;
 
 pub(super) const RULES: &[Rule] = &[
@@ -50,7 +48,7 @@ async fn stream(bench: &mut Bench, tool: Option<&Value>, id: &str) -> (Exchange,
             let params = json!({"name": name, "arguments": {}, "_meta": meta});
             ("tools/call", params)
         }
-        None => (known(bench), json!({})),
+        None => (bench.revision.ping(), json!({})),
     };
     let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let exchange = bench.send(&message).await;
@@ -88,14 +86,7 @@ async fn resume_own(bench: &mut Bench) -> Verdict {
     let Some(last) = one.last() else {
         return without_ids();
     };
-    let mut raw = Raw::bare(Method::GET)
-        .with("accept", "text/event-stream")
-        .with("last-event-id", last)
-        .with("mcp-protocol-version", bench.revision.as_str());
-    if let Some(session) = bench.session() {
-        raw = raw.with("mcp-session-id", session);
-    }
-    let exchange = bench.head(raw).await;
+    let exchange = bench.head(bench.get().with("last-event-id", last)).await;
     if exchange.status != Some(200) {
         return Verdict::Inapplicable(format!("streams are not resumed: {}", exchange.outcome()));
     }

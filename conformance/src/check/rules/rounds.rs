@@ -201,10 +201,7 @@ async fn states(bench: &mut Bench) -> Result<Vec<(Round, String)>, Verdict> {
             found.push((round, state));
         }
     }
-    match found.is_empty() {
-        true => Err(no_state()),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(no_state()) } else { Ok(found) }
 }
 
 async fn altered_state(bench: &mut Bench) -> Verdict {

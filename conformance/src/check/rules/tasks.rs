@@ -78,9 +78,10 @@ pub(super) const RULES: &[Rule] = &[
 
 fn has_tasks(bench: &Bench) -> bool {
     let capabilities = bench.greeting.result().and_then(|it| it.get("capabilities"));
-    let declared = match bench.revision.is_modern() {
-        true => capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION)),
-        false => capabilities.and_then(|it| it.get("tasks")),
+    let declared = if bench.revision.is_modern() {
+        capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION))
+    } else {
+        capabilities.and_then(|it| it.get("tasks"))
     };
     declared.is_some_and(Value::is_object)
 }
@@ -171,9 +172,10 @@ async fn guessable(bench: &mut Bench) -> Verdict {
     cancel(bench, &[&one, &two]).await;
     let counted = |id: &str| id.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
     let is_counted = counted(&one) == counted(&two);
-    match one.len().min(two.len()) < SHORT || is_counted {
-        true => finding(format!("two tasks in a row are {one:?} and {two:?}"), &exchange),
-        false => Verdict::Holds,
+    if one.len().min(two.len()) < SHORT || is_counted {
+        finding(format!("two tasks in a row are {one:?} and {two:?}"), &exchange)
+    } else {
+        Verdict::Holds
     }
 }
 

@@ -1,7 +1,6 @@
 //! Streamable HTTP: statuses, types, origins, batches.
 
 use futures_util::FutureExt as _;
-use http::Method;
 use serde_json::json;
 
 use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
@@ -94,11 +93,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn ask(bench: &mut Bench) -> Raw {
-    let method = match bench.revision.is_modern() {
-        true => "server/discover",
-        false => "ping",
-    };
-    let message = bench.message(method, json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     bench.framed(&message)
 }
 
@@ -122,13 +117,8 @@ async fn accepted(bench: &mut Bench) -> Verdict {
 }
 
 async fn get(bench: &mut Bench) -> Verdict {
-    let mut raw = Raw::bare(Method::GET).with("accept", "text/event-stream");
-    if let Some(session) = bench.session() {
-        raw = raw.with("mcp-session-id", session);
-    }
-    raw = raw.with("mcp-protocol-version", bench.revision.as_str());
     // An open stream does not end: its head is enough.
-    let exchange = bench.head(raw).await;
+    let exchange = bench.head(bench.get()).await;
     let streams =
         exchange.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
     match exchange.status {

@@ -143,9 +143,8 @@ pub(crate) fn client_of(session: &Session) -> String {
         _ => None,
     });
     let name = info.and_then(|info| info.get("name")).and_then(Value::as_str).unwrap_or("client");
-    let safe = name.chars().map(|letter| match letter.is_ascii_alphanumeric() {
-        true => letter.to_ascii_lowercase(),
-        false => '-',
+    let safe = name.chars().map(|letter| {
+        if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }
     });
     safe.take(40).collect()
 }

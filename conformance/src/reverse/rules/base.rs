@@ -85,17 +85,16 @@ fn frame(request: &ReceivedRequest) -> Option<String> {
     let Some(message) = &request.message else {
         return Some("the body is not JSON".to_owned());
     };
+    if message.is_array() {
+        return Some("several messages in one body".to_owned());
+    }
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
         && (message.get("method").is_some_and(Value::is_string) || request.is_response());
-    let params = message.get("params");
-    match is_message {
-        false if message.is_array() => Some("several messages in one body".to_owned()),
-        false => Some("it is not a message of JSON-RPC 2.0".to_owned()),
-        true if params.is_some_and(|params| !params.is_object()) => {
-            Some("params are not an object".to_owned())
-        }
-        true => None,
+    if !is_message {
+        return Some("the body is not a JSON-RPC 2.0 message".to_owned());
     }
+    let params = message.get("params");
+    params.is_some_and(|it| !it.is_object()).then(|| "params is not an object".to_owned())
 }
 
 fn request_id(runs: &Runs) -> Verdict {
@@ -114,9 +113,10 @@ fn request_id(runs: &Runs) -> Verdict {
             }
         }
     }
-    match any {
-        true => Verdict::Holds,
-        false => Verdict::Inapplicable("the client sent no request".to_owned()),
+    if any {
+        Verdict::Holds
+    } else {
+        Verdict::Inapplicable("the client sent no request".to_owned())
     }
 }
 

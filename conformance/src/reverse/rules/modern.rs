@@ -193,9 +193,10 @@ fn rounds(runs: &Runs) -> Verdict {
     let can = first.meta(META_CAPABILITIES).is_some_and(|can| can.get("elicitation").is_some());
     let Some(again) = again else {
         // Without a question it is the client's choice.
-        return match can {
-            true => finding("the call was not made again after this", first),
-            false => Verdict::Inapplicable("the client cannot be asked".to_owned()),
+        return if can {
+            finding("the call was not made again after this", first)
+        } else {
+            Verdict::Inapplicable("the client cannot be asked".to_owned())
         };
     };
     let answered = again.param("inputResponses").and_then(|answers| answers.get(QUESTION));
