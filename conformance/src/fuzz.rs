@@ -54,7 +54,7 @@ pub enum FuzzError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It answers in none of the requested revisions.
-    #[error("{0} answers in no revision that was asked for")]
+    #[error("{0} supports none of the requested protocol revisions")]
     Revision(String),
 }
 

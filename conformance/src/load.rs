@@ -81,7 +81,7 @@ pub enum LoadError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It answers in none of the requested revisions, or two servers have none of them in common.
-    #[error("{0} answers in no revision that was asked for")]
+    #[error("{0} supports none of the requested protocol revisions")]
     Revision(String),
     /// A call that cannot be sent to this server.
     #[error(transparent)]

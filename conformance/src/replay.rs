@@ -156,10 +156,10 @@ impl Replay {
     fn reason_to_skip(&self, transcript: &Transcript) -> Option<String> {
         match transcript.fixture() {
             Some(fixture) if !self.fixtures.contains(fixture) => {
-                return Some(format!("needs the fixture {fixture}"));
+                return Some(format!("needs a server prepared as {fixture}; see --fixture"));
             }
             None if !self.fixtures.is_empty() => {
-                return Some("needs a server without a fixture".to_owned());
+                return Some("does not belong to this fixture".to_owned());
             }
             _ => {}
         }

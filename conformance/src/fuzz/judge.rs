@@ -123,7 +123,7 @@ pub(super) fn judge(
         }
     }
     if reading.is_truncated && raw.method == Method::POST && exchange.result().is_some() {
-        let seen = "what is cut off got a result".to_owned();
+        let seen = "a truncated request got a result".to_owned();
         return Some((Oracle::Truncated, seen));
     }
     if let Some(problem) = base_rule(raw, reading, exchange) {

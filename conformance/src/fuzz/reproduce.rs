@@ -13,7 +13,7 @@ const MAX_INLINE: usize = 8 * 1024;
 pub(super) fn command(bench: &Bench, raw: &Raw, template: &Template) -> String {
     if raw.body.len() > MAX_INLINE {
         return format!(
-            "# the request has {} bytes: give this case to mcp-conformance fuzz by --seed and --case, or see --output",
+            "# the request has {} bytes: repeat it with mcp-conformance fuzz --seed and --case, or write it to a file with --output",
             raw.body.len()
         );
     }
@@ -144,7 +144,7 @@ pub(super) fn transcript(
     }
     let era = if bench.revision.is_modern() { "modern" } else { "legacy" };
     let mut lines = vec![
-        json!({"transcript": 1, "name": format!("fuzz-{case}"), "title": "A broken request, and a good one after it", "eras": [era]}),
+        json!({"transcript": 1, "name": format!("fuzz-{case}"), "title": "A broken request, and the same valid request before and after it", "eras": [era]}),
     ];
     let mut open = json!({"open": "main"});
     if let Some(open) = open.as_object_mut().filter(|_| !bench.revision.is_modern()) {

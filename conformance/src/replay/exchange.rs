@@ -79,7 +79,8 @@ impl Run<'_> {
         let unscripted = client.unscripted();
         if !unscripted.is_empty() {
             let asked = unscripted.join("; ");
-            let problem = format!("the server asked what no answer is scripted for: {asked}");
+            let problem =
+                format!("the server sent requests for which the transcript has no answer: {asked}");
             return Err(Fault::new(problem));
         }
         let mut vars = self.vars();

@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
                 {
                     for method in client.unused() {
                         let problem = format!(
-                            "the server did not ask {method}, for which there is an answer"
+                            "the server did not send {method}, for which the transcript has an answer"
                         );
                         outcome.failures.push(step.failed(Fault::new(problem)));
                     }
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
                     Ok(done) => done,
                     Err(_) => {
                         self.timeouts.fetch_add(1, Ordering::Relaxed);
-                        let problem = format!("nothing came within {:?}", self.limits.step);
+                        let problem = format!("nothing arrived within {:?}", self.limits.step);
                         Err(Fault::new(problem))
                     }
                 };
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let breaches = breaches.join("; ");
-        Err(Fault::new(format!("a base rule of the protocol does not hold: {breaches}")))
+        Err(Fault::new(format!("a base rule of the protocol is violated: {breaches}")))
     }
 
     pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
@@ -303,11 +303,11 @@ async fn disturbance(name: &str, stream: &mut EventStream) -> Fault {
             Ok(Some(Frame::Event(event))) if event.data.is_empty() => {}
             Ok(Some(Frame::Event(event))) => {
                 return Fault::new(format!(
-                    "the stream {name} said {event:?}; it ought to be silent"
+                    "the stream {name} must be silent, but {event:?} arrived"
                 ));
             }
             Ok(None) => {
-                return Fault::new(format!("the stream {name} ended; it ought to stay open"));
+                return Fault::new(format!("the stream {name} must stay open, but it ended"));
             }
             Err(fault) => return fault,
         }

@@ -114,7 +114,7 @@ fn subject(number: usize, target: &Subject) -> Markup {
     html! {
         h2 id=(format!("t{number}")) { (number) ". " (target.name) }
         @if groups.is_empty() && target.unreachable.is_none() {
-            p { "Nothing was found." }
+            p { "No findings." }
         }
         @for group in groups {
             (finding(group.case, &group.revisions))
@@ -127,7 +127,7 @@ fn finding(case: &Case, revisions: &[&str]) -> Markup {
     let said = match case.verdict {
         Outcome::Finding => level,
         Outcome::Known => format!("{level} (known)"),
-        Outcome::Fixed => "holds though the baseline says otherwise".to_owned(),
+        Outcome::Fixed => "holds, but is in the baseline".to_owned(),
         Outcome::Unclear => "unclear".to_owned(),
         Outcome::Holds | Outcome::Inapplicable => String::new(),
     };

@@ -69,7 +69,7 @@ impl Pipe {
         let message: Option<Value> = match head.method {
             Method::POST => Some(serde_json::from_slice(&body).map_err(|error| {
                 refuse(format!(
-                    "a line must be one JSON value, and the request is not JSON: {error}"
+                    "on stdio each message is one line of JSON, and the request is not JSON: {error}"
                 ))
             })?),
             Method::GET => None,

@@ -138,9 +138,9 @@ impl DefinedNames {
         });
         match missing {
             None => Ok(()),
-            Some(name) => {
-                Err(Problem::new(format!("`{name}` is used before anything captures it")))
-            }
+            Some(name) => Err(Problem::new(format!(
+                "the variable `{name}` is used, but no earlier step captures it"
+            ))),
         }
     }
 
@@ -156,7 +156,7 @@ impl DefinedNames {
         if self.streams.contains(name) {
             return Ok(());
         }
-        let text = format!("no earlier step opens the stream `{name}`, or it is closed already");
+        let text = format!("no earlier step opens the stream `{name}`, or it was closed");
         Err(Problem::new(text))
     }
 
@@ -180,6 +180,6 @@ fn introduce(names: &mut BTreeSet<String>, name: &str, kind: &str) -> Result<(),
     if names.insert(name.to_owned()) {
         Ok(())
     } else {
-        Err(Problem::new(format!("the {kind} `{name}` is introduced a second time")))
+        Err(Problem::new(format!("the {kind} `{name}` is defined a second time")))
     }
 }

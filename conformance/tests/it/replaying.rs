@@ -233,7 +233,7 @@ async fn a_replay_goes_on_and_says_what_it_could_not_run() {
     assert!(report.contains("/json/path: expected \"/x\", found \"/a\""), "{report}");
     assert!(report.contains("at t.jsonl:4: GET /b"), "{report}");
     assert!(report.contains("expected a string in which /^/c/ is found, found \"/b\""), "{report}");
-    assert!(report.contains("1 step was not run: it needs what failed"), "{report}");
+    assert!(report.contains("1 step was not run: it depends on a failed step"), "{report}");
     assert!(
         !report.contains('$') || report.contains("${u}"),
         "no matcher is shown as it is written: {report}"

@@ -20,8 +20,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: "calls.left",
     level: PRACTICE,
     section: "Cancellation, Timing considerations",
-    title: "After twenty calls whose clients left, a call is answered as before",
-    fix: "free what a call holds when its client leaves or cancels it, and bound how long it may run",
+    title: "After twenty abandoned calls, the next call is answered as before",
+    fix: "free the resources of a call when its client disconnects or cancels it, and limit how long a call may run",
     scope: EVERYWHERE,
     probe: |bench| left(bench).boxed(),
 }];
@@ -59,7 +59,7 @@ async fn left(bench: &mut Bench) -> Verdict {
     let patience = fresh.patience + took * count;
     let after = fresh.raw_within(raw, patience).await;
     fresh.end().await;
-    let seen = format!("after {count} calls that were left: {}", after.outcome());
+    let seen = format!("after {count} abandoned calls: {}", after.outcome());
     // A lost session is not such a bound.
     let is_refused = after.status != Some(404)
         && (after.code().is_some() || after.status.is_some_and(|it| it >= 400));

@@ -18,8 +18,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.concurrent",
         level: MUST,
         section: "Base protocol, Responses",
-        title: "Of eight requests that are sent at once each gets its own response",
-        fix: "keep what belongs to a request with it, not with the connection",
+        title: "Each of eight simultaneous requests gets its own response",
+        fix: "keep the state of a request with the request, not with the connection",
         scope: EVERYWHERE,
         probe: |bench| concurrent(bench).boxed(),
     },
@@ -36,8 +36,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "robust.large-message",
         level: PRACTICE,
         section: "none",
-        title: "A message of 5 MiB does not end the server, and is not a server error",
-        fix: "bound what you read; over HTTP answer with 413",
+        title: "The server survives a message of 5 MiB, and does not answer with a server error (5xx)",
+        fix: "limit the size of messages; over HTTP, answer larger ones with 413",
         scope: EVERYWHERE,
         probe: |bench| large(bench).boxed(),
     },
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.accept",
         level: PRACTICE,
         section: "Streamable HTTP, Sending messages (RFC 9110 §12.5.1)",
-        title: "A client that takes JSON alone gets no event stream",
+        title: "A client that accepts only JSON gets no event stream",
         fix: "answer with JSON, or with 406",
         scope: HTTP,
         probe: |bench| accept(bench).boxed(),
@@ -54,8 +54,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.resume-unknown",
         level: MUST,
         section: "Streamable HTTP, Resumability and redelivery",
-        title: "A stream that is resumed after an event that was never sent brings no responses of other streams",
-        fix: "replay the events of the stream that the id belongs to, and of no other",
+        title: "Resuming after an unknown event id returns no responses of other streams",
+        fix: "replay only events of the stream that the id belongs to",
         scope: LEGACY_HTTP,
         probe: |bench| resume_unknown(bench).boxed(),
     },
@@ -78,7 +78,7 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
         if id == message.get("id") {
             continue;
         }
-        let seen = format!("one of eight got {}", exchange.outcome());
+        let seen = format!("one of the eight requests got {}", exchange.outcome());
         let is_of_another = id.is_some_and(|id| !id.is_null());
         let is_lost = match exchange.status {
             Some(status) => (200..300).contains(&status),
@@ -98,7 +98,7 @@ async fn cancel_unknown(bench: &mut Bench) -> Verdict {
     let method = "notifications/cancelled";
     let exchange = bench.notify_with(method, params, QUIET).await;
     if exchange.result().is_some() {
-        return finding("it was answered", &exchange);
+        return finding("the cancellation was answered", &exchange);
     }
     let alive = bench.is_alive().await;
     let seen = "the server did not answer the next request";
