@@ -246,7 +246,7 @@ impl Load {
         let mut sessions = vec![first.session().map(str::to_owned)];
         let mut benches = vec![first];
         for index in 1..self.connections {
-            let endpoint = target.endpoint.apart()?;
+            let endpoint = target.endpoint.reconnected()?;
             let mut bench = Bench::new(endpoint, revision, self.timeout);
             bench.lists.clone_from(&tools);
             let shared = sessions.get(index % shares).cloned();

@@ -133,8 +133,8 @@ impl Replay {
         outcome.failures.into_iter().next().map_or(Ok(()), Err)
     }
 
-    async fn outcome(&self, transcript: &Transcript, era: Era, goes_on: bool) -> Outcome {
-        Run::new(&self.target, transcript.endpoint(), era, self.limits, goes_on)
+    async fn outcome(&self, transcript: &Transcript, era: Era, continues: bool) -> Outcome {
+        Run::new(&self.target, transcript.endpoint(), era, self.limits, continues)
             .all(&transcript.steps)
             .await
     }

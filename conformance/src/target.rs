@@ -214,7 +214,7 @@ impl Target {
     /// # Errors
     ///
     /// Those of [`Self::url`].
-    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+    pub(crate) fn reconnected(&self) -> Result<Self, TargetError> {
         let kind = match &self.kind {
             Kind::Remote(remote) => Kind::Remote(Arc::new(Remote::new(remote.url())?)),
             _ => return Ok(self.fresh()),

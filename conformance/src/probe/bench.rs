@@ -62,9 +62,9 @@ pub(crate) type SeenMessage = (Option<Value>, Exchange);
 
 impl Endpoint {
     /// The same server over a separate connection.
-    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+    pub(crate) fn reconnected(&self) -> Result<Self, TargetError> {
         Ok(match self {
-            Self::Http(target) => Self::Http(target.apart()?),
+            Self::Http(target) => Self::Http(target.reconnected()?),
             Self::Command(..) => self.clone(),
         })
     }

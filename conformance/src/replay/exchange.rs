@@ -88,8 +88,7 @@ impl Run<'_> {
             None => Ok(()),
             Some(pattern) => {
                 // Questions among them are answered, and judged by their answers.
-                let notifications =
-                    notifications.into_iter().filter(|said| said.get("id").is_none());
+                let notifications = notifications.into_iter().filter(|it| it.get("id").is_none());
                 let notifications = Value::Array(notifications.collect());
                 let differs = pattern.compare_and_keep(Some(&notifications), &mut vars);
                 verdict("notifications", differs)

@@ -64,7 +64,7 @@ pub(super) struct Run<'a> {
     /// A stream that a step is waiting on is not in here.
     streams: Mutex<BTreeMap<String, EventStream>>,
     /// Whether steps after a failed one are run.
-    goes_on: bool,
+    continues: bool,
     /// How many steps got nothing in their time.
     timeouts: AtomicUsize,
     /// Base rules that did not hold, until a step takes them.
@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
         endpoint: &'a str,
         era: Era,
         limits: Limits,
-        goes_on: bool,
+        continues: bool,
     ) -> Self {
         Self {
             target: target.fresh(),
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             vars: Mutex::default(),
             clients: Mutex::default(),
             streams: Mutex::default(),
-            goes_on,
+            continues,
             timeouts: AtomicUsize::new(0),
             breaches: Breaches::default(),
         }
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
             let mut outcome = Outcome::default();
             for step in steps.iter().filter(|step| step.is_for(self.era)) {
                 let silent = self.timeouts.load(Ordering::Relaxed) >= MAX_TIMEOUTS;
-                let stopped = !self.goes_on && !outcome.failures.is_empty();
+                let stopped = !self.continues && !outcome.failures.is_empty();
                 if outcome.unreachable || silent || stopped {
                     outcome.not_run += 1;
                     continue;

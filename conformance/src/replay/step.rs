@@ -243,12 +243,12 @@ impl Head {
     /// What was answered instead.
     pub(super) async fn shown(self, response: Response<Body>) -> Fault {
         let status = response.status();
-        let said = if is_event_stream(response.headers()) {
+        let body = if is_event_stream(response.headers()) {
             "with an event stream".to_owned()
         } else {
             shown(response).await
         };
-        let mut fault = Fault::new(format!("answered {} {said}", described(status)));
+        let mut fault = Fault::new(format!("answered {} {body}", described(status)));
         fault.mismatches = self.0;
         fault
     }

@@ -124,7 +124,7 @@ fn subject(number: usize, target: &Subject) -> Markup {
 
 fn finding(case: &Case, revisions: &[&str]) -> Markup {
     let level = case.level.map(|it| it.to_string()).unwrap_or_default();
-    let said = match case.verdict {
+    let label = match case.verdict {
         Outcome::Finding => level,
         Outcome::Known => format!("{level} (known)"),
         Outcome::Fixed => "holds, but is in the baseline".to_owned(),
@@ -134,7 +134,7 @@ fn finding(case: &Case, revisions: &[&str]) -> Markup {
     html! {
         details class=(class(case.verdict)) {
             summary {
-                strong { (said) " " (case.name) }
+                strong { (label) " " (case.name) }
                 " (" (revisions.join(", ")) "): " (case.seen.as_deref().unwrap_or_default())
             }
             p { (case.title) "." }

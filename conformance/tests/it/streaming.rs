@@ -73,11 +73,7 @@ async fn silence_is_broken_by_events_but_not_by_comments_or_events_without_data(
     let (quiet, _) = server(|_, _| events(&[": keep-alive\n\n", "id: 1\ndata: \n\n"], true));
     replay(&quiet, Era::Modern, &[STREAM, silent].join("\n")).await.unwrap();
     let (loud, _) = server(|_, _| events(&["data: 1\n\n"], true));
-    fails(
-        replay(&loud, Era::Modern, &[STREAM, silent].join("\n")).await,
-        3,
-        "must be silent",
-    );
+    fails(replay(&loud, Era::Modern, &[STREAM, silent].join("\n")).await, 3, "must be silent");
 }
 
 #[tokio::test]

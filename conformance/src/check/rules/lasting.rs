@@ -68,10 +68,10 @@ async fn left(bench: &mut Bench) -> Verdict {
         if !fresh.endpoint.is_http() {
             let params = json!({"requestId": id, "reason": "a test"});
             let method = "notifications/cancelled";
-            let said = fresh.notify_with(method, params, listening(index)).await;
-            if said.response().is_some() {
+            let answer = fresh.notify_with(method, params, listening(index)).await;
+            if answer.response().is_some() {
                 fresh.end().await;
-                return finding("a cancelled subscription got a response", &said);
+                return finding("a cancelled subscription got a response", &answer);
             }
         } else if index + 1 == LEFT {
             // That a connection is gone takes a moment to be seen.

@@ -184,7 +184,9 @@ async fn ended(bench: &mut Bench) -> Verdict {
     let deleted = fresh.raw(delete).await;
     match deleted.status {
         Some(405) => {
-            return Verdict::Inapplicable("the server does not let clients end sessions".to_owned());
+            return Verdict::Inapplicable(
+                "the server does not let clients end sessions".to_owned(),
+            );
         }
         Some(200..300) => {}
         // How a server refuses it is not specified.

@@ -41,9 +41,9 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| {
             each(modern(runs), SPEAKS_NOT, |request| {
                 let given = request.header("mcp-protocol-version");
-                let said = request.meta(META_VERSION).and_then(Value::as_str);
-                (given.is_none() || given != said)
-                    .then(|| format!("MCP-Protocol-Version is {given:?}, _meta says {said:?}"))
+                let in_meta = request.meta(META_VERSION).and_then(Value::as_str);
+                (given.is_none() || given != in_meta)
+                    .then(|| format!("MCP-Protocol-Version is {given:?}, _meta has {in_meta:?}"))
             })
         },
     },
@@ -71,8 +71,8 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| {
             each(calls(runs), CALLS_NOT, |request| {
                 let given = request.header("mcp-name");
-                let said = request.param("name").and_then(Value::as_str);
-                (given != said).then(|| format!("Mcp-Name is {given:?}"))
+                let in_body = request.param("name").and_then(Value::as_str);
+                (given != in_body).then(|| format!("Mcp-Name is {given:?}"))
             })
         },
     },

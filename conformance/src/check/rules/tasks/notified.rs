@@ -51,12 +51,12 @@ pub(super) async fn notified(bench: &mut Bench) -> Verdict {
         let seen = format!("the server accepted the task {other}, which was not requested");
         return finding(seen, &exchange);
     }
-    let said: Vec<_> = exchange.messages.iter().filter(|it| is_of_tasks(it)).collect();
-    if said.is_empty() && !agreed.is_empty() {
+    let received: Vec<_> = exchange.messages.iter().filter(|it| is_of_tasks(it)).collect();
+    if received.is_empty() && !agreed.is_empty() {
         // A notification is allowed to be lost.
         return Verdict::Inapplicable("no notification about the task came in time".to_owned());
     }
-    match said.into_iter().find_map(|it| misfit(it, &id)) {
+    match received.into_iter().find_map(|it| misfit(it, &id)) {
         Some(seen) => finding(seen, &exchange),
         None => Verdict::Holds,
     }
