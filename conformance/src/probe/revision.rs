@@ -64,7 +64,7 @@ impl std::str::FromStr for Revision {
         let known = Self::ALL.into_iter().find(|it| it.as_str() == text);
         known.ok_or_else(|| {
             let all: Vec<_> = Self::ALL.iter().map(|it| it.as_str()).collect();
-            format!("{text:?} is not a revision; they are {}", all.join(", "))
+            format!("{text:?} is not a revision of MCP; the revisions are {}", all.join(", "))
         })
     }
 }

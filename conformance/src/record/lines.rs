@@ -136,7 +136,7 @@ impl<'a> Scribe<'a> {
                 "notifications/initialized" => {}
                 // It names a request by an id that a replay does not have.
                 "notifications/cancelled" => {
-                    self.left_out.push(format!("line after {}: {method}", self.lines.len()))
+                    self.left_out.push(format!("{method} after line {}", self.lines.len()))
                 }
                 _ => {
                     let (params, masked) = self.params(params.as_ref());

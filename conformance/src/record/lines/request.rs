@@ -39,7 +39,7 @@ impl Scribe<'_> {
             }
             None => self
                 .left_out
-                .push(format!("line after {}: {method}, which got no answer", self.lines.len())),
+                .push(format!("{method} after line {}, which got no answer", self.lines.len())),
         }
     }
 
