@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::errors::UniverseError;
 use crate::load::{self, LoadError};
-use crate::mcp::{Snapshot, extras};
+use crate::mcp::{Snapshot, connections_on};
 
 pub use log::{LOG_LEVEL_VARIABLE, LogLevel};
 pub use serve::ServeArguments;
@@ -154,7 +154,7 @@ fn snapshot(
     let activity = activity.map(crate::activity::load).transpose()?;
     let connections = connections.map(crate::connections::load).transpose()?;
     let map = load(map.graph.as_deref())?.map;
-    let (extras, left_out) = extras::of_file(&map, &connections.unwrap_or_default());
+    let (extras, left_out) = connections_on(&map, &connections.unwrap_or_default());
     for warning in left_out {
         print::report(PROGRAM, &warning);
     }

@@ -172,6 +172,11 @@ impl From<UniverseError> for ToolError {
     }
 }
 
+/// The error for an invalid parameter.
+pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseError {
+    InvalidParameterError::new(parameter, value, reason).into()
+}
+
 fn because(reason: Option<&str>) -> String {
     reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }

@@ -10,8 +10,9 @@ use clap::Args;
 use crate::activity::Measure;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
-use crate::mcp::arguments::{Common, List, Name};
+use crate::mcp::arguments::Common;
 use crate::mcp::tools::{self, RouteArguments};
+use crate::name::{List, Name};
 use crate::picture;
 
 use super::print::{self, Table};

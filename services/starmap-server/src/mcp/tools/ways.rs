@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::errors::{RouteNotFoundError, UniverseError};
+use crate::errors::{RouteNotFoundError, UniverseError, invalid};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
+use crate::name::{List, Name};
 use crate::route::{self, Extras, Mode, Query, Route};
 
-use super::super::arguments::{Common, List, Name, Ways, invalid};
+use super::super::arguments::{Common, Ways};
 use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
