@@ -21,6 +21,7 @@ mod schema;
 mod search;
 mod statistics;
 mod stored;
+mod terms;
 mod writer;
 
 use std::fmt;
@@ -33,8 +34,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
 pub use self::answer::{
-    ChatKey, ChatSummary, Cursor, DEFAULT_LIMIT, Kind, MAX_LIMIT, MessageQuery, Page, Sequence,
-    SourceSummary, StoredMessage,
+    ChatKey, ChatSummary, Cursor, Kind, MessageQuery, Page, Sequence, SourceSummary, StoredMessage,
 };
 pub use self::chats::{FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
@@ -48,6 +48,7 @@ pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 pub use self::fold::contains;
 pub use self::matcher::says;
 pub use self::stored::is_call;
+pub use crate::query::{DEFAULT_LIMIT, MAX_LIMIT};
 
 use self::cursor::Secret;
 use self::directory::{Directory, Lock};

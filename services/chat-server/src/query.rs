@@ -8,7 +8,11 @@ pub use time::{TIME_FORMS, time};
 
 use jiff::Timestamp;
 
-use crate::index::MAX_LIMIT;
+/// How many messages a page has by default.
+pub const DEFAULT_LIMIT: usize = 100;
+
+/// The most messages of a page.
+pub const MAX_LIMIT: usize = 1_000;
 
 /// An invalid parameter: what is wrong with it and what is accepted. Clients get it as `INVALID_PARAMETER`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

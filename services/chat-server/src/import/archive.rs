@@ -155,24 +155,6 @@ pub(super) fn damaged_zip(path: &Path, error: &zip::result::ZipError) -> ImportE
     }
 }
 
-/// The texts in a zip that may be chats, by their names: iOS calls it `_chat.txt`.
-pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
-    let ours =
-        |name: &&String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
-    let mut names: Vec<String> = names.iter().filter(ours).cloned().collect();
-    names.sort();
-    let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");
-    if let Some(name) = names.iter().find(|name| ios(name)) {
-        return vec![name.clone()];
-    }
-    // Texts beside a chat with one of WhatsApp's names are files that people have sent.
-    let known = |name: &&String| super::whatsapp::is_known_name(Path::new(name));
-    match names.iter().any(|name| known(&name)) {
-        true => names.iter().filter(known).cloned().collect(),
-        false => names,
-    }
-}
-
 /// Names that are not text do not belong to an export.
 pub(super) fn file_names<R: Read + io::Seek>(zip: &ZipArchive<R>) -> impl Iterator<Item = String> {
     zip.file_names().filter_map(|name| Some(name.ok()?.into_owned()))

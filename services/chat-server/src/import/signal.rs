@@ -5,6 +5,7 @@ mod app;
 mod data;
 mod folder;
 mod markdown;
+mod member;
 mod update;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -17,11 +18,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::clock::Clock;
 use super::identity::Identities;
-use super::layout::Unit;
 use super::lines::Lines;
+use super::unit::Unit;
 use super::{ImportError, Reading, io_at};
+use crate::event::Event;
 use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
-use crate::source::Event;
 
 pub(super) use app::read as read_app;
 pub(super) use folder::kind_of;

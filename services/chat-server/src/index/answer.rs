@@ -3,20 +3,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use super::cursor::Cursor;
+pub use super::cursor::{Cursor, Sequence};
 use crate::model::{AttachmentKind, Chat, Message};
-use crate::query::{self, Invalid};
+use crate::query::{self, DEFAULT_LIMIT, Invalid};
 use crate::source::Report;
-
-/// The number of a message within its source, in the order in which the index received them: 1 for the first, without
-/// gaps. It never changes for a message.
-pub type Sequence = u64;
-
-/// How many messages a page has by default.
-pub const DEFAULT_LIMIT: usize = 100;
-
-/// The most messages of a page.
-pub const MAX_LIMIT: usize = 1_000;
 
 /// A message and where it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +81,7 @@ pub struct MessageQuery {
     pub kinds: Vec<Kind>,
     /// A part of the name of the topic of a forum.
     pub topic: Option<String>,
-    /// How many: 1 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] by default.
+    /// How many: 1 to [`MAX_LIMIT`](query::MAX_LIMIT); [`DEFAULT_LIMIT`] by default.
     pub limit: usize,
     /// How many of the newest, or of those after the cursor, to pass over.
     pub offset: usize,

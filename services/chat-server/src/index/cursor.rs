@@ -5,8 +5,11 @@ use std::fmt;
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::Sequence;
 use crate::query::Invalid;
+
+/// The number of a message within its source, in the order in which the index received them: 1 for the first, without
+/// gaps. It never changes for a message.
+pub type Sequence = u64;
 
 /// How many bytes of the digest go with a cursor.
 const TAG: usize = 9;

@@ -10,15 +10,16 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::member::{as_number, list, number, text};
 use super::update::{update, words_of};
 use super::{gather, kind_of};
-use crate::import::layout::Unit;
+use crate::event::Event;
 use crate::import::lines::{Line, Lines};
+use crate::import::unit::Unit;
 use crate::import::{ImportError, Reading, io_at};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
 };
-use crate::source::Event;
 
 /// The most people, groups and chats.
 const MAX_KNOWN: usize = 100_000;
@@ -353,26 +354,4 @@ fn uuid(text: &str) -> Option<String> {
 /// Signal identifies a message by its author and the time at which it was sent.
 fn id_of(at: i64, author: &str) -> String {
     format!("{at}-{author}")
-}
-
-/// A member that is a string, or a number as text.
-pub(super) fn text(value: &Value, name: &str) -> Option<String> {
-    match value.get(name)? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// A number; large ones are written as strings.
-pub(super) fn number(value: &Value, name: &str) -> Option<i64> {
-    value.get(name).and_then(as_number)
-}
-
-fn as_number(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
-}
-
-pub(super) fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
 }

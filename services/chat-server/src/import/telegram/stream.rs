@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::chat::Head;
 use super::scan::{ScanError, Scanned, Scanner};
 use super::{media, message};
+use crate::event::Event;
 use crate::import::Reading;
 use crate::import::clock::Clock;
 use crate::model::{Body, Message};
-use crate::source::Event;
 
 /// How many messages between two reports of progress.
 const MESSAGES_A_STEP: u32 = 1_000;

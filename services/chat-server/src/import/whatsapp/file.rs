@@ -1,6 +1,6 @@
 //! Files of messages: named where they were exported, replaced by a word where they were not.
 
-use super::body::{OWN, folded, is_blank, plain};
+use super::text::{OWN, folded, is_blank, plain};
 use super::words::words;
 use crate::import::signal::kind_of;
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};

@@ -1,6 +1,6 @@
 //! Locations and polls, which are texts of a special form.
 
-use super::body::{folded, is_blank};
+use super::text::{folded, is_blank};
 use super::words::words;
 use crate::model::Body;
 

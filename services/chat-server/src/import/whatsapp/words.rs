@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::body::folded;
-use super::halves::Half;
+use super::text::folded;
 use crate::model::AttachmentKind as Kind;
 
 /// The tables, one for each language.
@@ -103,6 +102,17 @@ struct Table {
     morning: Vec<String>,
     noon: Vec<String>,
     afternoon: Vec<String>,
+}
+
+/// A part of the day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    /// Before noon.
+    Before,
+    /// After noon.
+    After,
+    /// Around noon: 11 is before it, 12 and 1 are not.
+    Noon,
 }
 
 /// The words of all languages, folded.

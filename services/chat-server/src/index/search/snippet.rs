@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::index::fold::{is_blankless, runs, words_at};
-use crate::index::matcher::Term;
+use crate::index::terms::Term;
 
 /// How many words are shown before the first match, and how many at most.
 const BEFORE: usize = 10;
