@@ -8,7 +8,6 @@ mod index;
 mod list;
 mod output;
 mod project;
-mod repository;
 mod search;
 mod serve;
 mod show;
@@ -20,10 +19,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use crate::repository::Repository;
 pub use error::CliError;
 pub use output::{Output, Style};
-pub use repository::Repository;
-pub(crate) use search::{MAX_TOP_K, Scope};
 
 /// The name of the program.
 pub const PROGRAM: &str = "spec-server";

@@ -39,6 +39,7 @@ pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
 pub use semantic::{Model, ModelError, PIECES, Tokenizer};
 pub use settings::{Freshness, Settings, TOP_K, Thresholds};
+pub(crate) use settings::{MAX_TOP_K, Scope};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;
 pub use terms::{TERM_CHARS, Token, is_grammar, tokens};

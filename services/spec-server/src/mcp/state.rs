@@ -1,6 +1,6 @@
 //! The state that the handlers share: the project, found when it is first needed, and permits to read it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -10,12 +10,14 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::failure::Failure;
-use super::watch::Texts;
-use crate::cli::Repository;
 use crate::model::{Change, Spec};
 use crate::project::{Kind, Project, ProjectError, ReadError};
+use crate::repository::Repository;
 use crate::search::{self, SearchError, Searcher};
 use crate::view::{Budget, notes};
+
+/// The hashes of the files behind each URI.
+pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
 /// How many requests read the disk at the same time. The others wait.
 const TURNS: usize = 8;

@@ -12,7 +12,7 @@
 
 mod folders;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use service_host::{Changes, Watcher};
 
 use super::address::{self, Address};
 use super::failure::Failure;
-use super::state::{ChangeDetection, ServerState, WeakState};
+use super::state::{ChangeDetection, ServerState, Texts, WeakState};
 use crate::project::Layout;
 use folders::Folders;
 
@@ -67,9 +67,6 @@ struct Watch {
     patience: Duration,
     without_events: bool,
 }
-
-/// The hashes of the files behind each URI.
-pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
 /// The current state of the project.
 struct WatchedProject {

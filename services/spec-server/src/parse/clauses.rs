@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::outline::Outline;
-use super::tasks::bullet;
-use super::text::{is_space, strip_prefix_any_case, trim};
+use super::text::{bullet, is_space, strip_prefix_any_case, trim};
 use crate::model::Line;
 
 /// The clauses of a scenario.

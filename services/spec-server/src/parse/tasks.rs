@@ -2,7 +2,7 @@
 
 use super::block;
 use super::outline::Outline;
-use super::text::{is_space, number, trim};
+use super::text::{bullet, is_space, number, trim};
 use crate::model::{Source, Task, Tasks};
 
 /// Reads the tasks. Every line with a checkbox counts, as in OpenSpec, including nested ones and those in code blocks,
@@ -66,16 +66,6 @@ pub(crate) fn box_of(line: &str) -> Option<(&str, &str)> {
     let close = line.len().checked_sub(behind.len() + 1)?;
     let (head, tail) = line.split_at_checked(close)?;
     Some((head.strip_suffix(inside)?, tail))
-}
-
-/// The text after the bullet of a list item.
-pub(crate) fn bullet(line: &str) -> Option<&str> {
-    if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
-        return Some(rest);
-    }
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = line.len() - rest.len();
-    ((1..=9).contains(&digits)).then(|| rest.strip_prefix(['.', ')'])).flatten()
 }
 
 /// The number before a text, with at least two parts such as `1.2` (`1.2a` too), and the text after it.

@@ -57,3 +57,13 @@ pub(crate) fn strip_prefix_any_case<'t>(text: &'t str, prefix: &str) -> Option<&
     let (head, tail) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(tail)
 }
+
+/// The text after the bullet of a list item.
+pub(crate) fn bullet(line: &str) -> Option<&str> {
+    if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
+        return Some(rest);
+    }
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = line.len() - rest.len();
+    ((1..=9).contains(&digits)).then(|| rest.strip_prefix(['.', ')'])).flatten()
+}

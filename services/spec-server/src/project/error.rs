@@ -148,3 +148,8 @@ impl fmt::Display for Kind {
         })
     }
 }
+
+/// Whether the error means that the path does not exist, also because a parent is a file.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

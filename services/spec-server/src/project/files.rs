@@ -9,7 +9,7 @@ use service_host::Stamp;
 use sha2::{Digest as _, Sha256};
 
 use super::Limits;
-use super::error::ReadError;
+use super::error::{ReadError, is_missing};
 use super::folders::{Folders, List};
 use crate::model::Source;
 use crate::parse::normalise;
@@ -195,9 +195,4 @@ impl Reader {
             false => Err(ReadError::TooLarge { path: self.relative(path), limit }),
         }
     }
-}
-
-/// Whether the error means that the path does not exist, also because a parent is a file.
-pub(super) fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

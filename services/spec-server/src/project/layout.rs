@@ -68,7 +68,8 @@ pub(super) fn open(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
 fn layout_at(folder: &Path) -> Result<Option<Layout>, ProjectError> {
     let file = folder.join(config::PATH);
     if file.is_file() {
-        return config::layout(folder, &file).map(Some);
+        let [specs, changes, archive] = config::folders(folder, &file)?;
+        return Ok(Some(Layout { kind: Dialect::SpecOxide, specs, changes, archive }));
     }
     let openspec = folder.join("openspec");
     Ok(openspec.is_dir().then(|| {

@@ -1,7 +1,7 @@
 //! Items with their findings, and a summary of them.
 
 use super::finding::{Finding, Severity};
-use crate::view::counted;
+use crate::plural::counted;
 
 /// A spec or a change that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]

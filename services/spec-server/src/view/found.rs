@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{name, notes};
-use super::names::counted;
 use super::touching::Touching;
+use crate::plural::counted;
 use crate::search::{Hit, SearchOutcome};
 
 /// What was found, the best first.

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{Budget, MAX_NAMES, name, notes};
-use super::names::all_named;
-use super::spec::file_of;
+use super::names::{all_named, file_of};
 use crate::model::{Requirement, Scenario, Spec};
 use crate::project::nearest;
 

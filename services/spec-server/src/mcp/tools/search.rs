@@ -5,9 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::choice;
-use crate::cli::{MAX_TOP_K, Scope};
 use crate::mcp::state::ServerState;
-use crate::search::TOP_K;
+use crate::search::{MAX_TOP_K, Scope, TOP_K};
 use crate::view::{SearchResults, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
