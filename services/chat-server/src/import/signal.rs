@@ -25,7 +25,6 @@ use crate::event::Event;
 use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
 
 pub(super) use app::read as read_app;
-pub(super) use folder::kind_of;
 
 use folder::Folder;
 
@@ -80,9 +79,10 @@ pub(super) fn read(
     let entries = |reading: &mut Reading<'_, '_, '_>, take: &mut Take<'_>| {
         unit.tree.read(&unit.file, |file, _| {
             let lines = Lines::new(file).map_err(io_at(&path))?;
-            match unit.file.ends_with(".json") {
-                true => data::read(lines, &place, reading, take),
-                false => markdown::read(lines, &place, reading, take),
+            if unit.file.ends_with(".json") {
+                data::read(lines, &place, reading, take)
+            } else {
+                markdown::read(lines, &place, reading, take)
             }
             .map_err(io_at(&path))
         })
