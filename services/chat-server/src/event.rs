@@ -57,7 +57,6 @@ pub enum Event {
 
 impl Event {
     /// About how many bytes it takes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
             Self::Chat(chat) => chat.id.len() + chat.name.len(),

@@ -302,7 +302,6 @@ impl Reading<'_, '_, '_> {
 
 impl Format {
     /// Its name in a configuration.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Telegram => "telegram",

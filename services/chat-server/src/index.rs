@@ -132,13 +132,11 @@ impl Index {
     }
 
     /// The data directory.
-    #[must_use]
     pub fn dir(&self) -> &Path {
         self.inner.directory.path()
     }
 
     /// Whether this process writes.
-    #[must_use]
     pub fn is_writer(&self) -> bool {
         self.inner.writer.get().is_some()
     }
@@ -162,14 +160,12 @@ impl Index {
 
     /// The sink of a source. Batches of all sources are committed by one thread, several at a time if several wait.
     /// When `keep` returns, the batch is on disk. If another process writes, each `keep` is refused with that reason.
-    #[must_use]
     pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
         Arc::new(SourceSink { index: self.clone(), source: source.to_owned() })
     }
 
     /// A pseudonym for a hidden text: the same for the same text for as long as the index lives, and not reversible
     /// without it. Ten digits of base 16.
-    #[must_use]
     pub fn pseudonym(&self, text: &str) -> String {
         self.inner.secret.pseudonym(text)
     }

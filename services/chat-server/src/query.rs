@@ -57,12 +57,5 @@ pub fn limit(limit: usize) -> Result<(), Invalid> {
 
 /// The given value, short enough for a sentence.
 fn quoted(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let clean = |c: char| if c.is_control() { '\u{FFFD}' } else { c };
-    let mut chars = text.chars();
-    let head: String = chars.by_ref().take(LONGEST).map(clean).collect();
-    match chars.next() {
-        Some(_) => format!("'{head}…'"),
-        None => format!("'{head}'"),
-    }
+    format!("'{}'", service_host::quotable(text, 40))
 }

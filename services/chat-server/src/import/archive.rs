@@ -45,9 +45,12 @@ pub fn attachment_within(
     relative: &str,
     most: u64,
 ) -> Result<Attached, ImportError> {
-    let within = |size: u64| match size > most {
-        true => Err(ImportError::TooLarge { path: PathBuf::from(relative), size, most }),
-        false => Ok(size),
+    let within = |size: u64| {
+        if size > most {
+            Err(ImportError::TooLarge { path: PathBuf::from(relative), size, most })
+        } else {
+            Ok(size)
+        }
     };
     let refuse = |problem: &str| ImportError::Unknown {
         path: PathBuf::from(relative),
@@ -100,18 +103,16 @@ fn zip_in<'r>(export: &Path, relative: &'r str) -> Option<(PathBuf, &'r str)> {
     relative.match_indices('/').find_map(|(at, _)| {
         let real = root.join(relative.get(..at)?).canonicalize().ok()?;
         let is_zip = real.starts_with(&root) && real.is_file() && is_zip(&real).ok()?;
-        is_zip.then(|| (real, relative.get(at + 1..).unwrap_or_default()))
+        is_zip.then(|| (real, known_range::text(relative, at + 1..)))
     })
 }
 
 /// The folder of an export: itself, or the one its file is in.
 pub(super) fn folder_of(export: &Path) -> &Path {
-    match export.is_dir() {
-        true => export,
-        false => export
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .unwrap_or(Path::new(".")),
+    if export.is_dir() {
+        export
+    } else {
+        export.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 }
 

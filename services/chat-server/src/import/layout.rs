@@ -104,7 +104,6 @@ pub(super) fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
 
 impl Plan {
     /// Whether nothing has changed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.units.iter().all(|(_, is_new)| !is_new)
     }
@@ -207,9 +206,10 @@ impl ExportUnits {
             _ if name == "data.json" || name.ends_with(".md") => Ok(Layout::SignalChat),
             text if text.starts_with('{') => Ok(Layout::TelegramJson),
             text if text.starts_with("<!DOCTYPE") || text.starts_with("<html") => {
-                match name.starts_with("messages") {
-                    true => Ok(Layout::TelegramHtml),
-                    false => Err("is a web page, but not Telegram's messages.html"),
+                if name.starts_with("messages") {
+                    Ok(Layout::TelegramHtml)
+                } else {
+                    Err("is a web page, but not Telegram's messages.html")
                 }
             }
             text if whatsapp::looks_like(text) => Ok(Layout::WhatsApp),
@@ -250,7 +250,7 @@ impl ExportUnits {
             }
         }
         if mains.is_empty() && texts.is_empty() {
-            self.others.push((file.to_owned(), "this zip holds no export".to_owned()));
+            self.others.push((file.to_owned(), "this zip has no export in it".to_owned()));
         }
         Ok(())
     }
@@ -278,9 +278,10 @@ fn chat_texts(names: &[String]) -> Vec<String> {
     }
     // Texts beside a chat with one of WhatsApp's names are files that people have sent.
     let known = |name: &&String| whatsapp::is_known_name(Path::new(name));
-    match names.iter().any(|name| known(&name)) {
-        true => names.iter().filter(known).cloned().collect(),
-        false => names,
+    if names.iter().any(|name| known(&name)) {
+        names.iter().filter(known).cloned().collect()
+    } else {
+        names
     }
 }
 
@@ -319,10 +320,7 @@ fn nothing(
         .map(|unit| format!("{} ({} export)", unit.key(), unit.layout.format().name()))
         .collect();
     found.extend(others.iter().take(MAX_NAMED).map(|(name, why)| format!("{name} ({why})")));
-    let found = match found.is_empty() {
-        true => "nothing of the kind".to_owned(),
-        false => found.join(", "),
-    };
+    let found = if found.is_empty() { "nothing of the kind".to_owned() } else { found.join(", ") };
     let advice = match foreign.first() {
         Some(unit) => format!(
             "give the source the kind {}-export, or another path",

@@ -50,7 +50,7 @@ impl Layout {
 impl Unit {
     /// The folder of its main file in the tree, with a slash behind it.
     pub(super) fn folder(&self) -> &str {
-        self.file.rfind('/').and_then(|at| self.file.get(..=at)).unwrap_or_default()
+        self.file.rfind('/').map_or("", |at| known_range::text(&self.file, ..=at))
     }
 
     /// Its name among all exports.
@@ -114,7 +114,7 @@ impl Unit {
                     if count == 0 {
                         return Ok(());
                     }
-                    sha.update(buffer.get(..count).unwrap_or_default());
+                    sha.update(known_range::items(&buffer, ..count));
                 }
             })?;
         }

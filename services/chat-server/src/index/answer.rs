@@ -145,7 +145,6 @@ pub struct ChatSummary {
 
 impl ChatSummary {
     /// Its source and its id.
-    #[must_use]
     pub fn key(&self) -> ChatKey {
         ChatKey { source: self.source.clone(), id: self.chat.id.clone() }
     }
@@ -167,63 +166,41 @@ pub struct SourceSummary {
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 12] = [
-        Self::Text,
-        Self::Image,
-        Self::Video,
-        Self::Audio,
-        Self::Sticker,
-        Self::File,
-        Self::Location,
-        Self::Contact,
-        Self::Poll,
-        Self::Service,
-        Self::Unknown,
-        Self::Call,
+    /// Every kind with its name for clients. The place of a kind is that of its bit in the table, which never changes.
+    const NAMES: [(Self, &str); 12] = [
+        (Self::Text, "text"),
+        (Self::Image, "image"),
+        (Self::Video, "video"),
+        (Self::Audio, "audio"),
+        (Self::Sticker, "sticker"),
+        (Self::File, "file"),
+        (Self::Location, "location"),
+        (Self::Contact, "contact"),
+        (Self::Poll, "poll"),
+        (Self::Service, "service"),
+        (Self::Unknown, "unknown"),
+        (Self::Call, "call"),
     ];
 
+    /// Every kind.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::NAMES.into_iter().map(|(kind, _)| kind)
+    }
+
     /// The name for clients.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Image => "image",
-            Self::Video => "video",
-            Self::Audio => "audio",
-            Self::Sticker => "sticker",
-            Self::File => "file",
-            Self::Location => "location",
-            Self::Contact => "contact",
-            Self::Poll => "poll",
-            Self::Service => "service",
-            Self::Unknown => "unknown",
-            Self::Call => "call",
-        }
+    pub fn name(self) -> &'static str {
+        let named = Self::NAMES.into_iter().find(|(kind, _)| *kind == self);
+        named.map_or("unknown", |(_, name)| name)
     }
 
     /// The one with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::NAMES.into_iter().find(|(_, known)| *known == name).map(|(kind, _)| kind)
     }
 
-    /// Its bit in the table, which never changes.
+    /// Its bit in the table.
     pub(super) const fn bit(self) -> i64 {
-        match self {
-            Self::Text => 1,
-            Self::Image => 2,
-            Self::Video => 4,
-            Self::Audio => 8,
-            Self::Sticker => 16,
-            Self::File => 32,
-            Self::Location => 64,
-            Self::Contact => 128,
-            Self::Poll => 256,
-            Self::Service => 512,
-            Self::Unknown => 1_024,
-            Self::Call => 2_048,
-        }
+        1 << self as u8
     }
 }
 

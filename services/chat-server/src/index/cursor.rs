@@ -19,7 +19,7 @@ const PAYLOAD: usize = 18;
 const VERSION: u8 = 1;
 
 /// An opaque position to continue from, as text of 36 letters that are allowed in a URI.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(String);
 
 /// The meaning of a cursor.
@@ -37,13 +37,11 @@ pub(super) struct Secret([u8; 32]);
 
 impl Cursor {
     /// A cursor that a client sends back. The index checks it.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
     /// The text to hand out.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -52,12 +50,6 @@ impl Cursor {
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cursor({})", self.0)
     }
 }
 
@@ -122,7 +114,7 @@ impl Secret {
     pub(super) fn pseudonym(&self, text: &str) -> String {
         let digest =
             Sha256::new().chain_update(self.0).chain_update(b"pseudonym\0").chain_update(text);
-        HEXLOWER.encode(digest.finalize().get(..5).unwrap_or_default())
+        HEXLOWER.encode(known_range::items(&digest.finalize(), ..5))
     }
 
     /// Keyed by putting the key first. The hashed data has a fixed length, so nothing can be appended to it.

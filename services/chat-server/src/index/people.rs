@@ -166,7 +166,6 @@ fn marks(participant: &Participant) -> Vec<Mark> {
 }
 
 /// Whether two texts are the same telephone number, which may begin without the code of its country.
-#[must_use]
 pub fn is_number(number: &str, asked: &str) -> bool {
     digits(number).is_some_and(|number| has_number(&number, digits(asked).as_deref()))
 }

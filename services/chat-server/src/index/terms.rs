@@ -77,10 +77,7 @@ impl Term {
             return false;
         };
         before == found_before
-            && match self.prefix {
-                true => found.starts_with(last.as_str()),
-                false => found == last,
-            }
+            && if self.prefix { found.starts_with(last.as_str()) } else { found == last }
     }
 
     pub(super) fn expression(&self) -> String {

@@ -66,10 +66,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
     }
 
     fn take(&mut self, event: Event) -> Scanned<()> {
-        match self.reading.take(event).is_break() {
-            true => Err(ScanError::Stopped),
-            false => Ok(()),
-        }
+        if self.reading.take(event).is_break() { Err(ScanError::Stopped) } else { Ok(()) }
     }
 
     /// For a first walk, which only reads the descriptions of chats.

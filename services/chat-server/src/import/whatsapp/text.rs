@@ -26,10 +26,7 @@ pub(super) fn plain(text: &str) -> String {
 /// A text in the form of the word lists; empty if it is too long to be in them.
 pub(super) fn folded(text: &str) -> String {
     let words = text.trim_matches(is_blank).trim_end_matches(['.', '。', '।']);
-    match words.len() > MAX_WORDS {
-        true => String::new(),
-        false => words.to_lowercase(),
-    }
+    if words.len() > MAX_WORDS { String::new() } else { words.to_lowercase() }
 }
 
 pub(super) fn is_blank(c: char) -> bool {

@@ -172,8 +172,5 @@ fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<H
 fn round_up(at: Timestamp) -> i64 {
     let down = micros(at);
     let whole = Timestamp::from_microsecond(down);
-    match whole.is_ok_and(|whole| whole < at) {
-        true => down.saturating_add(1),
-        false => down,
-    }
+    if whole.is_ok_and(|whole| whole < at) { down.saturating_add(1) } else { down }
 }

@@ -57,10 +57,7 @@ impl Basket {
         } else {
             self.rows.push(position);
         }
-        match self.rows.len() < self.want {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
+        if self.rows.len() < self.want { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
