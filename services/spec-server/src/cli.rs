@@ -67,7 +67,6 @@ enum Command {
 }
 
 /// Runs the command in the arguments of the process. An error is one line on stderr.
-#[must_use]
 pub fn main() -> ExitCode {
     let arguments = SpecServerArgs::parse();
     let done = match arguments.command {

@@ -59,7 +59,6 @@ pub enum Ranker {
 
 impl Ranker {
     /// The name for clients, in lower case.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bm25 => "bm25",
@@ -118,7 +117,6 @@ pub struct Outdated {
 
 impl Outdated {
     /// Whether anything differs.
-    #[must_use]
     pub const fn is_outdated(&self) -> bool {
         self.added + self.changed + self.removed > 0
     }

@@ -156,8 +156,9 @@ fn model_of_user() -> Option<PathBuf> {
 /// A score from 0 to 1.
 fn score(given: &str) -> Result<f64, String> {
     let score: f64 = given.parse().map_err(|_| "it is not a number".to_owned())?;
-    match (0.0..=1.0).contains(&score) {
-        true => Ok(score),
-        false => Err("it is not between 0 and 1".to_owned()),
+    if (0.0..=1.0).contains(&score) {
+        Ok(score)
+    } else {
+        Err("it is not between 0 and 1".to_owned())
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::failure::Failure;
+use super::failure::{self, Failure};
 use crate::model::{Change, Spec};
 use crate::project::{Kind, Project, ProjectError, ReadError};
 use crate::repository::Repository;
@@ -116,14 +116,14 @@ impl ServerState {
         work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = Arc::clone(&self.0.turns).acquire_owned().await;
-        let turn = turn.map_err(|closed| Failure::internal(&closed))?;
+        let turn = turn.map_err(|closed| failure::internal(&closed))?;
         let state = self.clone();
         let work = move || {
             let _turn = turn;
             work(&state)
         };
         let done = tokio::task::spawn_blocking(work).await;
-        done.unwrap_or_else(|error| Err(Failure::internal(&error)))
+        done.unwrap_or_else(|error| Err(failure::internal(&error)))
     }
 
     /// The current project. It is the same one as before unless it has moved or its configuration has changed. Blocks.
@@ -132,7 +132,7 @@ impl ServerState {
             (Err(ProjectError::NotFound(_)), Some(root)) => Project::open(&root),
             (found, _) => found,
         };
-        let found = found.map_err(|error| Failure::no_project(&error))?;
+        let found = found.map_err(|error| failure::no_project(&error))?;
         let mut known = lock(&self.0.project);
         // The same project is reused if possible, since it caches the files that it has read.
         let is_same =
@@ -274,13 +274,13 @@ impl From<ReadError> for Failure {
                     Kind::Spec => ("SPEC_NOT_FOUND", "spec_id"),
                     Kind::Change | Kind::Archived => ("CHANGE_NOT_FOUND", "change_id"),
                 };
-                Self::new(code, message).with_data(json!({ member: id, "nearest": nearest }))
+                Self::not_found(code, message).with_data(json!({ member: id, "nearest": nearest }))
             }
             // The id may be of any length and may contain any character.
             ReadError::BadId { kind, id, problem } => {
                 let id = SHOWN.beginning(&id).0;
                 let message = format!("{id:?} cannot be the id of a {kind}: {problem}");
-                Self::new("INVALID_ID", message).with_data(json!({ "id": id }))
+                Self::not_found("INVALID_ID", message).with_data(json!({ "id": id }))
             }
             _ => Self::new("UNREADABLE", message),
         }

@@ -53,9 +53,10 @@ pub(super) fn read(outline: &Outline<'_>, lines: Range<Line>) -> Clauses {
     let prose = |line: &Line| !outline.is_code(*line);
     let texts = |line| outline.line(line);
     let clauses = read_lines(lines.clone().filter(prose).map(texts));
-    match clauses.is_empty() && !lines.clone().all(|line| prose(&line)) {
-        true => read_lines(lines.map(texts).filter(|line| !is_fence(line))),
-        false => clauses,
+    if clauses.is_empty() && !lines.clone().all(|line| prose(&line)) {
+        read_lines(lines.map(texts).filter(|line| !is_fence(line)))
+    } else {
+        clauses
     }
 }
 

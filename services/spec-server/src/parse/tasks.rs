@@ -7,7 +7,6 @@ use crate::model::{Source, Task, Tasks};
 
 /// Reads the tasks. Every line with a checkbox counts, as in OpenSpec, including nested ones and those in code blocks,
 /// so that a stray ``` does not hide any.
-#[must_use]
 pub fn tasks(source: Source) -> Tasks {
     let text = source.text.clone();
     let outline = Outline::of(&text);
@@ -37,7 +36,6 @@ pub fn tasks(source: Source) -> Tasks {
 }
 
 /// Whether the task on `line` is ticked; `None` if the line has no checkbox.
-#[must_use]
 pub fn is_task(line: &str) -> Option<bool> {
     task(line).map(|(done, _)| done)
 }
@@ -73,8 +71,9 @@ fn numbered(text: &str) -> (Option<&str>, &str) {
     let (head, tail) = text.split_once(is_space).unwrap_or((text, ""));
     let digits = head.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    match digits.contains('.') && digits.split('.').all(is_number) {
-        true => (Some(head), trim(tail)),
-        false => (None, text),
+    if digits.contains('.') && digits.split('.').all(is_number) {
+        (Some(head), trim(tail))
+    } else {
+        (None, text)
     }
 }

@@ -18,7 +18,7 @@ pub struct NotUtf8 {
 /// [`NotUtf8`].
 pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
     let text = str::from_utf8(bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let good = known_range::items(bytes, ..error.valid_up_to());
         let text = str::from_utf8(good).unwrap_or_default();
         NotUtf8 { line: number(lf(text).bytes().filter(|byte| *byte == b'\n').count()) }
     })?;
@@ -26,9 +26,10 @@ pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
 }
 
 fn lf(text: &str) -> String {
-    match text.contains('\r') {
-        true => text.replace("\r\n", "\n").replace('\r', "\n"),
-        false => text.to_owned(),
+    if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n")
+    } else {
+        text.to_owned()
     }
 }
 

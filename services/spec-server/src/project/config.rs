@@ -61,8 +61,9 @@ fn folder(root: &Path, paths: &Table, name: &str) -> Result<PathBuf, String> {
             }
         }
     }
-    match text.contains('\0') || text.trim().is_empty() {
-        true => Err(format!("{name} = {text:?} is not a folder; write {example}")),
-        false => Ok(folder),
+    if text.contains('\0') || text.trim().is_empty() {
+        Err(format!("{name} = {text:?} is not a folder; write {example}"))
+    } else {
+        Ok(folder)
     }
 }

@@ -125,7 +125,6 @@ pub enum ReadError {
 
 impl ReadError {
     /// Whether the item does not exist, or cannot exist under this id.
-    #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::NotFound { .. } | Self::BadId { .. })
     }

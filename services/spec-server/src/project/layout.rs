@@ -100,8 +100,5 @@ fn hint(root: &Path) -> String {
 fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
     let io = |error| ProjectError::Io { path: path.to_owned(), error };
     let found = fs::canonicalize(path).map_err(io)?;
-    match found.is_dir() {
-        true => Ok(found),
-        false => Err(io(io::Error::from(io::ErrorKind::NotADirectory))),
-    }
+    if found.is_dir() { Ok(found) } else { Err(io(io::Error::from(io::ErrorKind::NotADirectory))) }
 }

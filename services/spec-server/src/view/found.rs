@@ -52,7 +52,6 @@ pub struct HitView {
 
 impl SearchResults {
     /// The search results, if `unreadable` specs could not be read.
-    #[must_use]
     pub fn of(found: &SearchOutcome, unreadable: usize, touching: &Touching) -> Self {
         let outdated = found.outdated;
         let outdated = outdated.is_outdated().then(|| {

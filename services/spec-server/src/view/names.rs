@@ -3,7 +3,6 @@
 use crate::model::Spec;
 
 /// A name for comparison, without the differences that people overlook: case, and the width of blanks.
-#[must_use]
 pub fn fold(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")

@@ -131,7 +131,6 @@ pub struct RequirementView {
 
 impl SpecList {
     /// The specs from `offset` on that fit.
-    #[must_use]
     pub fn new(
         specs: &[Arc<Spec>],
         unreadable: &[Unreadable],
@@ -268,7 +267,6 @@ fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Requirement>
 }
 
 /// Describes the malformed parts of a spec, which were read anyway.
-#[must_use]
 pub fn malformed(spec: &Spec) -> Option<String> {
     let lines = |wanted: fn(Oddity) -> bool| {
         let all = spec.requirements.iter();

@@ -68,9 +68,12 @@ impl Config {
         let unfit = |problem: String| ModelError::Unfit { path: path.clone(), problem };
         let config: Self = serde_json::from_slice(&bytes)
             .map_err(|error| unfit(format!("is not the configuration of a BERT: {error}")))?;
-        let wants = |what: &str, found: &str, wanted: &str| match found == wanted {
-            true => Ok(()),
-            false => Err(unfit(format!("has the {what} {found:?}; wanted is {wanted:?}"))),
+        let wants = |what: &str, found: &str, wanted: &str| {
+            if found == wanted {
+                Ok(())
+            } else {
+                Err(unfit(format!("has the {what} {found:?}; wanted is {wanted:?}")))
+            }
         };
         wants("model_type", &config.model_type, "bert")?;
         wants("hidden_act", &config.hidden_act, "gelu")?;

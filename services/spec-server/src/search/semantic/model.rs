@@ -48,20 +48,17 @@ impl Model {
     }
 
     /// The vectors of texts, each of length 1. Only the first [`PIECES`] tokens of a text are used.
-    #[must_use]
     pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let pieces = texts.iter().map(|text| self.tokenizer.encode(text, self.pieces));
         self.bert.embed(&pieces.collect::<Vec<_>>())
     }
 
     /// The dimension of a vector.
-    #[must_use]
     pub fn dimensions(&self) -> usize {
         self.bert.words.ncols()
     }
 
     /// The tokenizer of the model.
-    #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
     }
