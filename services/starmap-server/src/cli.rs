@@ -18,7 +18,6 @@ use crate::errors::UniverseError;
 use crate::load::{self, LoadError};
 use crate::mcp::{Snapshot, connections_on};
 
-pub use log::{LOG_LEVEL_VARIABLE, LogLevel};
 pub use serve::ServeArguments;
 
 /// The name of the program in its messages.
@@ -107,7 +106,6 @@ enum Failure {
 
 /// Runs the program `starmap-server` with the arguments of the process. The exit code is 0 for success, 1 for failure
 /// (no such system, no route, a map that fails the checks), 2 if the command line cannot be parsed.
-#[must_use]
 pub fn main() -> ExitCode {
     let outcome = match StarmapServerArgs::parse().command {
         Command::Mcp(arguments) => return serve::run(PROGRAM, &arguments),
@@ -130,7 +128,6 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs the program `aria-universe` with the arguments of the process: starts the server immediately.
-#[must_use]
 pub fn aria_universe() -> ExitCode {
     serve::run(crate::mcp::SERVER_NAME, &AriaUniverse::parse().serve)
 }

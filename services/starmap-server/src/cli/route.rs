@@ -167,9 +167,12 @@ pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
         let [at, name, security, class, region] = cells(at, system);
         let figures = activity.figures(map.system(system).id);
         // Figures missing from the dump are not zero.
-        let count = |measure| match activity.counts(measure) {
-            true => figures.count(measure).to_string(),
-            false => "-".to_owned(),
+        let count = |measure| {
+            if activity.counts(measure) {
+                figures.count(measure).to_string()
+            } else {
+                "-".to_owned()
+            }
         };
         let (kills, jumps) = (count(Measure::Kills), count(Measure::Jumps));
         table.row([at, name, security, class, region, kills, jumps]);

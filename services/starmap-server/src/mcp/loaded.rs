@@ -45,10 +45,7 @@ pub(super) fn take_activity(universe: &Universe, server: &Server, loaded: Option
 /// Offers the tools for live activity while there is data for them. Clients are notified when the tools appear or
 /// disappear.
 pub(super) fn offer_live(universe: &Universe, server: &Server) {
-    let offer = match universe.has_overlay() {
-        true => Server::show_tools,
-        false => Server::hide_tools,
-    };
+    let offer = if universe.has_overlay() { Server::show_tools } else { Server::hide_tools };
     // All of these tools are registered, and the server declares list changes.
     let _ = offer(server, &tools::LIVE);
 }

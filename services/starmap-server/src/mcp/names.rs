@@ -118,10 +118,7 @@ impl<'m> Names<'m> {
 /// The question at the end of an error; empty if there are no suggestions.
 pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> String {
     let near: Vec<&str> = near.into_iter().map(String::as_str).collect();
-    match near.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}?", near.join(", ")),
-    }
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }
 
 /// The value that a word stands for. Case is ignored, and blanks and hyphens count as underscores. `None` if no word is

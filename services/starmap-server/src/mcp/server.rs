@@ -96,19 +96,16 @@ impl UniverseServer {
     }
 
     /// The path of its map.
-    #[must_use]
     pub fn graph_path(&self) -> &Path {
         &self.graph_path
     }
 
     /// Its map, once it is loaded.
-    #[must_use]
     pub fn universe(&self) -> Option<Arc<Map>> {
         self.universe.map()
     }
 
     /// The MCP server. A tool call before the map is loaded returns `UNIVERSE_ERROR`.
-    #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
     }

@@ -246,10 +246,13 @@ pub(super) fn jump_range(
         let far = list.get(at).map_or(0.0, |it| it.light_years);
         vec![json!((far * 1_000.0).round() / 1_000.0)]
     };
-    let empty = (range.found.total == 0).then(|| match range.closed.is_empty() {
-        true => format!("No system is within {} light years: raise light_years", asked.light_years),
-        false => "All that is in range is closed to jump drives, see left_out: raise light_years"
-            .to_owned(),
+    let empty = (range.found.total == 0).then(|| {
+        if range.closed.is_empty() {
+            format!("No system is within {} light years: raise light_years", asked.light_years)
+        } else {
+            "All that is in range is closed to jump drives, see left_out: raise light_years"
+                .to_owned()
+        }
     });
     let closed = range.closed.iter();
     let body = InRange {
