@@ -1,7 +1,6 @@
 //! The text of a search, parsed: words, phrases, alternatives, and excluded words.
 
-use crate::index::fold::{is_blankless, words};
-use crate::index::matcher::{Clause, Term};
+use super::fold::{is_blankless, words};
 use crate::query::Invalid;
 
 /// The most words of one search.
@@ -13,11 +12,27 @@ const BEGINNING: usize = 3;
 const FORMS: &str = "give words (each is found by its beginning, too), \"phrases in quotes\", OR between alternatives, \
                      -word for what must not be there, or an emoji";
 
+/// Holds if the text contains any of the terms; with `is_not`, if it contains none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Clause {
+    pub(super) terms: Vec<Term>,
+    pub(super) is_not: bool,
+}
+
+/// Consecutive words, folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    /// At least one word.
+    pub(super) words: Vec<String>,
+    /// Whether the last word is only the beginning of a word.
+    pub(super) prefix: bool,
+}
+
 /// Parses a text. A quote that is not closed extends to the end; characters outside words only separate words.
 ///
 /// # Errors
 /// [`Invalid`] if it has no word to find, or more than [`MAX_WORDS`].
-pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
+pub(super) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut is_other = false;
     for Piece { text, quoted, is_not, starred } in pieces(text) {
@@ -46,6 +61,34 @@ pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec
             format!("it has {count} words, but at most {MAX_WORDS} can be looked for: {FORMS}"),
         )),
     }
+}
+
+impl Term {
+    pub(super) fn is_in(&self, words: &[String]) -> bool {
+        words.windows(self.words.len()).any(|window| self.is_at(window))
+    }
+
+    /// Whether the term is exactly these words.
+    pub(super) fn is_at(&self, window: &[String]) -> bool {
+        let Some((last, before)) = self.words.split_last() else {
+            return false;
+        };
+        let Some((found, found_before)) = window.split_last() else {
+            return false;
+        };
+        before == found_before
+            && if self.prefix { found.starts_with(last.as_str()) } else { found == last }
+    }
+
+    pub(super) fn expression(&self) -> String {
+        let star = if self.prefix { " *" } else { "" };
+        format!("{}{star}", quote(&self.words.join(" ")))
+    }
+}
+
+/// A string of FTS5: its contents are never operators (SQLite, "FTS5 Strings").
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// A word or a phrase as written.
