@@ -1,7 +1,6 @@
 //! Completion of arguments of prompts and variables of resource templates (MCP "Completion").
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -243,11 +242,5 @@ fn settled(context: Option<&Value>) -> Result<BTreeMap<String, String>, ErrorObj
             arguments.collect()
         }
         Some(_) => Err(wrong()),
-    }
-}
-
-impl fmt::Debug for CompletionRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_set().entries(self.0.keys()).finish()
     }
 }

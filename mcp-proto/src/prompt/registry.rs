@@ -1,7 +1,6 @@
 //! The prompts of a server: looked up, their arguments checked, filled in.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -277,13 +276,4 @@ fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
         })
     });
     arguments.collect()
-}
-
-impl fmt::Debug for PromptRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("PromptRegistry")
-            .field("prompts", &self.by_name.keys())
-            .finish_non_exhaustive()
-    }
 }

@@ -1,7 +1,6 @@
 //! The resources of a server: found by URI or template, read, listed.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -231,14 +230,5 @@ fn check_uri(uri: &str) -> Result<(), String> {
         Err(format!(
             "a URI has a scheme, a colon and at most {MAX_URI_BYTES} characters of visible ASCII, others percent-encoded"
         ))
-    }
-}
-
-impl fmt::Debug for ResourceRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ResourceRegistry")
-            .field("resources", &self.by_uri.keys())
-            .finish_non_exhaustive()
     }
 }

@@ -26,7 +26,7 @@ use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
 use crate::version::ProtocolVersion;
 
 /// The registries, and the scopes that callers need for their items. Clones share the handlers.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Offered {
     pub(crate) tools: ToolRegistry,
     pub(crate) resources: ResourceRegistry,
@@ -38,7 +38,7 @@ pub(crate) struct Offered {
 }
 
 /// The complete result of a list in one revision.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct ReadyList {
     pub(super) method: Method,
     pub(super) version: ProtocolVersion,
@@ -48,7 +48,7 @@ pub(super) struct ReadyList {
 
 /// The offer against which the scopes of a request were checked, kept in its extensions: the same offer answers the
 /// request.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Judged(pub(super) Arc<Offered>);
 
 impl Offered {
@@ -183,12 +183,11 @@ impl Offered {
         R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
     {
         let (of, name) = (reference.clone(), argument.clone());
-        match self.completions.add(reference, argument, state, handler) {
-            true => Ok(()),
-            false => {
-                let problem = "there is another completion for it";
-                Err(check::unfit(&of, &name, problem))
-            }
+        if self.completions.add(reference, argument, state, handler) {
+            Ok(())
+        } else {
+            let problem = "there is another completion for it";
+            Err(check::unfit(&of, &name, problem))
         }
     }
 

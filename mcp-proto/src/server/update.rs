@@ -80,9 +80,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
     /// Removes a tool. Running calls of it continue.
     pub fn without_tool(self, name: impl Into<String>) -> Self {
         let name = name.into();
-        self.of_tools(move |offered| match offered.tools.remove(&name) {
-            true => Ok(()),
-            false => Err(BuildError::tool(name, MISSING)),
+        self.of_tools(move |offered| {
+            if offered.tools.remove(&name) { Ok(()) } else { Err(BuildError::tool(name, MISSING)) }
         })
     }
 
@@ -112,9 +111,12 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
     /// Removes a resource. Subscriptions to it stay, and receive updates that the server sends.
     pub fn without_resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
-        self.of_resources(move |offered| match offered.resources.remove(&uri) {
-            true => Ok(()),
-            false => Err(BuildError::resource(uri, MISSING)),
+        self.of_resources(move |offered| {
+            if offered.resources.remove(&uri) {
+                Ok(())
+            } else {
+                Err(BuildError::resource(uri, MISSING))
+            }
         })
     }
 

@@ -1,7 +1,6 @@
 //! The tools of a server: looks them up, checks their arguments, calls them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -202,9 +201,10 @@ impl ToolRegistry {
             }
         }
         for &name in names {
-            match hidden {
-                true => self.hidden.insert(name.to_owned()),
-                false => self.hidden.remove(name),
+            if hidden {
+                self.hidden.insert(name.to_owned())
+            } else {
+                self.hidden.remove(name)
             };
         }
         Some(changed)
@@ -331,11 +331,5 @@ fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, (String, String)> {
     match (json::typed(arguments), whole) {
         (Err(_), Some(whole)) => json::typed(whole),
         (read, _) => read,
-    }
-}
-
-impl fmt::Debug for ToolRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.all()).finish()
     }
 }
