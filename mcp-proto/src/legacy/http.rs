@@ -280,7 +280,7 @@ impl Legacy {
             }
         };
         let keep_alive = endpoint.config.keep_alive;
-        let held = Holding { call: entered.call, listener: None, _request: held };
+        let held = Holding { call: entered.call, _listener: None, _request: held };
         let call = Running::new(call, outgoing, keep_alive, held);
         Exchange::new(
             call,

@@ -1,4 +1,7 @@
 //! One tool and its calls: checks arguments, runs the handler, and adapts results to clients.
+//!
+//! A failure keeps its structured content only if the output schema allows it. Two official clients validate failures
+//! against that schema, too, and throw: the model would never see the error.
 
 use std::future::{Future, ready};
 use std::panic::AssertUnwindSafe;

@@ -74,7 +74,6 @@ mod load;
 mod local;
 mod logging;
 mod logs;
-mod long_stream;
 mod memory;
 #[cfg(feature = "oauth")]
 mod oauth_answers;
@@ -90,6 +89,7 @@ mod oauth_kept;
 mod oauth_tokens;
 mod observed;
 mod offered;
+mod open_streams;
 mod order;
 mod outputs;
 mod pages;
