@@ -161,9 +161,8 @@ async fn a_form_that_would_not_be_enforced_is_not_asked() {
         })
         .build()
         .unwrap();
-    let meta = json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} } });
-    let params = json!({ "name": "ask", "arguments": {}, "_meta": meta });
-    let outcome =
-        server.handle(Request::new(1, "tools/call", params), Context::test()).await.outcome;
+    let call = Request::new(1, "tools/call", json!({ "name": "ask", "arguments": {} }));
+    let context = Context::test().with_capability("elicitation", json!({}));
+    let outcome = server.handle(call, context).await.outcome;
     assert_eq!(outcome.unwrap_err().code, -32603);
 }

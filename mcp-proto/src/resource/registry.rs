@@ -191,7 +191,7 @@ where
 pub(crate) fn not_found(uri: &str) -> RequestError {
     let shown: String = uri.chars().take(200).collect();
     RequestError::not_found(format!(
-        "there is no resource {shown:?}; resources/list and resources/templates/list tell which there are"
+        "there is no resource {shown:?}; resources/list and resources/templates/list list the existing ones"
     ))
 }
 
