@@ -21,8 +21,8 @@ use fastrand::Rng;
 use serde_json::json;
 
 use crate::probe::{Bench, Endpoint, Revision, revisions};
+use crate::shorten::shorten;
 use crate::target::{Target, TargetError};
-use crate::wire::shorten;
 
 pub use judge::Oracle;
 pub use report::{FuzzFinding, FuzzReport};

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub(crate) use self::run::Fault;
 use self::run::{Outcome, Run};
 use crate::report::{Event, Failure, Summary, TextReporter};
 use crate::target::Target;

@@ -1,5 +1,6 @@
 //! Where requests go: a server behind a URL, one on pipes, or one in this process.
 
+mod pipe;
 mod remote;
 
 use std::ffi::OsString;
@@ -14,8 +15,8 @@ use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 
+use self::pipe::Pipe;
 use self::remote::Remote;
-use crate::pipe::Pipe;
 
 /// Any error, as bodies and services have them.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

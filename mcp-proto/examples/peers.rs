@@ -2,7 +2,7 @@
 //! `peers NAME ERA --url URL` or `peers NAME ERA --command PROGRAM ARGUMENTS`, where `ERA` is `found`, `legacy` or
 //! `modern`.
 //!
-//! A step knows the tools of the small servers in `xtask/peers/`, of `server-everything` and of `server-filesystem`.
+//! A step knows the tools of the small servers in `lab/peers/`, of `server-everything` and of `server-filesystem`.
 //! Only its effect decides whether it passes: what a server echoes, counts, writes, reports or has stopped.
 
 #[path = "peers/steps.rs"]

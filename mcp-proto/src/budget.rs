@@ -7,6 +7,13 @@
 //!
 //! An endpoint beside MCP shares the account: [`StreamableHttpService::client`](crate::StreamableHttpService::client)
 //! finds it, [`Client::hold`] takes from it, and [`Client::keep`] counts an answer until it is written.
+//!
+//! A client that has its share is refused, and nothing in use is taken from another for it: otherwise the first client
+//! that wants a whole total would get it. Only what is not in use is closed to make space: idle connections, and
+//! sessions without a request for two minutes.
+//!
+//! An answer larger than the bounds is given while almost nothing else waits, because a universe may be larger than a
+//! client's share and would be unreadable otherwise.
 
 mod bound;
 mod over;

@@ -2,6 +2,9 @@
 //!
 //! Everything that arrives passes [`Message::from_slice`], which describes errors in words and keeps the id of a broken
 //! request when it can be read, so that the sender can match the refusal to what it sent.
+//!
+//! A refusal without a readable id leaves `id` out. JSON-RPC requires null; the schema of MCP allows a string, an
+//! integer, or no `id`.
 
 mod error;
 mod members;

@@ -146,10 +146,11 @@
 //!
 //! - `http`: Streamable HTTP ([`http`]).
 //! - `client`: the client ([`client`]); needs `http`. `tls` adds HTTPS, by rustls.
-//! - `validate`: arguments and results are validated against the whole published schema. Without it the common keywords
-//!   are enforced (`type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, and limits), and others,
-//!   such as `anyOf` and `pattern`, are left to the type that the arguments are deserialized into. Without it
-//!   nothing of a schema with over 1,000 nodes is enforced.
+//! - `validate`: schemas with any keyword of JSON Schema are served, by the crate `jsonschema`. Without it a server is
+//!   built only if its schemas have no more than the common keywords and 1,000 nodes: `type`, `properties`, `required`,
+//!   `additionalProperties`, `items`, `prefixItems`, `enum`, `const`, `anyOf`, `oneOf`, `allOf`, `uniqueItems`, limits of
+//!   numbers, lengths and counts, and annotations, such as `format`. The error names what would not be enforced, and
+//!   where. [`Tool::with_handler_checked`] and [`Tool::with_trusted_output`] leave it to the handler.
 //! - `compression`: JSON answers over HTTP in gzip, for clients that accept it; needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.
@@ -174,8 +175,8 @@
 struct ReadMe;
 
 mod accept;
-mod apart;
 mod app;
+pub mod blocking;
 pub mod budget;
 mod cache;
 mod call;
@@ -259,5 +260,5 @@ pub use task::{
     MAX_TASK_STATUS, NewTaskRecord, TaskRecord, TaskStore, TaskStoreError, TaskSupport, TasksConfig,
 };
 pub use tool::{CallToolResult, PreparedJson, Tool, ToolAnnotations, ToolError};
-pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
+pub use uri_template::{UriTemplate, UriTemplateError, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

@@ -1,4 +1,7 @@
 //! Scopes: the permissions of a caller, named by the server, and the scopes that each request needs.
+//!
+//! What the embedder hides from a caller is unknown to it, and reveals nothing of what exists. What a caller lacks a
+//! scope for is refused with the scope's name, so that the client can ask for it.
 
 mod needs;
 

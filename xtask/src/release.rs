@@ -8,9 +8,9 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::programs::cargo;
 use crate::tools::Tool;
-use crate::{Result, root, say, target};
+use xtask::programs::cargo;
+use xtask::{Result, root, say, target};
 
 /// The crates that are published, in the order of their dependencies.
 const CRATES: [&str; 4] = ["mcp-proto", "universe-core", "universe-store", "mcp-conformance"];

@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
+use crate::shorten::shorten;
 use crate::template::Vars;
 use crate::transcript::Scripted;
-use crate::wire::shorten;
 
 /// How many unscripted questions are kept until they are read.
 const MOST_KEPT: usize = 100;

@@ -159,7 +159,7 @@ fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String
     let lines = exchange.received.lines().filter(|line| !line.trim().is_empty());
     let mut broken = lines.filter(|line| serde_json::from_str::<IgnoredAny>(line).is_err());
     let line = broken.next()?;
-    Some(format!("a line of stdout is not JSON: {}", crate::wire::shorten(line, 80)))
+    Some(format!("a line of stdout is not JSON: {}", crate::shorten::shorten(line, 80)))
 }
 
 fn silence(raw: &Raw, reading: &Reading, exchange: &Exchange, is_http: bool) -> Option<String> {

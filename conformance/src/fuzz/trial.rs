@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::judge::{Oracle, Reading, Violation, judge};
 use super::template::Template;
 use crate::probe::{Bench, Exchange, Raw};
-use crate::wire::shorten;
+use crate::shorten::shorten;
 
 /// How long a stream that stays open is listened to.
 const LISTEN: Duration = Duration::from_millis(400);

@@ -6,8 +6,8 @@ use super::unordered::pair;
 use super::words::in_words;
 use super::{Kind, Pattern};
 use crate::error::Problem;
+use crate::shorten::shorten;
 use crate::template::{Text, Vars, lookup};
-use crate::wire::shorten;
 
 /// One place where a value is not what was expected.
 #[derive(Debug, Clone, PartialEq)]

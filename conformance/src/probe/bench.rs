@@ -9,10 +9,9 @@ use ::http::header::AUTHORIZATION;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Watched};
 use super::http::{self, Raw};
 use super::revision::Revision;
-use super::several::Watched;
 use super::stdio::Process;
 use crate::client::headers::{Mirror, encoded, named};
 use crate::target::{Target, TargetError};

@@ -9,20 +9,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::bench::{Bench, Endpoint, QUIET};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Watched};
 use super::http::{self, Raw};
 use crate::target::Body;
-
-/// What was seen on a stream on which nothing should happen.
-#[derive(Debug)]
-pub(crate) enum Watched {
-    /// Something came.
-    Received,
-    /// It ended.
-    Ended,
-    /// Nothing came since this.
-    Silent(Exchange),
-}
 
 impl Bench {
     /// Sends several requests at once; an exchange for each.

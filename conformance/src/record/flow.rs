@@ -49,7 +49,7 @@ impl Flow {
                     return;
                 }
                 for part in changing {
-                    let part = text.get(part.start..part.end).unwrap_or_default();
+                    let part = known_range::text(text, part.start..part.end);
                     if said.contains(part) {
                         // The client put it into a longer text.
                         self.returned.insert(part.to_owned());

@@ -10,9 +10,9 @@ use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::client::SESSION;
 use crate::error::{Problem, TranscriptError};
+use crate::sse::EVENT_STREAM;
 use crate::sse::{Decoder, Frame};
 use crate::transcript::Era;
-use crate::wire::EVENT_STREAM;
 
 impl Recorder {
     /// Takes HTTP exchanges from text, in the order of its lines. A `request` has `method`, `headers` (an array of

@@ -77,11 +77,11 @@ impl Mask {
         let mut masked = String::new();
         let mut at = 0;
         for (start, end) in self.secrets(text) {
-            masked.push_str(text.get(at..start).unwrap_or_default());
+            masked.push_str(known_range::text(text, at..start));
             masked.push_str(MASKED);
             at = end;
         }
-        masked + text.get(at..).unwrap_or_default()
+        masked + known_range::text(text, at..)
     }
 
     /// A value to send without its secrets; `true` when there were some.

@@ -8,13 +8,15 @@ use http::header::HeaderMap;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::run::{Fault, Run};
+use super::run::Run;
 use super::step::{text, verdict};
 use crate::client::{self, RpcClient};
+use crate::fault::Fault;
 use crate::pattern::Pattern;
+use crate::sse::is_event_stream;
 use crate::target::Body;
 use crate::transcript::{BodyExpectation, Era, Expect};
-use crate::wire::{Answer, EventStream, MAX_MESSAGES, is_event_stream, parse_json};
+use crate::wire::{Answer, EventStream, MAX_MESSAGES, parse_json};
 
 /// How often a request is sent again with what the server asked for.
 const MAX_ROUNDS: usize = 10;

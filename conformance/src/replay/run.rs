@@ -1,7 +1,6 @@
 //! One transcript under way: what it has captured and opened, and how its steps follow each other.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,66 +13,13 @@ use tokio::time::timeout;
 use super::Limits;
 use super::base::{self, Breaches};
 use crate::client::RpcClient;
-use crate::error::Problem;
-use crate::pattern::Mismatch;
+use crate::fault::{Cause, Fault};
 use crate::report::Failure;
 use crate::sse::Frame;
-use crate::target::{Body, Target, TargetError};
+use crate::target::{Body, Target};
 use crate::template::Vars;
 use crate::transcript::{Action, Era, Step};
 use crate::wire::EventStream;
-
-/// Why a step did not go as expected.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub(super) problem: String,
-    pub(super) mismatches: Vec<Mismatch>,
-    pub(super) cause: Cause,
-}
-
-/// What is behind a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// The server's messages, or missing messages.
-    Server,
-    /// An earlier step did not provide what this one needs.
-    EarlierStep,
-    /// The server cannot be reached.
-    Unreachable,
-}
-
-impl Fault {
-    pub(crate) fn new(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into(), mismatches: Vec::new(), cause: Cause::Server }
-    }
-
-    fn missing(problem: String) -> Self {
-        Self { cause: Cause::EarlierStep, ..Self::new(problem) }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-/// The variables of a step were not captured: names are checked when a transcript is read.
-impl From<Problem> for Fault {
-    fn from(problem: Problem) -> Self {
-        Self::missing(problem.to_string())
-    }
-}
-
-impl From<TargetError> for Fault {
-    fn from(error: TargetError) -> Self {
-        let cause = match &error {
-            TargetError::Unreachable { .. } => Cause::Unreachable,
-            _ => Cause::Server,
-        };
-        Self { cause, ..Self::new(error.to_string()) }
-    }
-}
 
 /// After this many steps without an answer, the rest is not run: a server that hangs would hang each time.
 const MAX_TIMEOUTS: usize = 3;

@@ -1,18 +1,26 @@
 //! What each kind of step does.
 
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
-use http::{Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::run::{Fault, Run};
+use super::run::Run;
 use crate::client::{RpcClient, SESSION};
+use crate::error::Problem;
+use crate::fault::Fault;
 use crate::pattern::{Mismatch, Pattern};
+use crate::shorten::shorten;
+use crate::sse::is_event_stream;
 use crate::sse::{Event, Frame};
 use crate::target::Body;
+use crate::template::Vars;
 use crate::transcript::{
-    Action, BodyExpectation, Era, Expect, Opening, RpcKind, Send, StreamSource, Wanted,
+    Action, BodyExpectation, Era, Expect, Opening, RpcKind, Send, SendBody, StreamSource, Wanted,
 };
-use crate::wire::{Answer, AnswerBody, EventStream, is_event_stream, parse_json, shorten};
+use crate::wire::{Answer, AnswerBody, EventStream, build, parse_json};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 impl Run<'_> {
     pub(super) async fn act(&self, action: &Action) -> Result<(), Fault> {
@@ -98,7 +106,7 @@ impl Run<'_> {
     }
 
     async fn http(&self, send: &Send, expect: &Expect) -> Result<(), Fault> {
-        let request = send.request(&self.vars())?;
+        let request = filled(send, &self.vars())?;
         let response = self.send(request).await?;
         self.judge(response, expect).await
     }
@@ -127,7 +135,7 @@ impl Run<'_> {
         expect: Option<&Expect>,
     ) -> Result<EventStream, Fault> {
         let (request, ignored, asked) = match source {
-            StreamSource::Http(send) => (send.request(&self.vars())?, Vec::new(), None),
+            StreamSource::Http(send) => (filled(send, &self.vars())?, Vec::new(), None),
             StreamSource::Listen { client, filter, ignore } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
@@ -201,6 +209,18 @@ impl Run<'_> {
         }
         Head(mismatches)
     }
+}
+
+/// The request of a step with its variables filled in.
+fn filled(send: &Send, vars: &Vars) -> Result<Request<Bytes>, Problem> {
+    let (body, kind) = match &send.body {
+        SendBody::Empty => (Bytes::new(), None),
+        SendBody::Json(template) => (template.fill(vars)?.to_string().into(), Some(JSON)),
+        SendBody::Text(text) => (text.fill(vars)?.into(), None),
+    };
+    let headers = send.headers.iter().map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
+    let headers = headers.collect::<Result<Vec<_>, Problem>>()?;
+    build(send.method.clone(), &send.path.fill(vars)?, kind, headers, body)
 }
 
 /// What is wrong with the head of an answer.

@@ -8,8 +8,8 @@ use similar::TextDiff;
 
 use super::{Event, Failure, Summary};
 use crate::pattern::{Mismatch, Wanted};
+use crate::shorten::shorten;
 use crate::transcript::{Era, Transcript};
-use crate::wire::shorten;
 
 /// Values longer than this many characters are shortened in a report.
 const MOST_SHOWN: usize = 400;

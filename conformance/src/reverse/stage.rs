@@ -22,8 +22,8 @@ use tokio::task::JoinSet;
 use super::scene::Scene;
 use super::script::{self, Content, Reply, State};
 use super::seen::ReceivedRequest;
+use crate::shorten::shorten;
 use crate::target::{Body, BoxError};
-use crate::wire::shorten;
 
 /// The largest message that is taken, in bytes.
 const MAX_MESSAGE: usize = 4 * 1024 * 1024;

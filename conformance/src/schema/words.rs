@@ -4,7 +4,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
-use crate::wire::shorten;
+use crate::shorten::shorten;
 
 /// How much of a value is shown, in characters.
 const SHOWN: usize = 80;

@@ -1,4 +1,7 @@
 //! One request and its answer: its `_meta`, how long it may take, and when it is sent again.
+//!
+//! A request is sent again only where that can do nothing twice: after a lost session, which executed nothing, and for
+//! lists and resources. A tool may have done its work before the stream broke, so the caller decides.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

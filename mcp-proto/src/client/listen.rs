@@ -1,5 +1,8 @@
 //! Listening for changes: one handle over both eras. The modern era uses `subscriptions/listen`, sent again when it
 //! ends. The legacy era uses `resources/subscribe` and the stream of the session.
+//!
+//! After a loss the handle reconnects and reports it: a caller that keeps something must know when it may be out of
+//! date.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

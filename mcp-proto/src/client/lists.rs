@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::calls::typed;
 use super::{Client, ClientError, Link};
-use crate::apart::apart;
+use crate::blocking::{self, NotDone};
 use crate::content::Resource;
 use crate::jsonrpc::ErrorObject;
 use crate::prompt::Prompt;
@@ -47,8 +47,8 @@ struct ListedTool {
 struct Output {
     schema: Value,
     /// By the first result that is checked. A schema that is too large, that refers to itself without end or that is in
-    /// a dialect that is not known does not compile.
-    compiled: OnceLock<Result<CompiledSchema, String>>,
+    /// a dialect that is not known does not compile; `None` is one that this build cannot judge by.
+    compiled: OnceLock<Result<Option<CompiledSchema>, String>>,
 }
 
 impl Client {
@@ -219,8 +219,8 @@ impl Listed {
         let Some(output) = output else {
             return Ok(content);
         };
-        let checked = apart(move || output.check(&content).map(|()| content)).await;
-        let checked = checked.unwrap_or_else(|| Err("it could not be checked".to_owned()));
+        let checked = blocking::run(move || output.check(&content).map(|()| content)).await;
+        let checked = checked.unwrap_or_else(|NotDone| Err("it could not be checked".to_owned()));
         checked.map_err(|problem| {
             ClientError::Protocol(format!(
                 "the structured content of {tool} is not what its outputSchema says: {problem}"
@@ -233,9 +233,12 @@ impl Output {
     /// Takes bounded work, but may take a while.
     fn check(&self, content: &Value) -> Result<(), String> {
         let compiled = self.compiled.get_or_init(|| {
-            CompiledSchema::of_results(self.schema.clone()).map_err(|problem| problem.to_string())
+            let compiled = CompiledSchema::of_results_if_possible(self.schema.clone());
+            compiled.map_err(|problem| problem.to_string())
         });
-        let schema = compiled.as_ref().map_err(Clone::clone)?;
+        let Some(schema) = compiled.as_ref().map_err(Clone::clone)? else {
+            return Ok(());
+        };
         schema.check(content).map_err(|findings| {
             let first = findings.into_iter().next();
             first.map_or_else(

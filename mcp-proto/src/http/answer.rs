@@ -1,4 +1,7 @@
 //! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer.
+//!
+//! A quiet call becomes an event stream after 15 seconds, if its client accepts one, and is kept alive by comments:
+//! proxies cut idle connections.
 
 use std::future::{Future, ready};
 use std::iter;

@@ -1,4 +1,7 @@
 //! Changes of what the server offers: one broadcast, which every listener receives through its own filter.
+//!
+//! A listener that lags is notified that everything may have changed, and what waited for it is dropped: to send it
+//! what is left over would only make it lag again.
 
 mod shared;
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::offered::Offered;
 use super::{Method, Server, wire};
-use crate::apart::apart;
+use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Over};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
@@ -165,7 +165,7 @@ impl Server {
             Some(client) => Some(client.turn().await),
             None => None,
         };
-        let payload = self.write_apart(write).await?;
+        let payload = self.write_on_thread(write).await?;
         drop(turn);
         Ok(match held {
             None => payload,
@@ -176,18 +176,18 @@ impl Server {
         })
     }
 
-    async fn write_apart(
+    async fn write_on_thread(
         &self,
         write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
     ) -> Result<Payload, ErrorObject> {
         let turn = Arc::clone(&self.0.writers).acquire_owned().await;
         let server = self.clone();
-        let written = apart(move || {
+        let written = blocking::run(move || {
             // Held until the writing is done, even if the caller no longer waits.
             let _turn = turn;
             write(&server)
         });
-        written.await.unwrap_or_else(|| Err(ErrorObject::internal()))
+        written.await.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))
     }
 }
 

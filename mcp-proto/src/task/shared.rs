@@ -3,6 +3,8 @@
 //!
 //! A record holds the whole state of a task. So a change to a task that runs elsewhere is made to the state that was
 //! read, by the same transitions as for local tasks, and written if nothing else was written meanwhile.
+//!
+//! A log of events or a queue of requests beside the record would be a second form of the same state.
 
 mod record;
 

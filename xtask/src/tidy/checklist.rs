@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_table_is_there() {
-        let text = std::fs::read_to_string(crate::root().join(PATH)).expect("the table");
+        let text = std::fs::read_to_string(xtask::root().join(PATH)).expect("the table");
         assert_eq!(check(&text, &BTreeMap::new(), &BTreeSet::new()).rows, 177);
     }
 }

@@ -9,7 +9,7 @@ use super::base::known;
 use super::calls::{callable, needs_nothing};
 use super::{LEGACY_HTTP, MUST};
 use crate::probe::{Bench, Exchange, Raw};
-use crate::wire::is_event_stream;
+use crate::sse::is_event_stream;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

@@ -1,4 +1,7 @@
 //! Where tokens and registrations are kept: a port, and an adapter that keeps them in memory.
+//!
+//! A token is kept with its issuer and resource, and looked for only when a server has refused and named both: none is
+//! shown to a server that has moved.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,8 @@
 //! Requests to a token endpoint, each kind of grant, and the tokens that they bring.
+//!
+//! The crate `oauth2` writes the requests of RFC 6749, proves the client and reads the answers. It knows no grant by an
+//! assertion: such a request is written as one for client credentials, and the name of the grant replaced. Discovery,
+//! registration, issuer checks and DPoP are MCP's own choice among RFCs, which no crate makes.
 
 use std::borrow::Cow;
 use std::fmt;

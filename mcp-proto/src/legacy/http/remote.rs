@@ -1,4 +1,8 @@
 //! Resumes a stream of calls that another process runs, or has run.
+//!
+//! The process that finds the stream of a dead one ends it. Each request without an answer gets an error, which is
+//! written to the log, so that another reader gets the same. Whether to make the call again is the client's decision:
+//! no one knows how far it came.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

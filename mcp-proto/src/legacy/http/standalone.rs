@@ -1,4 +1,11 @@
 //! GET: the messages of a legacy session outside of its calls, and the resumption of a stream that lost its connection.
+//!
+//! A `Last-Event-ID` of a call that is not kept gets 400, that of a GET stream a new stream. 404 would say that the
+//! session is gone. A lost call must be reported, or its client waits in vain; a GET stream carries news, and clients
+//! in use give it up after a few refusals.
+//!
+//! The stream asks the session store what to send whenever its session changed, and sends nothing until it knows: of
+//! two subscriptions made at once, the store alone knows the order.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};

@@ -1,4 +1,7 @@
 //! A notification that many listeners receive: written once, shared by all.
+//!
+//! Only GET streams share a text. A listen of the modern era names its subscription inside the message, so its messages
+//! are its own.
 
 use std::sync::{Arc, OnceLock};
 
