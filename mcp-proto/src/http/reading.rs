@@ -212,10 +212,7 @@ fn room(before: usize, needed: usize, announced: usize) -> usize {
         return before;
     }
     let double = needed.max(FIRST_ROOM).max(before * 2);
-    match (needed..=needed.saturating_mul(4)).contains(&announced) {
-        true => announced,
-        false => double,
-    }
+    if (needed..=needed.saturating_mul(4)).contains(&announced) { announced } else { double }
 }
 
 /// Reads and drops the body of a refused request, in bounds: a client that still writes when the connection is closed

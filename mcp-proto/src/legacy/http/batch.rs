@@ -181,10 +181,7 @@ impl Legacy {
         if answers.is_empty() {
             return Ok(accepted());
         }
-        let status = match any {
-            true => StatusCode::OK,
-            false => StatusCode::BAD_REQUEST,
-        };
+        let status = if any { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let turn = client.turn().await;
         let written = blocking::run(move || {
             let body = ResponseBody::answers(&answers, held.0);
