@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use xtask::install::{self, Toolbox};
-use xtask::programs::{JUDGED, cargo_line, workspaces};
+use xtask::programs::{SHIPPED, cargo_line, workspaces};
 use xtask::{Result, is_ci, process, root, say};
 
-use crate::{api, app, interop, oracle, page, semantic, suites};
+use crate::{api, app, interop, oracle, page, semantic, suites, tools};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -36,7 +36,8 @@ const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const SAME_CASES: [&str; 2] = ["PROPTEST_RNG_SEED", "20260728"];
 
 /// Chores that run after the programs are built, each by its command line.
-const CHORES: [(&str, &str); 12] = [
+const CHORES: [(&str, &str); 13] = [
+    ("dependencies and links", "audit"),
     ("the smallest server", "lean"),
     ("instructions of a call", "bench --short"),
     ("transcripts against the binaries, in both eras", "replay"),
@@ -86,7 +87,8 @@ const LONG: [(&str, &str); 10] = [
 const MANY: [[&str; 2]; 2] = [["UNIVERSE_KILLS", "20"], ["UNIVERSE_SCHEDULES", "10000"]];
 
 /// Tools that are installed while cargo compiles: both take long, and hardly slow each other down.
-const INSTALLED: [(Toolbox, &str); 7] = [
+const INSTALLED: [(Toolbox, &str); 8] = [
+    (Toolbox::Python, tools::SOURCE),
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
     (Toolbox::Node, oracle::SOURCE),
@@ -149,8 +151,8 @@ fn compiled(after_tests: bool) -> Result<bool> {
             return Ok(false);
         }
     }
-    for line in JUDGED {
-        if !step("servers to be judged", &format!("cargo {line}"), &[])? {
+    for line in SHIPPED {
+        if !step("servers to be judged", &format!("cargo {line} --release"), &[])? {
             return Ok(false);
         }
     }

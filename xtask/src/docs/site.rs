@@ -7,12 +7,10 @@ use std::io::{self, Read as _};
 use serde_json::Value;
 
 use super::PAGES;
-use crate::tools::Tool;
+use crate::tools;
 use xtask::install::mirror;
 use xtask::programs::cargo;
 use xtask::{Result, root, say, target};
-
-const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4" };
 
 /// The path of the library's documentation below the root of the site.
 const API: &str = "api/mcp_proto/index.html";
@@ -22,7 +20,7 @@ const API: &str = "api/mcp_proto/index.html";
 /// # Errors
 /// When mdBook cannot be installed or run.
 pub(super) fn build() -> Result<bool> {
-    let mdbook = MDBOOK.installed()?;
+    let mdbook = tools::program("mdbook")?;
     let to = target().join("book");
     let mut book = std::process::Command::new(mdbook);
     book.arg("build").arg(root().join("docs")).arg("--dest-dir").arg(&to);
