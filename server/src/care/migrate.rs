@@ -1,4 +1,7 @@
 //! `migrate`: universes from one store to another, and back, also while servers write to the one they come from.
+//!
+//! Both sides are read through the port, not as tables: so it works between any two adapters, and compares what the
+//! servers would read.
 
 mod copy;
 mod source;
@@ -29,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Where from and where to.
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
-    /// Where the universes are: a data directory, or the URL of a database. Servers may go on using it.
+    /// Where the universes are: a data directory, or the URL of a database. Servers may continue to use it.
     #[arg(long, env = "UNIVERSE_FROM", hide_env_values = true, value_name = "DIR|URL")]
     pub from: Location,
 
@@ -75,7 +78,7 @@ impl MigrateArgs {
             true => follow(&mut copying, &self.to, &stop).await,
             false => tokio::select! {
                 done = copying.pass() => done,
-                () = stop.cancelled() => Err(failed("stopped; the same command goes on from there")),
+                () = stop.cancelled() => Err(failed("stopped; the same command continues from there")),
             },
         };
         done?;

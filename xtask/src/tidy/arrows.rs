@@ -25,7 +25,7 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("service-host", &["known-range", "mcp-proto"]),
     ("spec-server", &["known-range", "mcp-proto", "service-host"]),
     ("chat-server", &["known-range", "mcp-proto", "service-host"]),
-    ("starmap-server", &["known-range", "mcp-proto", "service-host"]),
+    ("starmap-server", &["known-range", "mcp-proto", "mcp-proto-client", "service-host"]),
     ("xtask", &[]),
 ];
 
@@ -42,7 +42,7 @@ const LAYERS: [&[&str]; 12] = [
     &["app", "local"],
     &["server"],
     &["http", "stdio"],
-    &["client", "guide", "legacy"],
+    &["guide", "legacy"],
 ];
 
 /// The older revisions (`legacy`), and the modules of lower layers that may still name that module.
@@ -201,7 +201,7 @@ mod tests {
         for path in ["http/config.rs", "stdio/connection.rs", "server/run.rs"] {
             assert!(library(path, text).is_empty(), "{path}");
         }
-        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "client.rs"] {
+        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "local.rs"] {
             assert_eq!(library(path, text).len(), 1, "{path}");
         }
     }

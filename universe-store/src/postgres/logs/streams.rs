@@ -1,4 +1,7 @@
 //! Streams: events that one node writes in order, and others read on.
+//!
+//! A stream notifies only while it is read elsewhere, since a commit that notifies takes a lock of the whole database.
+//! A reader notes that it reads, then looks; the writer notifies as long as that note is fresh.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +12,11 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{Fate, LogError, Logs, Tailed, Write, whole};
-use crate::clients::logs::{self, Event, Events, Found, PAGE, WATCHED};
+use crate::adapter::keys::{Key, hash, session_key};
+use crate::adapter::lease::REFRESHES;
+use crate::adapter::logs::{self, Events, Found, PAGE, WATCHED};
+use crate::clients::logs::Event;
 use crate::clients::nodes::Unavailable;
-use crate::clients::{Key, REFRESHES, hash, session_key};
 use crate::postgres::connect::Link;
 use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 
