@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
+use crate::tools;
 use xtask::install::{self, on_path};
 use xtask::{Result, is_ci, programs, root, say};
 
@@ -39,8 +40,8 @@ pub(crate) struct Arguments {
 enum Verb {
     /// Writes the reference pages from the programs: REST, commands, tools, options, figures.
     Write,
-    /// Checks that these pages are up to date and that snippets fit their clients, and runs every block of commands in
-    /// README files and guides.
+    /// Checks that these pages are up to date, that the site's links lead somewhere and that snippets fit their clients,
+    /// and runs every block of commands in README files and guides.
     Check {
         /// Checks the pages whose path contains this, and nothing else.
         #[arg(long, value_name = "TEXT")]
@@ -69,12 +70,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
         Verb::Check { only } => {
             let missing = PROGRAMS.iter().find(|name| on_path(name).is_none());
-            let found = missing.map_or(Ok(()), |name| Err(format!("{name} not found")));
+            let found = match missing {
+                Some(name) => Err(format!("{name} not found")),
+                None => tools::program("mdbook").map(drop),
+            };
             if install::or_report("the documentation", found)?.is_none() {
                 return Ok(!is_ci());
             }
             programs::build_judged()?;
-            check(only.as_deref())
+            let passed = only.is_some() || site::book()?;
+            Ok(check(only.as_deref())? && passed)
         }
         Verb::Site => site::build(),
         Verb::Preprocess { question } => site::preprocess(question),

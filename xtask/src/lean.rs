@@ -1,5 +1,5 @@
 //! The smallest server, `mcp-proto/examples/stdio.rs`, without the library's features: checks how many crates it
-//! needs, and whether it answers.
+//! needs, whether it answers, and whether the library still enforces what it publishes.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -38,7 +38,9 @@ pub(crate) fn run() -> Result<bool> {
     if !missing.is_empty() {
         say(&format!("{missing:?} is missing in its answers: {answers}"))?;
     }
-    Ok(crates <= MAX_CRATES && missing.is_empty())
+    let is_lean = crates <= MAX_CRATES && missing.is_empty();
+    let enforced = cargo(&["test", "--quiet", "--test", "lean"]).args(PACKAGE).status()?.success();
+    Ok(is_lean && enforced)
 }
 
 fn crates() -> Result<usize> {

@@ -49,7 +49,7 @@ enum Chore {
     /// Puts the official clients through the universe server, the spec server and the fixture
     /// `mcp-proto/examples/everything.rs`, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
-    /// Checks how many crates the smallest server needs, and that it answers.
+    /// Checks the library without its features: how many crates the smallest server needs, and what it enforces.
     Lean,
     /// Loads three universe servers on a replicated database while servers, database and networks fail, and compares
     /// what was acknowledged with what is there (Linux, root).

@@ -19,7 +19,14 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("universe-nats", &["universe-store"]),
     (
         "universe-server",
-        &["known-range", "mcp-proto", "service-host", "universe-core", "universe-store"],
+        &[
+            "known-range",
+            "mcp-proto",
+            "service-host",
+            "universe-core",
+            "universe-nats",
+            "universe-store",
+        ],
     ),
     ("mcp-conformance", &["known-range", "mcp-proto"]),
     ("service-host", &["known-range", "mcp-proto"]),
