@@ -2,7 +2,7 @@
 
 mod access;
 mod settings;
-mod store;
+pub(crate) mod store;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -206,7 +206,7 @@ pub struct Arguments {
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 
-    /// How long the server goes on after SIGTERM with /readyz at 503, such as 10s or 1m, so that load balancers can
+    /// How long the server continues after SIGTERM with /readyz at 503, such as 10s or 1m, so that load balancers can
     /// send requests elsewhere before it ends; at most 10m. 5s by default where universes are in a database, else 0.
     #[arg(long, env = "UNIVERSE_DRAIN_WAIT", value_name = "TIME", value_parser = time)]
     pub drain_wait: Option<Duration>,
@@ -300,10 +300,7 @@ impl Arguments {
     /// The tools that are offered.
     #[must_use]
     pub fn tools(&self) -> ToolSet {
-        match self.extra_tools {
-            true => ToolSet::Extra,
-            false => ToolSet::Core,
-        }
+        if self.extra_tools { ToolSet::Extra } else { ToolSet::Core }
     }
 
     /// Returns the configuration that these arguments result in.
@@ -321,13 +318,12 @@ impl Arguments {
         let hosts = self.hosts()?;
         let origins = self.origins()?;
         // Stdin and stdout, and the socket in the data directory, need no authorization.
-        let (callers, asked, https) = match self.stdio {
-            true => (http::Callers::Local, None, None),
-            false => {
-                let callers = self.access.asking.callers(self.address())?;
-                let https = self.access.tls.https().map_err(EndpointError::from)?;
-                (callers, self.access.asking.asked()?, https)
-            }
+        let (callers, asked, https) = if self.stdio {
+            (http::Callers::Local, None, None)
+        } else {
+            let callers = self.access.asking.callers(self.address())?;
+            let https = self.access.tls.https().map_err(EndpointError::from)?;
+            (callers, self.access.asking.asked()?, https)
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
@@ -359,15 +355,25 @@ impl Arguments {
         })
     }
 
+    /// Where a collector takes traces, as given.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn collector(&self) -> Option<&str> {
+        self.otlp.as_deref()
+    }
+
+    /// None: this program was built without traces.
+    #[cfg(not(feature = "otlp"))]
+    #[expect(clippy::unused_self, reason = "as with traces")]
+    pub(crate) const fn collector(&self) -> Option<&str> {
+        None
+    }
+
     /// The limits of universes, and how strictly input is checked.
     #[must_use]
     pub fn limits(&self) -> ServiceLimits {
         ServiceLimits {
             max_universe_bytes: bytes(self.max_universe),
-            strictness: match self.strict {
-                true => Strictness::Strict,
-                false => Strictness::Lenient,
-            },
+            strictness: if self.strict { Strictness::Strict } else { Strictness::Lenient },
             ..ServiceLimits::default()
         }
     }

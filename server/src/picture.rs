@@ -5,12 +5,16 @@
 //!
 //! [`draw`] makes a [`Scene`] of a few kinds of shapes and texts; `svg` and `png` write it.
 
+mod bands;
 mod cells;
 mod chart;
+mod color;
 mod labels;
 mod options;
+mod painter;
 mod png;
 mod regions;
+mod scale;
 mod scene;
 mod svg;
 mod theme;

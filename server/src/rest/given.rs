@@ -116,8 +116,5 @@ fn judge_names(
             _ => warnings.add(name, message),
         }
     }
-    match unknown.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::findings("malformed universe", &unknown)),
-    }
+    if unknown.is_empty() { Ok(()) } else { Err(Failure::findings("malformed universe", &unknown)) }
 }

@@ -74,10 +74,7 @@ impl Received {
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let small = self.text.len() <= offload::INLINE_BYTES;
-        let turn = match small {
-            true => None,
-            false => Some(self.held.client().turn().await),
-        };
+        let turn = if small { None } else { Some(self.held.client().turn().await) };
         let parsed = offload::run(small, move || {
             let meter = Meter::held_by(self.held, self.max_memory);
             let parsed = read(&self.text, &meter);

@@ -39,7 +39,7 @@ impl Copying {
                 let here = from.record(id).await?;
                 if here.is_none_or(|here| here.meta.created_at != there.meta.created_at) {
                     return Err(failed(format_args!(
-                        "the target has a universe {id} that is not the source's, so the copy cannot go on: delete it there, or name an empty target"
+                        "the target has a universe {id} that is not the source's, so the copy cannot continue: delete it there, or name an empty target"
                     )));
                 }
             }

@@ -228,7 +228,7 @@ fn feed() -> Value {
     let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
     let last = json!({
         "name": "Last-Event-ID", "in": "header", "schema": revision(),
-        "description": "The revision after which the feed goes on.",
+        "description": "The revision after which the feed continues.",
     });
     Operation::new(
         "watchUniverse",
