@@ -17,9 +17,10 @@ use self::answers::Answers;
 pub(crate) use self::envelope::compare;
 use self::headers::{Mirror, encoded, named};
 use crate::error::Problem;
+use crate::sse::EVENT_STREAM;
 use crate::template::Vars;
 use crate::transcript::{Era, Opening};
-use crate::wire::{EVENT_STREAM, build};
+use crate::wire::build;
 
 /// The newest revision with a handshake.
 const LEGACY_VERSION: &str = "2025-11-25";

@@ -14,6 +14,6 @@ mod stdio;
 pub(crate) use bench::{Bench, Endpoint, QUIET, SeenMessage};
 pub(crate) use discover::{newest, revisions};
 pub use exchange::Exchange;
+pub(crate) use exchange::Watched;
 pub(crate) use http::Raw;
 pub use revision::Revision;
-pub(crate) use several::Watched;

@@ -3,6 +3,10 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderMap};
+
+/// The media type of an event stream.
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
 /// The longest line and the longest event data accepted, in bytes.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
@@ -155,4 +159,13 @@ impl Decoder {
         self.event.data.push_str(value);
         Ok(())
     }
+}
+
+/// Whether these headers announce an event stream.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
 }

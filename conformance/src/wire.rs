@@ -5,21 +5,17 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::{BodyExt as _, StreamBody};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use crate::error::Problem;
-use crate::replay::Fault;
-use crate::sse::{Decoder, Event, Frame, MAX_EVENT_BYTES};
+use crate::fault::Fault;
+use crate::shorten::shorten;
+use crate::sse::{Decoder, Event, Frame, MAX_EVENT_BYTES, is_event_stream};
 use crate::target::{Body, BoxError};
-use crate::template::Vars;
-use crate::transcript::{Send, SendBody};
-
-pub(crate) const EVENT_STREAM: &str = "text/event-stream";
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The most messages one POST may be answered with before its response.
 pub(crate) const MAX_MESSAGES: usize = 10_000;
@@ -83,16 +79,6 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, Fault> {
     })
 }
 
-/// Enough of an answer to understand a failure.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => {
-            format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len())
-        }
-    }
-}
-
 async fn messages(mut stream: EventStream) -> Result<Vec<Value>, Fault> {
     let mut messages = Vec::new();
     while let Some(event) = stream.next_event().await? {
@@ -116,14 +102,6 @@ async fn messages(mut stream: EventStream) -> Result<Vec<Value>, Fault> {
 
 fn is_response(message: &Value) -> bool {
     message.get("method").is_none() && message.get("id").is_some()
-}
-
-pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
 }
 
 struct AbortOnDrop(AbortHandle);
@@ -165,7 +143,7 @@ impl EventStream {
     /// dropped, and waits while too much is unread.
     pub(crate) fn answering(
         mut self,
-        answer: impl Fn(Value) -> BoxFuture<'static, ()> + std::marker::Send + 'static,
+        answer: impl Fn(Value) -> BoxFuture<'static, ()> + Send + 'static,
     ) -> Self {
         let ignored = std::mem::take(&mut self.ignored);
         let (frames, read) = tokio::sync::mpsc::channel::<Result<Bytes, BoxError>>(MAX_UNREAD);
@@ -248,21 +226,6 @@ impl EventStream {
                 None => return Ok(None),
             }
         }
-    }
-}
-
-impl Send {
-    /// The request with its variables filled in.
-    pub(crate) fn request(&self, vars: &Vars) -> Result<Request<Bytes>, Problem> {
-        let (body, kind) = match &self.body {
-            SendBody::Empty => (Bytes::new(), None),
-            SendBody::Json(template) => (template.fill(vars)?.to_string().into(), Some(JSON)),
-            SendBody::Text(text) => (text.fill(vars)?.into(), None),
-        };
-        let headers =
-            self.headers.iter().map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
-        let headers = headers.collect::<Result<Vec<_>, Problem>>()?;
-        build(self.method.clone(), &self.path.fill(vars)?, kind, headers, body)
     }
 }
 

@@ -7,6 +7,13 @@
 //!
 //! An endpoint beside MCP shares the account: [`StreamableHttpService::client`](crate::StreamableHttpService::client)
 //! finds it, [`Client::hold`] takes from it, and [`Client::keep`] counts an answer until it is written.
+//!
+//! A client that has its share is refused, and nothing in use is taken from another for it: otherwise the first client
+//! that wants a whole total would get it. Only what is not in use is closed to make space: idle connections, and
+//! sessions without a request for two minutes.
+//!
+//! An answer larger than the bounds is given while almost nothing else waits, because a universe may be larger than a
+//! client's share and would be unreadable otherwise.
 
 mod bound;
 mod over;
@@ -249,9 +256,10 @@ impl Account {
             return Err(self.over(kind, share < bound.total, share));
         }
         // The last tenth is for those that hold next to nothing, unless one client may have all.
-        let total = match held <= bound.little() || share >= bound.total {
-            true => bound.total,
-            false => bound.total - bound.total / 10,
+        let total = if held <= bound.little() || share >= bound.total {
+            bound.total
+        } else {
+            bound.total - bound.total / 10
         };
         let before = all.fetch_add(amount, Ordering::Relaxed);
         if before.saturating_add(amount) > total && !is_alone(before) {

@@ -4,9 +4,9 @@
 //! path, so mounting it is one `match` arm. Nothing has to be started: the response owns the handler's future, and
 //! dropping the response cancels a modern call. [`serve`] is an accept loop for programs that have none.
 //!
-//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. If a client has sent more bytes after
-//! its request (pipelining), its disconnect is noticed only when they are read, which is after the answer. Its call
-//! continues until then. [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
+//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. If a client has sent hundreds of bytes
+//! after its request (pipelining), its disconnect is noticed only when they are read, which is after the answer. Its
+//! call continues until then. [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
 pub(crate) mod answer;
 pub mod authorize;
@@ -61,9 +61,7 @@ pub use config::{Hosts, HttpConfig, InvalidName, Origins};
 pub use encoding::{Encoding, vary};
 pub use forwarded::{InvalidProxy, Proxies};
 pub use peer::Peer;
-pub use serve::{
-    Callers, Handshake, LongStream, ServeConfig, Socket, Undecided, listen, serve, serve_with,
-};
+pub use serve::{Callers, Handshake, ServeConfig, Socket, Undecided, listen, serve, serve_with};
 pub use sse::{Event, EventReader, EventTooLarge};
 
 /// The endpoint of a [`Server`], both eras at once. Cheap to clone; clones share sessions.

@@ -2,6 +2,9 @@
 //!
 //! Everything that arrives passes [`Message::from_slice`], which describes errors in words and keeps the id of a broken
 //! request when it can be read, so that the sender can match the refusal to what it sent.
+//!
+//! A refusal without a readable id leaves `id` out. JSON-RPC requires null; the schema of MCP allows a string, an
+//! integer, or no `id`.
 
 mod error;
 mod members;
@@ -106,9 +109,10 @@ impl Message {
             }
             Err(JsonError::Refused(message)) => {
                 let id = RequestId::peek(text);
-                Err(match meter.is_over() {
-                    true => ReadError::TooCostly { id, max: meter.max() },
-                    false => MessageError::invalid(id, message).into(),
+                Err(if meter.is_over() {
+                    ReadError::TooCostly { id, max: meter.max() }
+                } else {
+                    MessageError::invalid(id, message).into()
                 })
             }
         }
@@ -248,7 +252,8 @@ pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
 
 impl Notification {
     /// The request that a `notifications/cancelled` names; `None` for other notifications and invalid ids.
-    pub(crate) fn cancelled_request(&self) -> Option<RequestId> {
+    #[must_use]
+    pub fn cancelled_request(&self) -> Option<RequestId> {
         if self.method != "notifications/cancelled" {
             return None;
         }

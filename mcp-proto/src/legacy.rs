@@ -3,6 +3,8 @@
 //!
 //! A separate module. Only `http`, `stdio` and `server` use it, each in few places. Without it they serve only the
 //! revision 2026-07-28. To drop the older revisions, remove this module and every use that the compiler reports.
+//!
+//! A trait that this module implements would only hide who calls whom. Instead few modules may use it.
 
 pub(crate) mod asking;
 pub(crate) mod batch;

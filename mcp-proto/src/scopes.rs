@@ -1,4 +1,7 @@
 //! Scopes: the permissions of a caller, named by the server, and the scopes that each request needs.
+//!
+//! What the embedder hides from a caller is unknown to it, and reveals nothing of what exists. What a caller lacks a
+//! scope for is refused with the scope's name, so that the client can ask for it.
 
 mod needs;
 
@@ -24,8 +27,8 @@ impl Scopes {
         others.0.is_subset(&self.0)
     }
 
-    /// The union of both sets.
-    pub(crate) fn add(&mut self, others: &Self) {
+    /// Adds these scopes.
+    pub fn add(&mut self, others: &Self) {
         self.0.extend(others.0.iter().cloned());
     }
 

@@ -19,9 +19,7 @@ use chacha20poly1305::aead::AeadInOut as _;
 use data_encoding::BASE64URL_NOPAD;
 
 pub(crate) use cursor::{cursor, open_cursor};
-pub(crate) use digest::digest;
-#[cfg(feature = "validate")]
-pub(crate) use digest::digest_value;
+pub(crate) use digest::{digest, digest_value};
 pub use keys::Keys;
 pub(crate) use ticket::{StateBinding, Ticket, TicketError, unix_now};
 pub(crate) use used::{DEFAULT_MAX_USED, UsedOnce};

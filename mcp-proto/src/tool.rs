@@ -2,6 +2,7 @@
 
 mod call;
 mod execution;
+mod new;
 mod registry;
 mod result;
 
@@ -16,6 +17,7 @@ use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Plain, Started};
+pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub use result::{CallToolResult, PreparedJson, ToolError};
 
@@ -154,7 +156,8 @@ impl Tool {
     ///
     /// A structured result that the handler builds is parsed and checked before it is sent, which takes time
     /// proportional to its size. For a tool with large results that its tests verify, this skips the check in release
-    /// builds. Only debug builds then check, as for typed tools, whose schemas come from the type that is sent.
+    /// builds. Only debug builds then check, as for typed tools, whose schemas come from the type that is sent. A build
+    /// without the feature `validate` checks no results against a schema of which it does not enforce every keyword.
     #[must_use]
     pub fn with_trusted_output(mut self) -> Self {
         self.trusted_output = true;
@@ -164,7 +167,7 @@ impl Tool {
     /// The same with an argument that the handler checks itself: its schema is listed, but not enforced.
     ///
     /// For a value whose reader knows more than a schema can say, and explains it better. Such a value is then judged
-    /// once instead of twice. An argument that is required must still be there. It must be one of the properties at the
+    /// once instead of twice. Also for keywords that a build without the feature `validate` does not enforce. An argument that is required must still be there. It must be one of the properties at the
     /// root of the schema, and references from elsewhere must not lead into it.
     #[must_use]
     pub fn with_handler_checked(mut self, argument: impl Into<String>) -> Self {

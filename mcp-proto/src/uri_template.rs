@@ -17,9 +17,9 @@ pub(crate) use encoding::NOT_PCHAR;
 use operator::Operator;
 use steps::Step;
 
-pub use variables::{UriValue, Variables};
+pub use variables::Variables;
 
-/// A URI template of any level of RFC 6570, such as `messages://{source}/{chat}{?since,limit}`.
+/// A URI template of levels 1 to 3 of RFC 6570, such as `messages://{source}/{chat}{?since,limit}`.
 ///
 /// Templates are compared by their text.
 ///
@@ -69,13 +69,13 @@ impl UriTemplate {
     /// Reads a template by RFC 6570 §2. A single quote is accepted as a literal, as in a URI.
     ///
     /// # Errors
-    /// The first place that breaks the grammar, or a template beyond [`Self::MAX_BYTES`] or [`Self::MAX_VARIABLES`].
+    /// The first place that breaks the grammar, a prefix (`{a:3}`) or a list (`{a*}`) of level 4, or a template beyond [`Self::MAX_BYTES`] or [`Self::MAX_VARIABLES`].
     pub fn parse(text: &str) -> Result<Self, UriTemplateError> {
         let parts = parse::parse(text)?;
         let mut names: Vec<String> = Vec::new();
-        for (_, variable) in variables_of(&parts) {
-            if !names.contains(&variable.name) {
-                names.push(variable.name.clone());
+        for name in variables_of(&parts) {
+            if !names.contains(name) {
+                names.push(name.clone());
             }
         }
         Ok(Self { text: text.to_owned(), steps: steps::compile(&parts, &names), parts, names })
@@ -94,8 +94,7 @@ impl UriTemplate {
 
     /// Expands the template with these values, by RFC 6570 §3.
     ///
-    /// A variable without a value, or with an empty list or map, is undefined and adds nothing. A prefix (`{name:3}`)
-    /// has no meaning for lists and maps and is ignored there.
+    /// A variable without a value is undefined and adds nothing.
     #[must_use]
     pub fn expand(&self, values: &Variables) -> String {
         expand::expand(&self.parts, values)
@@ -121,10 +120,7 @@ impl UriTemplate {
     ///   takes as many characters as it can.
     /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may contain the separator (dot or comma)
     ///   unencoded.
-    /// - An exploded variable is a list, even of one: the segments of `{/a*}`, the labels of `{.a*}`, what commas
-    ///   separate in `{a*}`, all the `a=` of `{?a*}`. Maps are not matched.
-    /// - `{a:3}` takes at most three characters. A variable that the template names twice must have the same value in
-    ///   both places, or in one place a prefix of it.
+    /// - A variable that the template names twice must have the same value in both places.
     /// - A URI does not match if a triplet in it is not UTF-8, or if it is longer than [`Self::MAX_URI_BYTES`].
     /// - If there is a choice, the earlier variable takes as much as it can, as long as an optional expression right
     ///   after it is present: `{name}{.ext}` splits `a.tar.gz` into `a.tar` and `gz`.
@@ -183,31 +179,14 @@ impl Hash for UriTemplate {
 enum TemplatePart {
     /// The text as it appears in URIs, percent-encoded where required.
     Literal(String),
-    Expression(Operator, Vec<Variable>),
+    /// The names of variables after an operator.
+    Expression(Operator, Vec<String>),
 }
 
-/// A variable in an expression.
-#[derive(Debug, Clone)]
-struct Variable {
-    name: String,
-    modifier: Modifier,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Modifier {
-    None,
-    /// At most this many characters, 1 to 9999.
-    Prefix(usize),
-    Explode,
-}
-
-/// The variables of a template in order, with their operators.
-fn variables_of(parts: &[TemplatePart]) -> impl Iterator<Item = (Operator, &Variable)> {
-    parts.iter().flat_map(|part| {
-        let (operator, variables) = match part {
-            TemplatePart::Literal(_) => (Operator::Simple, [].as_slice()),
-            TemplatePart::Expression(operator, variables) => (*operator, variables.as_slice()),
-        };
-        variables.iter().map(move |variable| (operator, variable))
+/// The names of the variables of a template in order.
+fn variables_of(parts: &[TemplatePart]) -> impl Iterator<Item = &String> {
+    parts.iter().flat_map(|part| match part {
+        TemplatePart::Literal(_) => &[],
+        TemplatePart::Expression(_, names) => names.as_slice(),
     })
 }

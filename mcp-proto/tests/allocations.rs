@@ -1,7 +1,11 @@
 //! What a quiet `tools/call` allocates, counted: a change that lets every call cost more is seen here.
 //!
-//! The counts stand in ARCHITECTURE.md, with what each block is for. A program of its own, because it counts for the
-//! whole process.
+//! In either era, beside hyper's: the call itself, the tool's name, its arguments (a node, a name and a text), the text
+//! that the handler takes, its list of content, the future of the handler and that of the call, the way back for
+//! notifications, the text of the result, its shared handle, and the table of headers (two). Modern: the client's
+//! identity (three). Legacy: the session's id, the signal that cancels, and the future of the session.
+//!
+//! A program of its own, because it counts for the whole process.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 

@@ -38,7 +38,7 @@ pub enum Verb {
         /// The file, which must not exist yet.
         file: PathBuf,
     },
-    /// Puts a backup into the data directory. No server may use it.
+    /// Restores a backup into the data directory, which no server may be using.
     Restore {
         /// The backup.
         file: PathBuf,
@@ -67,7 +67,7 @@ pub enum Verb {
     Import {
         /// The file.
         file: PathBuf,
-        /// The id it gets; a random one by default.
+        /// The id of the universe; a random one by default.
         #[arg(long)]
         id: Option<UniverseId>,
     },
@@ -194,7 +194,7 @@ async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
 async fn off<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CareError> + Send + 'static,
 ) -> Result<T, CareError> {
-    let done = service_host::apart(work).await;
+    let done = service_host::run_blocking(work).await;
     done.map_err(io::Error::other)?
 }
 

@@ -17,7 +17,7 @@ pub enum Verb {
     /// Care of the data.
     #[command(flatten)]
     Care(care::Verb),
-    /// Shows every option as it would be used, and where it is from: a flag, the environment, the file or the default.
+    /// Shows the value of every option and its source: a flag, the environment, the file or the default.
     CheckConfig {
         /// Writes JSON instead of text for people.
         #[arg(long)]

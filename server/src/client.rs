@@ -36,11 +36,11 @@ pub enum Verb {
     Get(get::Arguments),
     /// Sends commands to a universe.
     Send(send::Arguments),
-    /// Follows what happens to a universe; continues without a gap after the server was away.
+    /// Follows what happens to a universe; continues without a gap after the server was unavailable.
     Watch(watch::Arguments),
     /// Shows what differs between two universes, or between two revisions of one. Exits with 3 if something does.
     Diff(diff::Arguments),
-    /// Asks a server whether it is ready: its store answers. Exits with 0 if so, else with 1.
+    /// Checks whether a server is ready, which means that its store answers. Exits with 0 if so, else with 1.
     Health(health::Arguments),
     /// Shows what a server does: commands and requests a second, its universes by activity, its listeners and memory.
     Top(top::Arguments),
@@ -62,7 +62,7 @@ pub struct Common {
     #[arg(long, value_name = "NAME", requires = "url")]
     token_env: Option<String>,
 
-    /// A file of authorities (PEM) that are trusted for https, instead of those that the system trusts.
+    /// A file of certificate authorities (PEM) to trust for https, instead of those of the system.
     #[arg(long, value_name = "FILE", requires = "url")]
     ca: Option<PathBuf>,
 

@@ -3,6 +3,13 @@
 //! Each universe in use has one writer, a task that owns its state. A command is applied, made durable together with
 //! other waiting commands, and only then acknowledged and shown to readers. Acknowledgements, the log and its tails
 //! all have the same order: that of the revisions.
+//!
+//! A state is persistent, so the one before a batch is kept until the batch is durable. A client can name a request by
+//! a key, which is the command id of the request's last entry: a retry is answered by applying the commands again to
+//! the state before them, and nothing but the key is kept for it.
+//!
+//! Deleting goes through the writer, so that nothing of a deleted universe can be written into a new one with the same
+//! id.
 
 mod batch;
 mod entry;

@@ -49,17 +49,17 @@ const DEFAULT_PORT: u16 = 3001;
 #[command(
     name = "universe-server",
     version,
-    after_help = "Exit codes: 0 done, 1 not done (stderr says why), 2 wrong arguments, 3 `check` found damage or `diff` differences.\nAn option \
-                  counts before its variable in the environment, that before --config, that before the default.\nScopes of callers \
-                  are read, write and admin, and for one universe universe:ID:read and its like."
+    after_help = "Exit codes: 0 done, 1 not done (stderr says why), 2 wrong arguments, 3 `check` found damage or `diff` differences.\nA flag \
+                  overrides its environment variable, which overrides the file of --config, which overrides the default.\nScopes of \
+                  callers are read, write and admin, and for one universe universe:ID:read, universe:ID:write and universe:ID:admin."
 )]
 pub struct Arguments {
     /// A task to run instead of serving.
     #[command(subcommand)]
     pub verb: Option<Verb>,
 
-    /// A file in TOML with options, named as here without the dashes: listen = "localhost:3001". Paths in it begin at
-    /// its folder.
+    /// A TOML file with options, named as here without the leading dashes: listen = "localhost:3001". Relative paths in
+    /// it start at its folder.
     #[arg(long, env = "UNIVERSE_CONFIG", global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -73,8 +73,8 @@ pub struct Arguments {
     )]
     pub listen: Option<SocketAddr>,
 
-    /// The directory that keeps the universes; made if missing. Clients that start the server with --stdio do so in any
-    /// directory, so give an absolute path there.
+    /// The directory that keeps the universes; created if missing. With --stdio give an absolute path, because clients
+    /// start the server in any directory.
     #[arg(
         long,
         env = "UNIVERSE_DATA_DIR",
@@ -85,12 +85,11 @@ pub struct Arguments {
     pub data_dir: PathBuf,
 
     /// Where universes are kept: in the data directory (embedded), in memory until the exit, or where several servers
-    /// may share them: in a database of PostgreSQL from version 13 on, such as
-    /// postgres://user:password@host/universes?sslmode=require (feature postgres), or in streams of NATS JetStream from
-    /// version 2.12 on, such as nats://user:password@host,host2/universes?replicas=3 (feature nats). Packages and
-    /// containers have the feature postgres; a program built from source has the features that cargo was given. A
-    /// password is better given by the environment or the file of options: other users of the machine can see
-    /// arguments.
+    /// may share them: in a PostgreSQL database (version 13 or newer), such as
+    /// postgres://user:password@host/universes?sslmode=require (feature postgres), or in streams of NATS JetStream
+    /// (version 2.12 or newer), such as nats://user:password@host,host2/universes?replicas=3 (feature nats). Packages
+    /// and containers have the feature postgres; a program built from source has the features that cargo was given.
+    /// Give a password in the environment or in the file of --config: other users of the machine can see arguments.
     #[arg(
         long,
         env = "UNIVERSE_STORE",
@@ -100,7 +99,7 @@ pub struct Arguments {
     )]
     pub store: StoreKind,
 
-    /// A file of authorities (PEM) that are trusted for TLS to the database, instead of those that the system trusts.
+    /// A file of certificate authorities (PEM) to trust for TLS to the database, instead of those of the system.
     #[arg(long, env = "UNIVERSE_STORE_CA", value_name = "FILE")]
     pub store_ca: Option<PathBuf>,
 
@@ -116,14 +115,15 @@ pub struct Arguments {
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub demo: bool,
 
-    /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
+    /// Serves MCP on stdin and stdout instead of listening. If another process uses the data directory, shares its
+    /// universes.
     #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub stdio: bool,
 
-    /// Adds tools beyond the three that are required, so that a model can do by tools all that REST can do: list, make,
-    /// rename and delete universes, find entities, send several commands at once, read the history.
+    /// Adds tools beyond the three that are required, so that a model can do with tools everything that REST can do:
+    /// list, create, rename and delete universes, find entities, send several commands at once, read the history.
     #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
@@ -139,9 +139,9 @@ pub struct Arguments {
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
     pub otlp: Option<String>,
 
-    /// The largest body of a request over REST or MCP, such as 64MiB; at most 128MiB. A larger one gets 413. To take a
-    /// universe by POST or PUT it must be somewhat larger than that. Taking a universe needs some seven times its size
-    /// in memory for a moment, once more for its answer; other bodies need up to 128 MiB.
+    /// The largest body of a request over REST or MCP, such as 64MiB; at most 128MiB. A larger one gets 413. To import
+    /// a universe by POST or PUT it must be somewhat larger than the universe. An import needs some seven times the
+    /// universe's size in memory for a moment, and once more for its answer; other bodies need up to 128 MiB.
     #[arg(
         long,
         env = "UNIVERSE_MAX_BODY",
@@ -151,8 +151,8 @@ pub struct Arguments {
     )]
     pub max_body: ByteSize,
 
-    /// The largest universe as JSON, such as 64MiB; at most 96MiB. A larger one takes only commands that make it
-    /// smaller, and ticks; it is judged before a command, so the last one may go beyond. 40 MiB are some 100,000
+    /// The largest universe as JSON, such as 64MiB; at most 96MiB. A larger one accepts only ticks and commands that
+    /// make it smaller. The size is checked before a command, so one command may go beyond it. 40 MiB are some 100,000
     /// bodies. A universe in use takes up to four times its size in memory.
     #[arg(
         long,
@@ -163,9 +163,9 @@ pub struct Arguments {
     )]
     pub max_universe: ByteSize,
 
-    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process
-    /// needs its own on top, up to 48 KiB for each connection, four times the universes in use, and for moments as
-    /// much again.
+    /// How much memory clients may make the server use, such as 64MiB; one client at most half of it. The process needs
+    /// more for itself: up to 48 KiB for each connection, four times the universes in use, and for moments as much
+    /// again.
     #[arg(
         long,
         env = "UNIVERSE_MAX_MEMORY",
@@ -175,18 +175,18 @@ pub struct Arguments {
     )]
     pub max_memory: ByteSize,
 
-    /// Whether the figures of the server are at /metrics: requests, commands, universes, feeds, memory.
+    /// Whether metrics are served at /metrics: requests, commands, universes, feeds, memory.
     #[arg(long, env = "UNIVERSE_METRICS", default_value = "on", value_enum)]
     pub metrics: Switch,
 
-    /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
-    /// with warnings.
+    /// Refuses odd input, such as unknown members and a negative mass, instead of accepting it with warnings.
     #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub strict: bool,
 
-    /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
+    /// A web origin besides loopback whose pages may call the server, such as `https://app.example`; * for any.
+    /// Repeatable.
     #[arg(long, env = "UNIVERSE_ALLOWED_ORIGIN", value_delimiter = ',', value_name = "URL")]
     pub allowed_origin: Vec<String>,
 
@@ -200,14 +200,15 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_TRUSTED_PROXY", value_delimiter = ',', value_name = "ADDRESS")]
     pub trusted_proxy: Vec<String>,
 
-    /// Changes nothing: no tool that writes is offered, and REST takes GET alone.
+    /// Offers no tool that writes, and refuses REST requests that write.
     #[arg(long, env = "UNIVERSE_READ_ONLY", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 
-    /// How long the server continues after SIGTERM with /readyz at 503, such as 10s or 1m, so that load balancers can
-    /// send requests elsewhere before it ends; at most 10m. 5s by default where universes are in a database, else 0.
+    /// How long the server continues after SIGTERM while /readyz answers 503, such as 10s or 1m, so that load balancers
+    /// can send requests elsewhere before it ends; at most 10m. 5s by default where universes are in a database, else
+    /// 0.
     #[arg(long, env = "UNIVERSE_DRAIN_WAIT", value_name = "TIME", value_parser = time)]
     pub drain_wait: Option<Duration>,
 

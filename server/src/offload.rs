@@ -1,7 +1,7 @@
 //! Work that would delay other requests: done on separate threads, a few at a time.
 
 pub(crate) use service_host::NotDone;
-use service_host::apart;
+use service_host::run_blocking;
 use tokio::sync::Semaphore;
 use universe_core::State;
 
@@ -28,7 +28,7 @@ pub(crate) async fn run<T: Send + 'static>(
         return Ok(work());
     }
     let turn = TURNS.acquire().await.map_err(|_| NotDone)?;
-    apart(move || {
+    run_blocking(move || {
         let _turn = turn;
         work()
     })

@@ -2,6 +2,9 @@
 //!
 //! The page is the same for every visitor and contains no data of a universe, so it needs no token; it reads what it
 //! shows over REST, as its visitor. Its source is in `server/page/`, what is made from it is committed beside it.
+//!
+//! What is made is committed, so that compiling the server needs no Node.js, and what ships was reviewed. A step of the
+//! test builds it again from its lock file and compares every byte.
 
 mod assets;
 

@@ -4,6 +4,9 @@
 //! moons on its own; directions are true, seen from above. Sizes are not to scale. A note in the picture states this.
 //!
 //! [`draw`] makes a [`Scene`] of a few kinds of shapes and texts; `svg` and `png` write it.
+//!
+//! To rasterise the SVG would bring a parser, styles and fonts, which differ between machines. So a scene comes first,
+//! and two small writers follow.
 
 mod bands;
 mod cells;
@@ -36,7 +39,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
     /// The body or group to focus on does not exist.
-    #[error("focus: there is no body or group {0:?} in this universe")]
+    #[error("focus: this universe has no body or group {0:?}")]
     NoFocus(String),
     /// The drawing library failed.
     #[error("the picture could not be drawn")]

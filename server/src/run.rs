@@ -1,4 +1,7 @@
 //! Running the server: opens the store, puts the parts together, serves until stopped.
+//!
+//! A store that fails ends the process with exit code 1, after the requests in progress have been answered: a
+//! supervisor can restart it, but not a living server that claims to be well.
 
 mod backend;
 mod listen;
@@ -62,7 +65,7 @@ pub enum RunError {
     Client(#[from] ClientError),
     /// Another server uses the data directory and cannot be joined.
     #[error(
-        "another server uses the data directory {dir}, and cannot be joined at {socket}: {error}"
+        "another server uses the data directory {dir}, and cannot be reached at {socket}: {error}"
     )]
     Join {
         /// The directory.
@@ -80,7 +83,7 @@ pub enum RunError {
     Build(#[from] BuildError),
     /// The disk or the database failed, and changes can no longer be stored.
     #[error(
-        "the store has failed and takes no more; the log says why: repair that and start the server again"
+        "the store has failed and accepts no more writes; the log says why: repair it and start the server again"
     )]
     Store,
     /// Signals, stdin or stdout failed.

@@ -1,4 +1,7 @@
 //! How the writers of one universe in a shared store take turns.
+//!
+//! Compare-and-set favours the writer that was just first, so one pauses after some 30 ms of appends, and one that was
+//! refused waits for the pause. Only speed and fairness depend on the turns.
 
 use std::time::Duration;
 

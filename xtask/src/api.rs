@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::{self, Toolbox};
-use crate::process::{self, Server};
-use crate::{Result, interop, programs, say};
+use xtask::install::{self, Toolbox};
+use xtask::process::{self, Server};
+use xtask::{Result, is_ci, programs, say};
 
 /// The folder below `xtask` with the lock file of the tool and its configuration.
 pub(crate) const SOURCE: &str = "api";
@@ -27,21 +27,13 @@ pub(crate) struct Arguments {
     /// How many requests are made of each operation, at least; more take longer.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     examples: u32,
-    /// Fail when the tool cannot be installed, instead of skipping.
-    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
-    ci: bool,
-}
-
-/// Runs it as a step of the whole test.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments { server: None, examples: 10, ci })
 }
 
 /// Makes the requests. `true` when every response matched the description.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = install::install(Toolbox::Python, SOURCE);
-    let Some(installed) = install::or_report("the API", arguments.ci, installed)? else {
-        return Ok(!arguments.ci);
+    let Some(installed) = install::or_report("the API", installed)? else {
+        return Ok(!is_ci());
     };
     let binary = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let words = ["--demo", "--store", "memory", "--listen", "127.0.0.1:0"];

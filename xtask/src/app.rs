@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::{self, Toolbox};
-use crate::process::{self, Server};
-use crate::{Result, chromium, interop, programs, say};
+use crate::chromium;
+use xtask::install::{self, Toolbox};
+use xtask::process::{self, Server};
+use xtask::{Result, is_ci, programs, say};
 
 /// The folder below `xtask` with the lock file of the host and of the browser's driver.
 pub(crate) const SOURCE: &str = "app";
@@ -25,23 +26,14 @@ pub(crate) struct Arguments {
     /// Put pictures of the view into this folder.
     #[arg(long, value_name = "DIR")]
     shots: Option<PathBuf>,
-    /// Install Chromium from Debian's packages if it is missing, and fail where that does not work, instead of
-    /// skipping.
-    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
-    ci: bool,
-}
-
-/// Runs it as a step of the whole test.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Runs the checks. `true` when none failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let found = install::install(Toolbox::Node, SOURCE)
-        .and_then(|installed| Ok((installed, chromium::find(arguments.ci)?)));
-    let Some((installed, chromium)) = install::or_report("the view", arguments.ci, found)? else {
-        return Ok(!arguments.ci);
+        .and_then(|installed| Ok((installed, chromium::find()?)));
+    let Some((installed, chromium)) = install::or_report("the view", found)? else {
+        return Ok(!is_ci());
     };
     let binary = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let words = ["--demo", "--extra-tools", "--store", "memory", "--listen"];

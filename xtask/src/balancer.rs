@@ -19,7 +19,7 @@ const BLANK: &[u8] = b"\r\n\r\n";
 
 /// A running balancer. It serves until the process ends.
 #[derive(Debug)]
-pub(crate) struct Balancer {
+pub struct Balancer {
     address: SocketAddr,
     turns: Arc<Vec<AtomicUsize>>,
 }
@@ -29,7 +29,7 @@ impl Balancer {
     ///
     /// # Errors
     /// When it cannot listen.
-    pub(crate) fn start(servers: Vec<SocketAddr>) -> Result<Self> {
+    pub fn start(servers: Vec<SocketAddr>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let turns: Arc<Vec<AtomicUsize>> =
@@ -48,7 +48,7 @@ impl Balancer {
     }
 
     /// The URL of the MCP endpoint behind the balancer.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
@@ -56,7 +56,7 @@ impl Balancer {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub(crate) fn all_served(&self) -> Result<bool> {
+    pub fn all_served(&self) -> Result<bool> {
         let given: Vec<_> = self.turns.iter().map(|it| it.load(Ordering::Relaxed)).collect();
         say(&format!("requests to each server: {given:?}"))?;
         let served = given.iter().filter(|count| **count > 0).count();

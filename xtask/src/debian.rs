@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{install, process};
+use crate::{install, is_ci, process};
 
 /// The time limit for installing a package.
 const PACKAGES_DEADLINE: Duration = Duration::from_secs(600);
@@ -14,12 +14,12 @@ const PACKAGES_DEADLINE: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// One line that names the missing package, or says why it cannot be installed.
-pub(crate) fn program(names: &[&str], package: &str, ci: bool) -> Result<PathBuf, String> {
+pub fn program(names: &[&str], package: &str) -> Result<PathBuf, String> {
     let found = || names.iter().copied().find_map(install::on_path);
     if let Some(program) = found() {
         return Ok(program);
     }
-    let apt = install::on_path("apt-get").filter(|_| ci && is_superuser());
+    let apt = install::on_path("apt-get").filter(|_| is_ci() && is_superuser());
     let apt = apt.ok_or_else(|| format!("{package} not found"))?;
     for arguments in [
         ["-qq", "update"].as_slice(),

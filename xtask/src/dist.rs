@@ -14,10 +14,10 @@ use clap::Args;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::install::on_path;
-use crate::programs::{SHIPPED, cargo};
 use crate::release::version;
-use crate::{Result, process, root, say, target};
+use xtask::install::on_path;
+use xtask::programs::{SHIPPED, cargo};
+use xtask::{Result, process, root, say, target};
 
 /// The time limit for a step that does not compile.
 const DEADLINE: Duration = Duration::from_secs(300);

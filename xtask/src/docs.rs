@@ -14,18 +14,19 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
-use crate::install::{self, on_path};
-use crate::{Result, programs, root, say};
+use xtask::install::{self, on_path};
+use xtask::{Result, is_ci, programs, root, say};
 
 /// The folder of the site's pages.
 const PAGES: &str = "docs/src";
 
 /// Markdown files that are data: their blocks are not for readers.
-const DATA: [&str; 5] = [
+const DATA: [&str; 6] = [
     "CHANGELOG.md",
     "conformance/transcripts/",
     "services/spec-server/corpus/",
     "services/spec-server/tests/",
+    "lab/fuzz/corpus/",
     "xtask/",
 ];
 
@@ -68,6 +69,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             Ok(true)
         }
         Verb::Check { only } => {
+            let missing = PROGRAMS.iter().find(|name| on_path(name).is_none());
+            let found = missing.map_or(Ok(()), |name| Err(format!("{name} not found")));
+            if install::or_report("the documentation", found)?.is_none() {
+                return Ok(!is_ci());
+            }
             programs::build_judged()?;
             check(only.as_deref())
         }
@@ -78,17 +84,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 /// The programs that the checks and the blocks of commands use.
 const PROGRAMS: [&str; 4] = ["git", "bash", "curl", "jq"];
-
-/// Runs the checks as a step of the whole test. The judged programs are already built. With `ci` a missing program is a
-/// failure; without, the step is skipped.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    let missing = PROGRAMS.iter().find(|name| on_path(name).is_none());
-    let found = missing.map_or(Ok(()), |name| Err(format!("{name} not found")));
-    match install::or_report("the documentation", ci, found)? {
-        Some(()) => check(None),
-        None => Ok(!ci),
-    }
-}
 
 fn check(only: Option<&str>) -> Result<bool> {
     let pages = pages()?;

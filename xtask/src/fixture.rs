@@ -1,5 +1,5 @@
 //! The fixtures: `mcp-proto/examples/everything.rs`, which the suites and the official clients test, and
-//! `conformance_client.rs` beside it, which the suites test.
+//! `mcp-client/examples/conformance_client.rs`, which the suites test.
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -12,16 +12,18 @@ use crate::{Result, target};
 
 /// The fixtures as programs.
 #[derive(Debug)]
-pub(crate) struct Fixtures {
-    pub(crate) server: PathBuf,
-    pub(crate) client: PathBuf,
+pub struct Fixtures {
+    /// `everything`.
+    pub server: PathBuf,
+    /// `conformance_client`.
+    pub client: PathBuf,
 }
 
 /// Builds the server with the release profile, and returns its path.
 ///
 /// # Errors
 /// When it does not build.
-pub(crate) fn build() -> Result<PathBuf> {
+pub fn build() -> Result<PathBuf> {
     build_with(&["--release", "-p", "mcp-proto", "--example", SERVER])?;
     Ok(built("release", SERVER))
 }
@@ -30,7 +32,7 @@ pub(crate) fn build() -> Result<PathBuf> {
 ///
 /// # Errors
 /// When they do not build.
-pub(crate) fn build_for_tests() -> Result<Fixtures> {
+pub fn build_for_tests() -> Result<Fixtures> {
     build_with(&["--workspace", "--example", SERVER, "--example", CLIENT])?;
     Ok(Fixtures { server: built("debug", SERVER), client: built("debug", CLIENT) })
 }
@@ -42,7 +44,9 @@ fn build_with(how: &[&str]) -> Result<()> {
     let built = cargo(&["build", "--quiet", "--locked"]).args(how).status()?;
     match built.success() {
         true => Ok(()),
-        false => Err("the fixtures in mcp-proto/examples do not build".into()),
+        false => {
+            Err("the fixtures in mcp-proto/examples and mcp-client/examples do not build".into())
+        }
     }
 }
 
@@ -55,7 +59,7 @@ fn built(folder: &str, name: &str) -> PathBuf {
 ///
 /// # Errors
 /// As [`Server::start`].
-pub(crate) fn start(binary: &Path) -> Result<Server> {
+pub fn start(binary: &Path) -> Result<Server> {
     let arguments = ["--listen", "127.0.0.1:0"].map(OsString::from);
     Server::start(binary, &arguments)
 }
@@ -64,7 +68,7 @@ pub(crate) fn start(binary: &Path) -> Result<Server> {
 ///
 /// # Errors
 /// As [`Server::start`].
-pub(crate) fn start_twins(binary: &Path) -> Result<(Server, Balancer)> {
+pub fn start_twins(binary: &Path) -> Result<(Server, Balancer)> {
     // This port stays free until the second server takes it. The first server takes any free port.
     let second = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let arguments = ["--twins", "127.0.0.1:0", &second.to_string()].map(OsString::from);

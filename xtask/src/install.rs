@@ -7,38 +7,40 @@ use std::time::Duration;
 use std::{env, fs};
 
 use crate::process;
-use crate::{Result, root, say, target};
+use crate::{Result, is_ci, root, say, target};
 
 /// The time limit for the registries.
 const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
 
 /// The interpreter of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Toolbox {
+pub enum Toolbox {
+    /// Node.js, with packages of npm.
     Node,
+    /// Python, with packages of PyPI.
     Python,
 }
 
 /// An installed toolbox.
 #[derive(Debug)]
-pub(crate) struct Installed {
+pub struct Installed {
     interpreter: PathBuf,
     folder: PathBuf,
 }
 
 impl Installed {
     /// The program that runs scripts.
-    pub(crate) fn interpreter(&self) -> &Path {
+    pub fn interpreter(&self) -> &Path {
         &self.interpreter
     }
 
     /// The folder where its packages are.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// A command that runs a script in the folder of its packages.
-    pub(crate) fn command(&self, script: &str) -> Command {
+    pub fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.interpreter);
         // The Inspector writes files to the user's home; they belong in the installed folder.
         command
@@ -51,18 +53,15 @@ impl Installed {
 
 /// The value that a chore needs, if it was found. Otherwise prints what is missing. In a CI run this is a failure of
 /// `what`.
-pub(crate) fn or_report<T>(
-    what: &str,
-    ci: bool,
-    found: std::result::Result<T, String>,
-) -> Result<Option<T>> {
+pub fn or_report<T>(what: &str, found: std::result::Result<T, String>) -> Result<Option<T>> {
     let missing = match found {
         Ok(found) => return Ok(Some(found)),
         Err(missing) => missing,
     };
-    say(&match ci {
-        true => format!("{what}: NOT tested: {missing}"),
-        false => format!("{what}: skipped: {missing} (set CI=true to make this a failure)"),
+    say(&if is_ci() {
+        format!("{what}: NOT tested: {missing}")
+    } else {
+        format!("{what}: skipped: {missing} (set CI=true to make this a failure)")
     })?;
     Ok(None)
 }
@@ -72,7 +71,7 @@ pub(crate) fn or_report<T>(
 ///
 /// # Errors
 /// One line with what is missing or what failed.
-pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Installed, String> {
+pub fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Installed, String> {
     install_from(toolbox, &root().join("xtask").join(source), source)
 }
 
@@ -80,7 +79,7 @@ pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Ins
 ///
 /// # Errors
 /// As [`install`].
-pub(crate) fn install_from(
+pub fn install_from(
     toolbox: Toolbox,
     source: &Path,
     name: &str,
@@ -113,7 +112,7 @@ fn copy_files(source: &Path, folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub(crate) fn mirror(from: &Path, to: &Path) -> Result<()> {
+pub fn mirror(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_dir_all(to)?;
     }
@@ -189,7 +188,9 @@ fn once(folder: &Path, lock: &str, work: impl FnOnce() -> Result<()>) -> Result<
     Ok(fs::write(stamp, content)?)
 }
 
-pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
+/// The path of an installed program.
+#[must_use]
+pub fn on_path(program: &str) -> Option<PathBuf> {
     let names: &[String] = if cfg!(windows) {
         &[format!("{program}.exe"), format!("{program}.cmd")]
     } else {
@@ -230,7 +231,7 @@ mod tests {
             "xtask/app",
             "xtask/interop",
             "xtask/oracle",
-            "xtask/peers/typescript",
+            "lab/peers/typescript",
             "xtask/suites",
             "server/page",
         ] {

@@ -20,11 +20,11 @@ use clap::Args;
 
 use self::case::{Case, Scenario, Transport, cases};
 use self::verdict::{Verdict, closing_line};
-use crate::install::{self, Installed, Toolbox};
-use crate::process::{self, Server};
-use crate::servers::Shown;
-use crate::twins::Twins;
-use crate::{Result, fixture, programs, say};
+use xtask::install::{self, Installed, Toolbox};
+use xtask::process::{self, Server};
+use xtask::servers::Shown;
+use xtask::twins::Twins;
+use xtask::{Result, fixture, is_ci, programs, say};
 
 /// The folder below `xtask` with the scripts and their lock files.
 pub(crate) const SOURCE: &str = "interop";
@@ -52,15 +52,6 @@ pub(crate) struct Arguments {
     /// The chat server to test; by default it is built.
     #[arg(long, value_name = "PATH")]
     chat: Option<PathBuf>,
-    /// Fail when a client cannot be installed, instead of skipping it.
-    #[arg(long, env = "CI", default_value = "false", value_parser = is_true, action = clap::ArgAction::Set)]
-    pub(crate) ci: bool,
-}
-
-/// `CI=true` and `CI=1` mean a CI run. Any other value, or none, does not.
-#[expect(clippy::unnecessary_wraps, reason = "the form clap asks of a parser")]
-pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
-    Ok(matches!(text, "true" | "1"))
 }
 
 /// A server that the clients test.
@@ -105,10 +96,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             .ok_or("a scenario has no server")?;
         let verdict = match (installed, case.transport, &twins) {
             (Ok(_), Transport::Twins, Err(missing)) => {
-                Verdict::without(&missing.to_string(), arguments.ci)
+                Verdict::without(&missing.to_string(), is_ci())
             }
             (Ok(installed), _, twins) => try_case(&case, installed, subject, twins.as_ref().ok()),
-            (Err(missing), ..) => Verdict::without(missing, arguments.ci),
+            (Err(missing), ..) => Verdict::without(missing, is_ci()),
         };
         for line in verdict.lines(&case) {
             say(&line)?;
@@ -146,8 +137,8 @@ fn subject(scenario: Scenario, program: &str, given: Option<&PathBuf>) -> Result
 /// The chat server on its fixtures, and on an export that grows while it is watched.
 fn chats(given: Option<&PathBuf>) -> Result<Subject> {
     let shown = Shown::first("chat-server")?;
-    let fixtures = crate::root().join("services/chat-server/tests/fixtures");
-    let folder = crate::target().join("shown/chat-server-live");
+    let fixtures = xtask::root().join("services/chat-server/tests/fixtures");
+    let folder = xtask::target().join("shown/chat-server-live");
     let live = folder.join("WhatsApp Chat with Nell.txt");
     fs::create_dir_all(&folder)?;
     fs::write(&live, "13/01/2025, 09:30 - Nell: the first\n")?;
@@ -213,18 +204,5 @@ fn try_case(
     match process::run(&mut command, CLIENT_DEADLINE) {
         Ok(finished) => Verdict::of(&finished),
         Err(error) => Verdict::Failed(error.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ci_is_what_the_environment_calls_true() {
-        assert_eq!(
-            ["true", "1", "false", "0", ""].map(|text| is_true(text).expect("total")),
-            [true, true, false, false, false]
-        );
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::programs::cargo;
-use crate::{Result, say};
+use xtask::programs::cargo;
+use xtask::{Result, say};
 
 /// The maximum number of crates that such a server needs, not counting itself.
 const MAX_CRATES: usize = 70;

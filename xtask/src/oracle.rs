@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::install::{self, Toolbox};
-use crate::{Result, interop, programs};
+use xtask::install::{self, Toolbox};
+use xtask::{Result, is_ci, programs};
 
 /// The folder below `xtask` with the lock file of the tool.
 pub(crate) const SOURCE: &str = "oracle";
@@ -23,21 +23,13 @@ pub(crate) struct Arguments {
     /// Write what differs, in full, into this file.
     #[arg(long, value_name = "FILE")]
     details: Option<PathBuf>,
-    /// Fail when the tool cannot be installed, instead of skipping.
-    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
-    ci: bool,
-}
-
-/// Compares the corpus and the project that the tool creates, as a step of the whole test.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Compares the verdicts and the results of archiving. `true` when none differs without a listed reason.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = install::install(Toolbox::Node, SOURCE);
-    let Some(installed) = install::or_report("the oracle", arguments.ci, installed)? else {
-        return Ok(!arguments.ci);
+    let Some(installed) = install::or_report("the oracle", installed)? else {
+        return Ok(!is_ci());
     };
     let tests: &[&str] = match arguments.repositories.is_empty() {
         true => &["oracle::verdicts_on_the_", "oracle::archives_"],

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::{self, Installed, Toolbox};
-use crate::{Result, chromium, interop, process, programs, root, say};
+use crate::chromium;
+use xtask::install::{self, Installed, Toolbox};
+use xtask::{Result, is_ci, process, programs, root, say};
 
 /// The folder of the page.
 pub(crate) const SOURCE: &str = "server/page";
@@ -33,31 +34,23 @@ pub(crate) struct Arguments {
     /// The one part to run: positions, apart, actions, others, access, look or figures; by default all.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// Fail when something cannot be installed, instead of skipping; and install Chromium, where that may be done.
-    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
-    ci: bool,
-}
-
-/// Runs everything, as a step of the whole test.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Compares the committed files with a build of their source, then tests them in a browser. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let source = root().join(SOURCE);
     let installed = install::install_from(Toolbox::Node, &source, NAME);
-    let Some(installed) = install::or_report("the page", arguments.ci, installed)? else {
-        return Ok(!arguments.ci);
+    let Some(installed) = install::or_report("the page", installed)? else {
+        return Ok(!is_ci());
     };
     let folder = installed.folder();
     for part in ["src", "tests"] {
         install::mirror(&source.join(part), &folder.join(part))?;
     }
     let checked = check(&installed, &source)?;
-    let found = arguments.chromium.clone().map_or_else(|| chromium::find(arguments.ci), Ok);
-    let Some(chromium) = install::or_report("the page in a browser", arguments.ci, found)? else {
-        return Ok(!arguments.ci && checked);
+    let found = arguments.chromium.clone().map_or_else(chromium::find, Ok);
+    let Some(chromium) = install::or_report("the page in a browser", found)? else {
+        return Ok(!is_ci() && checked);
     };
     let server = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let results = match &arguments.keep {

@@ -9,18 +9,18 @@ use crate::Result;
 use crate::process::{self, succeed};
 
 /// The time limit for one PostgreSQL command.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(90);
+pub const DEADLINE: Duration = Duration::from_secs(90);
 
 /// The folder of the programs.
 #[derive(Debug)]
-pub(crate) struct Postgres(PathBuf);
+pub struct Postgres(PathBuf);
 
 impl Postgres {
     /// The newest installed version, from Debian's versioned folders, or the one on the path.
     ///
     /// # Errors
     /// When PostgreSQL is not installed.
-    pub(crate) fn find() -> Result<Self> {
+    pub fn find() -> Result<Self> {
         let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
         let beside = versions.filter_map(|version| Some(version.ok()?.path().join("bin"))).max();
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -30,7 +30,7 @@ impl Postgres {
     }
 
     /// One of the programs, run as the user `postgres`: they refuse to run as root.
-    pub(crate) fn program(&self, name: &str) -> Command {
+    pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new("setpriv");
         command
             .args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"])
@@ -43,7 +43,7 @@ impl Postgres {
     ///
     /// # Errors
     /// When that fails, for example because the user does not exist.
-    pub(crate) fn init(&self, dir: &Path, data: &Path) -> Result<()> {
+    pub fn init(&self, dir: &Path, data: &Path) -> Result<()> {
         fs::create_dir(dir)?;
         succeed(Command::new("chown").arg("postgres").arg(dir), DEADLINE)?;
         let mut made = self.program("initdb");
@@ -55,7 +55,7 @@ impl Postgres {
     ///
     /// # Errors
     /// When the program cannot be run.
-    pub(crate) fn start(&self, data: &Path, log: &Path, options: &str) -> Result<bool> {
+    pub fn start(&self, data: &Path, log: &Path, options: &str) -> Result<bool> {
         let mut started = self.program("pg_ctl");
         started.args(["start", "-w", "-s", "-o", options, "-l"]);
         started.arg(log).arg("-D").arg(data);
@@ -68,7 +68,7 @@ impl Postgres {
     ///
     /// # Errors
     /// When the program cannot be run.
-    pub(crate) fn stop(&self, data: &Path) -> Result<bool> {
+    pub fn stop(&self, data: &Path) -> Result<bool> {
         let mut stopped = self.program("pg_ctl");
         stopped.args(["stop", "-m", "immediate", "-w", "-s", "-D"]);
         Ok(process::run(stopped.arg(data), DEADLINE)?.success)

@@ -33,17 +33,20 @@ impl Drop for Guard {
 
 /// How a child ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) success: bool,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
+pub struct Finished {
+    /// Whether its exit code was 0.
+    pub success: bool,
+    /// The first MiB of its output.
+    pub stdout: String,
+    /// The first MiB of its error output.
+    pub stderr: String,
 }
 
 /// Runs a command to its end.
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`: then it is killed.
-pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
+pub fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
@@ -65,7 +68,7 @@ pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished>
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`: then it is killed with all that it started.
-pub(crate) fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
+pub fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = Guard(command.stdin(Stdio::null()).spawn()?);
@@ -80,7 +83,7 @@ pub(crate) fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`.
-pub(crate) fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
+pub fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = Guard(command.stdin(Stdio::null()).spawn()?);
@@ -105,7 +108,7 @@ fn end_group(leader: &Guard) {
 ///
 /// # Errors
 /// As [`run`], and when it fails, with the end of its output.
-pub(crate) fn succeed(command: &mut Command, deadline: Duration) -> Result<()> {
+pub fn succeed(command: &mut Command, deadline: Duration) -> Result<()> {
     let finished = run(command, deadline)?;
     if finished.success {
         return Ok(());
@@ -142,7 +145,7 @@ fn keep(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
 
 /// A running server that listens on a port that it chooses. It is killed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub struct Server {
     url: String,
     child: Guard,
 }
@@ -152,7 +155,7 @@ impl Server {
     ///
     /// # Errors
     /// When it cannot be started, ends, or prints no address in time; with the last line that it wrote.
-    pub(crate) fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
+    pub fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
         let mut command = Command::new(binary);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command
@@ -191,7 +194,7 @@ impl Server {
     }
 
     /// The address of its MCP endpoint.
-    pub(crate) fn url(&self) -> &str {
+    pub fn url(&self) -> &str {
         &self.url
     }
 
@@ -199,13 +202,13 @@ impl Server {
     ///
     /// # Errors
     /// When its URL contains a host name instead of an address.
-    pub(crate) fn address(&self) -> Result<SocketAddr> {
+    pub fn address(&self) -> Result<SocketAddr> {
         let url = self.url.trim_start_matches("http://");
         Ok(url.trim_end_matches("/mcp").parse()?)
     }
 
     /// Its process id.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.0.id()
     }
 
@@ -213,7 +216,7 @@ impl Server {
     ///
     /// # Errors
     /// When it does not end in time: then it is killed.
-    pub(crate) fn stop(mut self) -> Result<()> {
+    pub fn stop(mut self) -> Result<()> {
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process};

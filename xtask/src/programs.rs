@@ -13,43 +13,56 @@ use crate::{Result, root, target};
 /// The folder of programs that are built as users build them.
 const PROFILE: &str = "release";
 
+/// The workspaces of the project: the name of each, and its manifest.
+const WORKSPACES: [(&str, &str); 4] = [
+    ("root", "Cargo.toml"),
+    ("services", "services/Cargo.toml"),
+    ("contrib", "contrib/Cargo.toml"),
+    ("lab", "lab/Cargo.toml"),
+];
+
+/// The workspaces of the project: the name of each, and its manifest.
+pub fn workspaces() -> impl Iterator<Item = (&'static str, &'static str)> {
+    WORKSPACES.into_iter().filter(|(_, manifest)| root().join(manifest).exists())
+}
+
 /// The servers and the transcript runner for tests: with the features of [`SHIPPED`], as users build them.
-pub(crate) const JUDGED: &str = "build --locked --release -p universe-server -p starmap-server -p spec-server \
-    -p chat-server -p mcp-conformance --features postgres";
+pub const JUDGED: [&str; 1] = ["build --locked --release -p universe-server -p starmap-server \
+    -p spec-server -p chat-server -p mcp-conformance --features postgres"];
 
 /// The feature in [`JUDGED`]: packages and containers have it, and a plain build from source has not, for it compiles
 /// longer. Without the name of its package: cargo would take `universe-server/postgres` as the feature of the server's
 /// dev-dependency on itself, which is not compiled here.
-pub(crate) const SHIPPED: &str = "postgres";
+pub const SHIPPED: &str = "postgres";
 
 /// Builds the judged programs, unless they are up to date.
 ///
 /// # Errors
 /// When they do not build.
-pub(crate) fn build_judged() -> Result<()> {
-    match cargo_line(JUDGED).arg("--quiet").status()?.success() {
-        true => Ok(()),
-        false => Err("the servers do not build".into()),
+pub fn build_judged() -> Result<()> {
+    for line in JUDGED {
+        if !cargo_line(line).arg("--quiet").status()?.success() {
+            return Err("the servers do not build".into());
+        }
     }
+    Ok(())
 }
 
 /// Builds the judged universe server with one more feature. It replaces the program without that feature.
 ///
 /// # Errors
 /// When it does not build.
-pub(crate) fn build_judged_with(feature: &str) -> Result<()> {
-    let built = cargo_line(JUDGED).args(["--features", feature, "--quiet"]).status()?;
-    match built.success() {
-        true => Ok(()),
-        false => Err("the servers do not build".into()),
-    }
+pub fn build_judged_with(feature: &str) -> Result<()> {
+    let [servers, ..] = JUDGED;
+    let built = cargo_line(servers).args(["--features", feature, "--quiet"]).status()?;
+    if built.success() { Ok(()) } else { Err("the servers do not build".into()) }
 }
 
 /// The program at `given`, made absolute, or else the judged one of this name, which is built.
 ///
 /// # Errors
 /// When it does not build.
-pub(crate) fn given_or_judged(given: Option<&PathBuf>, program: &str) -> Result<PathBuf> {
+pub fn given_or_judged(given: Option<&PathBuf>, program: &str) -> Result<PathBuf> {
     match given {
         Some(given) => Ok(std::path::absolute(given)?),
         None => {
@@ -60,7 +73,7 @@ pub(crate) fn given_or_judged(given: Option<&PathBuf>, program: &str) -> Result<
 }
 
 /// The path of the judged program with this name.
-pub(crate) fn judged(program: &str) -> PathBuf {
+pub fn judged(program: &str) -> PathBuf {
     let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     target().join(PROFILE).join(file)
 }
@@ -70,7 +83,7 @@ pub(crate) fn judged(program: &str) -> PathBuf {
 /// `cargo run` sets environment variables about this program's package, which the command does not inherit. The build
 /// script of `ring` depends on them, so cargo would treat them as a change and compile everything that uses `ring`
 /// again each time that it is run from elsewhere.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
+pub fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root());
@@ -84,7 +97,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Like [`cargo`], with the arguments in one line, separated by spaces.
-pub(crate) fn cargo_line(line: &str) -> Command {
+pub fn cargo_line(line: &str) -> Command {
     cargo(&line.split_whitespace().collect::<Vec<_>>())
 }
 
@@ -93,7 +106,7 @@ pub(crate) fn cargo_line(line: &str) -> Command {
 ///
 /// # Errors
 /// When the workspace's tests do not build, or the crate has none.
-pub(crate) fn tests(folder: &str) -> Result<Vec<TestProgram>> {
+pub fn tests(folder: &str) -> Result<Vec<TestProgram>> {
     let build = ["test", "--locked", "--workspace", "--no-run"];
     let built = cargo(&build)
         .args(["--message-format", "json-render-diagnostics"])
@@ -116,9 +129,9 @@ pub(crate) fn tests(folder: &str) -> Result<Vec<TestProgram>> {
 
 /// A test program that cargo has built.
 #[derive(Debug)]
-pub(crate) struct TestProgram {
+pub struct TestProgram {
     /// The name of its target: `it`, or the name of the crate for the tests in its sources.
-    pub(crate) name: String,
+    pub name: String,
     binary: PathBuf,
     folder: PathBuf,
 }
@@ -138,7 +151,7 @@ impl TestProgram {
     }
 
     /// A command that runs it in the same folder as cargo would.
-    pub(crate) fn command(&self) -> Command {
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.folder);
         command

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::{self, Toolbox};
-use crate::programs;
-use crate::{Result, interop, process, say};
+use xtask::install::{self, Toolbox};
+use xtask::programs;
+use xtask::{Result, is_ci, process, say};
 
 /// The folder below `xtask` with the lock file of the model.
 pub(crate) const SOURCE: &str = "semantic";
@@ -23,9 +23,6 @@ pub(crate) struct Arguments {
     /// The folder of the model; by default one is installed.
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
-    /// Fail when the model cannot be installed, instead of leaving out what needs it.
-    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
-    ci: bool,
 }
 
 /// Installs the model. Returns the environment variable in which the tests look for it, and its folder. `None` if it
@@ -33,10 +30,10 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// In CI, when it cannot be installed.
-pub(crate) fn model(ci: bool) -> Result<Option<(&'static str, PathBuf)>> {
-    let model = install::or_report("search by sense", ci, install_model())?;
+pub(crate) fn model() -> Result<Option<(&'static str, PathBuf)>> {
+    let model = install::or_report("search by sense", install_model())?;
     match model {
-        None if ci => Err("there is no model".into()),
+        None if is_ci() => Err("there is no model".into()),
         model => Ok(model.map(|model| (MODEL, model))),
     }
 }
@@ -45,7 +42,7 @@ pub(crate) fn model(ci: bool) -> Result<Option<(&'static str, PathBuf)>> {
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let model = match arguments.model.clone() {
         Some(model) => Some((MODEL, model)),
-        None => model(arguments.ci)?,
+        None => model()?,
     };
     for program in programs::tests("services/spec-server")? {
         // Shows the output of the tests, which reports how good search is.

@@ -9,19 +9,19 @@ use crate::{Result, programs, root, target};
 
 /// A server for transcripts, or for tests with clients.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown {
+pub struct Shown {
     /// Its name in cargo.
-    pub(crate) program: &'static str,
+    pub program: &'static str,
     /// The folder of its transcripts.
-    pub(crate) transcripts: &'static str,
+    pub transcripts: &'static str,
     /// The transcripts' name for the data that it serves. `None` if its transcripts work with any data.
-    pub(crate) fixture: Option<&'static str>,
+    pub fixture: Option<&'static str>,
     /// Its arguments, without those for a transport. [`ROOT`] and [`DATA`] are placeholders for folders.
     arguments: &'static [&'static str],
     /// The arguments that select stdin and stdout.
     stdio: &'static [&'static str],
     /// Whether its transcripts use only messages, so that they also apply to pipes.
-    pub(crate) on_pipes: bool,
+    pub on_pipes: bool,
 }
 
 /// The project's folder.
@@ -30,7 +30,7 @@ const ROOT: &str = "{root}";
 const DATA: &str = "{data}";
 
 /// All servers. Clients test the first entry of each program.
-pub(crate) const SERVERS: [Shown; 8] = [
+pub const SERVERS: [Shown; 8] = [
     Shown {
         program: "universe-server",
         transcripts: "universe",
@@ -115,13 +115,13 @@ impl Shown {
     ///
     /// # Errors
     /// When the program does not exist.
-    pub(crate) fn first(program: &str) -> Result<Self> {
+    pub fn first(program: &str) -> Result<Self> {
         let found = SERVERS.into_iter().find(|server| server.program == program);
         found.ok_or_else(|| format!("there is no server {program}").into())
     }
 
     /// Its arguments for stdin and stdout.
-    pub(crate) fn on_stdio(&self) -> Vec<OsString> {
+    pub fn on_stdio(&self) -> Vec<OsString> {
         self.with(self.stdio, "stdio")
     }
 
@@ -129,12 +129,12 @@ impl Shown {
     ///
     /// # Errors
     /// As [`Server::start`].
-    pub(crate) fn start(&self, binary: &Path) -> Result<Server> {
+    pub fn start(&self, binary: &Path) -> Result<Server> {
         Server::start(binary, &self.on_http())
     }
 
     /// Its arguments for listening on a port that it chooses.
-    pub(crate) fn on_http(&self) -> Vec<OsString> {
+    pub fn on_http(&self) -> Vec<OsString> {
         self.with(&["--listen", "127.0.0.1:0"], "http")
     }
 
@@ -142,7 +142,7 @@ impl Shown {
     ///
     /// # Errors
     /// When a path of this machine is not UTF-8.
-    pub(crate) fn command(&self) -> Result<String> {
+    pub fn command(&self) -> Result<String> {
         let binary = self.binary().into_os_string();
         let words: Option<Vec<String>> =
             iter::once(binary).chain(self.on_stdio()).map(|word| word.into_string().ok()).collect();
@@ -151,7 +151,7 @@ impl Shown {
     }
 
     /// The path of its judged program.
-    pub(crate) fn binary(&self) -> PathBuf {
+    pub fn binary(&self) -> PathBuf {
         programs::judged(self.program)
     }
 

@@ -1,5 +1,5 @@
-//! Runs the official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside
-//! it, and judges their results.
+//! Runs the official conformance suites against `mcp-proto/examples/everything.rs` and
+//! `mcp-client/examples/conformance_client.rs`, and judges their results.
 //!
 //! A suite reports success even if it skipped half of its checks: it counts neither warnings nor skips. Here each
 //! result file is read, and every result other than success needs a reason in `suites/excused.rs`.
@@ -18,8 +18,8 @@ use self::results::SuiteSubject;
 pub(crate) use self::run::scenarios;
 use self::run::{RUNS, Run};
 use self::verdict::Verdict;
-use crate::install::{self, Installed, Toolbox};
-use crate::{Result, fixture, interop, say};
+use xtask::install::{self, Installed, Toolbox};
+use xtask::{Result, fixture, is_ci, say};
 
 /// The folder below `xtask` with the lock file of the suites.
 pub(crate) const SOURCE: &str = "suites";
@@ -34,21 +34,13 @@ pub(crate) struct Arguments {
     /// Test the server at this address, and no client, instead of the fixtures, which are built otherwise.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Fail when the suites cannot be installed, instead of skipping them.
-    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
-    ci: bool,
-}
-
-/// Runs everything, as a step of the whole test.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    run(&Arguments { ci, ..Arguments::default() })
 }
 
 /// Runs the suites one after another and reports the result of each. `true` when none has a finding.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = install::install(Toolbox::Node, SOURCE);
-    let Some(installed) = install::or_report("the suites", arguments.ci, installed)? else {
-        return Ok(!arguments.ci);
+    let Some(installed) = install::or_report("the suites", installed)? else {
+        return Ok(!is_ci());
     };
     let results = match &arguments.keep {
         Some(keep) => std::path::absolute(keep)?,

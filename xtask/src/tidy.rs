@@ -18,7 +18,8 @@ use std::process::Command;
 use clap::Args;
 use serde_json::Value;
 
-use crate::{Result, root, say, suites};
+use crate::suites;
+use xtask::{Result, root, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
@@ -54,8 +55,8 @@ fn check() -> Result<Vec<String>> {
     findings.extend(arrows::inside_library(library));
     let deny = files.get(licences::PATH).map_or("", String::as_str);
     findings.extend(licences::check(&all, deny));
-    let fuzz = metadata(&["--no-deps", "--manifest-path", "mcp-proto/fuzz/Cargo.toml"])?;
-    for crates in [&own, &fuzz] {
+    let lab = metadata(&["--no-deps", "--manifest-path", "lab/Cargo.toml"])?;
+    for crates in [&own, &lab] {
         findings.extend(unused::by_members(crates, &files, &root()));
     }
     findings.extend(untested::check(&own, &files, &root()));
@@ -133,7 +134,7 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
 pub(crate) fn has_git(test: &str) -> bool {
     use std::io::Write as _;
 
-    let has_git = crate::install::on_path("git").is_some();
+    let has_git = xtask::install::on_path("git").is_some();
     if !has_git {
         assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "git is missing");
         // Not with a print macro: its output is shown only for tests that fail.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::programs::cargo;
-use crate::{Result, target};
+use xtask::programs::cargo;
+use xtask::{Result, target};
 
 /// A program that cargo installs.
 #[derive(Debug, Clone, Copy)]

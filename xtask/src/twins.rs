@@ -13,7 +13,7 @@ use crate::process::Server;
 
 /// The servers, their database and their balancer. All end when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Twins {
+pub struct Twins {
     url: String,
     balancer: Balancer,
     // The servers end before their database.
@@ -34,7 +34,7 @@ impl Twins {
     ///
     /// # Errors
     /// When PostgreSQL is not installed, or something does not start.
-    pub(crate) fn start(binary: &Path) -> Result<Self> {
+    pub fn start(binary: &Path) -> Result<Self> {
         let database = Database::start()?;
         let store =
             format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", database.port);
@@ -57,7 +57,7 @@ impl Twins {
     }
 
     /// The URL of the MCP endpoint of both.
-    pub(crate) fn url(&self) -> &str {
+    pub fn url(&self) -> &str {
         &self.url
     }
 
@@ -65,7 +65,7 @@ impl Twins {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub(crate) fn both_served(&self) -> Result<bool> {
+    pub fn both_served(&self) -> Result<bool> {
         self.balancer.all_served()
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::{self, on_path};
-use crate::programs::{given_or_judged, judged};
-use crate::{Result, process, root, say, target};
+use xtask::install::{self, on_path};
+use xtask::programs::given_or_judged;
+use xtask::{Result, is_ci, process, root, say, target};
 
 /// The time limit for each step.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -26,14 +26,9 @@ pub(crate) struct Arguments {
 /// Builds both packages from the program and tries them. `true` when both start it and return its exit code.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let program = given_or_judged(arguments.program.as_ref(), NAME)?;
-    try_both(&program, tools()?)
-}
-
-/// Like [`run`], with the judged program, which is already built. Without `ci` a missing tool skips the step.
-pub(crate) fn whole(ci: bool) -> Result<bool> {
-    match install::or_report("the packages", ci, tools())? {
-        Some(tools) => try_both(&judged(NAME), tools),
-        None => Ok(!ci),
+    match install::or_report("the packages", tools())? {
+        Some(tools) => try_both(&program, tools),
+        None => Ok(!is_ci()),
     }
 }
 

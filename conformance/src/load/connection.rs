@@ -12,9 +12,10 @@ use tokio::time::timeout;
 use super::call::Call;
 use crate::probe::{Bench, Endpoint};
 use crate::replay::base::{Sent, breach};
+use crate::shorten::shorten;
+use crate::sse::is_event_stream;
 use crate::sse::{Decoder, Frame};
 use crate::target::Target;
-use crate::wire::{is_event_stream, shorten};
 
 /// The longest answer that is read, in bytes.
 const MAX_BYTES: usize = 64 * 1024 * 1024;

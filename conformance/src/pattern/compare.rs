@@ -6,8 +6,8 @@ use super::unordered::pair;
 use super::words::in_words;
 use super::{Kind, Pattern};
 use crate::error::Problem;
+use crate::shorten::shorten;
 use crate::template::{Text, Vars, lookup};
-use crate::wire::shorten;
 
 /// One place where a value is not what was expected.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,7 +171,7 @@ impl Comparison {
                         true
                     }
                     Err(error) => {
-                        let reason = format!("the string holds no JSON: {error}");
+                        let reason = format!("the string is not JSON: {error}");
                         return self.differs_because(pattern, value, reason);
                     }
                 }

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::shorten::shorten;
 use crate::template::sole_member;
-use crate::wire::shorten;
 
 /// Values longer than this many characters are shortened.
 const MOST_SHOWN: usize = 400;

@@ -5,7 +5,7 @@ use std::fmt;
 use http::header::HeaderMap;
 use serde_json::Value;
 
-use crate::wire::shorten;
+use crate::shorten::shorten;
 
 /// How much of a text a report shows, in characters.
 const SHOWN: usize = 2_000;
@@ -25,6 +25,17 @@ pub struct Exchange {
     pub messages: Vec<Value>,
     /// Why nothing more came, if it did not end normally.
     pub broken: Option<String>,
+}
+
+/// What was seen on a stream on which nothing should happen.
+#[derive(Debug)]
+pub(crate) enum Watched {
+    /// Something came.
+    Received,
+    /// It ended.
+    Ended,
+    /// Nothing came since this.
+    Silent(Exchange),
 }
 
 impl Exchange {

@@ -10,9 +10,9 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::exchange::Exchange;
+use crate::sse::is_event_stream;
 use crate::sse::{Decoder, Frame};
 use crate::target::{Body, Target};
-use crate::wire::is_event_stream;
 
 /// The most bytes of an answer that are read.
 const MAX_BYTES: usize = 4 * 1024 * 1024;

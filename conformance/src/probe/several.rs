@@ -9,20 +9,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::bench::{Bench, Endpoint, QUIET};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Watched};
 use super::http::{self, Raw};
 use crate::target::Body;
-
-/// What was seen on a stream on which nothing should happen.
-#[derive(Debug)]
-pub(crate) enum Watched {
-    /// Something came.
-    Received,
-    /// It ended.
-    Ended,
-    /// Nothing came since this.
-    Silent(Exchange),
-}
 
 impl Bench {
     /// Sends several requests at once; an exchange for each.
@@ -105,10 +94,7 @@ impl Bench {
         id: Value,
         params: Value,
     ) -> (Exchange, Option<Body>) {
-        let params = self.with_meta(params);
-        let method = "subscriptions/listen";
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let raw = self.framed(&message);
+        let raw = self.framed(&self.message_with(id, "subscriptions/listen", params));
         match &self.endpoint {
             Endpoint::Http(target) => {
                 let sent = raw.body.clone();

@@ -62,14 +62,14 @@ impl Mask {
             found.extend(captures.iter().skip(1).flatten().map(|part| (part.start(), part.end())));
         }
         found.sort_unstable();
-        let mut apart: Vec<(usize, usize)> = Vec::with_capacity(found.len());
+        let mut merged: Vec<(usize, usize)> = Vec::with_capacity(found.len());
         for (start, end) in found {
-            match apart.last_mut() {
+            match merged.last_mut() {
                 Some(last) if start < last.1 => last.1 = last.1.max(end),
-                _ => apart.push((start, end)),
+                _ => merged.push((start, end)),
             }
         }
-        apart
+        merged
     }
 
     /// The text without its secrets.
@@ -77,11 +77,11 @@ impl Mask {
         let mut masked = String::new();
         let mut at = 0;
         for (start, end) in self.secrets(text) {
-            masked.push_str(text.get(at..start).unwrap_or_default());
+            masked.push_str(known_range::text(text, at..start));
             masked.push_str(MASKED);
             at = end;
         }
-        masked + text.get(at..).unwrap_or_default()
+        masked + known_range::text(text, at..)
     }
 
     /// A value to send without its secrets; `true` when there were some.

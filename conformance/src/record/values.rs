@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
     fn changing(&self, text: &str) -> Vec<ChangingText> {
         let mut left = parts(text);
         left.retain(|part| {
-            let part = text.get(part.start..part.end).unwrap_or_default();
+            let part = known_range::text(text, part.start..part.end);
             let filled = self.captured.iter().any(|(value, name)| {
                 self.before.contains(name) && text.contains(value.as_str()) && value.contains(part)
             });

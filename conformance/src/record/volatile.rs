@@ -93,11 +93,11 @@ pub(crate) fn expression(text: &str, parts: &[ChangingText]) -> String {
     let mut expression = String::from("^");
     let mut at = 0;
     for part in parts {
-        expression.push_str(&literal(text.get(at..part.start).unwrap_or_default()));
+        expression.push_str(&literal(known_range::text(text, at..part.start)));
         expression.push_str(part.like);
         at = part.end;
     }
-    expression + &literal(text.get(at..).unwrap_or_default()) + "$"
+    expression + &literal(known_range::text(text, at..)) + "$"
 }
 
 /// A text as a regular expression of a transcript, where `${` would begin a variable.

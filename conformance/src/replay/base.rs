@@ -12,9 +12,9 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 
 pub(crate) use self::message::{Sent, breach};
+use crate::sse::is_event_stream;
 use crate::sse::{Decoder, Frame};
 use crate::target::Body;
-use crate::wire::is_event_stream;
 
 /// How many breaches are kept until a step takes them.
 const MAX_KEPT: usize = 20;

@@ -8,13 +8,15 @@ use http::header::HeaderMap;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::run::{Fault, Run};
+use super::run::Run;
 use super::step::{text, verdict};
 use crate::client::{self, RpcClient};
+use crate::fault::Fault;
 use crate::pattern::Pattern;
+use crate::sse::is_event_stream;
 use crate::target::Body;
 use crate::transcript::{BodyExpectation, Era, Expect};
-use crate::wire::{Answer, EventStream, MAX_MESSAGES, is_event_stream, parse_json};
+use crate::wire::{Answer, EventStream, MAX_MESSAGES, parse_json};
 
 /// How often a request is sent again with what the server asked for.
 const MAX_ROUNDS: usize = 10;
@@ -77,7 +79,8 @@ impl Run<'_> {
         let unscripted = client.unscripted();
         if !unscripted.is_empty() {
             let asked = unscripted.join("; ");
-            let problem = format!("the server asked what no answer is scripted for: {asked}");
+            let problem =
+                format!("the server sent requests for which the transcript has no answer: {asked}");
             return Err(Fault::new(problem));
         }
         let mut vars = self.vars();
@@ -85,8 +88,7 @@ impl Run<'_> {
             None => Ok(()),
             Some(pattern) => {
                 // Questions among them are answered, and judged by their answers.
-                let notifications =
-                    notifications.into_iter().filter(|said| said.get("id").is_none());
+                let notifications = notifications.into_iter().filter(|it| it.get("id").is_none());
                 let notifications = Value::Array(notifications.collect());
                 let differs = pattern.compare_and_keep(Some(&notifications), &mut vars);
                 verdict("notifications", differs)

@@ -1,7 +1,6 @@
 //! One transcript under way: what it has captured and opened, and how its steps follow each other.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,66 +13,13 @@ use tokio::time::timeout;
 use super::Limits;
 use super::base::{self, Breaches};
 use crate::client::RpcClient;
-use crate::error::Problem;
-use crate::pattern::Mismatch;
+use crate::fault::{Cause, Fault};
 use crate::report::Failure;
 use crate::sse::Frame;
-use crate::target::{Body, Target, TargetError};
+use crate::target::{Body, Target};
 use crate::template::Vars;
 use crate::transcript::{Action, Era, Step};
 use crate::wire::EventStream;
-
-/// Why a step did not go as expected.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub(super) problem: String,
-    pub(super) mismatches: Vec<Mismatch>,
-    pub(super) cause: Cause,
-}
-
-/// What is behind a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// The server's messages, or missing messages.
-    Server,
-    /// An earlier step did not provide what this one needs.
-    EarlierStep,
-    /// The server cannot be reached.
-    Unreachable,
-}
-
-impl Fault {
-    pub(crate) fn new(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into(), mismatches: Vec::new(), cause: Cause::Server }
-    }
-
-    fn missing(problem: String) -> Self {
-        Self { cause: Cause::EarlierStep, ..Self::new(problem) }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-/// The variables of a step were not captured: names are checked when a transcript is read.
-impl From<Problem> for Fault {
-    fn from(problem: Problem) -> Self {
-        Self::missing(problem.to_string())
-    }
-}
-
-impl From<TargetError> for Fault {
-    fn from(error: TargetError) -> Self {
-        let cause = match &error {
-            TargetError::Unreachable { .. } => Cause::Unreachable,
-            _ => Cause::Server,
-        };
-        Self { cause, ..Self::new(error.to_string()) }
-    }
-}
 
 /// After this many steps without an answer, the rest is not run: a server that hangs would hang each time.
 const MAX_TIMEOUTS: usize = 3;
@@ -118,7 +64,7 @@ pub(super) struct Run<'a> {
     /// A stream that a step is waiting on is not in here.
     streams: Mutex<BTreeMap<String, EventStream>>,
     /// Whether steps after a failed one are run.
-    goes_on: bool,
+    continues: bool,
     /// How many steps got nothing in their time.
     timeouts: AtomicUsize,
     /// Base rules that did not hold, until a step takes them.
@@ -131,7 +77,7 @@ impl<'a> Run<'a> {
         endpoint: &'a str,
         era: Era,
         limits: Limits,
-        goes_on: bool,
+        continues: bool,
     ) -> Self {
         Self {
             target: target.fresh(),
@@ -142,7 +88,7 @@ impl<'a> Run<'a> {
             vars: Mutex::default(),
             clients: Mutex::default(),
             streams: Mutex::default(),
-            goes_on,
+            continues,
             timeouts: AtomicUsize::new(0),
             breaches: Breaches::default(),
         }
@@ -163,7 +109,7 @@ impl<'a> Run<'a> {
                 {
                     for method in client.unused() {
                         let problem = format!(
-                            "the server did not ask {method}, for which there is an answer"
+                            "the server did not send {method}, for which the transcript has an answer"
                         );
                         outcome.failures.push(step.failed(Fault::new(problem)));
                     }
@@ -180,7 +126,7 @@ impl<'a> Run<'a> {
             let mut outcome = Outcome::default();
             for step in steps.iter().filter(|step| step.is_for(self.era)) {
                 let silent = self.timeouts.load(Ordering::Relaxed) >= MAX_TIMEOUTS;
-                let stopped = !self.goes_on && !outcome.failures.is_empty();
+                let stopped = !self.continues && !outcome.failures.is_empty();
                 if outcome.unreachable || silent || stopped {
                     outcome.not_run += 1;
                     continue;
@@ -210,7 +156,7 @@ impl<'a> Run<'a> {
                     Ok(done) => done,
                     Err(_) => {
                         self.timeouts.fetch_add(1, Ordering::Relaxed);
-                        let problem = format!("nothing came within {:?}", self.limits.step);
+                        let problem = format!("nothing arrived within {:?}", self.limits.step);
                         Err(Fault::new(problem))
                     }
                 };
@@ -286,7 +232,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let breaches = breaches.join("; ");
-        Err(Fault::new(format!("a base rule of the protocol does not hold: {breaches}")))
+        Err(Fault::new(format!("a base rule of the protocol is violated: {breaches}")))
     }
 
     pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
@@ -357,11 +303,11 @@ async fn disturbance(name: &str, stream: &mut EventStream) -> Fault {
             Ok(Some(Frame::Event(event))) if event.data.is_empty() => {}
             Ok(Some(Frame::Event(event))) => {
                 return Fault::new(format!(
-                    "the stream {name} said {event:?}; it ought to be silent"
+                    "the stream {name} must be silent, but {event:?} arrived"
                 ));
             }
             Ok(None) => {
-                return Fault::new(format!("the stream {name} ended; it ought to stay open"));
+                return Fault::new(format!("the stream {name} must stay open, but it ended"));
             }
             Err(fault) => return fault,
         }

@@ -1,18 +1,26 @@
 //! What each kind of step does.
 
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
-use http::{Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::run::{Fault, Run};
+use super::run::Run;
 use crate::client::{RpcClient, SESSION};
+use crate::error::Problem;
+use crate::fault::Fault;
 use crate::pattern::{Mismatch, Pattern};
+use crate::shorten::shorten;
+use crate::sse::is_event_stream;
 use crate::sse::{Event, Frame};
 use crate::target::Body;
+use crate::template::Vars;
 use crate::transcript::{
-    Action, BodyExpectation, Era, Expect, Opening, RpcKind, Send, StreamSource, Wanted,
+    Action, BodyExpectation, Era, Expect, Opening, RpcKind, Send, SendBody, StreamSource, Wanted,
 };
-use crate::wire::{Answer, AnswerBody, EventStream, is_event_stream, parse_json, shorten};
+use crate::wire::{Answer, AnswerBody, EventStream, build, parse_json};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 impl Run<'_> {
     pub(super) async fn act(&self, action: &Action) -> Result<(), Fault> {
@@ -49,7 +57,7 @@ impl Run<'_> {
                     // One without data primes a client for resumption.
                     if !event.data.is_empty() {
                         return Err(Fault::new(format!(
-                            "the stream {name} ought to end, but said {event:?}"
+                            "the stream {name} must end, but {event:?} arrived"
                         )));
                     }
                 }
@@ -98,7 +106,7 @@ impl Run<'_> {
     }
 
     async fn http(&self, send: &Send, expect: &Expect) -> Result<(), Fault> {
-        let request = send.request(&self.vars())?;
+        let request = filled(send, &self.vars())?;
         let response = self.send(request).await?;
         self.judge(response, expect).await
     }
@@ -127,7 +135,7 @@ impl Run<'_> {
         expect: Option<&Expect>,
     ) -> Result<EventStream, Fault> {
         let (request, ignored, asked) = match source {
-            StreamSource::Http(send) => (send.request(&self.vars())?, Vec::new(), None),
+            StreamSource::Http(send) => (filled(send, &self.vars())?, Vec::new(), None),
             StreamSource::Listen { client, filter, ignore } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
@@ -168,7 +176,7 @@ impl Run<'_> {
             Wanted::Comment(pattern) => match stream.next().await?.ok_or_else(ended)? {
                 Frame::Comment(text) => ("comment", pattern, text.into()),
                 Frame::Event(event) => {
-                    return Err(Fault::new(format!("a comment ought to come, not {event:?}")));
+                    return Err(Fault::new(format!("expected a comment, but {event:?} arrived")));
                 }
             },
             Wanted::Event(pattern) => {
@@ -203,6 +211,18 @@ impl Run<'_> {
     }
 }
 
+/// The request of a step with its variables filled in.
+fn filled(send: &Send, vars: &Vars) -> Result<Request<Bytes>, Problem> {
+    let (body, kind) = match &send.body {
+        SendBody::Empty => (Bytes::new(), None),
+        SendBody::Json(template) => (template.fill(vars)?.to_string().into(), Some(JSON)),
+        SendBody::Text(text) => (text.fill(vars)?.into(), None),
+    };
+    let headers = send.headers.iter().map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
+    let headers = headers.collect::<Result<Vec<_>, Problem>>()?;
+    build(send.method.clone(), &send.path.fill(vars)?, kind, headers, body)
+}
+
 /// What is wrong with the head of an answer.
 pub(super) struct Head(Vec<Mismatch>);
 
@@ -223,12 +243,12 @@ impl Head {
     /// What was answered instead.
     pub(super) async fn shown(self, response: Response<Body>) -> Fault {
         let status = response.status();
-        let said = if is_event_stream(response.headers()) {
+        let body = if is_event_stream(response.headers()) {
             "with an event stream".to_owned()
         } else {
             shown(response).await
         };
-        let mut fault = Fault::new(format!("answered {} {said}", described(status)));
+        let mut fault = Fault::new(format!("answered {} {body}", described(status)));
         fault.mismatches = self.0;
         fault
     }
@@ -285,7 +305,7 @@ pub(super) fn verdict(place: &str, mismatches: Vec<Mismatch>) -> Result<(), Faul
     }
     let mismatches =
         if place.is_empty() { mismatches } else { placed(place, mismatches).collect() };
-    let mut fault = Fault::new("it is not what the transcript expects");
+    let mut fault = Fault::new("the answer differs from the transcript");
     fault.mismatches = mismatches;
     Err(fault)
 }

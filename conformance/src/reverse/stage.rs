@@ -22,8 +22,8 @@ use tokio::task::JoinSet;
 use super::scene::Scene;
 use super::script::{self, Content, Reply, State};
 use super::seen::ReceivedRequest;
+use crate::shorten::shorten;
 use crate::target::{Body, BoxError};
-use crate::wire::shorten;
 
 /// The largest message that is taken, in bytes.
 const MAX_MESSAGE: usize = 4 * 1024 * 1024;
@@ -142,9 +142,10 @@ impl Set {
             if kept.len() >= MAX_HEARD {
                 return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests");
             }
-            let reply = match elsewhere {
-                true => Reply::status(StatusCode::NOT_FOUND),
-                false => script::reply(self.scene, self.elsewhere, state, &request),
+            let reply = if elsewhere {
+                Reply::status(StatusCode::NOT_FOUND)
+            } else {
+                script::reply(self.scene, self.elsewhere, state, &request)
             };
             request.status = reply.status.as_u16();
             request.answer = shorten(&reply.shown(), SHOWN);

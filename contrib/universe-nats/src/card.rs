@@ -1,5 +1,10 @@
 //! What a message says in its header, so that the last one of a log has all of a universe but its bodies; and entries
 //! as they are in its body.
+//!
+//! So an append is one message, all or nothing on every version of the server, and one question for the last message of
+//! a subject returns the head. A batch of several messages would need the server to hold it open, and a table of heads
+//! beside the log could differ from it.
+
 use async_nats::{HeaderMap, header};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,10 @@
 //! A letter is a record, which the servers take away after a while. A stream of events is a record, its head, which
 //! says who writes it and which events there are; each event is a message of a stream of its own, which no node
 //! follows.
+//!
+//! The head of a stream is written after its events: a reader asks for the events up to there by their numbers, and a
+//! repeated write finds what is there.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

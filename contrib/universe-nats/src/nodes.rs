@@ -1,4 +1,7 @@
 //! The nodes that use the same streams: each has a record, whose time is its lease.
+//!
+//! A lease holds once its own message has come back, so a node whose view is late judges none.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,6 +2,9 @@
 //!
 //! The end of a universe is a message of its log, which stays for an hour, so that all nodes come to see it. What is
 //! before it goes at once, by the node that deleted it; and if that has died over it, then, too.
+//!
+//! A universe that just disappeared would leave nothing to stop a late writer.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,4 +1,11 @@
 //! What is written. Of each log only the message counts that follows the one that its writer knew as the last.
+//!
+//! An append that loses waits for the one that won. While a message is on its way to disks, every other one for its log
+//! is refused at once, and the leader has nothing newer to show. The feed brings the winner as soon as it counts; the
+//! leader is asked if nothing comes for 100 ms. Only one message of a log is on its way at a time.
+//!
+//! A key is noted before its entry and believed only if the entry is there: a stream has no transaction over two
+//! subjects.
 
 mod trim;
 use std::future::ready;

@@ -1,4 +1,8 @@
 //! Turns: a client cannot keep so many processors busy that others have to wait.
+//!
+//! Large requests, large answers, pictures and the like take a turn; small calls take none. One client has as many
+//! turns as half of the processors. Work on a separate thread keeps its turn until it is done, even if its client
+//! disconnects.
 
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};

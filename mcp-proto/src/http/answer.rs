@@ -1,4 +1,7 @@
 //! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer.
+//!
+//! A quiet call becomes an event stream after 15 seconds, if its client accepts one, and is kept alive by comments:
+//! proxies cut idle connections.
 
 use std::future::{Future, ready};
 use std::iter;
@@ -13,7 +16,6 @@ use super::body::{ResponseBody, in_parts, is_large};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
 use super::rejection::{Refused, Rejection};
-use super::serve::LongStream;
 use super::sse;
 use crate::budget::Client;
 use crate::jsonrpc::{ErrorObject, Response};
@@ -60,7 +62,7 @@ impl Exchange {
     }
 
     fn stream(self, first: Option<Step>) -> HttpResponse<ResponseBody> {
-        let (client, listens) = (self.client(), self.is_listening());
+        let client = self.client();
         let steps = stream::iter(first).chain(self);
         let events = steps.flat_map(move |step| {
             stream::iter(match step {
@@ -71,11 +73,7 @@ impl Exchange {
                 Step::Answer(answer) => vec![sse::answer(&answer)],
             })
         });
-        let body = ResponseBody::events(events);
-        match listens {
-            true => open_stream(body),
-            false => event_stream(body),
-        }
+        event_stream(ResponseBody::events(events))
     }
 }
 
@@ -153,13 +151,6 @@ pub(crate) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    response
-}
-
-/// An event stream that goes on until its client or the server ends it.
-pub(crate) fn open_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
-    let mut response = event_stream(body);
-    response.extensions_mut().insert(LongStream);
     response
 }
 

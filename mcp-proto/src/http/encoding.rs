@@ -10,7 +10,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, VA
 use http_body::Body as _;
 
 use super::body::ResponseBody;
-use crate::apart::apart;
+use crate::blocking;
 use crate::budget::Client;
 
 /// The size in bytes from which an answer is worth compressing.
@@ -64,7 +64,7 @@ impl Encoding {
             return self.write(&parts).ok();
         }
         let _turn = client.turn().await;
-        apart(move || self.write(&parts).ok()).await.flatten()
+        blocking::run(move || self.write(&parts).ok()).await.ok().flatten()
     }
 
     /// Sets the headers for a body in this encoding.

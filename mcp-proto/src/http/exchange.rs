@@ -31,7 +31,7 @@ pub(crate) struct Holding {
     /// Its share of the bound on calls.
     pub(crate) call: Held,
     /// Its share of the bound on listeners, if it is a `subscriptions/listen`.
-    pub(crate) listener: Option<Held>,
+    pub(crate) _listener: Option<Held>,
     /// The memory of its request.
     pub(crate) _request: Option<Held>,
 }
@@ -69,11 +69,6 @@ impl Exchange {
     /// The resources held for the call after it has answered, for the body of the answer.
     pub(crate) fn into_held(self) -> Holding {
         self.held
-    }
-
-    /// Whether it is a `subscriptions/listen`.
-    pub(super) fn is_listening(&self) -> bool {
-        self.held.listener.is_some()
     }
 
     /// Whether the handler still runs.

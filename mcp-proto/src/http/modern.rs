@@ -137,7 +137,7 @@ impl Endpoint {
         }
         let held = Holding {
             call: client.hold(Kind::Calls, 1)?,
-            listener: listens.then(|| client.hold(Kind::Listeners, 1)).transpose()?,
+            _listener: listens.then(|| client.hold(Kind::Listeners, 1)).transpose()?,
             _request: held,
         };
         let (outbox, notifications) = Outbox::channel();

@@ -16,7 +16,7 @@ use super::config::HttpConfig;
 use super::deadline::Deadline;
 use super::head;
 use super::rejection::{Refused, Rejection};
-use crate::apart::apart;
+use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Held, Kind, Over, Turn};
 use crate::json::Meter;
 
@@ -82,7 +82,7 @@ impl Text {
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Refused> + Send + 'static,
     ) -> Result<(T, Arrived), Refused> {
         if self.bytes.len() > LARGE {
-            return Box::pin(self.parse_apart(max, read)).await;
+            return Box::pin(self.parse_on_thread(max, read)).await;
         }
         let (parsed, held) = self.parse_here(max, read);
         let held = held.map_err(|over| (over.into(), None))?;
@@ -90,14 +90,14 @@ impl Text {
         Ok((parsed?, Arrived { held, turn }))
     }
 
-    async fn parse_apart<T: Send + 'static>(
+    async fn parse_on_thread<T: Send + 'static>(
         self,
         max: usize,
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Refused> + Send + 'static,
     ) -> Result<(T, Arrived), Refused> {
         let turn = LongTurn::of(&self.held.client()).await;
-        let parsed = apart(move || self.parse_here(max, read)).await;
-        let (parsed, held) = parsed.ok_or((Rejection::BodyBroken, None))?;
+        let parsed = blocking::run(move || self.parse_here(max, read)).await;
+        let (parsed, held) = parsed.map_err(|NotDone| (Rejection::BodyBroken, None))?;
         let held = held.map_err(|over| (over.into(), None))?;
         Ok((parsed?, Arrived { held, turn }))
     }
@@ -212,10 +212,7 @@ fn room(before: usize, needed: usize, announced: usize) -> usize {
         return before;
     }
     let double = needed.max(FIRST_ROOM).max(before * 2);
-    match (needed..=needed.saturating_mul(4)).contains(&announced) {
-        true => announced,
-        false => double,
-    }
+    if (needed..=needed.saturating_mul(4)).contains(&announced) { announced } else { double }
 }
 
 /// Reads and drops the body of a refused request, in bounds: a client that still writes when the connection is closed

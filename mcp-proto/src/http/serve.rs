@@ -1,9 +1,8 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
-mod begun;
+mod ahead;
 mod callers;
 mod connection;
-mod handover;
 mod handshake;
 #[cfg(feature = "http2")]
 mod http2;
@@ -37,7 +36,6 @@ use crate::budget::Bound;
 use table::{Admitted, Table};
 
 pub use callers::{Callers, Undecided};
-pub use handover::LongStream;
 pub use handshake::Handshake;
 use handshake::Opening;
 pub use stall::Socket;

@@ -174,7 +174,7 @@ impl ElicitUrl {
 
     /// What is wrong with the URL itself, if anything.
     pub(super) fn problem(&self) -> Option<String> {
-        let unfit = schema::check_once(&json!({ "format": "uri" }), &json!(self.url)).is_err();
+        let unfit = schema::check_field(&json!({ "format": "uri" }), &json!(self.url)).is_err();
         unfit.then(|| format!("{:?} is not an absolute URL", self.url))
     }
 

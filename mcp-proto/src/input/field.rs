@@ -32,7 +32,7 @@ impl Field {
         Self::of("string")
     }
 
-    /// A text that is an e-mail address.
+    /// A text that is an e-mail address. Formats of answers are checked with the feature `validate` alone.
     pub fn email() -> Self {
         Self::text().with("format", "email")
     }
@@ -143,7 +143,8 @@ impl Field {
         field
     }
 
-    /// The same with a regular expression that the text must match.
+    /// The same with a regular expression that the text must match. A form with one is asked with the feature `validate`
+    /// alone.
     pub fn with_pattern(self, pattern: impl Into<String>) -> Self {
         self.with("pattern", pattern.into())
     }
@@ -185,7 +186,7 @@ impl Field {
         let default = self.members.get("default");
         let schema = Value::Object(self.members.clone());
         // Null never fits a field, but checking it shows whether the schema is valid.
-        match schema::check_once(&schema, default.unwrap_or(&Value::Null)) {
+        match schema::check_field(&schema, default.unwrap_or(&Value::Null)) {
             Err(Unfit::Value(problem)) if default.is_some() => {
                 Some(format!("its default is not an answer to it: {problem}"))
             }
@@ -196,7 +197,7 @@ impl Field {
 
     /// The accepted value, or what is wrong with it by the schema that the client was shown.
     pub(super) fn read(&self, value: &Value) -> Result<Value, String> {
-        schema::check_once(&Value::Object(self.members.clone()), value)
+        schema::check_field(&Value::Object(self.members.clone()), value)
             .map_err(|problem| problem.to_string())?;
         // JSON Schema accepts `1.0` as an integer. Handlers should not have to.
         let whole = self.is_a("integer").then(|| json::with_whole_numbers(value));

@@ -1,4 +1,6 @@
 //! Several messages as one JSON array (JSON-RPC 2.0 §6), which only the revision 2025-03-26 has.
+//!
+//! The answers come as one array over stdio, too: JSON-RPC requires it, and no revision of MCP contradicts it.
 
 use std::fmt;
 

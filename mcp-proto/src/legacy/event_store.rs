@@ -1,5 +1,8 @@
 //! The live state of sessions that several processes share: messages for the process that runs a call, and the events
 //! of calls' streams. By default neither is shared.
+//!
+//! Two logs with a tail, not calls between processes: they know one store and not each other, so nothing has to be
+//! opened, secured or found between them.
 
 use std::fmt;
 #[cfg(feature = "http")]

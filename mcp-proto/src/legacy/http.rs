@@ -280,7 +280,7 @@ impl Legacy {
             }
         };
         let keep_alive = endpoint.config.keep_alive;
-        let held = Holding { call: entered.call, listener: None, _request: held };
+        let held = Holding { call: entered.call, _listener: None, _request: held };
         let call = Running::new(call, outgoing, keep_alive, held);
         Exchange::new(
             call,
@@ -305,10 +305,7 @@ impl Legacy {
     ) -> Resumable {
         let requests = requests.into_iter();
         Resumable {
-            requests: match self.0.streams.is_shared() {
-                true => requests.collect(),
-                false => Vec::new(),
-            },
+            requests: if self.0.streams.is_shared() { requests.collect() } else { Vec::new() },
             streams: Arc::clone(&self.0.streams),
             session: session.id.clone(),
             client,

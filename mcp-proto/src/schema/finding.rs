@@ -35,21 +35,26 @@ impl Finding {
     pub(crate) fn new(path: &str, message: &str) -> Self {
         Self { path: shortened(path), message: shortened(message), member: None, value: None }
     }
+
+    /// The message without the value that is wrong, which a person may have typed.
+    pub(crate) fn without_value(&self, whole: &Value) -> String {
+        let shown = whole.pointer(&self.path).map(shown);
+        let rest = shown.and_then(|shown| self.message.strip_prefix(&shown));
+        rest.map_or_else(|| self.message.clone(), |rest| format!("the value{rest}"))
+    }
 }
 
+/// A text, or its beginning if it is very long.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().find(|(at, _)| *at >= MAX_TOLD) {
         None => text.to_owned(),
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", known_range::text(text, ..at)),
     }
 }
 
 /// A value in a message: as JSON, or "the value" if it is long, a list or an object.
 pub(super) fn shown(value: &Value) -> String {
-    match is_quotable(value) {
-        true => value.to_string(),
-        false => "the value".to_owned(),
-    }
+    if is_quotable(value) { value.to_string() } else { "the value".to_owned() }
 }
 
 /// A short value: a text without quotes, anything else as JSON.
@@ -58,7 +63,7 @@ pub(super) fn quotable(value: &Value) -> Option<String> {
 }
 
 /// Whether a value is short enough to be quoted.
-pub(super) fn is_quotable(value: &Value) -> bool {
+fn is_quotable(value: &Value) -> bool {
     match value {
         Value::Array(_) | Value::Object(_) => false,
         Value::String(text) => text.len() <= MAX_QUOTED,

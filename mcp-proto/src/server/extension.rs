@@ -1,7 +1,6 @@
 //! Methods and notifications that extensions add to those of MCP.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -136,10 +135,13 @@ fn check_name(method: &str, rest: &str, example: &str) -> Result<(), String> {
     };
     let parts: Vec<&str> = rest.split('/').collect();
     match parts.as_slice() {
-        [first, _, ..] if parts.iter().copied().all(is_good) => match RESERVED.contains(first) {
-            true => Err(format!("{first}/ is a prefix of MCP's own: take another one")),
-            false => Ok(()),
-        },
+        [first, _, ..] if parts.iter().copied().all(is_good) => {
+            if RESERVED.contains(first) {
+                Err(format!("{first}/ is a prefix of MCP's own: take another one"))
+            } else {
+                Ok(())
+            }
+        }
         _ => {
             Err(format!("{method:?} needs a prefix of the extension's own, as {example:?} has one"))
         }
@@ -196,12 +198,5 @@ impl Server {
         if catch_unwind(AssertUnwindSafe(|| notified(params, context))).is_err() {
             tracing::error!(method, "the handler of a notification panicked");
         }
-    }
-}
-
-impl fmt::Debug for ExtensionMethods {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let methods = self.requests.keys().chain(self.notifications.keys());
-        formatter.debug_set().entries(methods).finish()
     }
 }

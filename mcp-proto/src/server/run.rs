@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::offered::Offered;
 use super::{Method, Server, wire};
-use crate::apart::apart;
+use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Over};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
@@ -116,9 +116,10 @@ impl Server {
         let size = read.size();
         let write =
             move |server: &Self| server.complete(&read, Some(read.cache), read.meta.as_ref(), era);
-        Ok(match size <= INLINE_BYTES {
-            true => write(self),
-            false => self.written(client, size, write).await,
+        Ok(if size <= INLINE_BYTES {
+            write(self)
+        } else {
+            self.written(client, size, write).await
         }?)
     }
 
@@ -135,9 +136,10 @@ impl Server {
             let prompt = older::prompt(prompt, version);
             server.complete(&prompt, None, prompt.meta.as_ref(), version.era())
         };
-        Ok(match size <= INLINE_BYTES {
-            true => write(self),
-            false => self.written(client, size, write).await,
+        Ok(if size <= INLINE_BYTES {
+            write(self)
+        } else {
+            self.written(client, size, write).await
         }?)
     }
 
@@ -165,7 +167,7 @@ impl Server {
             Some(client) => Some(client.turn().await),
             None => None,
         };
-        let payload = self.write_apart(write).await?;
+        let payload = self.write_on_thread(write).await?;
         drop(turn);
         Ok(match held {
             None => payload,
@@ -176,18 +178,18 @@ impl Server {
         })
     }
 
-    async fn write_apart(
+    async fn write_on_thread(
         &self,
         write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
     ) -> Result<Payload, ErrorObject> {
         let turn = Arc::clone(&self.0.writers).acquire_owned().await;
         let server = self.clone();
-        let written = apart(move || {
+        let written = blocking::run(move || {
             // Held until the writing is done, even if the caller no longer waits.
             let _turn = turn;
             write(&server)
         });
-        written.await.unwrap_or_else(|| Err(ErrorObject::internal()))
+        written.await.unwrap_or_else(|NotDone| Err(ErrorObject::internal()))
     }
 }
 

@@ -1,4 +1,7 @@
 //! The offer of a running server. It is replaced as a whole, so that a request sees all of a change or none of it.
+//!
+//! An update copies the registries, which share their handlers, changes the copy, checks it as `build` does, and puts
+//! it in the place of the old one. A call holds the tool that it runs, so it continues when the tool is removed.
 
 use std::sync::{Arc, OnceLock, PoisonError};
 

@@ -1,4 +1,7 @@
 //! Calls that become tasks: which calls get one, how it is created, and the future it runs in.
+//!
+//! A task is not part of a request's future and does not keep its server alive. It is bounded in number and time,
+//! dropped when it is cancelled, and ends with the last handle of the server.
 
 mod modern;
 mod running;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,10 +17,10 @@ use crate::completion::Reference;
 use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::prompt::{GetPromptResult, Prompt};
-use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri};
+use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
+use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri, reader};
 use crate::scopes::{Guarded, Scopes};
-use crate::tool::{CallToolResult, Tool, ToolError};
+use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
 
 type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
 
@@ -51,7 +50,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_tools(move |offered| offered.tool(tool, state, handler))
+        self.of_tools(move |offered| offered.add_tool(NewTool::typed(tool, state, handler)))
     }
 
     /// Adds a tool whose handler builds its results, as
@@ -63,7 +62,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_tools(move |offered| offered.content_tool(tool, state, handler))
+        self.of_tools(move |offered| offered.add_tool(NewTool::content(tool, state, handler)))
     }
 
     /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool)
@@ -74,15 +73,14 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_tools(move |offered| offered.raw_tool(tool, state, handler))
+        self.of_tools(move |offered| offered.add_tool(NewTool::raw(tool, state, handler)))
     }
 
     /// Removes a tool. Running calls of it continue.
     pub fn without_tool(self, name: impl Into<String>) -> Self {
         let name = name.into();
-        self.of_tools(move |offered| match offered.tools.remove(&name) {
-            true => Ok(()),
-            false => Err(BuildError::tool(name, MISSING)),
+        self.of_tools(move |offered| {
+            if offered.tools.remove(&name) { Ok(()) } else { Err(BuildError::tool(name, MISSING)) }
         })
     }
 
@@ -94,7 +92,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_resources(move |offered| offered.resource(resource, state, handler))
+        let reader = reader(state, move |state, _uri, context| handler(state, context));
+        self.of_resources(move |offered| offered.add_resource(resource, reader))
     }
 
     /// Adds a family of resources, as [`ServerBuilder::resource_template`](crate::ServerBuilder::resource_template)
@@ -106,15 +105,18 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_resources(move |offered| offered.resource_template(template, state, handler))
+        self.of_resources(move |offered| offered.add_template(template, reader(state, handler)))
     }
 
     /// Removes a resource. Subscriptions to it stay, and receive updates that the server sends.
     pub fn without_resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
-        self.of_resources(move |offered| match offered.resources.remove(&uri) {
-            true => Ok(()),
-            false => Err(BuildError::resource(uri, MISSING)),
+        self.of_resources(move |offered| {
+            if offered.resources.remove(&uri) {
+                Ok(())
+            } else {
+                Err(BuildError::resource(uri, MISSING))
+            }
         })
     }
 
@@ -138,7 +140,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_prompts(move |offered| offered.prompt(prompt, state, handler))
+        self.of_prompts(move |offered| offered.add_prompt(NewPrompt::typed(prompt, state, handler)))
     }
 
     /// Adds a prompt whose arguments are listed by hand, as
@@ -149,7 +151,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
         let state = self.state.clone();
-        self.of_prompts(move |offered| offered.raw_prompt(prompt, state, handler))
+        self.of_prompts(move |offered| offered.add_prompt(NewPrompt::raw(prompt, state, handler)))
     }
 
     /// Removes a prompt with its completions.

@@ -292,10 +292,7 @@ impl Connection {
                 self.config.max_calls
             )));
         }
-        let mut modern = match is_modern {
-            true => Some(called.take_modern()?),
-            false => None,
-        };
+        let mut modern = if is_modern { Some(called.take_modern()?) } else { None };
         let meta = match &mut modern {
             Some(modern) => std::mem::take(&mut modern.others),
             None => called.take_meta(),

@@ -1,4 +1,6 @@
 //! One task: its data, and the stages it goes through (`working` ⇄ `input_required` → one of the final stages).
+//!
+//! It is reported by a value that is watched, not by messages: a slow listener misses steps, and never the end.
 
 mod together;
 

@@ -3,10 +3,11 @@
 //!
 //! A record holds the whole state of a task. So a change to a task that runs elsewhere is made to the state that was
 //! read, by the same transitions as for local tasks, and written if nothing else was written meanwhile.
+//!
+//! A log of events or a queue of requests beside the record would be a second form of the same state.
 
 mod record;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -294,10 +295,4 @@ pub(super) fn refused(error: &TaskStoreError) -> ErrorObject {
 fn busy() -> ErrorObject {
     let problem = "the task is changed all the time: try again later";
     ErrorObject::new(ErrorObject::INTERNAL, problem)
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(formatter)
-    }
 }

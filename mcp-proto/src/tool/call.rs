@@ -1,6 +1,8 @@
 //! One tool and its calls: checks arguments, runs the handler, and adapts results to clients.
+//!
+//! A failure keeps its structured content only if the output schema allows it. Two official clients validate failures
+//! against that schema, too, and throw: the model would never see the error.
 
-use std::fmt;
 use std::future::{Future, ready};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -39,6 +41,7 @@ pub(crate) struct Started {
 pub(super) struct Registered {
     pub(super) tool: Tool,
     input: CompiledSchema,
+    /// `None` also if results are trusted to fit a schema that this build cannot judge by.
     output: Option<CompiledSchema>,
     /// Results are checked against `output`.
     checked: bool,
@@ -54,8 +57,10 @@ impl Registered {
         let enforced = schema::enforced(&tool.input_schema, &tool.handler_checked)?;
         let input = CompiledSchema::of_arguments(enforced)?;
         let mirrored = schema::params_to_publish(&tool.input_schema)?;
-        let output = tool.output_schema.clone();
-        let output = output.map(CompiledSchema::of_results).transpose()?;
+        let output = match tool.output_schema.clone() {
+            Some(schema) if tool.trusted_output => CompiledSchema::of_results_if_possible(schema)?,
+            schema => schema.map(CompiledSchema::of_results).transpose()?,
+        };
         // A result made by hand may not fit its schema. Debug builds, and so the tests, check every result.
         let checked = cfg!(debug_assertions) || !tool.trusted_output;
         Ok(Self { tool, input, output, checked, nulls, handler, mirrored })
@@ -97,9 +102,11 @@ impl Registered {
             result = CallToolResult::from_json(json).with_error();
             result.meta = meta;
         }
-        if let (true, Some(schema)) = (result.is_error, &self.output) {
+        if result.is_error && self.tool.output_schema.is_some() {
             let fits = |json: &RawValue| {
-                serde_json::from_str(json.get()).is_ok_and(|content| schema.surely_fits(&content))
+                let schema = self.output.as_ref();
+                let content = serde_json::from_str(json.get());
+                schema.zip(content.ok()).is_some_and(|(schema, content)| schema.fits(&content))
             };
             result.structured_content = result.structured_content.filter(|json| fits(json));
         }
@@ -198,11 +205,5 @@ pub(super) fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObjec
         None | Some(Value::Null) => Ok(Value::Object(Map::new())),
         Some(arguments @ Value::Object(_)) => Ok(arguments),
         Some(_) => Err(ErrorObject::invalid_params("params.arguments must be an object")),
-    }
-}
-
-impl fmt::Debug for Registered {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Registered").field("tool", &self.tool).finish_non_exhaustive()
     }
 }

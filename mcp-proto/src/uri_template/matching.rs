@@ -5,7 +5,6 @@
 //! one pass from the beginning takes as much as possible at every step while the rest still matches, so it never
 //! backtracks.
 
-use super::UriValue;
 use super::encoding::decode;
 use super::steps::{Parameters, Step, Value};
 
@@ -13,11 +12,12 @@ use super::steps::{Parameters, Step, Value};
 const FITS: u8 = 1;
 /// It matches with the optional part of the first of these steps present.
 const PRESENT: u8 = 2;
-/// After one of the parameters of a [`Step::Parameters`], the rest of the URI matches the rest of the steps.
+/// After one of the parameters of a [`Step::Parameters`], or one of the characters of a [`Step::Value`], the rest of the
+/// URI matches the rest of the steps.
 const INSIDE: u8 = 4;
 
 /// The values of the variables, by their numbers, if the URI matches; absent ones are `None`.
-pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Option<UriValue>>> {
+pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Option<String>>> {
     // Most URIs do not match most templates, and already differ at the beginning or the end.
     let starts = match steps.first() {
         Some(Step::Literal(text)) => uri.starts_with(text.as_str()),
@@ -43,7 +43,7 @@ pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Op
             Step::Mark { skip, .. } => number = *skip,
             Step::Value(value) => {
                 let end = table.end_of_value(number, value, at)?;
-                found.value(value, uri.get(at..end)?)?;
+                found.bind(value.variable, decode(known_range::text(uri, at..end))?)?;
                 at = end;
             }
             Step::Parameters(parameters) => {
@@ -51,7 +51,7 @@ pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Op
             }
         }
     }
-    Some(found.0.into_iter().map(|one| Some(one?.0)).collect())
+    Some(found.0)
 }
 
 /// For each step, and one past the last, and each offset in the URI: the flags above.
@@ -97,7 +97,7 @@ impl<'u> Table<'u> {
 
     fn literal(&mut self, number: usize, text: &str) {
         for at in 0..=self.uri.len() {
-            let rest = self.uri.as_bytes().get(at..).unwrap_or_default();
+            let rest = known_range::items(self.uri.as_bytes(), at..);
             if self.has(number + 1, at + text.len(), FITS) && rest.starts_with(text.as_bytes()) {
                 self.add(number, at, FITS);
             }
@@ -115,19 +115,15 @@ impl<'u> Table<'u> {
     }
 
     fn value(&mut self, number: usize, value: &Value) {
-        let most = value.most.unwrap_or(usize::MAX);
-        // For each offset, the least number of characters of the value that lead from there to a rest that matches.
-        let mut distances = vec![None; self.uri.len() + 1];
         for at in (0..=self.uri.len()).rev() {
             let beyond = value.allowed.end_of_one(self.uri.as_bytes(), at);
-            let beyond = beyond.and_then(|next| distances.get(next).copied().flatten());
-            let beyond: Option<usize> = beyond.map(|distance: usize| distance + 1);
+            let beyond = beyond.is_some_and(|next| self.has(number, next, INSIDE));
             let here = self.has(number + 1, at, FITS);
-            if (here && value.may_be_empty) || beyond.is_some_and(|distance| distance <= most) {
+            if beyond || here && value.may_be_empty {
                 self.add(number, at, FITS);
             }
-            if let Some(distance) = distances.get_mut(at) {
-                *distance = if here { Some(0) } else { beyond };
+            if beyond || here {
+                self.add(number, at, INSIDE);
             }
         }
     }
@@ -156,25 +152,20 @@ impl<'u> Table<'u> {
     /// The end of a value at `at` before the step `next`: the last position at which the optional part of that step is
     /// present, otherwise the last position that matches.
     fn end_of_value(&self, next: usize, value: &Value, at: usize) -> Option<usize> {
-        let most = value.most.unwrap_or(usize::MAX);
         let (mut fitting, mut present) = (None, None);
-        let mut end = at;
-        let mut characters = 0;
+        let mut end = Some(at).filter(|_| value.may_be_empty);
+        let mut beyond = at;
         loop {
-            if characters > 0 || value.may_be_empty {
+            if let Some(end) = end {
                 fitting = self.has(next, end, FITS).then_some(end).or(fitting);
                 present = self.has(next, end, PRESENT).then_some(end).or(present);
             }
-            if characters == most {
-                break;
-            }
-            match value.allowed.end_of_one(self.uri.as_bytes(), end) {
-                Some(beyond) => end = beyond,
-                None => break,
-            }
-            characters += 1;
+            let Some(one) = value.allowed.end_of_one(self.uri.as_bytes(), beyond) else {
+                return present.or(fitting);
+            };
+            beyond = one;
+            end = Some(one);
         }
-        present.or(fitting)
     }
 }
 
@@ -187,52 +178,32 @@ struct One<'u> {
 }
 
 impl Parameters {
-    /// The parameter whose name begins at `at`; `None` if it is unknown or its value is too long.
+    /// The parameter whose name begins at `at`, if it is known.
     fn one<'u>(&self, uri: &'u str, at: usize) -> Option<One<'u>> {
         let rest = uri.get(at..)?;
         let bytes = uri.as_bytes();
-        let (number, parameter, value) =
-            self.known.iter().enumerate().find_map(|(number, parameter)| {
-                let behind = rest.strip_prefix(parameter.name.as_str())?;
-                let behind_at = at + parameter.name.len();
-                match behind.strip_prefix('=') {
-                    Some(_) => Some((number, parameter, behind_at + 1)),
-                    // A longer name would continue.
-                    None => self
-                        .allowed
-                        .end_of_one(bytes, behind_at)
-                        .is_none()
-                        .then_some((number, parameter, behind_at)),
-                }
-            })?;
+        let (number, value) = self.known.iter().enumerate().find_map(|(number, parameter)| {
+            let behind = rest.strip_prefix(parameter.name.as_str())?;
+            let behind_at = at + parameter.name.len();
+            // Without a value; a longer name would continue.
+            let ends = || self.allowed.end_of_one(bytes, behind_at).is_none();
+            match behind.strip_prefix('=') {
+                Some(_) => Some((number, behind_at + 1)),
+                None => ends().then_some((number, behind_at)),
+            }
+        })?;
         let mut end = value;
-        let mut characters = 0;
         while let Some(beyond) = self.allowed.end_of_one(bytes, end) {
             end = beyond;
-            characters += 1;
         }
-        if parameter.most.is_some_and(|most| characters > most) {
-            return None;
-        }
-        Some(One { number, value: uri.get(value..end)?, end })
+        Some(One { number, value: known_range::text(uri, value..end), end })
     }
 }
 
-/// The values so far, with the most characters that each may have if it is a prefix.
-struct MatchedValues(Vec<Option<(UriValue, Option<usize>)>>);
+/// The values so far.
+struct MatchedValues(Vec<Option<String>>);
 
 impl MatchedValues {
-    fn value(&mut self, value: &Value, text: &str) -> Option<()> {
-        let found = match value.separator {
-            Some(separator) => {
-                let items = text.split(separator).map(decode);
-                UriValue::List(items.collect::<Option<_>>()?)
-            }
-            None => UriValue::Text(decode(text)?),
-        };
-        self.bind(value.variable, found, value.most)
-    }
-
     /// Reads the parameters at `at` and returns where they end. The table is valid up to their step.
     fn parameters(
         &mut self,
@@ -241,54 +212,36 @@ impl MatchedValues {
         step: usize,
         mut at: usize,
     ) -> Option<usize> {
-        let mut given = vec![Vec::new(); parameters.known.len()];
-        let mut goes_on = table.has(step, at, PRESENT);
-        while goes_on {
+        let mut given = vec![None; parameters.known.len()];
+        let mut is_more = table.has(step, at, PRESENT);
+        while is_more {
             let one = parameters.one(table.uri, at + 1)?;
-            given.get_mut(one.number)?.push(decode(one.value)?);
+            // None may come twice.
+            let slot = given.get_mut(one.number).filter(|slot| slot.is_none())?;
+            *slot = Some(decode(one.value)?);
             at = one.end;
-            goes_on = table.byte(at) == Some(parameters.separator)
+            is_more = table.byte(at) == Some(parameters.separator)
                 && parameters
                     .one(table.uri, at + 1)
                     .is_some_and(|one| table.has(step, one.end, INSIDE));
         }
-        for (parameter, mut values) in parameters.known.iter().zip(given) {
-            let value = match values.len() {
-                0 => continue,
-                _ if parameter.is_list => UriValue::List(values),
-                1 => UriValue::Text(values.pop()?),
-                _ => return None,
-            };
-            self.bind(parameter.variable, value, parameter.most)?;
+        for (parameter, value) in parameters.known.iter().zip(given) {
+            if let Some(value) = value {
+                self.bind(parameter.variable, value)?;
+            }
         }
         Some(at)
     }
 
-    /// Gives a variable its value; `None` if it has a different one, unless one is a prefix of the other.
-    fn bind(&mut self, variable: usize, value: UriValue, most: Option<usize>) -> Option<()> {
+    /// Gives a variable its value; `None` if it has a different one.
+    fn bind(&mut self, variable: usize, value: String) -> Option<()> {
         let slot = self.0.get_mut(variable)?;
-        let Some((known, known_most)) = slot else {
-            *slot = Some((value, most));
-            return Some(());
-        };
-        if *known == value {
-            // The value that is not a prefix is the longer one.
-            *known_most = known_most.zip(most).map(|(one, other)| one.max(other));
-            return Some(());
+        match slot {
+            Some(known) => (*known == value).then_some(()),
+            None => {
+                *slot = Some(value);
+                Some(())
+            }
         }
-        if is_prefix(&value, most, known) {
-            return Some(());
-        }
-        is_prefix(known, *known_most, &value).then(|| *slot = Some((value, most)))
-    }
-}
-
-/// Whether `value` is the prefix of `whole` with `most` characters.
-fn is_prefix(value: &UriValue, most: Option<usize>, whole: &UriValue) -> bool {
-    match (value, most, whole) {
-        (UriValue::Text(value), Some(most), UriValue::Text(whole)) => {
-            whole.starts_with(value.as_str()) && value.chars().count() == most
-        }
-        _ => false,
     }
 }

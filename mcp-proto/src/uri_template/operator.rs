@@ -49,7 +49,7 @@ impl Operator {
         }
     }
 
-    /// The separator between the values of variables, and between the items of an exploded one.
+    /// The separator between the values of variables.
     pub(super) fn separator(self) -> char {
         match self {
             Self::Simple | Self::Reserved | Self::Fragment => ',',

@@ -2,7 +2,7 @@
 
 use super::encoding::{encode, triplet};
 use super::operator::Operator;
-use super::{Modifier, TemplatePart, UriTemplate, UriTemplateError, Variable, variables_of};
+use super::{TemplatePart, UriTemplate, UriTemplateError, variables_of};
 
 /// Reads a template, or returns where it is invalid.
 pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
@@ -10,7 +10,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
         let most = UriTemplate::MAX_BYTES;
         return refuse(
             text.floor_char_boundary(most),
-            format!("the text goes on; a template has at most {most} bytes, not {}", text.len()),
+            format!(
+                "the text is too long; a template has at most {most} bytes, not {}",
+                text.len()
+            ),
         );
     }
     let mut parts = Vec::new();
@@ -93,42 +96,23 @@ fn expression(body: &str, offset: usize) -> Result<TemplatePart, UriTemplateErro
     }
     let operator = Operator::of(first);
     let mut at = offset + usize::from(operator.is_some());
-    let mut variables = Vec::new();
-    let list = body.get(at - offset..).unwrap_or_default();
-    for text in list.split(',') {
-        variables.push(variable(text, at)?);
-        at += text.len() + 1;
-    }
-    Ok(TemplatePart::Expression(operator.unwrap_or(Operator::Simple), variables))
-}
-
-fn variable(text: &str, offset: usize) -> Result<Variable, UriTemplateError> {
-    let name = text.split([':', '*']).next().unwrap_or(text);
-    check_name(name, offset)?;
-    let modifier = text.get(name.len()..).unwrap_or_default();
-    let modifier = match modifier.strip_prefix(':') {
-        None if modifier.is_empty() => Modifier::None,
-        None if modifier == "*" => Modifier::Explode,
-        None => {
+    let mut names = Vec::new();
+    for text in known_range::text(body, at - offset..).split(',') {
+        let name = text.split([':', '*']).next().unwrap_or(text);
+        check_name(name, at)?;
+        if name.len() < text.len() {
             return refuse(
-                offset + name.len() + 1,
-                "`*` ends a variable; put a comma or `}` behind it",
+                at + name.len(),
+                format!(
+                    "`{{{body}}}` is of level 4 of RFC 6570, and levels 1 to 3 are supported: names of variables with \
+                     commas between them, after none or one of `+ # . / ; ? &`"
+                ),
             );
         }
-        Some(number) => match number.parse() {
-            // The form is checked, too, since `parse` accepts a sign and leading zeros.
-            Ok(most @ 1..=9999) if number.starts_with(|c| matches!(c, '1'..='9')) => {
-                Modifier::Prefix(most)
-            }
-            _ => {
-                return refuse(
-                    offset + name.len() + 1,
-                    "a prefix is a number from 1 to 9999 and nothing else, as in `{name:3}`",
-                );
-            }
-        },
-    };
-    Ok(Variable { name: name.to_owned(), modifier })
+        names.push(name.to_owned());
+        at += text.len() + 1;
+    }
+    Ok(TemplatePart::Expression(operator.unwrap_or(Operator::Simple), names))
 }
 
 /// The rule `varname` of RFC 6570 §2.3.

@@ -1,8 +1,8 @@
 //! A template as a list of steps that a URI must match.
 
+use super::TemplatePart;
 use super::encoding::{Charset, normalise};
 use super::operator::Operator;
-use super::{Modifier, TemplatePart, Variable};
 
 /// The next part that a URI must have.
 #[derive(Debug, Clone)]
@@ -24,10 +24,6 @@ pub(super) struct Value {
     pub(super) variable: usize,
     pub(super) allowed: Charset,
     pub(super) may_be_empty: bool,
-    /// The most characters, if it is a prefix.
-    pub(super) most: Option<usize>,
-    /// The separator between the items, if it is a list.
-    pub(super) separator: Option<char>,
 }
 
 /// Parameters with names.
@@ -47,8 +43,6 @@ pub(super) struct Parameter {
     pub(super) name: String,
     /// The number of the variable among the names of the template.
     pub(super) variable: usize,
-    pub(super) most: Option<usize>,
-    pub(super) is_list: bool,
 }
 
 /// The steps of a template with these names of variables.
@@ -61,7 +55,7 @@ pub(super) fn compile(parts: &[TemplatePart], names: &[String]) -> Vec<Step> {
                 steps.push(parameters(*operator, variables, names));
             }
             TemplatePart::Expression(operator, variables) => {
-                let later = parts.get(number + 1..).unwrap_or_default();
+                let later = known_range::items(parts, number + 1..);
                 values(&mut steps, *operator, variables, names, later);
             }
         }
@@ -69,18 +63,16 @@ pub(super) fn compile(parts: &[TemplatePart], names: &[String]) -> Vec<Step> {
     steps
 }
 
-fn parameters(operator: Operator, variables: &[Variable], names: &[String]) -> Step {
+fn parameters(operator: Operator, variables: &[String], names: &[String]) -> Step {
     let separator = operator.separator();
-    let known = variables.iter().map(|variable| Parameter {
-        name: normalise(&variable.name).into_owned(),
-        variable: number_of(variable, names),
-        most: most(variable),
-        is_list: variable.modifier == Modifier::Explode,
+    let known = variables.iter().map(|name| Parameter {
+        name: normalise(name).into_owned(),
+        variable: number_of(name, names),
     });
     Step::Parameters(Parameters {
         first: ascii(operator.first().unwrap_or(separator)),
         separator: ascii(separator),
-        // Commas for lists that are not exploded.
+        // Commas for values that are lists to those who read them.
         allowed: if operator == Operator::Parameter {
             Charset::unreserved().with(',')
         } else {
@@ -93,7 +85,7 @@ fn parameters(operator: Operator, variables: &[Variable], names: &[String]) -> S
 fn values(
     steps: &mut Vec<Step>,
     operator: Operator,
-    variables: &[Variable],
+    variables: &[String],
     names: &[String],
     later: &[TemplatePart],
 ) {
@@ -106,8 +98,7 @@ fn values(
     // A fragment is present or absent as a whole; in `{/…}` and `{.…}` each variable is.
     let is_each_optional = matches!(operator, Operator::Label | Operator::Path);
     let end = steps.len() + 2 * variables.len();
-    for (number, variable) in variables.iter().enumerate() {
-        let is_list = variable.modifier == Modifier::Explode;
+    for (number, name) in variables.iter().enumerate() {
         match operator.first() {
             Some(mark) if is_each_optional || number == 0 => steps.push(Step::Mark {
                 mark: ascii(mark),
@@ -116,19 +107,12 @@ fn values(
             _ if number > 0 => steps.push(Step::Literal(separator.into())),
             _ => {}
         }
+        let is_last = number + 1 == variables.len();
         steps.push(Step::Value(Value {
-            variable: number_of(variable, names),
-            allowed: if is_list {
-                allowed.with(separator)
-            } else if number + 1 < variables.len() {
-                // Otherwise the position of a value would depend on those before it: `..` could be one label or two.
-                allowed.without(separator)
-            } else {
-                allowed
-            },
+            variable: number_of(name, names),
+            // Otherwise the position of a value would depend on those before it: `..` could be one label or two.
+            allowed: if is_last { allowed } else { allowed.without(separator) },
             may_be_empty: operator.first().is_some(),
-            most: most(variable),
-            separator: is_list.then_some(separator),
         }));
     }
 }
@@ -144,15 +128,8 @@ fn without_what_comes(allowed: Charset, later: &[TemplatePart]) -> Charset {
     ['?', '#'].into_iter().filter(|mark| comes(*mark)).fold(allowed, Charset::without)
 }
 
-fn number_of(variable: &Variable, names: &[String]) -> usize {
-    names.iter().position(|name| *name == variable.name).unwrap_or(usize::MAX)
-}
-
-fn most(variable: &Variable) -> Option<usize> {
-    match variable.modifier {
-        Modifier::Prefix(most) => Some(most),
-        Modifier::None | Modifier::Explode => None,
-    }
+fn number_of(name: &String, names: &[String]) -> usize {
+    names.iter().position(|known| known == name).unwrap_or(usize::MAX)
 }
 
 /// The byte of an operator's mark or separator, which are ASCII.

@@ -1,19 +1,15 @@
 //! Matching URIs against templates: the reverse of expansion, its rules, its bounds.
 
-use mcp_proto::{UriTemplate, UriValue, Variables};
+use mcp_proto::{UriTemplate, Variables};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// The values as `name=value`, lists in brackets.
+/// The values as `name=value`.
 fn matched(template: &str, uri: &str) -> Option<String> {
     let values = template.parse::<UriTemplate>().unwrap().match_uri(uri)?;
-    let values = values.iter().map(|(name, value)| match value {
-        UriValue::Text(text) => format!("{name}={text}"),
-        UriValue::List(items) => format!("{name}=[{}]", items.join("|")),
-        UriValue::Map(_) => panic!("no maps are matched"),
-    });
+    let values = values.iter().map(|(name, value)| format!("{name}={value}"));
     Some(values.collect::<Vec<_>>().join(" "))
 }
 
@@ -60,11 +56,6 @@ fn a_simple_variable_stays_in_its_segment() {
         ("{a}-{b}", "x-y-z", "a=x-y b=z"),
         ("{a}{b}", "xyz", "a=xy b=z"),
         ("{x,y}", "1024,768", "x=1024 y=768"),
-        ("{x:3}", "abc", "x=abc"),
-        ("{x:3}{y}", "abcde", "x=abc y=de"),
-        ("{x:1}", "%E2%82%AC", "x=€"),
-        ("{a*}", "red,green,%2C", "a=[red|green|,]"),
-        ("{a*}", "red", "a=[red]"),
     ]);
     matches_not(&[
         ("a/{id}", "a/"),
@@ -83,8 +74,6 @@ fn a_simple_variable_stays_in_its_segment() {
         ("a/{id}", "a/%ED%A0%80"),
         ("a/{id}", "a/%C0%AF"),
         ("{x,y}", "1024"),
-        ("{x:3}", "abcd"),
-        ("{x:3}/y", "abcd/y"),
     ]);
 }
 
@@ -101,8 +90,6 @@ fn a_reserved_variable_crosses_segments() {
         ("{+path}{/last}", "a/b/c", "path=a/b last=c"),
         ("{+path,x}/here", "/foo/bar,1024/here", "path=/foo/bar x=1024"),
         ("{+path,x}", "a,b,c", "path=a x=b,c"),
-        ("{+path:4}", "/%C3%A9/b", "path=/é/b"),
-        ("{+list*}", "a/b,c", "list=[a/b|c]"),
     ]);
     matches_not(&[
         ("file:///{+path}", "file:///"),
@@ -110,7 +97,6 @@ fn a_reserved_variable_crosses_segments() {
         ("file:///{+path}", "file:///%FF"),
         ("file:///{+path}{?rev}", "file:///a?other=7"),
         ("file:///{+path}{#line}", "file:///a#b#c d"),
-        ("{+path:3}", "/a/b"),
     ]);
 }
 
@@ -122,12 +108,6 @@ fn marked_values_may_be_absent() {
         ("x{/a,b}", "x/1/2", "a=1 b=2"),
         ("x{/a,b}", "x/", "a="),
         ("x{/a,b}", "x//", "a= b="),
-        ("x{/a:1,b}", "x/12", "b=12"),
-        ("x{/a*}", "x", ""),
-        ("x{/a*}", "x/", "a=[]"),
-        ("x{/a*}", "x/1/2%2F3//4", "a=[1|2/3||4]"),
-        ("{/a*,b}", "/1/2/3", "a=[1|2] b=3"),
-        ("{/a*}/end", "/1/end/end", "a=[1|end]"),
         ("{name}{.ext}", "a.tar.gz", "name=a.tar ext=gz"),
         ("{name}{.ext}", "a", "name=a"),
         ("{name}{.ext}", ".bashrc", "name=.bashrc"),
@@ -135,21 +115,17 @@ fn marked_values_may_be_absent() {
         ("x{.a,b}", "x.1024.768", "a=1024 b=768"),
         ("x{.a,b}", "x.1.2.3", "a=1 b=2.3"),
         ("x{.a,b}", "x...", "a= b=."),
-        ("{.a*,b}", ".1.2.3", "a=[1|2] b=3"),
-        ("www{.dom*}", "www.example.com", "dom=[example|com]"),
         ("x{#f}", "x", ""),
         ("x{#f}", "x#", "f="),
         ("x{#f}", "x#a/b?c%23", "f=a/b?c#"),
         ("x{#f,g}", "x#1,2", "f=1 g=2"),
         ("x{#f,g}y", "xy", ""),
-        ("x{#f*}", "x#1,2", "f=[1|2]"),
     ]);
     matches_not(&[
         ("x{/a,b}", "x/1/2/3"),
         ("x{/a}", "x1"),
         ("x{/a}", "x/1?2"),
         ("x{.a}", "x/a"),
-        ("x{.a:2}", "x.abc"),
         ("x{#f,g}", "x#1"),
         ("x{#f}", "x?f"),
     ]);
@@ -170,10 +146,7 @@ fn parameters_come_in_any_order() {
         ("s{?q,qq}", "s?qq=1", "qq=1"),
         ("s{?q.a,q}", "s?q=1&q.a=2", "q.a=2 q=1"),
         ("s{?Stra%C3%9fe}", "s?Stra%c3%9Fe=1", "Stra%C3%9fe=1"),
-        ("s{?q*}", "s?q=1", "q=[1]"),
-        ("s{?q*,r}", "s?q=1&r=2&q=3&q", "q=[1|3|] r=2"),
         ("s{?list}", "s?list=red,green", "list=red,green"),
-        ("s{?q:2}", "s?q=a%20", "q=a "),
         ("s?fixed=yes{&x,y}", "s?fixed=yes&y=2&x=1", "x=1 y=2"),
         ("s?fixed=yes{&x,y}", "s?fixed=yes", ""),
         ("s{?a}&fixed=yes", "s?a=1&fixed=yes", "a=1"),
@@ -181,7 +154,6 @@ fn parameters_come_in_any_order() {
         ("s{?a}{#f}", "s?a=1#2", "a=1 f=2"),
         ("s{;p,q}", "s;q=1;p", "p= q=1"),
         ("s{;p,q}/{r}", "s;q=1/2", "q=1 r=2"),
-        ("s{;p*}", "s;p=1;p=2", "p=[1|2]"),
         ("s{;p}(x)", "s;p=1,2(x)", "p=1,2"),
         ("s{;p}(x)", "s;p(x)", "p="),
         ("s{;p}{?q}", "s?q=1", "q=1"),
@@ -200,7 +172,6 @@ fn parameters_come_in_any_order() {
         ("s{?q,lang}", "s?q=%FF"),
         ("s{?q,lang}", "s?q=1#f"),
         ("s{?q}", "s?qq=1"),
-        ("s{?q:2}", "s?q=abc"),
         ("s?fixed=yes{&x}", "s?x=1&fixed=yes"),
         ("s{;p}", "s;p=a/b"),
         ("s{;p}", "s;p=a:b"),
@@ -212,26 +183,8 @@ fn parameters_come_in_any_order() {
 
 #[test]
 fn a_variable_has_one_value() {
-    matches(&[
-        ("{a}/{a}", "x/x", "a=x"),
-        ("{/a:1,a}", "/v/value", "a=value"),
-        ("{a}/{a:2}", "value/va", "a=value"),
-        ("{a:2}/{a:4}", "va/valu", "a=valu"),
-        ("{a:9}/{a}/{a:9}", "va/va/va", "a=va"),
-        ("{a:2}/{a:2}/{a}", "va/va/value", "a=value"),
-        ("{a}{?a}", "x", "a=x"),
-    ]);
-    matches_not(&[
-        ("{a}/{a}", "x/y"),
-        ("{/a:1,a}", "/w/value"),
-        ("{a}/{a:2}", "value/v"),
-        ("{a:2}/{a:2}", "va/vb"),
-        ("{a:2}/{a:4}/{a}", "va/va/value"),
-        ("{a:2}/{a}/{a:5}", "va/va/value"),
-        ("{a}{?a}", "x?a=y"),
-        ("{a}{?a*}", "x?a=x"),
-        ("s{?a,a}", "s?a=1&a=1"),
-    ]);
+    matches(&[("{a}/{a}", "x/x", "a=x"), ("{a}{?a}", "x", "a=x")]);
+    matches_not(&[("{a}/{a}", "x/y"), ("{a}{?a}", "x?a=y"), ("s{?a,a}", "s?a=1&a=1")]);
 }
 
 #[test]
@@ -254,16 +207,10 @@ fn no_uri_makes_matching_explode() {
     };
     for (piece, count, unit) in [
         ("{vN}", 63, "a"),
-        ("{vN:9}", 63, "%C3%A9"),
         ("{+vN}", 63, "/"),
-        ("{vN*}", 63, "a,"),
         ("a{vN}", 63, "a"),
         ("{+vN},", 63, "a,"),
         ("{.vN}", 63, ".a"),
-        ("{/vN*}", 63, "/a"),
-        ("{#vN*}", 63, "#,"),
-        ("{&v*}", 63, "&v=a"),
-        ("{;v*}{.wN}", 31, ";v=1.1"),
     ] {
         let text = many(piece, count) + "{?end}";
         let template: UriTemplate = text.parse().unwrap();
@@ -325,16 +272,12 @@ fn filled() -> impl Strategy<Value = (String, Variables)> {
 
 /// A piece of a template that may stand anywhere before a query, with a value that its expansion can give back; `N` is
 /// for the number of the piece.
-fn piece() -> impl Strategy<Value = (&'static str, Option<UriValue>)> {
-    let text = |form: &'static str| form.prop_map(|text| Some(UriValue::from(text)));
-    let items = |form: &'static str| vec(form, 1..4).prop_map(|items| Some(UriValue::from(items)));
+fn piece() -> impl Strategy<Value = (&'static str, Option<String>)> {
     prop_oneof![
         (select(vec!["a", "/", ".", "-", "a.a"]), Just(None)),
-        (select(vec!["{vN}", "{vN:2}"]), text("[a./é-]{1,4}")),
-        (select(vec!["{.vN}", "{/vN}", "{/vN:3}"]), text("[a./é-]{0,4}")),
-        (select(vec!["{.vN}", "{/vN}", "{/vN*}", "{.vN*}"]), Just(None)),
-        (Just("{vN*}"), items("[a./,-]{1,3}")),
-        (select(vec!["{/vN*}", "{.vN*}"]), items("[a./,-]{0,3}")),
+        (Just("{vN}"), "[a./é-]{1,4}".prop_map(Some)),
+        (select(vec!["{.vN}", "{/vN}"]), "[a./é-]{0,4}".prop_map(Some)),
+        (select(vec!["{.vN}", "{/vN}"]), Just(None)),
     ]
 }
 
@@ -361,7 +304,7 @@ proptest! {
         }
         if let Some(value) = query {
             text += "{?q}";
-            variables.extend(value.map(|value| ("q", UriValue::from(value))));
+            variables.extend(value.map(|value| ("q", value)));
         }
         let template: UriTemplate = text.parse().unwrap();
         let uri = template.expand(&variables);

@@ -31,7 +31,7 @@ pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
         Err(OpenError::Damaged { reason, .. }) => {
             say(&format!("the file is damaged: {reason}"))?;
             say(RESTORE)?;
-            say("nothing of it can be read: 1 problem")?;
+            say("it cannot be read at all: 1 problem")?;
             return Ok(ExitCode::from(DAMAGED));
         }
         opened => opened?,

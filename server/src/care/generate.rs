@@ -12,7 +12,7 @@ use crate::generate;
 /// What a universe is made from, and what becomes of it.
 #[derive(Debug, Clone, Args)]
 pub struct GenerateArgs {
-    /// Any text; digits alone are a number, up to 4294967295 and without a zero in front. A random one by default,
+    /// Any text; digits alone are a number, up to 4294967295 and without a leading zero. A random one by default,
     /// which is printed on stderr.
     #[arg(long)]
     seed: Option<String>,
@@ -28,10 +28,10 @@ pub struct GenerateArgs {
     /// How many systems, 1 to 50; as many as the style has by default.
     #[arg(long, value_name = "N")]
     systems: Option<u64>,
-    /// Makes it a universe of this name in the data directory.
+    /// Creates a universe of this name in the data directory.
     #[arg(long)]
     name: Option<String>,
-    /// The id that it gets there; a random one by default.
+    /// Its id there; a random one by default.
     #[arg(long, requires = "name")]
     id: Option<UniverseId>,
 }
@@ -46,7 +46,7 @@ impl GenerateArgs {
         let recipe = recipe.map_err(|findings| CareError::Recipe(options(&findings)))?;
         let shown = recipe.to_value();
         // A closed stderr is ignored.
-        let _ = writeln!(io::stderr().lock(), "made from {shown}");
+        let _ = writeln!(io::stderr().lock(), "generated from {shown}");
         let state = recipe.universe();
         let state = state.map_err(|findings| CareError::Recipe(findings.to_string()))?;
         let Some(name) = name else {

@@ -1,4 +1,7 @@
 //! `migrate`: universes from one store to another, and back, also while servers write to the one they come from.
+//!
+//! Both sides are read through the port, not as tables: so it works between any two adapters, and compares what the
+//! servers would read.
 
 mod copy;
 mod source;

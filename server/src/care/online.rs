@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use service_host::apart;
+use service_host::run_blocking;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
@@ -114,7 +114,7 @@ impl Online {
         let (reader, mut writer) = stream.into_split();
         let mut line = Vec::new();
         BufReader::new(reader.take(MAX_LINE)).read_until(b'\n', &mut line).await?;
-        let done = match apart(move || read(&line)).await.map_err(io::Error::other)? {
+        let done = match run_blocking(move || read(&line)).await.map_err(io::Error::other)? {
             Ok(request) => self.take(request).await,
             Err(wrong) => Err(wrong),
         };

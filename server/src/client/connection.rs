@@ -22,7 +22,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use service_host::apart;
+use service_host::run_blocking;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
@@ -118,12 +118,12 @@ impl Connection {
     /// Opens the directory itself. Waits for another process that is just releasing it or beginning to serve it.
     async fn alone(dir: &Path) -> Result<Self, ClientError> {
         let at = dir.to_owned();
-        let looked = apart(move || is_present(&at)).await;
+        let looked = run_blocking(move || is_present(&at)).await;
         looked.map_err(io::Error::other)??;
         let start = Instant::now();
         loop {
             let at = dir.to_owned();
-            let opened = apart(move || SqliteStore::open(&at, Options::default()));
+            let opened = run_blocking(move || SqliteStore::open(&at, Options::default()));
             match opened.await.map_err(io::Error::other)? {
                 Ok(store) => return Self::here(store),
                 Err(OpenError::InUse { .. }) if start.elapsed() < PATIENCE => {
@@ -155,7 +155,7 @@ impl Connection {
     pub(super) async fn close(self) -> Result<(), ClientError> {
         if let Way::Here(here) = self.way {
             here.service.close().await;
-            let closed = apart(move || here.store.close()).await;
+            let closed = run_blocking(move || here.store.close()).await;
             closed.map_err(io::Error::other)?;
         }
         Ok(())

@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "COMMAND|FILE|-")]
     commands: Vec<String>,
 
-    /// Does all commands or none of them; at most 1,000.
+    /// Applies all commands or none of them; at most 1,000.
     #[arg(long)]
     atomic: bool,
 
@@ -41,8 +41,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     expect: Option<u64>,
 
-    /// An idempotency key: within 24 hours the same commands under the same key are done once. The second command has
-    /// KEY.2, and so on.
+    /// An idempotency key: within 24 hours the same commands under the same key are applied once. The second command
+    /// has KEY.2, and so on.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 

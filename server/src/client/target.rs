@@ -113,7 +113,7 @@ fn authorization(common: &Common) -> Result<Option<HeaderValue>, ClientError> {
             read_token(file).map_err(|problem| ClientError::Given(problem.to_string()))?
         }
         (None, Some(name)) => std::env::var(name).map_err(|_| {
-            ClientError::Given(format!("--token-env: there is no environment variable {name}"))
+            ClientError::Given(format!("--token-env: the environment variable {name} is not set"))
         })?,
         (None, None) => return Ok(None),
     };

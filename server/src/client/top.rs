@@ -21,7 +21,7 @@ const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 
 #[derive(Debug, Clone, Args)]
 pub struct Arguments {
-    /// How many seconds to look before figures are shown, and between them.
+    /// How many seconds are measured before figures are shown, and between them.
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
     interval: f64,
 

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// The universe's id.
     id: UniverseId,
 
-    /// Begins after this revision; 0 is the whole history. By default with what happens from now on.
+    /// Begins after this revision; 0 is the whole history. By default it begins now.
     #[arg(long, value_name = "N")]
     after: Option<u64>,
 

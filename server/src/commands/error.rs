@@ -85,7 +85,7 @@ pub enum ServiceError {
     },
     /// The universe has outgrown its limit.
     #[error(
-        "universe {id} has outgrown the limit of {max} bytes: it takes only what makes it smaller, such as removing bodies or \
+        "universe {id} has outgrown the limit of {max} bytes: it accepts only what makes it smaller, such as removing bodies or \
          records, or putting a smaller state"
     )]
     Grown {
@@ -101,7 +101,9 @@ pub enum ServiceError {
     #[error("the store is unavailable; nothing has changed")]
     Unavailable,
     /// The store failed during a write. The change may have been made.
-    #[error("the store failed in between; read the universe to see whether the change was made")]
+    #[error(
+        "the store failed while it wrote; read the universe to see whether the change was made"
+    )]
     Uncertain,
     /// An internal error. The log has the details.
     #[error("internal error; the server's log has the details")]

@@ -3,6 +3,9 @@
 //!
 //! In a shared store, others write, too. An append that succeeds proves that the state was current. A request that
 //! appends nothing is answered from a state that was checked after the request arrived.
+//!
+//! A writer that has answered many jobs lets those clients ask again before it goes to the disk with the first of them.
+//! Otherwise one commit in two would be nearly empty, and all would wait for it.
 
 mod append;
 mod refresh;

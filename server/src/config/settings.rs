@@ -159,7 +159,7 @@ fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, FileOpti
         let Some(arg) = options(command).find(known) else {
             let names = options(command).filter_map(Arg::get_long);
             let hint = universe_core::nearest::hint(&name, names);
-            let problem = format!("there is no option {name:?}{hint}");
+            let problem = format!("unknown option {name:?}{hint}");
             return Err(wrong(Some(line), problem));
         };
         let values = values(arg, &value)

@@ -38,12 +38,9 @@ pub(super) fn tool() -> Tool {
         "focus": { "type": "string", "description": "One body or group." },
         "time": { "type": "number" },
     });
-    Tool::new(
-        "draw_universe",
-        "Look at a universe: an image of what circles what, seen from above.",
-    )
-    .with_annotations(hints(true, false))
-    .with_input_schema(arguments_schema(&properties, &["universeId"]))
+    Tool::new("draw_universe", "Look at a universe: an image of what orbits what, seen from above.")
+        .with_annotations(hints(true, false))
+        .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }
 
 pub(super) async fn call(

@@ -1,5 +1,9 @@
 //! Which scopes a caller of MCP needs for what it wants. A refusal names the universe that was asked for, whether it is
 //! there or not.
+//!
+//! This is judged by the request alone, before anything is read. Lists and hints cannot be judged so: the command
+//! service that such a caller's handlers get sees only the caller's universes, and a mistake in judging finds nothing
+//! either.
 
 use mcp_proto::{Context, Scopes, ServerBuilder, Wanted};
 use serde_json::{Map, Value};

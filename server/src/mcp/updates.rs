@@ -10,6 +10,12 @@
 //!
 //! Nothing is computed as long as no client has subscribed. Commands that became durable together cause one
 //! notification.
+//!
+//! Subscribers learn what differs, not what was commanded. Which entities a command touches follows from the state, and
+//! two persistent states are compared in the time of what they do not share. So the answer is exact, and a new command
+//! needs no line in a table.
+//!
+//! `universe://` also shows revisions and times. Reported with every command, it would be a subscription to everything.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! The view of a universe inside a conversation: a page of MCP Apps that draws the results of tools.
+//!
+//! It repeats the chart in JavaScript, in 200 lines: a client shows it in a frame without network, and a compiled
+//! module or a picture for each frame would be larger and slower.
 
 use mcp_proto::{ServerBuilder, UiResource};
 

@@ -1,4 +1,7 @@
 //! Who may do what over REST: the same rule as over MCP.
+//!
+//! Answers to reads state what the caller may do: the header `Allow` leaves out what its scopes or `--read-only` would
+//! refuse (RFC 9110 §10.2.1), so that a page can disable it without trying.
 
 use http::{HeaderValue, Method, Response, header, request};
 use mcp_proto::http::authorize::{Denied, Refusal};

@@ -12,7 +12,6 @@ use http::{Response, StatusCode, request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 use mcp_proto::budget::{Client, Held, Kind};
-use mcp_proto::http::LongStream;
 use serde_json::json;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -110,7 +109,6 @@ impl Rest {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers
             .insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-        response.extensions_mut().insert(LongStream);
         Ok(response)
     }
 }

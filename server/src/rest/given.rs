@@ -51,7 +51,7 @@ pub(super) fn read_replacement(
     meter: &Meter,
     strictness: Strictness,
 ) -> Result<(UniverseBody, Findings), Failure> {
-    let (mut members, state) = match read::apart(body, "state", meter) {
+    let (mut members, state) = match read::split_off(body, "state", meter) {
         Some((members, state)) => (members, Some(state)),
         None => match read::json(body, meter)? {
             Value::Object(members) => (members, None),

@@ -26,7 +26,7 @@ fn document() -> Value {
         "info": {
             "title": "universe-server",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "Simulated star systems over REST; the same server speaks MCP at /mcp.",
+            "summary": "Simulated star systems over REST; the same server offers MCP at /mcp.",
             "description": "Each GET may be asked as HEAD. Answers of 1 KiB and more are compressed for clients that accept \
                             gzip. Where the server asks callers for a token, it is a bearer token with the scopes read, \
                             write or admin.",

@@ -170,7 +170,7 @@ pub(super) fn value(text: &[u8], meter: &Meter) -> Result<Value, String> {
 
 /// The members of a body, with the text of one of them instead of its value. `None` if the body is malformed or is not
 /// an object with that member. [`json`] reports the error.
-pub(super) fn apart<'t>(
+pub(super) fn split_off<'t>(
     body: &'t [u8],
     member: &str,
     meter: &Meter,

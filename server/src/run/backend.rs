@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use service_host::apart;
+use service_host::run_blocking;
 use tokio::task::JoinHandle;
 use universe_core::State;
 
@@ -96,7 +96,7 @@ impl Backend {
             let _late = tokio::time::timeout(LEAVE_TIME, leave).await;
         }
         if let Some(store) = self.store
-            && let Err(error) = apart(move || store.close()).await
+            && let Err(error) = run_blocking(move || store.close()).await
         {
             tracing::error!(%error, "the store was not closed");
         }
@@ -106,7 +106,7 @@ impl Backend {
 /// Opens the store outside the runtime's threads, because opening may include recovery after a crash.
 async fn open_embedded(dir: &Path) -> Result<SqliteStore, RunError> {
     let dir = dir.to_owned();
-    let opened = apart(move || SqliteStore::open(&dir, Options::default())).await;
+    let opened = run_blocking(move || SqliteStore::open(&dir, Options::default())).await;
     Ok(opened.map_err(io::Error::other)??)
 }
 

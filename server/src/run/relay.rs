@@ -3,6 +3,10 @@
 //!
 //! The client outlives its servers. When one ends, what was running is answered as such, and the client's handshake and
 //! its subscriptions are repeated to the next one.
+//!
+//! It is not a client of the library. The lines have another client's ids, era and answers; a client in between would
+//! negotiate its own era, number requests differently and send some twice. The relay reads only what it must repeat to
+//! the next server.
 
 mod lines;
 mod memory;

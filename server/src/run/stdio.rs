@@ -4,6 +4,9 @@
 //! to it. When it ends, because its client was closed, one of the others becomes the holder and the rest relay to that
 //! one. A server that listens comes first: a process that serves one client gives it the directory and relays to it.
 //! Their clients only see an error for requests that were running at that moment.
+//!
+//! A daemon in the background would be left behind by its client, and to refuse the second client would be a nuisance.
+//! Because a server that listens gets the directory, a supervisor can restart it while clients are open.
 
 use std::io;
 use std::time::Duration;

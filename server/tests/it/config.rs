@@ -90,9 +90,9 @@ async fn a_server_is_started_from_a_file_and_verbs_find_it_there() {
 #[tokio::test]
 async fn what_a_file_cannot_mean_is_reported_with_its_line() {
     let rows = [
-        ("\nlistne = \"localhost:1\"", 2, "there is no option \"listne\"; did you mean listen?"),
-        ("demo = true\n[server]\nlisten = 1", 2, "there is no option \"server\""),
-        ("config = \"other\"", 1, "there is no option \"config\""),
+        ("\nlistne = \"localhost:1\"", 2, "unknown option \"listne\"; did you mean listen?"),
+        ("demo = true\n[server]\nlisten = 1", 2, "unknown option \"server\""),
+        ("config = \"other\"", 1, "unknown option \"config\""),
         ("demo = true\n\nlisten = \"nowhere\"", 3, "such as 127.0.0.1:3001 or localhost:3001"),
         ("demo = \"perhaps\"", 1, "not a boolean"),
         ("demo = 1.5", 1, "true or false was expected"),

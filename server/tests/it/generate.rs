@@ -163,7 +163,7 @@ async fn the_command_line_says_what_is_wrong_and_draws_a_seed() {
         assert!(told.stderr.contains(&expected), "{}", told.stderr);
     }
     let drawn = verb(dir.path(), &["generate", "--systems", "1"]).await;
-    let (_, told) = drawn.stderr.split_once("made from ").unwrap();
+    let (_, told) = drawn.stderr.split_once("generated from ").unwrap();
     let recipe: Value = serde_json::from_str(told.trim()).unwrap();
     let seed = recipe["seed"].as_str().unwrap();
     let again = done(dir.path(), &["generate", "--seed", seed, "--systems", "1"]).await;

@@ -35,7 +35,8 @@ pub struct EndpointArgs {
     #[arg(long, value_delimiter = ',', value_name = "HOST")]
     pub allowed_host: Vec<String>,
 
-    /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
+    /// A web origin besides loopback whose pages may call the server, such as `https://app.example`; * for any.
+    /// Repeatable.
     #[arg(long, value_delimiter = ',', value_name = "URL")]
     pub allowed_origin: Vec<String>,
 

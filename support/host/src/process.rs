@@ -1,4 +1,9 @@
 //! Process settings of a server with untrusted clients: the allocator, file descriptors, threads.
+//!
+//! The C library's allocator keeps what was freed, for each thread: a server that held 400 MiB for an attacker kept 580
+//! MiB afterwards. mimalloc gives it back, and on Linux C code uses it, too: the C library reserves 64 MiB of address
+//! space for each thread that allocates. Huge pages are off: clearing 2 MiB delays other requests, and a few bytes in
+//! use keep a whole page.
 
 use std::cell::Cell;
 use std::hint::black_box;

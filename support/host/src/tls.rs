@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The options of HTTPS.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Tls {
-    /// Speaks HTTPS with the certificate in this file (PEM), followed by those between it and its authority. It is read
+    /// Uses HTTPS with the certificate in this file (PEM), followed by those between it and its authority. It is read
     /// again when it changes.
     #[arg(long, value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,

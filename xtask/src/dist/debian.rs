@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::Release;
 use crate::tools::Tool;
-use crate::{Result, root};
+use xtask::{Result, root};
 
 const CARGO_DEB: Tool = Tool { name: "cargo-deb", version: "3.8.0" };
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::{DEADLINE, Release, digest};
-use crate::{Result, process, root};
+use xtask::{Result, process, root};
 
 /// The template of the formula. Words between `@` are replaced.
 const FORMULA: &str = "packaging/homebrew/universe-server.rb";

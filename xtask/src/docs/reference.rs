@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::Result;
-use crate::process::Server;
-use crate::programs::judged;
-use crate::servers::Shown;
+use xtask::Result;
+use xtask::process::Server;
+use xtask::programs::judged;
+use xtask::servers::Shown;
 
 /// The servers, with the arguments for MCP beyond those of [`Shown`].
 const SERVERS: [(&str, &[&str]); 4] = [

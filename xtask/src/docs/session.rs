@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::block::{How, blocks};
-use crate::{Result, process, programs, root, target};
+use xtask::{Result, process, programs, root, target};
 
 /// The time limit for the commands of one page.
 const DEADLINE: Duration = Duration::from_secs(120);

@@ -7,10 +7,10 @@ use std::io::{self, Read as _};
 use serde_json::Value;
 
 use super::PAGES;
-use crate::install::mirror;
-use crate::programs::cargo;
 use crate::tools::Tool;
-use crate::{Result, root, say, target};
+use xtask::install::mirror;
+use xtask::programs::cargo;
+use xtask::{Result, root, say, target};
 
 const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4" };
 
@@ -29,8 +29,7 @@ pub(super) fn build() -> Result<bool> {
     if !book.status()?.success() {
         return Ok(false);
     }
-    let mut api =
-        cargo(&["doc", "--locked", "--no-deps", "-p", "mcp-proto", "--features", "oauth"]);
+    let mut api = cargo(&["doc", "--locked", "--no-deps", "-p", "mcp-proto"]);
     if !api.status()?.success() {
         return Ok(false);
     }

@@ -1,6 +1,6 @@
 //! The table of clients with their scenarios, and all cases that follow from it.
 
-use crate::install::Toolbox;
+use xtask::install::Toolbox;
 
 /// A test scenario for a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +171,7 @@ mod tests {
         assert!(!suffixes.iter().any(|suffix| suffix.starts_with("sdk-v1-modern")));
         for client in &CLIENTS {
             assert!(
-                crate::root().join("xtask/interop").join(client.script).is_file(),
+                xtask::root().join("xtask/interop").join(client.script).is_file(),
                 "{}",
                 client.script
             );

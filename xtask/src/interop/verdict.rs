@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::case::Case;
-use crate::process::Finished;
+use xtask::process::Finished;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -41,8 +41,8 @@ impl Verdict {
     }
 
     /// A missing client is reported as skipped on a developer's machine, and as a failure in CI.
-    pub(super) fn without(missing: &str, ci: bool) -> Self {
-        if ci {
+    pub(super) fn without(missing: &str, is_ci: bool) -> Self {
+        if is_ci {
             Self::Failed(missing.to_owned())
         } else {
             Self::Skipped(format!("{missing} (set CI=true to make this a failure)"))

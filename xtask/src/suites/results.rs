@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::Result;
+use xtask::Result;
 
 /// What a suite tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn results_are_found_by_folder_and_a_broken_one_is_an_error() {
-        let folder = crate::target().join(format!("xtask-results-{}", std::process::id()));
+        let folder = xtask::target().join(format!("xtask-results-{}", std::process::id()));
         let write = |name: &str, text: &str| {
             let own = folder.join(name);
             fs::create_dir_all(&own).expect("folder");

@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::excused::EXCUSED;
 use super::results::{self, SuiteSubject};
 use super::verdict::{Verdict, judge};
-use crate::Result;
-use crate::install::Installed;
-use crate::process as child;
+use xtask::Result;
+use xtask::install::Installed;
+use xtask::process as child;
 
 /// The time limit for one run. It usually takes about two minutes, plus 30 s for each scenario that hangs.
 const RUN_DEADLINE: Duration = Duration::from_secs(1200);

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::record::session::Session;
 use crate::record::{Key, Recorder};
+use crate::sse::is_event_stream;
 use crate::sse::{Decoder, Frame as Said, MAX_EVENT_BYTES};
 use crate::target::Body;
 use crate::transcript::Era;
-use crate::wire::is_event_stream;
 
 /// Whose answer it is, and to what.
 pub(super) struct Watch {

@@ -1,4 +1,7 @@
 //! Classifies a request by its headers alone, before its body is read.
+//!
+//! What a session negotiated counts, not the version that its later requests name, as long as that is one with
+//! sessions: clients in use name another one.
 
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, request};

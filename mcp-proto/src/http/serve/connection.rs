@@ -4,13 +4,13 @@ use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, Either};
 use futures_util::stream::FuturesUnordered;
-use http::{Method, Request, Response, Version};
+use http::{Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -21,9 +21,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::ServeConfig;
-use super::begun::Begun;
-use super::handover::chunked::Chunked;
-use super::handover::{ForHyper, Handover, is_long};
+use super::ahead::AheadStream;
 use super::handshake::Opening;
 use super::http2;
 use super::stall::Socket;
@@ -70,24 +68,16 @@ where
 {
     let mut seat = admitted.connection.lane.seat();
     // Boxed, because a task is as large as the largest value that it ever holds.
-    let mut served = Serving(Box::pin(async move {
+    let mut served: BoxFuture<'static, ()> = Box::pin(async move {
         let begun = Instant::now();
         let opened = open(stream, &opening, &admitted, &mut closing, &config);
-        let (version, stream) = Box::pin(opened).await?;
-        drop(opening);
-        serve(version, stream, begun, admitted, service, closing, config).await
-    }));
-    let mut poll = move |context: &mut std::task::Context<'_>| {
-        while let Some(next) = ready!(served.0.as_mut().poll(context)) {
-            served = next;
+        if let Some((version, stream)) = Box::pin(opened).await {
+            drop(opening);
+            serve(version, stream, begun, admitted, service, closing, config).await;
         }
-        Poll::Ready(())
-    };
-    poll_fn(move |context| seat.poll(context, &mut poll))
+    });
+    poll_fn(move |context| seat.poll(context, |context| served.as_mut().poll(context)))
 }
-
-/// What a connection does, and what it does after that. So the memory of the first is free when it begins the second.
-struct Serving(BoxFuture<'static, Option<Self>>);
 
 /// The stream for HTTP, and which version its client speaks; `None` if the connection ends before.
 async fn open(
@@ -96,7 +86,7 @@ async fn open(
     admitted: &Admitted,
     closing: &mut watch::Receiver<bool>,
     config: &ServeConfig,
-) -> Option<(Version, Begun)> {
+) -> Option<(Version, AheadStream)> {
     let opened = async {
         let socket = Socket::new(socket, config.write_timeout);
         let shaken = tokio::time::timeout(config.handshake_timeout, opening.shake(socket));
@@ -111,7 +101,7 @@ async fn open(
                 return None;
             }
         };
-        match tokio::time::timeout(config.header_timeout, Begun::read(stream)).await {
+        match tokio::time::timeout(config.header_timeout, AheadStream::read(stream)).await {
             Ok(Ok(begun)) => Some(begun),
             Ok(Err(error)) => {
                 tracing::debug!(%error, "a connection ended with an error");
@@ -134,17 +124,16 @@ async fn open(
     }
 }
 
-/// Serves a stream by HTTP. The client's first contact was at `since`. Returns what is left to do when a response
-/// leaves hyper.
+/// Serves a stream by HTTP. The client's first contact was at `since`.
 fn serve<S, B>(
     version: Version,
-    stream: Begun,
+    stream: AheadStream,
     since: Instant,
     admitted: Admitted,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
-) -> impl Future<Output = Option<Serving>> + Send
+) -> impl Future<Output = ()> + Send
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
@@ -154,29 +143,19 @@ where
     let tracking = Arc::clone(&admitted.connection);
     // HTTP/1 has no streams: hyper writes one answer after the other.
     let in_streams = http2::IS_SPOKEN && version == Version::HTTP_2;
-    let handover = Handover::new(Arc::clone(stream.head()));
-    let leaving = Arc::clone(&handover);
+    let client = stream.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = tracking.begin();
         let peer = tracking.peer.clone();
         let of_stream = in_streams.then(|| peer.clone());
-        // Others have no chunks, or no body.
-        let may_leave = request.version() == Version::HTTP_11 && request.method() != Method::HEAD;
-        let leaving = may_leave.then(|| Arc::clone(&leaving));
         request.extensions_mut().insert(peer);
         let answer = service.call(request);
         async move {
             answer.await.map(|response| {
-                let leaving = leaving.filter(|_| is_long(&response));
-                let (mut head, body) = response.into_parts();
-                let body = match (of_stream, leaving) {
-                    (Some(peer), _) => ForHyper::Stays(Tracked::in_chunks(body, running, peer)),
-                    (None, None) => ForHyper::Stays(Tracked::whole(body, running)),
-                    (None, Some(handover)) => {
-                        handover.begin(Tracked::whole(body, running), &mut head.headers)
-                    }
-                };
-                Response::from_parts(head, body)
+                response.map(|body| match of_stream {
+                    Some(peer) => Tracked::in_chunks(body, running, peer),
+                    None => Tracked::whole(body, running),
+                })
             })
         }
     });
@@ -212,32 +191,33 @@ where
         // The time before its first byte counts.
         let mut quiet =
             (1..CHECKS).take_while(|checks| every * *checks <= since.elapsed()).count() as u32;
-        let body = loop {
-            let mut left = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
-                Poll::Ready(ended) => Poll::Ready(ended.map(|()| None)),
-                Poll::Pending => match handover.taken() {
-                    Some(body) => Poll::Ready(Ok(Some(body))),
-                    None => Poll::Pending,
-                },
+        loop {
+            let mut ended = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
+                Poll::Pending if !in_streams && activity.running() > 0 => {
+                    let left = client.poll_left(context);
+                    left.map(|()| {
+                        tracing::debug!("a client left before its answer was complete");
+                        Ok(())
+                    })
+                }
+                ended => ended,
             });
             let signal = tokio::select! {
                 biased;
-                left = &mut left => match left {
-                    Ok(Some(body)) => break body,
-                    Ok(None) => return None,
-                    Err(error) => {
+                ended = &mut ended => {
+                    if let Err(error) = ended {
                         // The client is nearly always the cause: it disconnected or did not send HTTP.
                         tracing::debug!(%error, "a connection ended with an error");
-                        return None;
                     }
-                },
+                    return;
+                }
                 signal = signals.select_next_some() => signal,
             };
             let shuts_down = match signal {
                 Signal::Close => true,
                 Signal::GiveWay => {
                     tracing::debug!("an idle connection was closed: others need its place");
-                    return None;
+                    return;
                 }
                 Signal::Check => {
                     signals.push(Box::pin(check()));
@@ -248,7 +228,7 @@ where
                     // The client has sent nothing, or did not disconnect when asked to.
                     if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
                         tracing::debug!("a connection was closed: it sent no request in time");
-                        return None;
+                        return;
                     }
                     // In HTTP/1 this closes it, even in the middle of a head; in HTTP/2 the client has to close it.
                     quiet == CHECKS
@@ -260,19 +240,7 @@ where
                     Either::Right(http2) => Pin::new(&mut **http2).graceful_shutdown(),
                 }
             }
-        };
-        drop(signals);
-        let Either::Left(connection) = connection else {
-            return None;
-        };
-        let stream = connection.into_parts().io.into_inner().into_stream();
-        Some(Serving(Box::pin(async move {
-            let _admitted = admitted;
-            if let Err(error) = Chunked::new(stream, *body).await {
-                tracing::debug!(%error, "a connection ended with an error");
-            }
-            None
-        })))
+        }
     }
 }
 

@@ -1,4 +1,8 @@
 //! The step on a connection before HTTP, such as a TLS handshake.
+//!
+//! The library has the place for TLS, and the embedder the TLS. A handshake has to be bounded in time, count as a
+//! connection, and be closed like an idle one, which only the accept loop can do. An embedder behind a proxy pays
+//! nothing for it.
 
 use std::future::Future;
 use std::io;

@@ -13,7 +13,7 @@ use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 
 use super::ServeConfig;
-use super::begun::Begun;
+use super::ahead::AheadStream;
 use super::lane::Lane;
 use streams::Streams;
 
@@ -24,7 +24,7 @@ pub(super) const IS_SPOKEN: bool = true;
 const MAX_STREAM_BUFFER: usize = 64 * 1024;
 
 /// A connection by which a service is called.
-pub(super) type Connection<S> = http2::Connection<TokioIo<Begun>, S, Streams>;
+pub(super) type Connection<S> = http2::Connection<TokioIo<AheadStream>, S, Streams>;
 
 /// The connection on a stream whose client speaks this version.
 ///
@@ -32,11 +32,11 @@ pub(super) type Connection<S> = http2::Connection<TokioIo<Begun>, S, Streams>;
 /// What it was given, when that is not HTTP/2.
 pub(super) fn serve<S, B>(
     version: Version,
-    stream: Begun,
+    stream: AheadStream,
     service: S,
     config: &ServeConfig,
     lane: &Lane,
-) -> Result<Connection<S>, (Begun, S)>
+) -> Result<Connection<S>, (AheadStream, S)>
 where
     S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,

@@ -3,6 +3,8 @@
 //! A runtime polls what was woken in order. Where ten thousand streams of one client become ready together, all clients
 //! that come after them wait for all of them. Here only as many tasks of a client stand in the runtime's queue as it
 //! has workers; the others wait in the client's own queue, so a processor is shared by clients and not by tasks.
+//!
+//! Clients behind a trusted proxy share their proxy's connections and cannot be distinguished here.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -238,10 +240,7 @@ mod tests {
         let mut was_polled = false;
         poll_fn(|context| {
             context.waker().wake_by_ref();
-            match std::mem::replace(&mut was_polled, true) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
-            }
+            if std::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
     }

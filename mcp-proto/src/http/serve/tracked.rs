@@ -60,8 +60,7 @@ impl Stream {
     }
 }
 
-/// Any error of a body.
-pub(super) type BodyError = Box<dyn Error + Send + Sync>;
+type BodyError = Box<dyn Error + Send + Sync>;
 
 impl<B> Body for Tracked<B>
 where

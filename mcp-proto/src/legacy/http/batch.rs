@@ -8,7 +8,7 @@ use http::{Extensions, Response, StatusCode, request};
 use super::calls::Calls;
 use super::exchange::Step;
 use super::{Entered, Legacy};
-use crate::apart::apart;
+use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Held, Kind, Over};
 use crate::call::Called;
 use crate::http::answer::{accepted, json};
@@ -181,17 +181,14 @@ impl Legacy {
         if answers.is_empty() {
             return Ok(accepted());
         }
-        let status = match any {
-            true => StatusCode::OK,
-            false => StatusCode::BAD_REQUEST,
-        };
+        let status = if any { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let turn = client.turn().await;
-        let written = apart(move || {
+        let written = blocking::run(move || {
             let body = ResponseBody::answers(&answers, held.0);
             drop((answers, turn));
             body
         });
-        let body = written.await.ok_or_else(|| {
+        let body = written.await.map_err(|NotDone| {
             let problem = "the answers could not be written".to_owned();
             let error = ErrorObject::new(ErrorObject::INTERNAL, problem);
             Rejection::Message(StatusCode::INTERNAL_SERVER_ERROR, error)

@@ -1,5 +1,12 @@
 //! Legacy calls that share one stream: one call, or those of a batch. A task drives them and writes their messages to
 //! the stream, whether or not a connection reads it.
+//!
+//! A body that owned the call, as in the modern era, would be simpler. But a call has to outlive its connection, a
+//! newer connection may replace one whose end went unnoticed, and a body that is not polled could not pass its call on.
+//! A quiet call needs neither task nor ring.
+//!
+//! A client that reconnects gets an event with an id at once (2025-11-25), though there is nothing to report: clients
+//! in use forget their last id when they reconnect, and would have none if this connection broke, too.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;

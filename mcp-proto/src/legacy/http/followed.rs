@@ -1,5 +1,8 @@
 //! Subscriptions of a session that were made with another process. The server is asked about each as when it was made,
 //! so that it can begin to follow the resource before updates are sent from here.
+//!
+//! An update between a subscription elsewhere and the moment this process learns of it would be missed. So the stream
+//! reports once that each such resource may have changed: too often is harmless, never is not.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;

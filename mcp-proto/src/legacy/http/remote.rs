@@ -1,4 +1,8 @@
 //! Resumes a stream of calls that another process runs, or has run.
+//!
+//! The process that finds the stream of a dead one ends it. Each request without an answer gets an error, which is
+//! written to the log, so that another reader gets the same. Whether to make the call again is the client's decision:
+//! no one knows how far it came.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +20,7 @@ use super::events::CONNECTED;
 use super::refusal::Refusal;
 use super::{Legacy, events};
 use crate::budget::{Client, Held, Kind};
-use crate::http::answer::open_stream;
+use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
 use crate::http::sse::KEEP_ALIVE;
@@ -92,7 +96,7 @@ impl Legacy {
             session,
             last,
         };
-        Ok(open_stream(ResponseBody::events(stream::unfold(remote, |mut remote| async move {
+        Ok(event_stream(ResponseBody::events(stream::unfold(remote, |mut remote| async move {
             let event = remote.next().await?;
             Some((event, remote))
         }))))

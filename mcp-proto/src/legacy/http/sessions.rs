@@ -1,4 +1,7 @@
 //! The endpoint's access to the session store: in bounded time, and at intervals for sessions in use.
+//!
+//! The use of a session is written once in 15 seconds, and otherwise only read: a write for each request would be a
+//! commit for each `ping`.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

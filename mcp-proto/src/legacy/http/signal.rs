@@ -37,18 +37,12 @@ impl Signal {
     pub(super) fn poll_given(&self, context: &Context<'_>) -> Poll<()> {
         // Before the check, so that a signal that is given after it wakes this task.
         self.waiting.register(context.waker());
-        match self.is_given() {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
+        if self.is_given() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Ready once for all times that it was given since it was last ready.
     pub(super) fn poll_taken(&self, context: &Context<'_>) -> Poll<()> {
         self.waiting.register(context.waker());
-        match self.given.swap(false, Ordering::AcqRel) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
+        if self.given.swap(false, Ordering::AcqRel) { Poll::Ready(()) } else { Poll::Pending }
     }
 }

@@ -1,4 +1,11 @@
 //! GET: the messages of a legacy session outside of its calls, and the resumption of a stream that lost its connection.
+//!
+//! A `Last-Event-ID` of a call that is not kept gets 400, that of a GET stream a new stream. 404 would say that the
+//! session is gone. A lost call must be reported, or its client waits in vain; a GET stream carries news, and clients
+//! in use give it up after a few refusals.
+//!
+//! The stream asks the session store what to send whenever its session changed, and sends nothing until it knows: of
+//! two subscriptions made at once, the store alone knows the order.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -18,7 +25,7 @@ use super::sessions::{Held, Hold};
 use super::streams::{Audience, Opened, Reader, Standalone};
 use super::{Legacy, events, session_id};
 use crate::budget::{self, Client, Kind};
-use crate::http::answer::open_stream;
+use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::head;
 use crate::http::rejection::Rejection;
@@ -281,7 +288,7 @@ async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNo
 /// `comment`: sends a comment at once, so that the head of the response reaches the client.
 fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
     let reader = reader.opened_by(comment.then_some(CONNECTED));
-    open_stream(reader.into_body())
+    event_stream(reader.into_body())
 }
 
 /// The event after which the client wants to continue. An empty id counts as none: event streams use it to reset the

@@ -1,4 +1,7 @@
 //! Makes a batch durable once, even if the store cannot tell whether a write succeeded.
+//!
+//! A write whose answer was lost may have succeeded. It is sent again unchanged: the id of its last command at the
+//! head, or the entry at its place, shows it. So it is done once, or reported as unknown.
 
 use std::collections::HashMap;
 use std::time::Duration;

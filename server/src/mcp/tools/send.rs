@@ -36,17 +36,17 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "command": catalog::command_schema(),
         "result": result_schema(),
-        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse if it is at another revision." },
+        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse if the universe is at another revision." },
         "idempotencyKey": {
             "type": "string",
-            "description": "A new text for each change: a retry with the same is answered as before, for 24 hours.",
+            "description": "A new text for each change. A retry with the same text is answered as before, for 24 hours.",
         },
     });
     Tool::new(
         "send_universe_command",
         "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the \
          updated revision and time, the events, and the changes: each entity that was created or changed, and the ids \
-         that went. A small universe is in it whole, as `nextState`. A refused command changes \
+         that were removed. For a small universe it also has the whole state, as `nextState`. A refused command changes \
          nothing, and the error says why.",
     )
     .with_title("Change a universe")
@@ -130,7 +130,7 @@ fn result_schema() -> Value {
         "type": "string",
         "enum": ResultForm::WORDS,
         "description": "How much to answer: `events` alone, all `changes`, or the whole `state`. Each has the updated \
-                        revision and time and the events. By default what is short.",
+                        revision and time and the events. By default the changes, and a small state.",
     })
 }
 

@@ -86,8 +86,8 @@ pub(super) fn tool() -> Tool {
     Tool::new(
         "get_universe_state",
         "Read a universe: bodies by id under `stars` (each with `parentId` and `children`), `rootIds`, `groups`, belts, \
-         fields, disks, nebulae, and the simulation `time` in seconds. Without further arguments it is the whole state, \
-         which can be large: ask for less with `select`, or in pages with `limit` and `cursor`.",
+         fields, disks, nebulae, and the simulation `time` in seconds. Without further arguments the answer is the whole \
+         state, which can be large: ask for less with `select`, or in pages with `limit` and `cursor`.",
     )
     .with_title("Read a universe")
     .with_ui(view::URI)

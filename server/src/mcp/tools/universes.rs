@@ -98,7 +98,7 @@ pub(super) fn create_tool() -> Tool {
         "state": { "type": "object", "description": "A whole state, instead of `from`." },
         "fork": {
             "type": "object",
-            "description": "A copy of a universe, as it is or was.",
+            "description": "Copies a universe, as it is or was.",
             "properties": { "universeId": universe_schema(), "revision": { "type": "integer" } },
             "required": ["universeId"],
             "additionalProperties": false,
@@ -106,7 +106,7 @@ pub(super) fn create_tool() -> Tool {
         "generate": generate_schema(),
         "idempotencyKey": { "type": "string" },
     });
-    Tool::new("create_universe", "Make a universe, empty by default, and get its id.")
+    Tool::new("create_universe", "Create a universe, empty by default. The answer has its id.")
         .with_annotations(hints(false, false))
         .with_input_schema(arguments_schema(&properties, &["name"]))
 }
@@ -114,7 +114,7 @@ pub(super) fn create_tool() -> Tool {
 fn generate_schema() -> Value {
     json!({
         "type": "object",
-        "description": "At random; the same seed gives the same.",
+        "description": "At random; the same seed gives the same universe.",
         "properties": {
             "seed": {},
             "preset": { "enum": Preset::ALL.map(Preset::name) },

@@ -21,13 +21,13 @@ pub(super) fn schemas() -> Value {
     let mut schemas = json!({
         "Failure": {
             "type": "object",
-            "description": "Why a request was not done.",
+            "description": "Why a request failed.",
             "properties": {
                 "error": { "type": "string", "description": "One sentence for people." },
                 "findings": { "type": "array", "items": schema("Finding"), "description": "Everything that is wrong with the body." },
                 "code": { "type": "string", "description": "Why the universe refused a command." },
                 "events": { "type": "array", "items": schema("Event") },
-                "revision": { "type": "integer", "description": "The present revision, where another one was expected." },
+                "revision": { "type": "integer", "description": "The current revision, if another one was expected." },
                 "oldest": { "type": "integer", "description": "The oldest revision that is kept." },
             },
             "required": ["error"],
@@ -50,7 +50,7 @@ pub(super) fn schemas() -> Value {
             "properties": { "name": name(), "state": schema("State") },
         },
         "Commands": {
-            "description": "One command, or a list of which all are done or none.",
+            "description": "One command, or a list that is applied as a whole or not at all.",
             "anyOf": [
                 schema("Command"),
                 { "type": "array", "items": schema("Command"), "minItems": 1, "maxItems": MAX_COMMANDS },
@@ -62,7 +62,7 @@ pub(super) fn schemas() -> Value {
                 "revision": { "type": "integer" },
                 "time": { "type": "number", "description": "Simulated seconds." },
                 "events": { "type": "array", "items": schema("Event") },
-                "changes": { "type": "object", "description": "Each entity that was made or changed, whole, and the ids that went." },
+                "changes": { "type": "object", "description": "Each entity that was created or changed, whole, and the ids that were removed." },
                 "nextState": schema("State"),
                 "warnings": { "type": "array", "items": schema("Finding") },
             },
@@ -91,7 +91,7 @@ pub(super) fn schemas() -> Value {
         },
         "Ok": {
             "type": "object",
-            "properties": { "ok": { "const": true }, "uptime": { "type": "integer", "description": "Seconds." }, "copies": { "type": "integer", "minimum": 1, "description": "How many copies the engine keeps of what it acknowledges, where it says so." } },
+            "properties": { "ok": { "const": true }, "uptime": { "type": "integer", "description": "Seconds." }, "copies": { "type": "integer", "minimum": 1, "description": "How many copies the store keeps of each entry, if known." } },
             "required": ["ok"],
         },
         "Version": {
@@ -162,7 +162,7 @@ fn universe() -> Value {
             "createdAt": { "type": "string", "format": "date-time" },
             "updatedAt": { "type": "string", "format": "date-time" },
             "revision": { "type": "integer" },
-            "warnings": { "type": "array", "items": schema("Finding"), "description": "What was taken although it is odd." },
+            "warnings": { "type": "array", "items": schema("Finding"), "description": "What is odd and was accepted." },
             "generate": schema("Recipe"),
             "error": { "type": "string", "description": "Why its state cannot be read." },
         },
@@ -173,9 +173,9 @@ fn universe() -> Value {
 fn recipe() -> Value {
     json!({
         "type": "object",
-        "description": "What a universe is made from: the same recipe makes the same state everywhere.",
+        "description": "What a universe is generated from: the same recipe gives the same state everywhere.",
         "properties": {
-            "seed": { "type": ["string", "number"], "description": "Drawn if absent." },
+            "seed": { "type": ["string", "number"], "description": "Random if absent." },
             "preset": { "enum": Preset::ALL.map(Preset::name) },
             "style": { "enum": Style::ALL.map(Style::name) },
             "scale": { "enum": Scale::ALL.map(Scale::name) },
@@ -225,11 +225,11 @@ pub(super) fn parameters() -> Value {
         },
         "ifMatch": {
             "name": "If-Match", "in": "header", "schema": { "type": "string", "examples": ["\"12\"", "*"] },
-            "description": "The entity tag of the revision that is meant; another one is answered with 412.",
+            "description": "The entity tag of the expected revision; if the universe is at another one, the answer is 412.",
         },
         "ifNoneMatch": {
             "name": "If-None-Match", "in": "header", "schema": { "type": "string", "examples": ["\"12\""] },
-            "description": "Entity tags that the client has; where one is current, the answer is 304.",
+            "description": "Entity tags that the client has; if one is current, the answer is 304.",
         },
         "idempotencyKey": {
             "name": "Idempotency-Key", "in": "header", "schema": { "type": "string", "pattern": format!("^[!-~]{{1,{}}}$", CommandId::MAX_KEY) },
@@ -243,7 +243,7 @@ pub(super) fn headers() -> Value {
     json!({
         "ETag": { "schema": text, "description": "Of the revision." },
         "Link": { "schema": text, "description": "The next page, with `rel=\"next\"`; absent on the last." },
-        "Location": { "schema": text, "description": "The path of what was made." },
+        "Location": { "schema": text, "description": "The path of what was created." },
         "Retry-After": { "schema": { "type": "integer" }, "description": "Seconds." },
     })
 }
@@ -257,15 +257,15 @@ pub(super) fn responses() -> Value {
     };
     json!({
         "Malformed": failure("Something is wrong with the request; the sentence says what would be right."),
-        "NotFound": failure("There is no such universe or revision; the nearest ones are named."),
+        "NotFound": failure("The universe or revision does not exist; the error names the nearest ones."),
         "Gone": failure("This revision is no longer kept."),
         "Stale": failure("The universe is at another revision than If-Match names."),
-        "TooLarge": failure("The body, or what would become of the universe, is too large."),
+        "TooLarge": failure("The body, or the resulting universe, is too large."),
         "NotJson": failure("The Content-Type is not application/json, or the body is compressed."),
         "Refused": failure("The universe refuses the command, or the Idempotency-Key was used with another body."),
         "Otherwise": failure(
-            "401 and 403 of callers who may not, 405, 408 of bodies that do not arrive, 429 of clients that hold too much, \
-             503 and 507 of a server that cannot now, 500.",
+            "401 and 403 for callers without permission, 405, 408 for bodies that do not arrive, 429 for clients that use \
+             their share, 503 and 507 for a server that has no room at the moment, 500.",
         ),
     })
 }

@@ -11,8 +11,8 @@ pub(super) fn all() -> Value {
     json!({
         "/health": { "get": get("getHealth", "How long the server has been up.", "Ok") },
         "/livez": { "get": get("isAlive", "Whether the server runs.", "Ok") },
-        "/readyz": { "get": get("isReady", "Whether its store answers; else 503.", "Ok") },
-        "/version": { "get": get("getVersion", "The program, and the revisions of MCP that it speaks.", "Version") },
+        "/readyz": { "get": get("isReady", "Whether its store answers, else 503.", "Ok") },
+        "/version": { "get": get("getVersion", "The program, and the MCP revisions that it supports.", "Version") },
         "/metrics": { "get": metrics() },
         super::PATH: { "get": described() },
         "/universes": { "get": list(), "post": create() },
@@ -97,7 +97,11 @@ fn count(name: &str, default: u64, most: u64, of: &str) -> Value {
 }
 
 fn cursor() -> Value {
-    query("cursor", &json!({ "type": "string" }), "The one of the Link header of the page before.")
+    query(
+        "cursor",
+        &json!({ "type": "string" }),
+        "The cursor in the Link header of the previous page.",
+    )
 }
 
 fn number(name: &str, description: &str) -> Value {
@@ -111,7 +115,7 @@ fn get(id: &str, summary: &str, body: &str) -> Value {
 
 fn metrics() -> Value {
     let content = json!({ "application/openmetrics-text": { "schema": { "type": "string" } } });
-    Operation::new("getMetrics", "The figures of the server, for Prometheus.")
+    Operation::new("getMetrics", "The metrics of the server, for Prometheus.")
         .answering("200", response("Figures.", &content, &[]))
         .done()
 }
@@ -131,7 +135,7 @@ fn list() -> Value {
                 "limit",
                 universes::DEFAULT_LIMIT as u64,
                 universes::MAX_LIMIT as u64,
-                "Universes of a page.",
+                "Universes per page.",
             ),
             cursor(),
             query("view", &view, "`summary` leaves the states out."),
@@ -142,7 +146,7 @@ fn list() -> Value {
 }
 
 fn create() -> Value {
-    Operation::new("createUniverse", "Makes a universe.")
+    Operation::new("createUniverse", "Creates a universe.")
         .taking(&[part("parameters", "idempotencyKey")])
         .sending("NewUniverse")
         .giving("201", "The universe.", &schema("Universe"), &["ETag", "Location"])
@@ -178,7 +182,7 @@ fn replace() -> Value {
 fn delete() -> Value {
     Operation::new("deleteUniverse", "Deletes a universe with its history, for good.")
         .taking(&[part("parameters", "ifMatch")])
-        .answering("204", json!({ "description": "It is gone." }))
+        .answering("204", json!({ "description": "Deleted." }))
         .failing(&OF_ONE)
         .failing(&[("412", "Stale")])
         .done()
@@ -244,7 +248,7 @@ fn past() -> Value {
     Operation::new("getHistory", "Commands with their events, the oldest first, a page at a time.")
         .taking(&[
             number("after", "Those after this revision; the latest by default."),
-            count("limit", history::DEFAULT_LIMIT, history::MAX_LIMIT, "Entries of a page."),
+            count("limit", history::DEFAULT_LIMIT, history::MAX_LIMIT, "Entries per page."),
         ])
         .giving("200", "A page.", &schema("History"), &["Link"])
         .failing(&OF_ONE)
@@ -258,10 +262,7 @@ fn outline() -> Value {
         "getTree",
         "What orbits what, and what is in which group, as indented text, a page at a time.",
     )
-    .taking(&[
-        count("limit", tree::DEFAULT_LIMIT, tree::MAX_LIMIT, "Entities of a page."),
-        cursor(),
-    ])
+    .taking(&[count("limit", tree::DEFAULT_LIMIT, tree::MAX_LIMIT, "Entities per page."), cursor()])
     .answering(
         "200",
         response("A page; all pages are of one revision.", &content, &["ETag", "Link"]),
@@ -279,7 +280,7 @@ fn undo() -> Value {
         "additionalProperties": false,
     });
     let content = json!({ "application/json": { "schema": body } });
-    Operation::new("undo", "Sets the state back to that of a revision, as a new one.")
+    Operation::new("undo", "Sets the state back to that of a revision, as a new revision.")
         .taking(&[part("parameters", "ifMatch")])
         .with("requestBody", json!({ "required": true, "content": content }))
         .giving("200", "The universe.", &schema("Universe"), &["ETag"])
@@ -296,5 +297,5 @@ const OF_ONE: [(&str, &str); 2] = [("400", "Malformed"), ("404", "NotFound")];
 const WRITING: [(&str, &str); 3] = [("400", "Malformed"), ("413", "TooLarge"), ("415", "NotJson")];
 
 fn unchanged() -> Value {
-    json!({ "description": "It is as the client has it.", "headers": { "ETag": part("headers", "ETag") } })
+    json!({ "description": "Not changed: the client has it.", "headers": { "ETag": part("headers", "ETag") } })
 }

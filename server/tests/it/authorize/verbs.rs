@@ -83,7 +83,7 @@ async fn what_a_verb_lacks_is_said() {
         (format!("list {trusted} --token-env TOKEN"), "the token is not accepted"),
         (
             format!("list {trusted} --token-env NOWHERE"),
-            "--token-env: there is no environment variable NOWHERE",
+            "--token-env: the environment variable NOWHERE is not set",
         ),
         (format!("list {trusted} --token-file nowhere"), "--token-file nowhere: "),
         (format!("send sol {tick} {trusted} --token-file bob"), "write"),

@@ -38,7 +38,7 @@ const ADMIN: &str = "admin";
 pub struct Asking {
     /// A file whose first line is a bearer token; callers with it may do everything. To listen beyond loopback one of
     /// --token-file, --auth-token-file, --oauth-issuer and --allow-anyone is needed; on loopback every local program
-    /// may call without one. Never asked for on stdin and stdout.
+    /// may call without one. Not needed on stdin and stdout.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
@@ -47,8 +47,8 @@ pub struct Asking {
     #[arg(long, value_name = "FILE")]
     pub auth_token_file: Option<PathBuf>,
 
-    /// The authorization server whose access tokens (JWT) are taken, as their claim iss names it. Their scopes read,
-    /// write and admin count.
+    /// The authorization server whose access tokens (JWT) are accepted, as their claim iss names it. The scopes read,
+    /// write and admin in them count.
     #[arg(long, value_name = "URL")]
     pub oauth_issuer: Option<String>,
 

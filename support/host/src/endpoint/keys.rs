@@ -23,10 +23,10 @@ const HOW: &str = "make a key with `openssl rand -base64 32`";
 /// The file of keys that servers share, if there is one.
 #[derive(Debug, Clone, Default, Args)]
 pub struct KeysFile {
-    /// A file of keys that all servers behind one address have alike, so that each takes the request states and cursors
-    /// that another has given out: one key in each line, 32 random bytes in base64 or hex (`openssl rand -base64 32`),
-    /// at most four. The first one seals, all open. Others must not be able to read the file. It is read again when it
-    /// changes. Without it, each server has a random key that ends with it.
+    /// A file of keys that all servers behind one address share, so that each accepts the request states and cursors of
+    /// the others: one key in each line, 32 random bytes in base64 or hex (`openssl rand -base64 32`), at most four.
+    /// New ones are sealed with the first key, and all keys open them. Other users must not be able to read the file.
+    /// It is read again when it changes. Without it, each server has a random key until it exits.
     #[arg(long, value_name = "FILE")]
     pub keys_file: Option<PathBuf>,
 }

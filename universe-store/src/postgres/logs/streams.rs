@@ -1,4 +1,7 @@
 //! Streams: events that one node writes in order, and others read on.
+//!
+//! A stream notifies only while it is read elsewhere, since a commit that notifies takes a lock of the whole database.
+//! A reader notes that it reads, then looks; the writer notifies as long as that note is fresh.
 
 use std::sync::Arc;
 use std::time::Duration;

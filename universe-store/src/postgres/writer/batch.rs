@@ -1,4 +1,8 @@
 //! Appends of several universes that share a statement: at most one of each.
+//!
+//! A commit that notifies takes a lock of the whole database, so one notification for each command would cost nine
+//! tenths of the commands a second. What meets another node's write reads the head under the lock that it waited for,
+//! in the same statement, and does not wait for the disk: nodes that write one universe wait for that lock.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::Result;
+use xtask::Result;
 
 /// The time limit for a read or write.
 const DEADLINE: Duration = Duration::from_secs(20);

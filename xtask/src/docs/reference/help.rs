@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::heading;
-use crate::{Result, process};
+use xtask::{Result, process};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{cell, heading, kind, text};
-use crate::Result;
+use xtask::Result;
 
 const VERBS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{rest, text};
-use crate::Result;
+use xtask::Result;
 
 /// The annotations of a tool and their descriptions, in display order.
 const HINTS: [(&str, &str); 3] = [

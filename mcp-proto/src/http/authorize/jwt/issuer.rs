@@ -1,4 +1,7 @@
 //! The keys of an issuer: a text that the embedder replaces, or keys fetched from the issuer.
+//!
+//! A task of its own fetches the keys, not a request. A client that disconnects would otherwise use up the one fetch of
+//! the interval, and could lock out all callers by repeating that.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use http::Version;
 
 use super::ServeConfig;
-use super::begun::Begun;
+use super::ahead::AheadStream;
 use super::lane::Lane;
 
 /// Whether connections can use HTTP/2.
@@ -24,11 +24,11 @@ pub(super) struct Connection<S>(Infallible, PhantomData<fn(S)>);
 /// Always.
 pub(super) fn serve<S>(
     _version: Version,
-    stream: Begun,
+    stream: AheadStream,
     service: S,
     _config: &ServeConfig,
     _lane: &Lane,
-) -> Result<Connection<S>, (Begun, S)> {
+) -> Result<Connection<S>, (AheadStream, S)> {
     Err((stream, service))
 }
 

@@ -153,10 +153,7 @@ impl Mirror {
             if let Some(news) = stream.news() {
                 let texts = news.events.iter().map(|event| event.text.len());
                 bytes = texts.fold(bytes, usize::saturating_add);
-                write.fate = match news.ended {
-                    true => StreamFate::Ended,
-                    false => StreamFate::Open,
-                };
+                write.fate = if news.ended { StreamFate::Ended } else { StreamFate::Open };
                 (write.about, write.first) = (news.about, news.first);
                 write.events = news.events;
                 written.push((session, stream, news.next, news.more));

@@ -1,0 +1,29 @@
+//! Blocking or long work, done on a thread where it delays no other request.
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// The work ended without a result: it panicked, or the runtime is ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the work was not done")]
+pub struct NotDone;
+
+/// Runs `work` on a blocking thread of the runtime, or in place if there is no runtime. Work that has begun continues
+/// when the future is dropped.
+///
+/// # Errors
+/// It panicked, which is logged, or the runtime is ending.
+pub async fn run<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotDone> {
+    let Ok(runtime) = Handle::try_current() else {
+        return Ok(work());
+    };
+    let (done, result) = oneshot::channel();
+    // Boxed, so that the runtime's part of a task is compiled once and not for each kind of work.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(done.send(work())));
+    if let Err(error) = runtime.spawn_blocking(work).await {
+        tracing::error!(%error, "work on a blocking thread was not done");
+    }
+    result.await.map_err(|_| NotDone)
+}
