@@ -69,10 +69,17 @@ const LONG: [(&str, &str); 10] = [
     ("traces", "cargo test --locked -p universe-server --features otlp --test it looking::traces"),
     (
         "lints of streams",
-        "cargo clippy --locked -p universe-store -p universe-server --features nats --all-targets -- -D warnings",
+        "cargo clippy --locked --manifest-path contrib/Cargo.toml --target-dir target -p universe-nats --all-targets -- -D warnings",
+    ),
+    (
+        "lints of servers on streams",
+        "cargo clippy --locked -p universe-server --features nats --all-targets -- -D warnings",
     ),
     // All tests: this store must follow the same rules as every store.
-    ("streams", "cargo test --locked -p universe-store --features nats --test it"),
+    (
+        "streams",
+        "cargo test --locked --manifest-path contrib/Cargo.toml --target-dir target -p universe-nats --test it",
+    ),
     (
         "servers on streams",
         "cargo test --locked -p universe-server --features nats --test it -- nats:: nodes::",
