@@ -56,7 +56,7 @@ const LOADED: [&str; 2] = ["UNIVERSE_NODES_MINUTES", "5"];
 
 /// Chores that take too long to run after every change. The universe server's traces and its streams of NATS add more
 /// crates than the rest, and few users build them.
-const LONG: [(&str, &str); 10] = [
+const LONG: [(&str, &str); 9] = [
     ("memory under a long load", "soak"),
     (
         "kills, and many schedules of several servers",
@@ -68,17 +68,8 @@ const LONG: [(&str, &str); 10] = [
     ),
     ("traces", "cargo test --locked -p universe-server --features otlp --test it looking::traces"),
     (
-        "lints of streams",
-        "cargo clippy --locked --manifest-path contrib/Cargo.toml --target-dir target -p universe-nats --all-targets -- -D warnings",
-    ),
-    (
         "lints of servers on streams",
         "cargo clippy --locked -p universe-server --features nats --all-targets -- -D warnings",
-    ),
-    // All tests: this store must follow the same rules as every store.
-    (
-        "streams",
-        "cargo test --locked --manifest-path contrib/Cargo.toml --target-dir target -p universe-nats --test it",
     ),
     (
         "servers on streams",
