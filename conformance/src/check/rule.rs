@@ -23,6 +23,23 @@ pub struct Rule {
     pub(super) probe: for<'a> fn(&'a mut Bench) -> BoxFuture<'a, Verdict>,
 }
 
+/// Which rules are wanted, by the beginnings of their names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// Only these; all if there are none.
+    pub(crate) only: Vec<String>,
+    /// None of these.
+    pub(crate) skip: Vec<String>,
+}
+
+impl Selection {
+    /// Whether the rule of this name is wanted.
+    pub(crate) fn has(&self, rule: &str) -> bool {
+        let begins = |prefixes: &[String]| prefixes.iter().any(|it| rule.starts_with(it.as_str()));
+        (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
+    }
+}
+
 /// How much a rule binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
@@ -121,6 +138,11 @@ pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
 /// It holds, or it does not for what was seen.
 pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
     if holds { Verdict::Holds } else { finding(seen, exchange) }
+}
+
+/// The verdict of a rule that may be settled early, when something that it needs is not there.
+pub(super) async fn settled(judge: impl Future<Output = Result<Verdict, Verdict>>) -> Verdict {
+    judge.await.unwrap_or_else(|verdict| verdict)
 }
 
 /// It holds if the request was refused with the code for wrong parameters.
