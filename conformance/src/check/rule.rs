@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::probe::{Bench, Exchange, Revision};
 
 /// One sentence of the specification that can be seen from outside.
+#[derive(Debug)]
 pub struct Rule {
     /// Its stable name, such as `base.id-echo`.
     pub id: &'static str,
@@ -111,12 +112,6 @@ impl Rule {
             Transport::Stdio => "stdio",
         };
         format!("{} to {}, {transport}", self.scope.first, self.scope.last)
-    }
-}
-
-impl fmt::Debug for Rule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.id)
     }
 }
 
