@@ -200,6 +200,7 @@ mod logging;
 mod outbox;
 mod prompt;
 mod resource;
+mod running;
 mod schema;
 mod scopes;
 mod seal;
