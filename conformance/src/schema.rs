@@ -113,18 +113,12 @@ impl Schema {
 
     /// What frames a result.
     fn response(&self) -> &'static str {
-        match self.has("JSONRPCResultResponse") {
-            true => "JSONRPCResultResponse",
-            false => "JSONRPCResponse",
-        }
+        if self.has("JSONRPCResultResponse") { "JSONRPCResultResponse" } else { "JSONRPCResponse" }
     }
 
     /// What an error is.
     fn error(&self) -> &'static str {
-        match self.has("JSONRPCErrorResponse") {
-            true => "JSONRPCErrorResponse",
-            false => "JSONRPCError",
-        }
+        if self.has("JSONRPCErrorResponse") { "JSONRPCErrorResponse" } else { "JSONRPCError" }
     }
 
     fn has(&self, definition: &str) -> bool {

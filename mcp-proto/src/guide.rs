@@ -4,15 +4,6 @@
 pub mod apps {}
 #[doc = include_str!("../docs/asking.md")]
 pub mod asking {}
-#[cfg(feature = "oauth")]
-#[doc = include_str!("../docs/authorizing.md")]
-pub mod authorizing {}
-#[cfg(feature = "client")]
-#[doc = include_str!("../docs/client.md")]
-pub mod client {}
-#[cfg(feature = "client")]
-#[doc = include_str!("../docs/peers.md")]
-pub mod peers {}
 #[doc = include_str!("../docs/axum.md")]
 pub mod axum {}
 #[doc = include_str!("../docs/completion.md")]

@@ -109,9 +109,10 @@ impl Message {
             }
             Err(JsonError::Refused(message)) => {
                 let id = RequestId::peek(text);
-                Err(match meter.is_over() {
-                    true => ReadError::TooCostly { id, max: meter.max() },
-                    false => MessageError::invalid(id, message).into(),
+                Err(if meter.is_over() {
+                    ReadError::TooCostly { id, max: meter.max() }
+                } else {
+                    MessageError::invalid(id, message).into()
                 })
             }
         }
@@ -251,7 +252,8 @@ pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
 
 impl Notification {
     /// The request that a `notifications/cancelled` names; `None` for other notifications and invalid ids.
-    pub(crate) fn cancelled_request(&self) -> Option<RequestId> {
+    #[must_use]
+    pub fn cancelled_request(&self) -> Option<RequestId> {
         if self.method != "notifications/cancelled" {
             return None;
         }

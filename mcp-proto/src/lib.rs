@@ -21,15 +21,10 @@
 //! - [Resources, prompts and subscriptions](guide::resources)
 //! - [Completing arguments](guide::completion)
 //! - [Asking the client](guide::asking)
-#![cfg_attr(
-    feature = "oauth",
-    doc = "- [Calling a server that requires authorization](guide::authorizing)"
-)]
 //! - [Using the client's model](guide::sampling)
 //! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
 //! - [Sessions behind a load balancer](guide::sessions)
-//! - [A client](guide::client)
 //! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
 //!
@@ -47,9 +42,9 @@
 //! use http::{Request, Response};
 //! use http_body_util::{BodyExt, Full};
 //! use hyper::body::Incoming;
-//! use mcp_proto::client::{Client, ClientConfig};
 //! use mcp_proto::http::{ServeConfig, serve};
 //! use mcp_proto::{Context, Era, Server, StreamableHttpService, Tool, ToolError};
+//! use mcp_proto_client::{Client, ClientConfig};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -110,8 +105,8 @@
 //!
 //! # In a test
 //!
-//! Tests call the same method as transports. To test with a transport, [`client::Client::memory`] serves a server in
-//! memory.
+//! Tests call the same method as transports. To test with a transport, `Client::memory` of the crate `mcp-proto-client`
+//! serves a server in memory.
 //!
 //! ```
 //! use mcp_proto::jsonrpc::Request;
@@ -141,11 +136,10 @@
 //!
 //! # Features
 //!
-//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them, and
-//! without them depends on half as many crates.
+//! `http`, `http2` and `validate` are on by default. A server on stdin and stdout needs none of them, and without them
+//! depends on half as many crates.
 //!
-//! - `http`: Streamable HTTP ([`http`]).
-//! - `client`: the client ([`client`]); needs `http`. `tls` adds HTTPS, by rustls.
+//! - `http`: Streamable HTTP ([`http`]). `http2` adds HTTP/2.
 //! - `validate`: schemas with any keyword of JSON Schema are served, by the crate `jsonschema`. Without it a server is
 //!   built only if its schemas have no more than the common keywords and 1,000 nodes: `type`, `properties`, `required`,
 //!   `additionalProperties`, `items`, `prefixItems`, `enum`, `const`, `anyOf`, `oneOf`, `allOf`, `uniqueItems`, limits of
@@ -159,7 +153,7 @@
 //!
 //! All input from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
 //! [`http::ServeConfig`], [`stdio::StdioConfig`], [`stdio::UnixConfig`], [`InputConfig`], [`MemorySessionsConfig`],
-//! [`TasksConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
+//! [`TasksConfig`], [`SkillsConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
 //! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
 //! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`MAX_COMPLETIONS`],
 //! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`],
@@ -167,7 +161,7 @@
 //! and what would be right. No input makes the library panic.
 
 // What only another feature uses is not reported in a lean build.
-#![cfg_attr(not(all(feature = "tls", feature = "validate")), allow(dead_code, unused_imports))]
+#![cfg_attr(not(all(feature = "http2", feature = "validate")), allow(dead_code, unused_imports))]
 
 /// Runs the examples of the README.
 #[cfg(doctest)]
@@ -181,12 +175,11 @@ pub mod budget;
 mod cache;
 mod call;
 mod change;
-#[cfg(feature = "client")]
-pub mod client;
 mod completion;
 mod content;
 mod context;
 pub mod guide;
+mod handler;
 #[cfg(feature = "http")]
 pub mod http;
 mod input;
@@ -201,7 +194,7 @@ mod outbox;
 mod prompt;
 mod resource;
 mod running;
-mod schema;
+pub mod schema;
 mod scopes;
 mod seal;
 mod server;
@@ -238,7 +231,7 @@ pub use legacy::session::{
     SessionStoreError,
 };
 pub use lifecycle::{
-    ClientCapabilities, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS,
+    ClientCapabilities, EXTENSION_TASKS, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS,
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
     META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID,
 };
@@ -253,6 +246,8 @@ pub use seal::Keys;
 pub use server::{
     BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, Update, WeakServer,
 };
+#[doc(hidden)]
+pub use skill::is_frontmatter;
 pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
     Skills, SkillsConfig,

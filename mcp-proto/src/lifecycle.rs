@@ -36,7 +36,7 @@ pub const META_RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The identifier of the tasks extension.
-pub(crate) const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
+pub const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// The identifier of the skills extension (SEP-2640).
 pub(crate) const EXTENSION_SKILLS: &str = "io.modelcontextprotocol/skills";

@@ -9,7 +9,7 @@ use crate::cache::CacheHint;
 use crate::content::{Annotations, Icon, ResourceContents};
 use crate::uri_template::Variables;
 
-pub(crate) use registry::{MAX_URI_BYTES, ResourceRegistry, not_found};
+pub(crate) use registry::{MAX_URI_BYTES, Reader, ResourceRegistry, not_found, reader};
 
 /// A family of resources as it is listed (schema: `ResourceTemplate`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

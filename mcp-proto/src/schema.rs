@@ -29,10 +29,12 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-pub(crate) use compiled::{CompiledSchema, Nulls};
+pub use compiled::CompiledSchema;
+pub(crate) use compiled::Nulls;
 pub use finding::Finding;
 pub(crate) use handler_checked::enforced;
-pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror, params_to_publish};
+pub(crate) use mirror::params_to_publish;
+pub use mirror::{MirroredParam, header_value, params_to_mirror};
 
 /// A schema that cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

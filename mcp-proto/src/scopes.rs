@@ -27,8 +27,8 @@ impl Scopes {
         others.0.is_subset(&self.0)
     }
 
-    /// The union of both sets.
-    pub(crate) fn add(&mut self, others: &Self) {
+    /// Adds these scopes.
+    pub fn add(&mut self, others: &Self) {
         self.0.extend(others.0.iter().cloned());
     }
 

@@ -27,7 +27,8 @@ pub use error::{SkillError, SkillUriError};
 pub use wire::{SkillEntry, SkillResource};
 
 /// Whether a `SKILL.md` begins with this frontmatter.
-pub(crate) fn is_frontmatter(
+#[must_use]
+pub fn is_frontmatter(
     fields: &serde_json::Map<String, serde_json::Value>,
     skill_md: &[u8],
 ) -> bool {

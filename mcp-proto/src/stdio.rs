@@ -22,7 +22,7 @@ use crate::json::MAX_TREE_BYTES;
 use crate::server::Server;
 use connection::Connection;
 
-pub(crate) use lines::{Line, Lines};
+pub use lines::{Line, Lines};
 pub use process::{Stdin, Stdout, stdin, stdout};
 #[cfg(unix)]
 pub use unix::{UnixConfig, UnixPeer, serve_unix};

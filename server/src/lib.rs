@@ -25,7 +25,6 @@ mod traces;
 mod traces;
 pub mod view;
 
-#[cfg(any(feature = "nats", feature = "postgres"))]
 pub use engine::SharedTasks;
 /// Where universes are kept.
 pub use universe_store as store;

@@ -135,7 +135,7 @@ fn compiled(after_tests: bool) -> Result<bool> {
     }
     // With features that are otherwise used only in tests and packages.
     for (name, manifest) in workspaces() {
-        let features = if name == "root" { "--features mcp-proto/oauth,postgres" } else { "" };
+        let features = if name == "root" { "--features mcp-proto-client/oauth,postgres" } else { "" };
         let line = format!(
             "cargo doc --locked --manifest-path {manifest} --workspace --no-deps {features}"
         );

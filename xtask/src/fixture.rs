@@ -1,5 +1,5 @@
 //! The fixtures: `mcp-proto/examples/everything.rs`, which the suites and the official clients test, and
-//! `conformance_client.rs` beside it, which the suites test.
+//! `mcp-client/examples/conformance_client.rs`, which the suites test.
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -44,7 +44,9 @@ fn build_with(how: &[&str]) -> Result<()> {
     let built = cargo(&["build", "--quiet", "--locked"]).args(how).status()?;
     match built.success() {
         true => Ok(()),
-        false => Err("the fixtures in mcp-proto/examples do not build".into()),
+        false => {
+            Err("the fixtures in mcp-proto/examples and mcp-client/examples do not build".into())
+        }
     }
 }
 

@@ -13,10 +13,12 @@ use xtask::programs::cargo;
 use xtask::{Result, root, say, target};
 
 /// The crates that are published, in the order of their dependencies.
-const CRATES: [&str; 4] = ["mcp-proto", "universe-core", "universe-store", "mcp-conformance"];
+const CRATES: [&str; 5] =
+    ["mcp-proto", "mcp-proto-client", "universe-core", "universe-store", "mcp-conformance"];
 
 /// The folders of crates whose folder has another name.
-const FOLDERS: [(&str, &str); 1] = [("mcp-conformance", "conformance")];
+const FOLDERS: [(&str, &str); 2] =
+    [("mcp-conformance", "conformance"), ("mcp-proto-client", "mcp-client")];
 
 /// This tool reads the output of nightly rustdoc, so update both together.
 const EXTERNAL_TYPES: Tool = Tool { name: "cargo-check-external-types", version: "0.5.0" };
@@ -170,8 +172,8 @@ mod tests {
             })
             .collect();
         assert_eq!(words[0], "publish --locked -p mcp-proto");
-        assert_eq!(words[3], "publish --locked -p mcp-conformance");
-        assert_eq!(words[5], "push origin v1.2.3");
+        assert_eq!(words[4], "publish --locked -p mcp-conformance");
+        assert_eq!(words[6], "push origin v1.2.3");
     }
 
     #[test]

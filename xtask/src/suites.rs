@@ -1,5 +1,5 @@
-//! Runs the official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside
-//! it, and judges their results.
+//! Runs the official conformance suites against `mcp-proto/examples/everything.rs` and
+//! `mcp-client/examples/conformance_client.rs`, and judges their results.
 //!
 //! A suite reports success even if it skipped half of its checks: it counts neither warnings nor skips. Here each
 //! result file is read, and every result other than success needs a reason in `suites/excused.rs`.

@@ -120,10 +120,7 @@ pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
 
 /// It holds, or it does not for what was seen.
 pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    match holds {
-        true => Verdict::Holds,
-        false => finding(seen, exchange),
-    }
+    if holds { Verdict::Holds } else { finding(seen, exchange) }
 }
 
 /// It holds if the request was refused with the code for wrong parameters.
@@ -134,14 +131,14 @@ pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
 /// A connection of the other caller, or the reason why it could not be opened.
 pub(super) async fn another_caller(bench: &Bench) -> Result<Bench, Verdict> {
     let Some(other) = bench.of_another_caller().await else {
-        let why = "there is one caller alone (--other-token-env)";
+        let why = "this needs a second user (--other-token-env)";
         return Err(Verdict::Inapplicable(why.to_owned()));
     };
     match other.greeting.result() {
         Some(_) => Ok(other),
         None => {
             let outcome = other.greeting.outcome();
-            Err(Verdict::Unclear(format!("the other caller is refused: {outcome}")))
+            Err(Verdict::Unclear(format!("the second user is refused: {outcome}")))
         }
     }
 }

@@ -12,26 +12,27 @@ use super::output::{ReportFormat, unknown_rule};
 
 #[derive(Debug, Args)]
 pub(crate) struct ClientArgs {
-    /// The program and its arguments, after `--`. `{url}` becomes the URL of a server; without it the URL is the last
-    /// argument. It should connect, list the tools, call each with the JSON of MCP_TOOL_ARGUMENTS, and end.
+    /// The command that runs the client, after `--`. `{url}` in it is replaced by the URL of a test server; without
+    /// `{url}`, the URL is added as the last argument. The client should connect, list the tools, call each tool with
+    /// the JSON in the environment variable MCP_TOOL_ARGUMENTS, and exit.
     #[arg(last = true, required_unless_present_any = ["list", "explain"], value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// Only rules whose id has this prefix. Repeatable.
+    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// No rule whose id has this prefix. Repeatable.
+    /// Skip rules whose name begins with this text. Repeatable.
     #[arg(long, value_name = "RULE")]
     skip: Vec<String>,
-    /// How many seconds the client may take in each of 11 scenes.
+    /// Stop the client after this many seconds in each of the 11 scenes.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// How the report is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value = "text")]
     format: ReportFormat,
-    /// Lists the rules and runs nothing.
+    /// List all rules and exit.
     #[arg(long)]
     list: bool,
-    /// Says what a rule means and runs nothing.
+    /// Explain one rule and exit.
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
 }
@@ -54,7 +55,7 @@ impl ClientArgs {
             writeln!(out, "{} ({})", rule.id, rule.level)?;
             writeln!(out, "{}.", rule.title)?;
             writeln!(out, "Section: {}. Scenes: {}.", rule.section, scenes.join(", "))?;
-            writeln!(out, "If it is broken: {}.", rule.fix)?;
+            writeln!(out, "To fix a violation: {}.", rule.fix)?;
             return Ok(Verdict::Holds);
         }
         for named in self.only.iter().chain(&self.skip) {
@@ -79,7 +80,7 @@ impl ClientArgs {
             Ok(report) => report,
             Err(error) => {
                 let program = program.to_string_lossy();
-                writeln!(out, "{program} cannot be run: {error}")?;
+                writeln!(out, "cannot run {program}: {error}")?;
                 return Ok(Verdict::Unreachable);
             }
         };

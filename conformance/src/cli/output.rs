@@ -11,42 +11,43 @@ use super::Verdict;
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// How the report is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value = "text")]
     format: Kind,
-    /// Write the report to this file; the text goes to standard output all the same.
+    /// Write the report to this file. Standard output then shows the text report.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Failures that are known. They do not fail the run; one of them that holds now does.
+    /// A file of known failures, as --write-baseline writes it. They do not fail the run, but a listed rule or
+    /// transcript that passes now does.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write what fails to this file, as a baseline. Then the run does not fail.
+    /// Write the failures to this file, for --baseline. They do not fail this run.
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Kind {
-    /// For people.
+    /// Text for people.
     Text,
-    /// As data.
+    /// JSON.
     Json,
-    /// JUnit XML.
+    /// JUnit XML, for test tools.
     Junit,
-    /// SARIF 2.1.0.
+    /// SARIF 2.1.0, for code scanners.
     Sarif,
-    /// One page that needs nothing else.
+    /// One HTML page without scripts or other files.
     Html,
-    /// A page for a repository.
+    /// A Markdown page.
     Markdown,
 }
 
 /// How a report is written that has no other forms.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ReportFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// As data.
+    /// JSON.
     Json,
 }
 
@@ -59,7 +60,7 @@ pub(super) fn unknown_rule(
     let near = |id: &str| strsim::jaro_winkler(id, named);
     let nearest = ids.max_by(|one, other| near(one).total_cmp(&near(other)));
     let nearest = nearest.unwrap_or_default();
-    format!("{problem} {named:?}; the nearest is {nearest}, and --list names them all")
+    format!("{problem} {named:?}; the most similar one is {nearest}, and --list shows all")
 }
 
 impl From<Kind> for Format {
@@ -103,9 +104,10 @@ impl OutputArgs {
             known.apply(&mut results);
         }
         if self.is_text() {
-            match is_reported {
-                true => results.write_changes(&mut out)?,
-                false => results.write(Format::Text, &mut out)?,
+            if is_reported {
+                results.write_changes(&mut out)?
+            } else {
+                results.write(Format::Text, &mut out)?
             }
         }
         let refused = |path: &PathBuf, error| format!("cannot write {}: {error}", path.display());

@@ -62,9 +62,9 @@ pub(crate) type SeenMessage = (Option<Value>, Exchange);
 
 impl Endpoint {
     /// The same server over a separate connection.
-    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+    pub(crate) fn reconnected(&self) -> Result<Self, TargetError> {
         Ok(match self {
-            Self::Http(target) => Self::Http(target.apart()?),
+            Self::Http(target) => Self::Http(target.reconnected()?),
             Self::Command(..) => self.clone(),
         })
     }
@@ -250,6 +250,11 @@ impl Bench {
     /// A request with a fresh id.
     pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id();
+        self.message_with(id.into(), method, params)
+    }
+
+    /// A request with this id.
+    pub(crate) fn message_with(&self, id: Value, method: &str, params: Value) -> Value {
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
     }
 
@@ -312,6 +317,17 @@ impl Bench {
             }
         }
         raw
+    }
+
+    /// A GET for the event stream of the session.
+    pub(crate) fn get(&self) -> Raw {
+        let raw = Raw::bare(::http::Method::GET)
+            .with("accept", "text/event-stream")
+            .with("mcp-protocol-version", self.revision.as_str());
+        match &self.session {
+            Some(session) => raw.with("mcp-session-id", session),
+            None => raw,
+        }
     }
 
     /// The headers that repeat arguments of a call, as the tool's schema wants it.
@@ -400,11 +416,7 @@ impl Bench {
 
     /// Whether the server still answers.
     pub(crate) async fn is_alive(&mut self) -> bool {
-        let method = match self.revision.is_modern() {
-            true => "server/discover",
-            false => "ping",
-        };
-        self.ask(method, json!({})).await.result().is_some()
+        self.ask(self.revision.ping(), json!({})).await.result().is_some()
     }
 
     /// Takes part in a session that another opened.

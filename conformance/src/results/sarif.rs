@@ -121,10 +121,7 @@ fn reference(path: &str) -> String {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let mut text = String::new();
     for byte in path.replace('\\', "/").bytes() {
-        match safe(byte) {
-            true => text.push(char::from(byte)),
-            false => text += &format!("%{byte:02X}"),
-        }
+        if safe(byte) { text.push(char::from(byte)) } else { text += &format!("%{byte:02X}") }
     }
     text
 }

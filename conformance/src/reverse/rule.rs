@@ -44,10 +44,7 @@ pub(super) fn each<'h>(
             return finding(seen, request);
         }
     }
-    match any {
-        true => Verdict::Holds,
-        false => Verdict::Inapplicable(none.to_owned()),
-    }
+    if any { Verdict::Holds } else { Verdict::Inapplicable(none.to_owned()) }
 }
 
 pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Verdict {

@@ -109,7 +109,10 @@ impl Step {
         let era = era.map_err(|problem: Problem| problem.within("era"))?;
         let note = fields.optional_string("note")?;
         let Some(verb) = VERBS.into_iter().find(|verb| fields.has(verb)) else {
-            return Err(Problem::new(format!("a step has one of {}", VERBS.join(", "))));
+            return Err(Problem::new(format!(
+                "this is not a step: a step has one of the members {}",
+                VERBS.join(", ")
+            )));
         };
         let steps = |source: &Value| steps(line, source, depth + 1);
         let action = match verb {
@@ -137,7 +140,7 @@ impl Step {
                 streams: fields
                     .strings("silent")?
                     .filter(|streams| !streams.is_empty())
-                    .ok_or_else(|| Problem::new("names no stream").within("silent"))?,
+                    .ok_or_else(|| Problem::new("lists no stream").within("silent"))?,
                 steps: fields
                     .parse("while", steps)?
                     .ok_or_else(|| Problem::new("is missing").within("while"))?,
@@ -216,7 +219,7 @@ fn rpc(fields: &mut Fields) -> Result<Action, Problem> {
         (None, Some(method)) => (RpcKind::Notification, method),
         _ => {
             return Err(Problem::new(
-                "is either a `method` (a request) or a `notify` (a notification)",
+                "needs either `method` (for a request) or `notify` (for a notification)",
             )
             .within("mcp"));
         }
@@ -242,7 +245,7 @@ fn stream_source(fields: &mut Fields) -> Result<StreamSource, Problem> {
             ignore: ignore.unwrap_or_default(),
         }),
         _ => Err(Problem::new(
-            "a stream is opened by `http`, or by `listen`, a `client` and what to `ignore`",
+            "a stream needs either `http` or `listen`; `client` and `ignore` are only for `listen`",
         )
         .within("stream")),
     }
@@ -256,7 +259,7 @@ fn wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
         (Some(wanted), None, None) | (None, Some(wanted), None) | (None, None, Some(wanted)) => {
             Ok(wanted)
         }
-        _ => Err(Problem::new("waits for one of `event`, `message`, `comment`").within("await")),
+        _ => Err(Problem::new("needs one of `event`, `message` and `comment`").within("await")),
     }
 }
 
@@ -283,13 +286,13 @@ fn each<T>(
             .enumerate()
             .map(|(index, item)| parse(item).map_err(|problem| problem.within_element(index)))
             .collect(),
-        _ => Err(Problem::new("an array with at least one element is expected")),
+        _ => Err(Problem::new("expected an array with at least one element")),
     }
 }
 
 fn headers(source: &Value) -> Result<Vec<(HeaderName, Text)>, Problem> {
     let Value::Object(members) = source else {
-        return Err(Problem::new("an object from header name to string is expected"));
+        return Err(Problem::new("expected an object of header names and strings"));
     };
     members
         .iter()
@@ -297,7 +300,7 @@ fn headers(source: &Value) -> Result<Vec<(HeaderName, Text)>, Problem> {
             let header = HeaderName::try_from(name)
                 .map_err(|error| Problem::new(error.to_string()).within(name))?;
             let value =
-                value.as_str().ok_or_else(|| Problem::new("a string is expected").within(name))?;
+                value.as_str().ok_or_else(|| Problem::new("expected a string").within(name))?;
             Ok((header, Text::parse(value).map_err(|problem| problem.within(name))?))
         })
         .collect()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_conformance::{ClientCheck, ClientReport, Verdict, client_rules};
 use mcp_proto::ElicitResult;
-use mcp_proto::client::ClientConfig;
+use mcp_proto_client::ClientConfig;
 use serde_json::{Map, json};
 
 use crate::small_client::Client;
@@ -46,7 +46,7 @@ async fn ours(url: String) {
     let config = ClientConfig::default().with_elicitation(async |_| {
         ElicitResult::accept(Map::from_iter([("name".to_owned(), json!("Anna"))]))
     });
-    let Ok(client) = mcp_proto::client::Client::http(&url, config).await else {
+    let Ok(client) = mcp_proto_client::Client::http(&url, config).await else {
         return;
     };
     for tool in client.list_tools().await.unwrap_or_default() {

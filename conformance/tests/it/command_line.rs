@@ -81,7 +81,10 @@ async fn what_cannot_be_used_is_reported_with_code_2() {
 async fn help_lists_the_exit_codes() {
     let (code, out, _) = run(&["--help"]).await;
     assert_eq!(code, 0);
-    assert!(out.contains("Exit code: 0 all holds, 1 something differs, 2 wrong usage"), "{out}");
+    assert!(
+        out.contains("Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments"),
+        "{out}"
+    );
 }
 
 #[tokio::test]

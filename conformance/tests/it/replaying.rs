@@ -161,11 +161,10 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
         Some("tools/call") if body["params"]["_meta"].is_object() => {
             let done = body["params"]["inputResponses"]["who"]["content"]["name"] == "Ada"
                 && body["params"]["requestState"] == "s";
-            let result = match done {
-                true => json!({"resultType": "complete", "content": [], "ok": true}),
-                false => {
-                    json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
-                }
+            let result = if done {
+                json!({"resultType": "complete", "content": [], "ok": true})
+            } else {
+                json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
             };
             answer(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
         }
@@ -234,7 +233,7 @@ async fn a_replay_goes_on_and_says_what_it_could_not_run() {
     assert!(report.contains("/json/path: expected \"/x\", found \"/a\""), "{report}");
     assert!(report.contains("at t.jsonl:4: GET /b"), "{report}");
     assert!(report.contains("expected a string in which /^/c/ is found, found \"/b\""), "{report}");
-    assert!(report.contains("1 step was not run: it needs what failed"), "{report}");
+    assert!(report.contains("1 step was not run: it depends on a failed step"), "{report}");
     assert!(
         !report.contains('$') || report.contains("${u}"),
         "no matcher is shown as it is written: {report}"

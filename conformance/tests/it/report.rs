@@ -106,7 +106,7 @@ async fn a_failure_says_where_and_what_differs() {
         "FAIL   0.0ns legacy one about one\n\
          \x20    at one.jsonl:2: GET /\n\
          \x20    which shows: the answer\n\
-         \x20    it is not what the transcript expects\n\
+         \x20    the answer differs from the transcript\n\
          \x20    /json/a/1: expected 3, found 2\n\
          \x20    /json/text:\n\
          \x20      @@ -1,3 +1,3 @@\n\

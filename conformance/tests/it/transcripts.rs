@@ -90,7 +90,7 @@ fn a_broken_step_is_reported_with_line_and_member() {
         r#"{"http":{"method":"GET","path":"/"},"expect":{"status":200,"json":1,"text":"1"}}"#,
         2,
         "expect.text",
-        "one way only",
+        "only one expectation",
     );
     refuses(
         "{\"open\":\"main\"}\n{\"mcp\":{\"method\":\"ping\"},\"expect\":{}}",
@@ -98,9 +98,9 @@ fn a_broken_step_is_reported_with_line_and_member() {
         "expect",
         "either `result` or `error`",
     );
-    refuses("{\"open\":\"main\"}\n{\"mcp\":{},\"expect\":{}}", 3, "mcp", "either a `method`");
+    refuses("{\"open\":\"main\"}\n{\"mcp\":{},\"expect\":{}}", 3, "mcp", "either `method`");
     refuses(r#"{"parallel":[]}"#, 2, "parallel", "at least one element");
-    refuses(r#"{"silent":[],"while":[{"open":"a"}]}"#, 2, "silent", "names no stream");
+    refuses(r#"{"silent":[],"while":[{"open":"a"}]}"#, 2, "silent", "lists no stream");
     refuses(
         r#"{"parallel":[[{"open":"a"},{"opne":"b"}]]}"#,
         2,

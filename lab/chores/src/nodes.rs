@@ -179,7 +179,7 @@ fn missing(engine: Engine) -> Option<String> {
             "PostgreSQL is not installed (Debian: apt-get install postgresql)"
         }
         Engine::Nats if streams::program().is_none() => {
-            "nats-server is not installed (2.12 or newer; the tests of universe-store unpack one with CI=true)"
+            "nats-server is not installed (2.12 or newer; the tests of contrib/universe-nats unpack one with CI=true)"
         }
         _ => return network::missing(),
     };

@@ -1,7 +1,7 @@
 //! Tests the library's client against third-party servers: server × transport × era, each as a row of the table in
-//! `mcp-proto/docs/peers.md`.
+//! `mcp-client/docs/peers.md`.
 //!
-//! `mcp-proto/examples/peers.rs` defines what the client does and how the result is judged. The servers come from npm,
+//! `mcp-client/examples/peers.rs` defines what the client does and how the result is judged. The servers come from npm,
 //! and a small one on each of four SDKs is in `lab/peers/`. This is not a step of the test, since it depends on other
 //! projects as much as on this one.
 
@@ -48,7 +48,7 @@ struct Peer {
 
 /// Installs or builds the servers, tries each, and prints the table. `true` when no step failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let built = cargo(&["build", "--quiet", "--locked", "-p", "mcp-proto", "--example", "peers"]);
+    let built = cargo(&["build", "--quiet", "--locked", "-p", "mcp-proto-client", "--example", "peers"]);
     build(built)?;
     let client = target().join("debug/examples/peers");
     let peers = peers()?.into_iter();

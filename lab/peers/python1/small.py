@@ -1,4 +1,4 @@
-"""A small server on FastMCP of the official Python SDK 1, to be called by `mcp-proto/examples/peers.rs`.
+"""A small server on FastMCP of the official Python SDK 1, to be called by `mcp-client/examples/peers.rs`.
 
 Over stdio, or over HTTP with `--http`.
 """

@@ -1,4 +1,4 @@
-"""A small server on the official Python SDK 2, to be called by `mcp-proto/examples/peers.rs`.
+"""A small server on the official Python SDK 2, to be called by `mcp-client/examples/peers.rs`.
 
 Over stdio, or over HTTP with `--http`.
 """

@@ -1,4 +1,4 @@
-// A small server on the official TypeScript SDK, to be called by `mcp-proto/examples/peers.rs`: over stdio, or over HTTP
+// A small server on the official TypeScript SDK, to be called by `mcp-client/examples/peers.rs`: over stdio, or over HTTP
 // with `--http`, where sessions of the older revisions are kept beside the stateless revision.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -22,7 +22,7 @@ pub(crate) enum Nulls {
 
 /// A published schema, ready to judge values.
 #[derive(Debug)]
-pub(crate) struct CompiledSchema {
+pub struct CompiledSchema {
     schema: Value,
     /// What judges by a schema that says more than the simple judge enforces.
     #[cfg(feature = "validate")]
@@ -50,7 +50,10 @@ impl CompiledSchema {
     }
 
     /// Compiles a schema of results, of any kind (since 2026-07-28; older clients only see schemas of objects).
-    pub(crate) fn of_results(schema: Value) -> Result<Self, SchemaError> {
+    ///
+    /// # Errors
+    /// A schema that is not an object, does not compile, or is too large.
+    pub fn of_results(schema: Value) -> Result<Self, SchemaError> {
         if !schema.is_object() {
             return Err(SchemaError(
                 "the output schema must be an object of keywords: {} allows everything".to_owned(),
@@ -60,7 +63,10 @@ impl CompiledSchema {
     }
 
     /// The same for results that are trusted or not ours: `None` if this build cannot judge them by such a schema.
-    pub(crate) fn of_results_if_possible(schema: Value) -> Result<Option<Self>, SchemaError> {
+    ///
+    /// # Errors
+    /// As [`CompiledSchema::of_results`].
+    pub fn of_results_if_possible(schema: Value) -> Result<Option<Self>, SchemaError> {
         let (_, nodes) = bounded(&schema)?;
         if cfg!(feature = "validate") || simple::beyond(&schema, nodes).is_none() {
             Self::of_results(schema).map(Some)
@@ -113,8 +119,11 @@ impl CompiledSchema {
         simple::fits(&self.schema, value)
     }
 
-    /// What is wrong with a value, in a few findings.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Finding>> {
+    /// Checks a value. Takes bounded work, but may take a while.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a few findings.
+    pub fn check(&self, value: &Value) -> Result<(), Vec<Finding>> {
         #[cfg(feature = "validate")]
         if let Some(whole) = &self.whole {
             return whole.check(&self.schema, value);

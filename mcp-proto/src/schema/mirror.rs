@@ -20,16 +20,17 @@ const MAX_MIRRORED: usize = 32;
 
 /// One parameter whose value a header repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MirroredParam {
+pub struct MirroredParam {
     /// `mcp-param-` and the annotation, in lower case.
-    pub(crate) header: HeaderName,
+    pub header: HeaderName,
     /// The names of the properties that lead to it in the arguments, at least one.
     path: Box<[String]>,
 }
 
 impl MirroredParam {
     /// Its value in the arguments of a call; `None` where it is absent or null.
-    pub(crate) fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
+    #[must_use]
+    pub fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
         let mut steps = self.path.iter();
         let found = steps.try_fold(arguments?, |value, step| value.as_object()?.get(step))?;
         (!found.is_null()).then_some(found)
@@ -42,7 +43,8 @@ impl MirroredParam {
 }
 
 /// A value as the text that a header repeats; `None` for values without such a form.
-pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
+#[must_use]
+pub fn header_value(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),
         Value::Bool(true) => Some(Cow::Borrowed("true")),
@@ -60,7 +62,7 @@ pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
 /// # Errors
 /// An annotation that clients reject, and the whole tool with it: one that is not a token or not unique, that is on
 /// anything but a string, an integer or a boolean, or in a place that is not reached only through `properties`.
-pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
+pub fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |_| Ok(()))
 }
 

@@ -9,7 +9,6 @@ mod scopes;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -26,16 +25,19 @@ use super::{InputConfig, SubscribeCheck, Visible};
 use crate::cache::CacheHint;
 use crate::content::{Icon, Resource};
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings};
-use crate::prompt::{GetPromptResult, Prompt};
-use crate::resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
+use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
+use crate::resource::{
+    Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri, reader,
+};
 use crate::schema::Finding;
 use crate::scopes::{Guarded, Scopes};
 use crate::seal::Keys;
 use crate::skill::Skills;
 use crate::task::{TaskStore, TasksConfig};
-use crate::tool::{CallToolResult, Tool, ToolError};
+use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
 
 /// How many items a page of a list has, unless the builder sets another number.
 const DEFAULT_PAGE_SIZE: usize = 500;
@@ -142,7 +144,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
-        let added = self.offered.tool(tool, self.state.clone(), handler);
+        let added = self.offered.add_tool(NewTool::typed(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -155,7 +157,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let added = self.offered.content_tool(tool, self.state.clone(), handler);
+        let added = self.offered.add_tool(NewTool::content(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -174,7 +176,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let added = self.offered.raw_tool(tool, self.state.clone(), handler);
+        let added = self.offered.add_tool(NewTool::raw(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -210,7 +212,10 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let added = self.offered.resource(resource, self.state.clone(), handler);
+        let added = self.offered.add_resource(
+            resource,
+            reader(self.state.clone(), move |state, _uri, context| handler(state, context)),
+        );
         self.keep_first(added)
     }
 
@@ -240,7 +245,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let added = self.offered.resource_template(template, self.state.clone(), handler);
+        let added = self.offered.add_template(template, reader(self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -252,7 +257,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
     {
-        self.offered.resources.set_lister(self.state.clone(), handler);
+        self.offered.resources.set_lister(with_state(self.state.clone(), handler));
         self
     }
 
@@ -294,7 +299,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let added = self.offered.prompt(prompt, self.state.clone(), handler);
+        let added = self.offered.add_prompt(NewPrompt::typed(prompt, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -304,7 +309,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let added = self.offered.raw_prompt(prompt, self.state.clone(), handler);
+        let added = self.offered.add_prompt(NewPrompt::raw(prompt, self.state.clone(), handler));
         self.keep_first(added)
     }
 

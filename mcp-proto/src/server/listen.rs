@@ -150,9 +150,10 @@ impl Server {
             return check(uri.to_owned(), context()).await;
         }
         let is_of_skill = || self.skills().is_some_and(|skills| skills.has_file(uri));
-        match self.offered().resources.knows(uri) || is_of_skill() {
-            true => Ok(()),
-            false => Err(not_found(uri)),
+        if self.offered().resources.knows(uri) || is_of_skill() {
+            Ok(())
+        } else {
+            Err(not_found(uri))
         }
     }
 

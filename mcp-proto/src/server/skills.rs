@@ -88,9 +88,12 @@ impl Server {
     ) -> Result<Payload, ErrorObject> {
         let uri = uri(params)?;
         let skills = self.skills().unwrap_or_default();
-        let seen = |skill| match self.is_visible(Wanted::Resource(uri), context) {
-            true => Ok(skill),
-            false => Err(SkillUriError::NotASkill(uri.to_owned())),
+        let seen = |skill| {
+            if self.is_visible(Wanted::Resource(uri), context) {
+                Ok(skill)
+            } else {
+                Err(SkillUriError::NotASkill(uri.to_owned()))
+            }
         };
         let skill = skills.get(uri).and_then(seen);
         let skill = skill.map_err(|problem| refused(&problem, uri))?;

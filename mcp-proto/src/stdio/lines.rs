@@ -14,7 +14,7 @@ const READ_AHEAD: usize = 256 * 1024;
 
 /// A buffer that is filled by reads and emptied by lines.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub struct Lines {
     buffer: BytesMut,
     /// Where the search for the next line feed continues.
     searched: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Lines {
 
 /// The next item in the buffer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub enum Line {
     /// A line without its end; may be empty.
     Text(Bytes),
     /// A line that was longer than allowed and was dropped.
@@ -33,7 +33,9 @@ pub(crate) enum Line {
 }
 
 impl Lines {
-    pub(crate) fn new(max_line_bytes: usize) -> Self {
+    /// An empty buffer that drops lines longer than `max_line_bytes`.
+    #[must_use]
+    pub fn new(max_line_bytes: usize) -> Self {
         Self { buffer: BytesMut::new(), searched: 0, skipping: false, max_line_bytes }
     }
 
@@ -43,16 +45,17 @@ impl Lines {
     }
 
     /// Reads once; 0 at the end of the input. Dropping the future loses nothing.
-    pub(crate) async fn read(
-        &mut self,
-        reader: &mut (impl AsyncRead + Unpin),
-    ) -> io::Result<usize> {
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub async fn read(&mut self, reader: &mut (impl AsyncRead + Unpin)) -> io::Result<usize> {
         self.buffer.reserve(CHUNK);
         reader.read_buf(&mut self.buffer).await
     }
 
     /// The next whole line, if there is one.
-    pub(crate) fn next(&mut self) -> Option<Line> {
+    #[expect(clippy::should_implement_trait, reason = "more lines may follow after `None`")]
+    pub fn next(&mut self) -> Option<Line> {
         let unsearched = known_range::items(&self.buffer, self.searched..);
         let Some(offset) = memchr(b'\n', unsearched) else {
             return self.without_end();
@@ -73,7 +76,7 @@ impl Lines {
     }
 
     /// The rest when the input ends: a last line without its line feed.
-    pub(crate) fn rest(&mut self) -> Option<Line> {
+    pub fn rest(&mut self) -> Option<Line> {
         let rest = std::mem::take(&mut self.buffer);
         self.searched = 0;
         let skipping = std::mem::take(&mut self.skipping);

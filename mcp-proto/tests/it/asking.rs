@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::http::{HttpConfig, ServeConfig};
 use mcp_proto::jsonrpc::{ErrorObject, Request};
 use mcp_proto::{
     CallToolResult, Context, CreateMessage, ElicitForm, ElicitUrl, Era, Field, Interrupt,
     Questions, Server, Tool,
 };
+use mcp_proto_client::{Client, ClientConfig, ClientError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, Undecided, listen, serve};
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, Context, Era, Server, ServerBuilder, StreamableHttpService, Tool, ToolError,
 };
+use mcp_proto_client::{Client, ClientConfig, ClientError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

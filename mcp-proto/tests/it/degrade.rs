@@ -1,10 +1,10 @@
 //! Content of every kind in every revision: clients whose kinds are a closed list are told by those they know.
 
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::{
     Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, MediaContent, Prompt,
     PromptMessage, ProtocolVersion, Resource, ResourceContents, Role, Server, Tool,
 };
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Map, Value, json};
 use sha2::Digest as _;
 

@@ -4,8 +4,8 @@
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::{CallToolResult, Era, ProtocolVersion, Server, ServerBuilder, Tool};
+use mcp_proto_client::{Client, ClientConfig};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

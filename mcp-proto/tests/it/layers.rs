@@ -11,8 +11,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
-use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::{Era, StreamableHttpService};
+use mcp_proto_client::{Client, ClientConfig, ClientError};
 use serde_json::{Value, json};
 use tower_http::timeout::TimeoutLayer;
 

@@ -1,11 +1,11 @@
 //! Log messages to the client: only at the level that the request (modern) or the session (legacy) wants, on the stream
 //! of the request, and only where the server offers them.
 
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::{
     CallToolResult, Context, Era, LogLevel, RequestError, Resource, ResourceContents, Server,
     ServerBuilder, StreamableHttpService, Tool,
 };
+use mcp_proto_client::{Client, ClientConfig};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -10,7 +10,6 @@
 mod apps;
 mod asked;
 mod asking;
-mod asking_client;
 mod asking_common;
 mod asking_forms;
 mod asking_kinds;
@@ -34,21 +33,6 @@ mod bodies;
 mod bounds;
 mod caching;
 mod cancel;
-mod client;
-mod client_asked;
-mod client_bounds;
-mod client_cache;
-mod client_eras;
-mod client_fake;
-mod client_headers;
-#[cfg(unix)]
-mod client_pipe;
-mod client_returns;
-mod client_streams;
-#[cfg(feature = "tls")]
-mod client_tls;
-mod client_typed;
-mod client_ways;
 mod common;
 mod completion;
 mod degrade;
@@ -75,18 +59,6 @@ mod local;
 mod logging;
 mod logs;
 mod memory;
-#[cfg(feature = "oauth")]
-mod oauth_answers;
-#[cfg(feature = "oauth")]
-mod oauth_common;
-#[cfg(feature = "oauth")]
-mod oauth_discovery;
-#[cfg(feature = "oauth")]
-mod oauth_grants;
-#[cfg(feature = "oauth")]
-mod oauth_kept;
-#[cfg(feature = "oauth")]
-mod oauth_tokens;
 mod observed;
 mod offered;
 mod open_streams;

@@ -97,7 +97,7 @@ async fn a_report_says_what_was_named_and_how_it_ended() {
             let error = match (answer, failed) {
                 (Ok(_), false) => None,
                 (Ok(_), true) => Some(OperationError::Tool),
-                (Err(mcp_proto::client::ClientError::Rpc(error)), _) => {
+                (Err(mcp_proto_client::ClientError::Rpc(error)), _) => {
                     Some(OperationError::Code(error.code))
                 }
                 (Err(other), _) => panic!("{other}"),

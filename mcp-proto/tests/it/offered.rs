@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use mcp_proto::client::Client;
 use mcp_proto::{
     BuildError, CallToolResult, Completion, Era, GetPromptResult, Prompt, PromptArgument, Resource,
     ResourceContents, ResourceTemplate, Server, ServerBuilder, Skill, Skills,
     StreamableHttpService, Tool,
 };
+use mcp_proto_client::Client;
 use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, every_client, refused};

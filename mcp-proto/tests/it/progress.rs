@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::{
     CallToolResult, Context, Era, GetPromptResult, Prompt, ProtocolVersion, Resource,
     ResourceContents, Server, StreamableHttpService, Tool,
 };
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 

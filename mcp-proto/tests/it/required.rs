@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::jsonrpc::{ErrorObject, Notification};
 use mcp_proto::{
     CallToolResult, ContentBlock, Context, CreateMessage, ElicitUrl, Era, GetPromptResult,
     Interrupt, Prompt, ProtocolVersion, Role, SamplingContent, SamplingMessage, SamplingTool,
     Server, Tool, ToolChoice, ToolError,
 };
+use mcp_proto_client::{Client, ClientConfig, ClientError};
 use serde_json::{Map, Value, json};
 
 use crate::common::{Served, request};

@@ -1,7 +1,7 @@
 //! Names of tasks: who may use them, what those that are none are answered, and how they are made.
 
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::{Era, StreamableHttpService};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::json;
 
 use crate::common::{Served, probe};

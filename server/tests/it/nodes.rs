@@ -3,7 +3,6 @@
 mod balancer;
 mod drain;
 mod keys;
-#[cfg(feature = "postgres")]
 mod migrate;
 mod sessions;
 mod streams;
@@ -16,7 +15,6 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-#[cfg(feature = "postgres")]
 use crate::cluster::shared;
 use crate::engines::{Servers, urls};
 use crate::harness::process::{Ended, binary, run};
@@ -59,7 +57,6 @@ async fn until(mut done: impl AsyncFnMut() -> bool) {
     panic!("it does not come to that");
 }
 
-#[cfg(feature = "postgres")]
 async fn verb(url: &str, arguments: &[&str]) -> Ended {
     let mut command = binary();
     command.env("UNIVERSE_STORE", with_password(url)).args(arguments);
@@ -190,7 +187,6 @@ async fn a_store_that_dies_and_comes_back_is_said_to_be_away() {
     }
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn verbs_say_what_they_are_for() {
     let Some(cluster) = shared() else {
@@ -230,7 +226,6 @@ async fn verbs_say_what_they_are_for() {
     assert!(missing.stderr.contains("universe not found: gg"), "{}", missing.stderr);
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_password_is_never_shown() {
     for url in [
@@ -259,7 +254,6 @@ async fn a_password_is_never_shown() {
     assert!(config.stdout.contains("postgres://u:***@h/d"), "{}", config.stdout);
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_server_without_a_database_does_not_start() {
     let mut command = binary();

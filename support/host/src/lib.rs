@@ -4,7 +4,9 @@
 //! A program includes [`EndpointArgs`] in its own arguments, builds its [`mcp_proto::Server`], and passes both to
 //! [`Host::run`]. [`guard`] requires scopes of callers and records writes. [`block_on`] owns the runtime around it.
 
+mod completion;
 mod endpoint;
+mod failure;
 mod files;
 mod guard;
 mod log;
@@ -15,13 +17,15 @@ mod tls;
 #[cfg(feature = "watch")]
 mod watch;
 
+pub use completion::completion;
 pub use endpoint::{
     Asking, EndpointArgs, EndpointError, KeysFile, Local, RequiredAuthorization, SharedKeys,
     memory, read_token,
 };
+pub use failure::{Failure, Fault, quotable};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};
-pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
+pub use log::{LogFormat, complain, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
 pub use mcp_proto::blocking::{NotDone, run as run_blocking};
 pub use run::{Host, HostError, UntilStopped, block_on, serve_as, stop_signal};
 pub use snippet::{snippets, url};

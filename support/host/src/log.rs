@@ -101,6 +101,11 @@ pub fn say(text: &str) {
     };
 }
 
+/// [`say`] for a text with names from outside, which is made [`visible`].
+pub fn complain(text: &str) {
+    say(&visible(text));
+}
+
 /// Reports dropped lines in the log, forever.
 pub(crate) async fn report_losses() {
     let mut reports = tokio::time::interval(REPORT);

@@ -14,8 +14,8 @@ use tokio_postgres::types::Type;
 use super::Task;
 use super::connect::Link;
 use super::nodes::{CHANNEL, Nodes, Parameters, get};
+use crate::adapter::keys::{Key, session_key};
 use crate::clients::sessions::{self, Change, LOOK, NOTED, TRIES};
-use crate::clients::{Key, session_key};
 
 use crate::clients::sessions::{SessionBounds, SessionError};
 

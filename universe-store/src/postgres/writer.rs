@@ -15,8 +15,8 @@ use super::connect::Link;
 use super::error::{causes, is_conflict, is_read_only, judge};
 use super::listen::CHANNEL;
 use super::reader::{head, revision};
-use crate::failure::Failure;
-use crate::live::Live;
+use crate::adapter::failure::Failure;
+use crate::adapter::live::Live;
 use crate::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Head, MAX_WRITE,
     Meta, Revision, Snapshot, SnapshotError, TrimError, UniverseId,

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::directory::Lock;
 use super::reader::{self, Chunk};
 use super::schema;
-use crate::tail::{self, History};
+use crate::adapter::tail::{self, History};
 use crate::{ReadError, Revision, TailError, UniverseId};
 
 /// A few connections, opened as needed.

@@ -98,8 +98,15 @@ mod tests {
     #[test]
     fn what_is_left_out_is_there_to_be_left_out() {
         let mut source = String::new();
-        let members =
-            ["conformance", "mcp-proto", "server", "services", "universe-core", "universe-store"];
+        let members = [
+            "conformance",
+            "mcp-client",
+            "mcp-proto",
+            "server",
+            "services",
+            "universe-core",
+            "universe-store",
+        ];
         for member in members {
             gather(&root().join(member), &mut source);
         }

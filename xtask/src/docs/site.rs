@@ -29,8 +29,7 @@ pub(super) fn build() -> Result<bool> {
     if !book.status()?.success() {
         return Ok(false);
     }
-    let mut api =
-        cargo(&["doc", "--locked", "--no-deps", "-p", "mcp-proto", "--features", "oauth"]);
+    let mut api = cargo(&["doc", "--locked", "--no-deps", "-p", "mcp-proto"]);
     if !api.status()?.success() {
         return Ok(false);
     }

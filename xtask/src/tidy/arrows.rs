@@ -8,8 +8,9 @@ use super::imports::{self, Module};
 use super::{list, text};
 
 /// The crates of the workspace that each crate may use. Tests may use any crate.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
     ("mcp-proto", &[]),
+    ("mcp-proto-client", &["mcp-proto"]),
     ("universe-core", &[]),
     ("universe-store", &[]),
     ("universe-server", &["mcp-proto", "service-host", "universe-core", "universe-store"]),
@@ -17,7 +18,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("service-host", &["mcp-proto"]),
     ("spec-server", &["mcp-proto", "service-host"]),
     ("chat-server", &["mcp-proto", "service-host"]),
-    ("starmap-server", &["mcp-proto", "service-host"]),
+    ("starmap-server", &["mcp-proto", "mcp-proto-client", "service-host"]),
     ("xtask", &[]),
 ];
 
@@ -34,7 +35,7 @@ const LAYERS: [&[&str]; 12] = [
     &["app", "local"],
     &["server"],
     &["http", "stdio"],
-    &["client", "guide", "legacy"],
+    &["guide", "legacy"],
 ];
 
 /// The older revisions (`legacy`), and the modules of lower layers that may still name that module.
@@ -188,7 +189,7 @@ mod tests {
         for path in ["http/config.rs", "stdio/connection.rs", "server/run.rs"] {
             assert!(library(path, text).is_empty(), "{path}");
         }
-        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "client.rs"] {
+        for path in ["context.rs", "task/entry.rs", "tool/registry.rs", "local.rs"] {
             assert_eq!(library(path, text).len(), 1, "{path}");
         }
     }

@@ -1,9 +1,10 @@
 //! Checks the table of the protocol's rules: each rule has a row, and each row names a test that exists.
 //!
 //! A row is `| id | rule | tests |`. The tests are separated by commas: `` `file::function` `` for a function below
-//! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `` `server/file::function` `` for one of
-//! the universe server, `suite: scenario` for a scenario of the official suites. A rule for clients only may
-//! have the word `client` instead of a test, and a rule for intermediaries the word `proxy`.
+//! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `` `client/file::function` `` for one of
+//! the client, `` `server/file::function` `` for one of the universe server, `suite: scenario` for a scenario of the
+//! official suites. A rule for clients only may have the word `client` instead of a test, and a rule for intermediaries
+//! the word `proxy`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,6 +113,7 @@ fn fault(
     };
     let path = match file.split_once('/') {
         Some(("src", file)) => format!("mcp-proto/src/{file}.rs"),
+        Some(("client", file)) => format!("mcp-client/tests/it/{file}.rs"),
         Some(("server", file)) => format!("server/tests/it/{file}.rs"),
         _ => format!("mcp-proto/tests/it/{file}.rs"),
     };

@@ -5,7 +5,6 @@ use http::{Method, Uri};
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Scope, Transport, Verdict, finding};
-use super::base::known;
 use super::{EVERYWHERE, MUST};
 use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
@@ -21,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "access.challenge",
         level: MUST,
         section: "Authorization, Token handling (RFC 6750 §3)",
-        title: "A token that is not valid is refused with 401 and a challenge in WWW-Authenticate",
+        title: "A request with an invalid token is refused with 401 and a challenge in WWW-Authenticate",
         fix: "answer 401 with WWW-Authenticate: Bearer resource_metadata=\"…\"",
         scope: SCOPE,
         probe: |bench| challenge(bench).boxed(),
@@ -30,8 +29,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "access.metadata",
         level: MUST,
         section: "Authorization, Protected resource metadata (RFC 9728)",
-        title: "A server that wants tokens publishes its metadata, with at least one authorization server",
-        fix: "serve /.well-known/oauth-protected-resource, and name it in the challenge",
+        title: "A server that requires tokens publishes metadata that names at least one authorization server",
+        fix: "serve /.well-known/oauth-protected-resource, and put its URL into the challenge",
         scope: SCOPE,
         probe: |bench| metadata(bench).boxed(),
     },
@@ -39,17 +38,17 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Sends a request with a made-up token and returns the exchange.
 async fn refused(bench: &mut Bench) -> Exchange {
-    let message = bench.message(known(bench), json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     let raw = bench.framed(&message);
     bench.raw(raw.with("authorization", "Bearer no-such-token")).await
 }
 
 fn is_open() -> Verdict {
-    Verdict::Inapplicable("the server takes any token, or wants none".to_owned())
+    Verdict::Inapplicable("the server accepts any token, or requires none".to_owned())
 }
 
 fn wants_no_bearer() -> Verdict {
-    Verdict::Inapplicable("the server does not ask for a bearer token".to_owned())
+    Verdict::Inapplicable("the server does not require a bearer token".to_owned())
 }
 
 /// Whether an answer proves nothing about the server's rules: it did not come, or the server was busy or failed.
@@ -67,11 +66,13 @@ async fn challenge(bench: &mut Bench) -> Verdict {
         _ => return finding(exchange.outcome(), &exchange),
     }
     let challenges = Challenges::of(&exchange);
-    match challenges.schemes.is_empty() {
-        _ if challenges.want("bearer") => Verdict::Holds,
-        true => finding("WWW-Authenticate has no challenge", &exchange),
-        // Authorization of another kind is free.
-        false => wants_no_bearer(),
+    if challenges.want("bearer") {
+        Verdict::Holds
+    } else if challenges.schemes.is_empty() {
+        finding("WWW-Authenticate has no challenge", &exchange)
+    } else {
+        // The rule says nothing of other kinds of authorization.
+        wants_no_bearer()
     }
 }
 
@@ -95,7 +96,10 @@ async fn metadata(bench: &mut Bench) -> Verdict {
             }
             Ok(uri) => uri.path_and_query().map(|it| it.as_str().to_owned()).into_iter().collect(),
             Err(_) => {
-                return finding(format!("resource_metadata is {url:?}, no URL"), &exchange);
+                return finding(
+                    format!("resource_metadata is {url:?}, which is not a URL"),
+                    &exchange,
+                );
             }
         },
     };
@@ -113,9 +117,7 @@ async fn metadata(bench: &mut Bench) -> Verdict {
             unclear = Some(Verdict::Unclear(format!("metadata: {}", last.outcome())));
         }
     }
-    unclear.unwrap_or_else(|| {
-        finding("there is no metadata that names an authorization server", &last)
-    })
+    unclear.unwrap_or_else(|| finding("no metadata names an authorization server", &last))
 }
 
 /// The paths where the metadata of an endpoint may lie if no challenge names it, the most exact first (RFC 9728 §3.1).

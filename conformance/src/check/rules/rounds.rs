@@ -16,8 +16,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.undeclared",
         level: MUST,
         section: "2026-07-28, Multi round-trip requests, Server requirements",
-        title: "A client is asked nothing that it does not declare to be able to answer",
-        fix: "look at the client's capabilities in _meta of each request, and refuse with −32021 what needs others",
+        title: "The server requests only input that the client declares to support",
+        fix: "check the client's capabilities in _meta of each request, and refuse with −32021 a call that needs others",
         scope: MODERN,
         probe: |bench| undeclared(bench).boxed(),
     },
@@ -25,8 +25,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.missing-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "A call that is repeated without the answers is asked again, and not refused",
-        fix: "give the result that needs input once more",
+        title: "A call that is repeated without the answers is not refused: the server asks again",
+        fix: "return the result that needs input again",
         scope: MODERN,
         probe: |bench| missing_answers(bench).boxed(),
     },
@@ -34,8 +34,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.malformed-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "A call whose answers are numbers in place of objects is not completed",
-        fix: "check inputResponses, and refuse with −32602 anything that is not an answer",
+        title: "A call whose answers are numbers instead of objects is not completed",
+        fix: "check inputResponses, and refuse with −32602 values that are not answers",
         scope: MODERN,
         probe: |bench| malformed_answers(bench).boxed(),
     },
@@ -43,8 +43,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.unknown-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "An answer to something that was not asked is ignored",
-        fix: "ignore the members of inputResponses that you do not know",
+        title: "An answer to a question that was not asked is ignored",
+        fix: "ignore unknown members of inputResponses",
         scope: MODERN,
         probe: |bench| unknown_answers(bench).boxed(),
     },
@@ -53,7 +53,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where the state decides anything)",
         title: "A call that is repeated with an altered requestState is not completed",
-        fix: "seal the state, by an HMAC for instance, and refuse with −32602 what you did not give",
+        fix: "sign the state, for instance with an HMAC, and refuse with −32602 a state that is not yours",
         scope: MODERN,
         probe: |bench| altered_state(bench).boxed(),
     },
@@ -62,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Server requirements",
         title: "A call that is repeated with the requestState of another tool is not completed",
-        fix: "seal into the state which request it belongs to, and refuse with −32602 what belongs to another",
+        fix: "bind the state to its request, and refuse with −32602 the state of another request",
         scope: MODERN,
         probe: |bench| state_of_another_tool(bench).boxed(),
     },
@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Server requirements",
         title: "A call that is repeated with the requestState of another caller is not completed",
-        fix: "seal into the state whose it is, and refuse with −32602 what is another's",
+        fix: "bind the state to its caller, and refuse with −32602 the state of another caller",
         scope: MODERN,
         probe: |bench| state_of_another_caller(bench).boxed(),
     },
@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.state-twice",
         level: PRACTICE,
         section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where it must be used once)",
-        title: "A requestState that completed a call of a tool that is not idempotent does not complete it again",
+        title: "If a tool is not idempotent, a requestState completes only one call",
         fix: "remember which states were used until they expire, or annotate the tool with idempotentHint",
         scope: MODERN,
         probe: |bench| state_twice(bench).boxed(),
@@ -87,7 +87,9 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn no_state() -> Verdict {
-    Verdict::Inapplicable("no tool that may be called needs input and gives a state".to_owned())
+    Verdict::Inapplicable(
+        "no tool that may be called needs input and returns a requestState".to_owned(),
+    )
 }
 
 fn was_completed(tool: &str, exchange: &Exchange) -> Verdict {
@@ -115,7 +117,7 @@ async fn undeclared(bench: &mut Bench) -> Verdict {
             if let Some(needed) = asked.find(|it| capabilities.pointer(it).is_none()) {
                 let needed = needed.trim_start_matches('/').replace('/', ".");
                 let seen = format!(
-                    "{tool} asks for what needs {needed}; the client declares {capabilities}"
+                    "{tool} requests input that needs {needed}; the client declares {capabilities}"
                 );
                 return finding(seen, &exchange);
             }
@@ -145,7 +147,7 @@ async fn first(bench: &mut Bench) -> Result<Round, Verdict> {
             return Ok(round);
         }
     }
-    Err(Verdict::Inapplicable("no tool that may be called asks the client".to_owned()))
+    Err(Verdict::Inapplicable("no tool that may be called asks the client for anything".to_owned()))
 }
 
 async fn missing_answers(bench: &mut Bench) -> Verdict {
@@ -175,7 +177,7 @@ async fn unknown_answers(bench: &mut Bench) -> Verdict {
     };
     let taken = good.again(bench, good.answers()).await;
     if is_refused(&taken) {
-        return Verdict::Unclear(format!("{} refuses the answers of a test", good.tool));
+        return Verdict::Unclear(format!("{} refuses the test's answers", good.tool));
     }
     let Some(round) = round(bench, &good.tool).await else {
         return Verdict::Unclear(format!("{} does not ask again", good.tool));
@@ -201,10 +203,7 @@ async fn states(bench: &mut Bench) -> Result<Vec<(Round, String)>, Verdict> {
             found.push((round, state));
         }
     }
-    match found.is_empty() {
-        true => Err(no_state()),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(no_state()) } else { Ok(found) }
 }
 
 async fn altered_state(bench: &mut Bench) -> Verdict {
@@ -241,7 +240,7 @@ async fn state_of_another_tool(bench: &mut Bench) -> Verdict {
         Err(verdict) => return verdict,
     };
     let [(one, _), (_, of_another), ..] = states.as_slice() else {
-        return Verdict::Inapplicable("one tool alone gives a state".to_owned());
+        return Verdict::Inapplicable("only one tool returns a requestState".to_owned());
     };
     let exchange = one.with(of_another.clone()).again(bench, one.answers()).await;
     was_completed(&one.tool, &exchange)
@@ -286,7 +285,7 @@ async fn state_twice(bench: &mut Bench) -> Verdict {
         return was_completed(&round.tool, &exchange);
     }
     Verdict::Inapplicable(
-        "no tool call completed with a state, except on idempotent tools; name another with --call"
+        "no call was completed with a requestState, except of idempotent tools; allow another tool with --call"
             .to_owned(),
     )
 }

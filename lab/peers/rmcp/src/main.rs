@@ -1,4 +1,4 @@
-//! A small server on rmcp, to be called by `mcp-proto/examples/peers.rs`: over stdio, or over HTTP with `--http`.
+//! A small server on rmcp, to be called by `mcp-client/examples/peers.rs`: over stdio, or over HTTP with `--http`.
 
 // Log messages, sampling and the subscriptions of the older revisions are deprecated there, and what is to be tried.
 #![expect(deprecated, reason = "the older revisions need them")]

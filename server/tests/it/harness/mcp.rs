@@ -1,6 +1,6 @@
 //! MCP over HTTP by the library's client, in both eras.
 
-use mcp_proto::client::{
+use mcp_proto_client::{
     Client as Calls, ClientConfig, ClientError, Interest, ListenEvent, Listening,
 };
 use serde_json::{Value, json};

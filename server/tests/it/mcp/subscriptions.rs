@@ -1,7 +1,7 @@
 //! Subscriptions: who is notified of which change, made by REST or by MCP, in both eras. What must not be heard is
 //! followed by something that must be, so that nothing waits for silence.
 
-use mcp_proto::client::Interest;
+use mcp_proto_client::Interest;
 use serde_json::{Map, Value, json};
 
 use crate::harness::{Era, Local, Mcp, add_star, remove_star, set_mass, tick};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, Interest, ListenEvent, Listening};
+use mcp_proto_client::{Client, Interest, ListenEvent, Listening};
 use serde_json::{Value, json};
 
 use crate::mcp::{Copy, HANG, binary, client, settings, structured};
@@ -205,7 +205,7 @@ async fn the_binary_tells_over_its_pipes() {
         let project = Copy::of("library");
         let mut command = binary();
         command.arg("mcp").arg("--root").arg(project.root());
-        let config = mcp_proto::client::ClientConfig::new(era);
+        let config = mcp_proto_client::ClientConfig::new(era);
         let client = Client::stdio(command, config).await.unwrap();
         let mut listener = Listener::of(client, &["spec://lending"]).await;
         project.write("specs/lending/spec.md", "# Lending anew\n");

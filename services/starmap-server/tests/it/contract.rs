@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::json;
 use starmap_server::errors::{InsufficientBordersError, InvalidParameterError};
 use starmap_server::load::{self, GraphEnvironment};

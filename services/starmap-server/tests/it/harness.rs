@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 use starmap_server::UniverseServer;
 use starmap_server::load;

@@ -1,7 +1,7 @@
 //! The files of messages as resources.
 
 use data_encoding::BASE64;
-use mcp_proto::client::Client;
+use mcp_proto_client::Client;
 use serde_json::{Value, json};
 
 use super::harness::{BOTH, TestSetup, structured, zip_of};
@@ -20,7 +20,7 @@ async fn read(client: &Client, uri: &Value) -> Result<Value, Value> {
     let read = client.request("resources/read", json!({ "uri": uri }));
     match read.await {
         Ok(mut read) => Ok(read["contents"][0].take()),
-        Err(mcp_proto::client::ClientError::Rpc(error)) => Err(json!(error)),
+        Err(mcp_proto_client::ClientError::Rpc(error)) => Err(json!(error)),
         Err(error) => panic!("{error}"),
     }
 }

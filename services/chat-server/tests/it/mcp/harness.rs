@@ -11,7 +11,7 @@ use chat_server::config::Config;
 use chat_server::index::{Index, Options};
 use chat_server::mcp;
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! Chats that may not be seen are hidden from every question, whether they were ever kept or not.
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientError};
+use mcp_proto_client::{Client, ClientError};
 use serde_json::{Value, json};
 
 use super::harness::{BOTH, RunningService, TestSetup, error_of, structured};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use chat_server::cli;
 use chat_server::mcp;
-use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::http::serve;
 use mcp_proto::{Era, StreamableHttpService};
+use mcp_proto_client::{Client, ClientConfig, ClientError};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -1,6 +1,6 @@
 //! A client that has subscribed, in either era, over pipes and HTTP.
 
-use mcp_proto::client::{Client, ListenEvent, Listening};
+use mcp_proto_client::{Client, ListenEvent, Listening};
 use serde_json::Value;
 
 use super::harness::HANG;

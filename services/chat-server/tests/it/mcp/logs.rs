@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::json;
 use tokio::process::Command;
 

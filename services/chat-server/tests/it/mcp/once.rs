@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::process::Stdio;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
 use super::harness::{TestSetup, structured};

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 use spec_server::cli::Repository;
 use spec_server::mcp::{self, Settings};

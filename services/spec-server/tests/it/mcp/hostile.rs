@@ -1,6 +1,6 @@
 //! Bad input: wrong types, ids that lead elsewhere, words without end. Each gets a tool error, and the server goes on.
 
-use mcp_proto::client::Client;
+use mcp_proto_client::Client;
 use serde_json::{Value, json};
 
 use super::harness::{Copy, both_eras, call, error_of, settings, structured, with_id};

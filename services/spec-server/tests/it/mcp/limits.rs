@@ -14,7 +14,7 @@ const BUDGET: usize = 4_000;
 /// What may come on top: the members around what is bounded.
 const AROUND: usize = 2_000;
 
-async fn small(project: &Copy) -> mcp_proto::client::Client {
+async fn small(project: &Copy) -> mcp_proto_client::Client {
     let mut settings = settings(project.root());
     settings.budget = Budget(BUDGET);
     client(settings, Era::Modern).await
@@ -22,7 +22,7 @@ async fn small(project: &Copy) -> mcp_proto::client::Client {
 
 /// All pages of a list.
 async fn all_pages(
-    client: &mcp_proto::client::Client,
+    client: &mcp_proto_client::Client,
     tool: &str,
     mut arguments: Value,
     list: &str,
@@ -48,7 +48,7 @@ async fn all_pages(
 }
 
 /// A section of a change, answer by answer.
-async fn section_parts(client: &mcp_proto::client::Client, section: &str) -> Vec<Value> {
+async fn section_parts(client: &mcp_proto_client::Client, section: &str) -> Vec<Value> {
     let mut asked = json!({"change_id": "add-reservations", "section": section});
     let mut parts = Vec::new();
     loop {
@@ -62,7 +62,7 @@ async fn section_parts(client: &mcp_proto::client::Client, section: &str) -> Vec
 }
 
 /// The names in all deltas of a change, from bounded answers.
-async fn delta_names(client: &mcp_proto::client::Client) -> Vec<Value> {
+async fn delta_names(client: &mcp_proto_client::Client) -> Vec<Value> {
     let mut names = Vec::new();
     for part in section_parts(client, "deltas").await {
         let length = part.to_string().len();

@@ -1,8 +1,8 @@
 //! Where no project is around the folder the server was started in, the client's roots say which is meant.
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::jsonrpc::ErrorObject;
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
 use super::harness::{Copy, binary, error_of, structured};

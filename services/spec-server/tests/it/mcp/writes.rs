@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::json;
 use spec_server::mcp;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
 use crate::assert_has;

@@ -1,7 +1,7 @@
 //! Input that no client sends by mistake.
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 

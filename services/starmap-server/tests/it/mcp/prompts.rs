@@ -1,6 +1,6 @@
 //! Prompts: what they ask for, and the facts that they bring.
 
-use mcp_proto::client::{Client, ClientError};
+use mcp_proto_client::{Client, ClientError};
 use serde_json::{Value, json};
 
 use crate::assert_has;

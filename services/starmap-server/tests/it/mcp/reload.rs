@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use mcp_proto::Era;
-use mcp_proto::client::{self, Client, ClientConfig, Interest, ListenEvent};
+use mcp_proto_client::{Client, ClientConfig, Interest, ListenEvent};
 use serde_json::{Value, json};
 use starmap_server::load;
 use starmap_server::map::{Map, Parts};
@@ -31,7 +31,7 @@ fn swap(path: &Path, contents: &[u8]) {
 }
 
 /// A client over HTTP that receives notifications, and subscribes to Jita.
-async fn listener(url: &str) -> (Client, client::Listening) {
+async fn listener(url: &str) -> (Client, mcp_proto_client::Listening) {
     let client = Client::http(url, ClientConfig::new(Era::Modern)).await.unwrap();
     let wanted = Interest::new().resources();
     let wanted = wanted.resource("starmap://system/Jita");
@@ -40,7 +40,7 @@ async fn listener(url: &str) -> (Client, client::Listening) {
 }
 
 /// The method of the next notification.
-async fn next_method(listening: &mut client::Listening) -> String {
+async fn next_method(listening: &mut mcp_proto_client::Listening) -> String {
     match soon(listening.next()).await {
         Some(ListenEvent::Notification(sent)) => sent.method,
         other => panic!("{other:?}"),

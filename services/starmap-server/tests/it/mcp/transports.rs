@@ -1,7 +1,7 @@
 //! The same answers over pipes and over HTTP as in memory, in both eras; by the binaries.
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
 use crate::assert_has;

@@ -1,0 +1,57 @@
+//! How calls of the client fail.
+
+use std::time::Duration;
+
+use mcp_proto::jsonrpc::ErrorObject;
+
+/// Why a call of the client failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The server answered with an error.
+    #[error("the server answered {}: {}", .0.code, .0.message)]
+    Rpc(ErrorObject),
+    /// A configured callback refused input that the server needs to continue.
+    #[error("the server's question was refused: {}", .0.message)]
+    Refused(ErrorObject),
+    /// The server requires authorization, or refuses this caller: why, and what is missing.
+    #[error("the server refused the caller: {0}")]
+    Unauthorized(String),
+    /// The HTTP response has no JSON-RPC answer.
+    #[error("the server answered HTTP {status}: {body}")]
+    Http {
+        /// Its status code.
+        status: u16,
+        /// The beginning of its body.
+        body: String,
+    },
+    /// The operation exceeded this time limit.
+    #[error("no answer within {} s", .0.as_secs_f64())]
+    Timeout(Duration),
+    /// The connection ended before the answer arrived.
+    #[error("the connection ended before the answer")]
+    Closed,
+    /// The connection failed or could not be opened, with the reason.
+    #[error("the connection failed: {0}")]
+    Connection(String),
+    /// A message of the server violates the protocol, with the details.
+    #[error("the server broke the protocol: {0}")]
+    Protocol(String),
+    /// The task was cancelled.
+    #[error("the task was cancelled")]
+    Cancelled,
+    /// The server shares no protocol version with the client, or lacks the requested feature. Holds what it supports.
+    #[error("the server cannot do this: {0}")]
+    Unsupported(String),
+}
+
+impl ClientError {
+    /// The code of the server's own error.
+    #[must_use]
+    pub fn code(&self) -> Option<i64> {
+        match self {
+            Self::Rpc(error) => Some(error.code),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Messages that the server sends without a request, and their receivers.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{broadcast, watch};
+use tokio::task::JoinHandle;
+
+use super::cache::Cache;
+use super::lists::Listed;
+use mcp_proto::jsonrpc::Notification;
+
+/// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
+/// more loses the oldest and receives their number.
+pub const NOTIFICATIONS: usize = 256;
+
+/// Where all notifications of a connection go.
+#[derive(Debug)]
+pub(super) struct NotificationHub {
+    sender: broadcast::Sender<Notification>,
+    pub(super) cache: Cache,
+    /// What tools were listed with.
+    pub(super) listed: Listed,
+    gaps: watch::Sender<Gaps>,
+    /// A stream for messages that belong to no request is open, or may still be opened.
+    has_stream: AtomicBool,
+}
+
+/// Notifications that were missed.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    /// How often something may have been missed.
+    pub(super) missed: u64,
+    /// No more notifications will arrive.
+    pub(super) is_over: bool,
+}
+
+/// Receives the notifications that belong to one request.
+#[derive(Clone)]
+pub(super) struct Own(Arc<dyn Fn(&Notification) + Send + Sync>);
+
+/// A task that ends with its owner.
+#[derive(Debug, Default)]
+pub(super) struct Owned(Mutex<Option<JoinHandle<()>>>);
+
+impl NotificationHub {
+    pub(super) fn new(cache_bytes: usize) -> Arc<Self> {
+        Arc::new(Self {
+            sender: broadcast::channel(NOTIFICATIONS).0,
+            cache: Cache::new(cache_bytes),
+            listed: Listed::default(),
+            gaps: watch::Sender::default(),
+            has_stream: AtomicBool::new(false),
+        })
+    }
+
+    /// Passes a notification to all receivers. Cached answers that it makes stale are dropped first.
+    pub(super) fn publish(&self, notification: Notification) {
+        self.cache.invalidate(&notification);
+        if notification.method == "notifications/tools/list_changed" {
+            self.listed.clear();
+        }
+        // Fails only without receivers.
+        let _ = self.sender.send(notification);
+    }
+
+    /// Notifications may have been missed, so everything cached may be out of date.
+    pub(super) fn missed(&self) {
+        self.cache.clear();
+        self.listed.clear();
+        self.gaps.send_modify(|gaps| gaps.missed += 1);
+    }
+
+    /// The connection is over.
+    pub(super) fn over(&self) {
+        self.gaps.send_modify(|gaps| gaps.is_over = true);
+    }
+
+    pub(super) fn has_stream(&self) -> bool {
+        self.has_stream.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_stream(&self, is_there: bool) {
+        self.has_stream.store(is_there, Ordering::Relaxed);
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Notification> {
+        self.sender.subscribe()
+    }
+
+    pub(super) fn gaps(&self) -> watch::Receiver<Gaps> {
+        self.gaps.subscribe()
+    }
+}
+
+impl Own {
+    pub(super) fn new(receive: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(receive))
+    }
+
+    pub(super) fn receive(&self, notification: &Notification) {
+        (self.0)(notification);
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Own")
+    }
+}
+
+impl Owned {
+    /// Takes a task over; one that was there before ends.
+    pub(super) fn own(&self, task: JoinHandle<()>) {
+        let before = self.slot().replace(task);
+        if let Some(before) = before {
+            before.abort();
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.slot().as_ref().is_some_and(|task| !task.is_finished())
+    }
+
+    /// Ends the task.
+    pub(super) fn end(&self) {
+        if let Some(task) = self.slot().take() {
+            task.abort();
+        }
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<()>>> {
+        // Nothing panics while it holds the slot.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,142 @@
+//! A server as a child process: in its own process group, which ends with it.
+
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use crate::ClientError;
+use crate::config::Stderr;
+
+/// How much of what a process writes to its stderr is kept, in bytes.
+const MAX_STDERR: usize = 64 * 1024;
+
+/// How long a process has after SIGTERM.
+const TERMINATION: Duration = Duration::from_secs(2);
+
+/// A running process. Dropping it kills the process and the processes that it has started in its group.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    captured: Option<Captured>,
+}
+
+#[derive(Debug)]
+struct Captured {
+    last: Arc<Mutex<VecDeque<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Process {
+    pub(super) fn start(
+        command: &mut Command,
+        stderr: Stderr,
+    ) -> Result<(Self, ChildStdin, ChildStdout), ClientError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        // A server is often a script that starts the server.
+        #[cfg(unix)]
+        command.process_group(0);
+        if stderr == Stderr::Captured {
+            command.stderr(Stdio::piped());
+        }
+        let mut child = command.spawn().map_err(|error| {
+            let program = command.as_std().get_program().to_string_lossy();
+            ClientError::Connection(format!("{program:?} cannot be started: {error}"))
+        })?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(ClientError::Closed);
+        };
+        let captured =
+            (stderr == Stderr::Captured).then(|| child.stderr.take().map(Captured::new)).flatten();
+        Ok((Self { child, captured }, stdin, stdout))
+    }
+
+    /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
+    pub(super) async fn close(mut self: Box<Self>, limit: Duration) -> Result<(), ClientError> {
+        if tokio::time::timeout(limit, self.child.wait()).await.is_ok() {
+            return Ok(());
+        }
+        self.signal(Signal::Terminate);
+        let ended = tokio::time::timeout(TERMINATION, self.child.wait()).await;
+        if ended.is_err() {
+            self.signal(Signal::Kill);
+            let killed = self.child.kill().await;
+            tracing::warn!(?killed, "a server did not end with its input and was killed");
+        }
+        Err(ClientError::Timeout(limit))
+    }
+
+    pub(super) fn stderr(&self) -> Option<String> {
+        let last = self.captured.as_ref()?.last.lock();
+        let mut last = last.unwrap_or_else(PoisonError::into_inner);
+        Some(String::from_utf8_lossy(last.make_contiguous()).into_owned())
+    }
+
+    /// Signals the whole group, as long as its leader exists and so keeps the group's number in use.
+    #[cfg(unix)]
+    fn signal(&self, signal: Signal) {
+        use rustix::process::{Pid, Signal as Unix, kill_process_group};
+
+        let group = self.child.id().and_then(|id| i32::try_from(id).ok());
+        let Some(group) = group.and_then(Pid::from_raw) else {
+            return;
+        };
+        let signal = match signal {
+            Signal::Terminate => Unix::TERM,
+            Signal::Kill => Unix::KILL,
+        };
+        if let Err(error) = kill_process_group(group, signal) {
+            tracing::debug!(%error, "the processes of a server could not be signalled");
+        }
+    }
+
+    /// On other systems, only the process itself is killed.
+    #[cfg(not(unix))]
+    fn signal(&mut self, signal: Signal) {
+        if matches!(signal, Signal::Kill) {
+            // The process may have ended already.
+            let _ = self.child.start_kill();
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Signal {
+    Terminate,
+    Kill,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::Kill);
+    }
+}
+
+impl Captured {
+    fn new(stderr: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        let last = Arc::new(Mutex::new(VecDeque::new()));
+        let reader = tokio::spawn(capture(stderr, Arc::clone(&last)));
+        Self { last, reader }
+    }
+}
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+/// Reads all output, so that the process is not blocked, and keeps the end of it.
+async fn capture(mut stderr: impl AsyncRead + Unpin, last: Arc<Mutex<VecDeque<u8>>>) {
+    let mut chunk = [0; 4 * 1024];
+    while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.extend(chunk.iter().take(size));
+        let surplus = last.len().saturating_sub(MAX_STDERR);
+        last.drain(..surplus);
+    }
+}

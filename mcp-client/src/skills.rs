@@ -1,0 +1,110 @@
+//! Skills of a server (SEP-2640): listed without reading their files, and each file checked when it is read.
+
+use data_encoding::HEXLOWER;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::calls::typed;
+use super::{Client, ClientError};
+use mcp_proto::{Resource, ResourceContents};
+use mcp_proto::{SkillResource, is_frontmatter};
+
+/// A skill as the server lists it (SEP-2640: `Skill`).
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct ListedSkill {
+    /// The URI of its `SKILL.md`.
+    pub uri: String,
+    /// The frontmatter of its `SKILL.md`, which includes `name` and `description`.
+    pub frontmatter: Map<String, Value>,
+    /// Its files.
+    pub resources: SkillFiles,
+}
+
+/// The files of a skill.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum SkillFiles {
+    /// Each with its digest and size.
+    Listed(Vec<SkillResource>),
+    /// The files are generated when they are read (`"dynamic"`), so their digests are not known.
+    Dynamic(String),
+}
+
+impl Client {
+    /// `skills/list`, all its pages. No file is read.
+    ///
+    /// # Errors
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of skills.
+    pub async fn list_skills(&self) -> Result<Vec<ListedSkill>, ClientError> {
+        self.list("skills/list", "skills").await
+    }
+
+    /// `skills/get`.
+    ///
+    /// # Errors
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a skill.
+    pub async fn get_skill(&self, uri: &str) -> Result<ListedSkill, ClientError> {
+        let mut result = self.request("skills/get", json!({ "uri": uri })).await?;
+        let skill = result.get_mut("skill").map(Value::take);
+        typed("skills/get", skill.unwrap_or_default())
+    }
+
+    /// Reads one file of a skill: its size and digest, and the frontmatter of a `SKILL.md`, must be those that the
+    /// skill was listed with.
+    ///
+    /// # Errors
+    /// As for [`Client::read_resource`]; [`ClientError::Protocol`] for a file that is not what was listed, or not
+    /// listed.
+    pub async fn read_skill_file(
+        &self,
+        skill: &ListedSkill,
+        uri: &str,
+    ) -> Result<ResourceContents, ClientError> {
+        let wrong = |problem: &str| {
+            ClientError::Protocol(format!("the file {uri} of a skill {problem}: do not use it"))
+        };
+        let listed = match &skill.resources {
+            SkillFiles::Listed(files) => {
+                let listed = files.iter().find(|file| file.uri == uri);
+                Some(listed.ok_or_else(|| wrong("is not listed"))?)
+            }
+            SkillFiles::Dynamic(_) => None,
+        };
+        let read = self.read_resource(uri).await?;
+        let mut contents = read.contents.into_iter();
+        let found = contents.find(|contents| contents.uri == uri);
+        let found = found.ok_or_else(|| wrong("was not given"))?;
+        let bytes = match (&found.text, &found.blob) {
+            (Some(text), _) => text.as_bytes().to_vec(),
+            (None, Some(blob)) => {
+                data_encoding::BASE64.decode(blob.as_bytes()).map_err(|_| wrong("is not Base64"))?
+            }
+            (None, None) => return Err(wrong("is empty")),
+        };
+        if let Some(listed) = listed {
+            if u64::try_from(bytes.len()) != Ok(listed.size) {
+                return Err(wrong("has another size than listed"));
+            }
+            let digest = format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(&bytes)));
+            if digest != listed.digest {
+                return Err(wrong("has another digest than listed"));
+            }
+        }
+        if uri == skill.uri && !is_frontmatter(&skill.frontmatter, &bytes) {
+            return Err(wrong("has another frontmatter than listed"));
+        }
+        Ok(found)
+    }
+
+    /// `resources/directory/read`, all its pages: the contents of a folder, with subfolders as `inode/directory`.
+    ///
+    /// # Errors
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
+    pub async fn read_directory(&self, uri: &str) -> Result<Vec<Resource>, ClientError> {
+        let params = json!({ "uri": uri });
+        self.list_of("resources/directory/read", "resources", params).await
+    }
+}
