@@ -71,7 +71,7 @@ const LONG: [(&str, &str); 10] = [
     ),
     ("traces", "cargo test --locked -p universe-server --features otlp --test it looking::traces"),
     (
-        "lints of streams",
+        "lints of servers on streams",
         "cargo clippy --locked -p universe-server --features nats --all-targets -- -D warnings",
     ),
     (

@@ -250,11 +250,12 @@ impl Bench {
     /// A request with a fresh id.
     pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id();
-        self.message_with(id.into(), method, params)
+        self.message_with(id, method, params)
     }
 
     /// A request with this id.
-    pub(crate) fn message_with(&self, id: Value, method: &str, params: Value) -> Value {
+    pub(crate) fn message_with(&self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+        let id: Value = id.into();
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
     }
 

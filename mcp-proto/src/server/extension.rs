@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::Server;
 use super::lists::not_asked;
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload};
@@ -70,9 +71,9 @@ impl ExtensionMethods {
     {
         check_name(&method, &method, "notes/search")?;
         let handler = Arc::new(handler);
-        let requested: Requested = Arc::new(move |params, context| {
-            let (state, handler) = (state.clone(), Arc::clone(&handler));
-            Box::pin(async move {
+        let requested: Requested = Arc::new(with_state(state, move |state, params, context| {
+            let handler = Arc::clone(&handler);
+            async move {
                 let params = json::typed(Value::Object(params)).map_err(|(path, problem)| {
                     RequestError::invalid_params(format!("params{path}: {problem}"))
                 })?;
@@ -81,8 +82,8 @@ impl ExtensionMethods {
                     tracing::error!(%problem, "the result of an extension's method is not JSON");
                     RequestError::internal()
                 })
-            })
-        });
+            }
+        }));
         match self.requests.insert(method, requested) {
             None => Ok(()),
             Some(_) => Err("another handler has the same method".to_owned()),
