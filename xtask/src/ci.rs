@@ -57,12 +57,14 @@ const LOADED: [&str; 2] = ["UNIVERSE_NODES_MINUTES", "5"];
 
 /// Chores that take too long to run after every change. The universe server's traces and its streams of NATS add more
 /// crates than the rest, and few users build them.
-const LONG: [(&str, &str); 9] = [
+const LONG: [(&str, &str); 10] = [
     ("memory under a long load", "soak"),
     (
         "kills, and many schedules of several servers",
         "cargo test --locked -p universe-server --test it -- care::kills simulation::",
     ),
+    // Without what only tests and packages have.
+    ("lints of the server alone", "cargo clippy --locked -p universe-server -- -D warnings"),
     (
         "lints of traces",
         "cargo clippy --locked -p universe-server --features otlp --all-targets -- -D warnings",
@@ -133,15 +135,13 @@ fn compiled(after_tests: bool) -> Result<bool> {
     if !(formatted()? && linted()?) {
         return Ok(false);
     }
-    // With features that are otherwise used only in tests and packages.
-    for (name, manifest) in workspaces() {
-        let features =
-            if name == "root" { "--features mcp-proto-client/oauth,postgres" } else { "" };
+    // With examples, cargo chooses the same features as for lints, and compiles nothing again.
+    for (name, manifest) in workspaces().filter(|(name, _)| *name != "lab") {
         let line = format!(
-            "cargo doc --locked --manifest-path {manifest} --workspace --no-deps {features}"
+            "cargo doc --locked --manifest-path {manifest} --workspace --no-deps --lib --bins --examples"
         );
         let strict = [["RUSTDOCFLAGS", "-D warnings"]];
-        if name != "lab" && !step(&format!("documentation: {name}"), &line, &strict)? {
+        if !step(&format!("documentation: {name}"), &line, &strict)? {
             return Ok(false);
         }
     }

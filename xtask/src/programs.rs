@@ -30,7 +30,7 @@ pub fn workspaces() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// is not compiled here.
 pub const SHIPPED: [&str; 2] = [
     "build --locked -p universe-server -p mcp-conformance --features postgres",
-    "build --locked --manifest-path services/Cargo.toml -p spec-server -p chat-server -p starmap-server",
+    "build --locked --manifest-path services/Cargo.toml --bin spec-server --bin chat-server --bin starmap-server",
 ];
 
 /// The command that runs some of the services' tests, in the programs that `cargo test --workspace` makes; what follows
