@@ -16,12 +16,13 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 use mcp_conformance::{BoxError, transcript_schema};
 
-/// Tests MCP servers and clients: checks them against the rules of the specification, records sessions and replays them,
-/// measures load, and sends broken requests.
+/// Tests MCP servers and clients: checks them against the rules of the specification, records sessions and replays
+/// them, measures load, and sends broken requests.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments or an unusable file, 3 the server cannot be reached or the client cannot be run"
+    after_help = "Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments or an unusable file, 3 the server \
+                  cannot be reached or the client cannot be run"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -22,7 +22,7 @@ use self::none as nats;
 #[cfg(not(feature = "postgres"))]
 use self::none as postgres;
 use self::shared::opened;
-use crate::config::StoreUrl;
+use crate::config::store::StoreUrl;
 use crate::store::UniverseLog;
 use crate::store::clients::SharedStore;
 

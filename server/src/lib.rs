@@ -18,6 +18,7 @@ mod reach;
 mod requests;
 pub mod rest;
 pub mod run;
+mod socket;
 #[cfg(feature = "otlp")]
 mod traces;
 #[cfg(not(feature = "otlp"))]

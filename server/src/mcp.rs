@@ -9,6 +9,7 @@ mod history;
 mod picture;
 mod prompts;
 mod resources;
+mod results;
 mod scopes;
 mod tools;
 mod updates;

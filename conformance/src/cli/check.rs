@@ -7,7 +7,7 @@ use clap::Args;
 use mcp_conformance::{BoxError, Check, Results, Subject, TargetError, Tool, rules};
 
 use super::Verdict;
-use super::output::{OutputArgs, Progress, unknown_rule};
+use super::output::{OutputArgs, Progress, RuleText, known_rules, show_rules};
 use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
@@ -51,28 +51,20 @@ pub(crate) struct CheckArgs {
 
 impl CheckArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        if self.list {
-            for rule in rules() {
-                writeln!(out, "{:8} {:28} {}", rule.level.to_string(), rule.id, rule.title)?;
-            }
+        let texts: Vec<RuleText> = rules()
+            .map(|rule| RuleText {
+                id: rule.id,
+                level: rule.level,
+                title: rule.title,
+                section: rule.section,
+                applies: format!("Applies to: {}", rule.holds_for()),
+                fix: rule.fix,
+            })
+            .collect();
+        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
             return Ok(Verdict::Holds);
         }
-        if let Some(id) = &self.explain {
-            let rule = rules().find(|rule| rule.id == id.as_str());
-            let rule =
-                rule.ok_or_else(|| unknown_rule(rules().map(|it| it.id), "there is no rule", id))?;
-            writeln!(out, "{} ({})", rule.id, rule.level)?;
-            writeln!(out, "{}.", rule.title)?;
-            writeln!(out, "Section: {}. Applies to: {}.", rule.section, rule.holds_for())?;
-            writeln!(out, "To fix a violation: {}.", rule.fix)?;
-            return Ok(Verdict::Holds);
-        }
-        for named in self.only.iter().chain(&self.skip) {
-            if !rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                let ids = rules().map(|it| it.id);
-                return Err(unknown_rule(ids, "no rule begins with", named).into());
-            }
-        }
+        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let subjects = self.subjects()?;
         let known = self.output.known()?;
         let mut results = Results::new(Tool::Check);

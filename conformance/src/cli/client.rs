@@ -8,7 +8,7 @@ use clap::Args;
 use mcp_conformance::{BoxError, ClientCheck, client_rules};
 
 use super::Verdict;
-use super::output::{ReportFormat, unknown_rule};
+use super::output::{ReportFormat, RuleText, known_rules, show_rules};
 
 #[derive(Debug, Args)]
 pub(crate) struct ClientArgs {
@@ -39,31 +39,23 @@ pub(crate) struct ClientArgs {
 
 impl ClientArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        if self.list {
-            for rule in client_rules() {
-                let level = rule.level.to_string();
-                writeln!(out, "{level:8} {:28} {}", rule.id, rule.title)?;
-            }
+        let texts: Vec<RuleText> = client_rules()
+            .map(|rule| {
+                let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
+                RuleText {
+                    id: rule.id,
+                    level: rule.level,
+                    title: rule.title,
+                    section: rule.section,
+                    applies: format!("Scenes: {}", scenes.join(", ")),
+                    fix: rule.fix,
+                }
+            })
+            .collect();
+        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
             return Ok(Verdict::Holds);
         }
-        if let Some(id) = &self.explain {
-            let rule = client_rules().find(|rule| rule.id == id.as_str());
-            let rule = rule.ok_or_else(|| {
-                unknown_rule(client_rules().map(|it| it.id), "there is no rule", id)
-            })?;
-            let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
-            writeln!(out, "{} ({})", rule.id, rule.level)?;
-            writeln!(out, "{}.", rule.title)?;
-            writeln!(out, "Section: {}. Scenes: {}.", rule.section, scenes.join(", "))?;
-            writeln!(out, "To fix a violation: {}.", rule.fix)?;
-            return Ok(Verdict::Holds);
-        }
-        for named in self.only.iter().chain(&self.skip) {
-            if !client_rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                let ids = client_rules().map(|it| it.id);
-                return Err(unknown_rule(ids, "no rule begins with", named).into());
-            }
-        }
+        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let mut words = self.command.into_iter();
         let program = words.next().ok_or("the command is empty")?;
         let check = ClientCheck::command(program.clone(), words.collect())

@@ -32,7 +32,7 @@ pub struct FuzzFinding {
 }
 
 /// What came of all cases.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FuzzReport {
     /// The server.
     pub target: String,
@@ -62,20 +62,7 @@ pub struct FuzzReport {
 
 impl FuzzReport {
     pub(super) fn new(target: String, seed: u64) -> Self {
-        Self {
-            target,
-            server: None,
-            revisions: Vec::new(),
-            seed,
-            cases: 0,
-            left_out: 0,
-            silent: BTreeSet::new(),
-            repeats: 0,
-            unconfirmed: 0,
-            once: Vec::new(),
-            seconds: 0.0,
-            findings: Vec::new(),
-        }
+        Self { target, seed, ..Self::default() }
     }
 
     /// As data.

@@ -250,11 +250,12 @@ impl Bench {
     /// A request with a fresh id.
     pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id();
-        self.message_with(id.into(), method, params)
+        self.message_with(id, method, params)
     }
 
     /// A request with this id.
-    pub(crate) fn message_with(&self, id: Value, method: &str, params: Value) -> Value {
+    pub(crate) fn message_with(&self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+        let id: Value = id.into();
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
     }
 
@@ -424,14 +425,14 @@ impl Bench {
         self.session = session;
     }
 
-    /// The process of a server on pipes, started if it does not run yet.
+    /// The process of a server on stdio, started if it does not run yet.
     ///
     /// # Errors
     ///
-    /// It cannot be started, or the server is not on pipes.
+    /// It cannot be started, or the server is not on stdio.
     pub(crate) fn process(&mut self) -> std::io::Result<&mut Process> {
         let Endpoint::Command(program, arguments) = &self.endpoint else {
-            return Err(std::io::Error::other("the server is not on pipes"));
+            return Err(std::io::Error::other("the server is not on stdio"));
         };
         match &mut self.process {
             Some(process) => Ok(process),

@@ -1,13 +1,12 @@
 //! What a rule for clients is.
 
-use std::fmt;
-
 use super::scene::Scene;
 use super::seen::{ReceivedRequest, Runs};
 use crate::check::{Finding, Level, Verdict};
 use crate::probe::Exchange;
 
 /// One sentence of the specification that a server sees kept or broken.
+#[derive(Debug)]
 pub struct ClientRule {
     /// Its stable name, such as `client.session-header`.
     pub id: &'static str,
@@ -22,12 +21,6 @@ pub struct ClientRule {
     /// The scenes by which it is judged.
     pub scenes: &'static [Scene],
     pub(super) judge: fn(&Runs) -> Verdict,
-}
-
-impl fmt::Debug for ClientRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.id)
-    }
 }
 
 /// A finding for the first of these for which `wrong` returns what is wrong; holds without one. Inapplicable, for the

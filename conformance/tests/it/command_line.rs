@@ -153,7 +153,7 @@ async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
     assert_eq!(replay(&["--write-baseline", file]).await.0, 0);
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 0, "{out}");
-    assert!(out.ends_with("known: wrong (modern) fails as the baseline says\n"), "{out}");
+    assert!(out.ends_with("known: wrong (modern) fails, as listed in the baseline\n"), "{out}");
     write(folder.path(), "wrong", "\"/x\"");
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 1, "{out}");

@@ -126,7 +126,7 @@ fn variables_in_text_are_literal_even_in_regular_expressions() {
     assert_eq!(text.compare(Some(&json!("${id} is a.b")), &mut vars), []);
     let unbound =
         Pattern::parse(&json!("${nothing}")).unwrap().compare(Some(&json!("")), &mut vars);
-    assert_eq!(unbound[0].reason.as_deref(), Some("nothing was captured as `nothing`"));
+    assert_eq!(unbound[0].reason.as_deref(), Some("no value was captured as `nothing`"));
 }
 
 #[test]

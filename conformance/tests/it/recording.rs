@@ -223,9 +223,8 @@ fn breaking(_: &str, body: &Value) -> Response<Body> {
     match body["method"].as_str() {
         Some("tools/call") => events(&["id: e-1\nretry: 1\ndata:\n\n"], false),
         None => events(
-            &[
-                "id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"ok\":true}}\n\n",
-            ],
+            &["id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\
+                 \"result\":{\"content\":[],\"ok\":true}}\n\n"],
             false,
         ),
         _ => echo("", body),

@@ -77,7 +77,7 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
     for (arguments, says) in [
         (["--header", "no colon"], "--header has no colon"),
         (["--header", "a b: c"], "cannot be sent as a header"),
-        (["--token-env", "NO_SUCH_VARIABLE"], "no environment variable NO_SUCH_VARIABLE"),
+        (["--token-env", "NO_SUCH_VARIABLE"], "the environment variable NO_SUCH_VARIABLE"),
     ] {
         let (code, _, err) =
             run(&[&["replay", "--url", &url, path], &arguments[..]].concat()).await;
@@ -197,14 +197,14 @@ async fn questions_are_answered_in_both_eras() {
         fails(
             replay(&target, era, &format!("{other}\n{call}")).await,
             3,
-            "no answer is scripted for: elicitation/create {\\\"message\\\":\\\"Who?\\\"}",
+            "the transcript has no answer: elicitation/create {\\\"message\\\":\\\"Who?\\\"}",
         );
         let (target, _) = server(curious);
         let ping = r#"{"mcp":{"method":"ping"},"expect":{"result":{}}}"#;
         fails(
             replay(&target, era, &format!("{open}\n{ping}")).await,
             2,
-            "did not ask elicitation/create",
+            "did not send elicitation/create",
         );
     }
 }

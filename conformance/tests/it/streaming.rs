@@ -32,7 +32,7 @@ async fn events_are_awaited_in_order_and_not_for_ever() {
     fails(
         replay(&target, Era::Legacy, &[STREAM, first, second, first].join("\n")).await,
         5,
-        "nothing came within 200ms",
+        "nothing arrived within 200ms",
     );
     fails(
         replay(&target, Era::Legacy, &[STREAM, first, r#"{"end":"s"}"#].join("\n")).await,

@@ -154,10 +154,7 @@ pub(super) async fn load(
         None => inline,
         Some(pieces) => join(link, names, uni, pieces).await?,
     };
-    match crc32fast::hash(&body) == place.crc {
-        true => Ok(body),
-        false => Err(ReadError::Damaged),
-    }
+    if crc32fast::hash(&body) == place.crc { Ok(body) } else { Err(ReadError::Damaged) }
 }
 
 async fn join(link: &Link, names: &Names, uni: i64, pieces: &Pieces) -> Result<Bytes, ReadError> {
@@ -182,10 +179,7 @@ async fn join(link: &Link, names: &Names, uni: i64, pieces: &Pieces) -> Result<B
     for piece in found.values() {
         body.extend_from_slice(piece);
     }
-    match body.len() == size {
-        true => Ok(body.freeze()),
-        false => Err(ReadError::Damaged),
-    }
+    if body.len() == size { Ok(body.freeze()) } else { Err(ReadError::Damaged) }
 }
 
 /// The names of all bodies of a universe that are in pieces, with the number of pieces of each.

@@ -89,12 +89,11 @@ impl Engine {
         let mut guesses = 0;
         while low < high {
             let span = high - low;
-            let share = match guesses < GUESSES && late > early {
-                true => {
-                    let part = u128::from(span) * u128::from(after.saturating_sub(early));
-                    u64::try_from(part / u128::from(late - early)).unwrap_or(span)
-                }
-                false => span / 2,
+            let share = if guesses < GUESSES && late > early {
+                let part = u128::from(span) * u128::from(after.saturating_sub(early));
+                u64::try_from(part / u128::from(late - early)).unwrap_or(span)
+            } else {
+                span / 2
             };
             guesses += 1;
             let guess = low + share.min(span - 1);

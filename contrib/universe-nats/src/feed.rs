@@ -163,12 +163,11 @@ impl Follower for Engine {
         let (uni, revision, deleted) = (card.uni, Revision(card.revision), card.deleted);
         self.index.take(&id, &Known { card, sequence });
         let mut channels = self.live.channels();
-        match deleted {
-            false => channels.reached(uni, revision),
-            true => {
-                channels.deleted(uni);
-                self.doomed.note(sequence, &id, uni);
-            }
+        if deleted {
+            channels.deleted(uni);
+            self.doomed.note(sequence, &id, uni);
+        } else {
+            channels.reached(uni, revision)
         }
         Some(id)
     }

@@ -61,9 +61,10 @@ impl Index {
     /// Processes a message in the order of the stream.
     pub(super) fn take(&self, id: &UniverseId, known: &Known) {
         let mut tables = self.tables();
-        match known.card.deleted {
-            false => tables.put(id, known),
-            true => tables.remove_before(id, known.sequence),
+        if known.card.deleted {
+            tables.remove_before(id, known.sequence)
+        } else {
+            tables.put(id, known)
         }
     }
 

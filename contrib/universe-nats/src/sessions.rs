@@ -70,9 +70,10 @@ impl Sessions {
                 // If it was used meanwhile, it stays and another session is ended.
                 Room::Ends(path, row) => drop(end(records, &path, &row).await?),
                 Room::Full { is_share } => {
-                    let max = match is_share {
-                        true => self.bounds.sessions_per_owner.max(1),
-                        false => self.bounds.sessions,
+                    let max = if is_share {
+                        self.bounds.sessions_per_owner.max(1)
+                    } else {
+                        self.bounds.sessions
                     };
                     return Err(SessionError::Full { is_share, max });
                 }

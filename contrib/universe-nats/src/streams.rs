@@ -115,9 +115,10 @@ async fn one(
         }
     }
     let found = made.config.num_replicas;
-    match found < wanted {
-        true => Err(NatsError::Replicas { stream: name, found, wanted }),
-        false => Ok(found),
+    if found < wanted {
+        Err(NatsError::Replicas { stream: name, found, wanted })
+    } else {
+        Ok(found)
     }
 }
 

@@ -77,9 +77,10 @@ impl Tasks {
             has += 1;
             size = size.saturating_add(row.label.bytes);
         }
-        match has < tasks && size < bytes as u64 {
-            true => Ok(()),
-            false => Err(TaskError::Full { tasks, bytes }),
+        if has < tasks && size < bytes as u64 {
+            Ok(())
+        } else {
+            Err(TaskError::Full { tasks, bytes })
         }
     }
 

@@ -98,10 +98,11 @@ fn read_prefix(prefix: &str) -> Result<String, NatsError> {
         prefix => prefix,
     };
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    match prefix.len() <= MAX_PREFIX && prefix.bytes().all(fits) {
-        true => Ok(prefix.to_owned()),
-        false => Err(NatsError::Url(format!(
+    if prefix.len() <= MAX_PREFIX && prefix.bytes().all(fits) {
+        Ok(prefix.to_owned())
+    } else {
+        Err(NatsError::Url(format!(
             "its path, the prefix of names, has up to {MAX_PREFIX} letters, digits, - and _"
-        ))),
+        )))
     }
 }

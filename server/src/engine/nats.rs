@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use universe_nats::{NatsOptions, NatsStore};
 
-use crate::config::StoreUrl;
+use crate::config::store::StoreUrl;
 use crate::store::UniverseLog as _;
 use crate::store::clients::SharedStore;
 

@@ -24,9 +24,10 @@ use crate::harness::{Era, Mcp, Server, add_star, tick};
 pub(crate) const SECRET: &str = "geheim";
 
 pub(crate) fn with_password(url: &str) -> String {
-    match url.contains('@') {
-        true => url.replacen('@', &format!(":{SECRET}@"), 1),
-        false => url.replacen("://", &format!("://u:{SECRET}@"), 1),
+    if url.contains('@') {
+        url.replacen('@', &format!(":{SECRET}@"), 1)
+    } else {
+        url.replacen("://", &format!("://u:{SECRET}@"), 1)
     }
 }
 

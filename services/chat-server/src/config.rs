@@ -306,8 +306,12 @@ impl WrittenSource {
             self.path.as_deref().ok_or("needs `path`, the file or the folder of the export")?;
         let zone = match &self.zone {
             None => TimeZone::system(),
-            Some(zone) => TimeZone::get(zone)
-                .map_err(|_| format!("`zone` {zone:?} is not a time zone: give a name such as \"Europe/Helsinki\" or \"UTC\""))?,
+            Some(zone) => TimeZone::get(zone).map_err(|_| {
+                format!(
+                    "`zone` {zone:?} is not a time zone: give a name such as \
+                         \"Europe/Helsinki\" or \"UTC\""
+                )
+            })?,
         };
         Ok(SourceKind::Export {
             format,

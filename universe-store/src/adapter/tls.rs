@@ -26,7 +26,7 @@ pub fn client(authorities: Option<&Path>) -> Result<ClientConfig, String> {
                 roots.add(certificate).map_err(|error| error.to_string())?;
             }
             if roots.is_empty() {
-                return Err("there is no certificate in it".to_owned());
+                return Err("it has no certificate".to_owned());
             }
         }
     }

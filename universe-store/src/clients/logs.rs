@@ -57,7 +57,7 @@ pub struct Write<'a> {
     pub session: &'a str,
     /// Its own name, unique in the session.
     pub stream: &'a str,
-    /// Whether the stream goes on, ends or is deleted.
+    /// Whether the stream continues, ends or is deleted.
     pub fate: Fate,
     /// A description of the stream, for readers that find it abandoned; replaces the previous one.
     pub about: &'a [u8],

@@ -135,10 +135,7 @@ impl TaskBounds {
     /// [`TaskError::TooLarge`].
     pub fn check(&self, bytes: usize) -> Result<(), TaskError> {
         let max = self.record_bytes;
-        match bytes > max {
-            true => Err(TaskError::TooLarge { max }),
-            false => Ok(()),
-        }
+        if bytes > max { Err(TaskError::TooLarge { max }) } else { Ok(()) }
     }
 }
 

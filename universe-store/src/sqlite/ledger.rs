@@ -123,12 +123,9 @@ impl Ledger {
         )?;
         let slot = Slot { uni: self.connection.last_insert_rowid(), seq: 0, head: base.head() };
         self.run(
-            "INSERT INTO head (uni, rev, seq, command, at, oldest) VALUES (?1, ?3, 0, NULL, ?2, ?3)",
-            params![
-                slot.uni,
-                base.at.as_millis(),
-                integer(base.revision)
-            ],
+            "INSERT INTO head (uni, rev, seq, command, at, oldest) \
+             VALUES (?1, ?3, 0, NULL, ?2, ?3)",
+            params![slot.uni, base.at.as_millis(), integer(base.revision)],
         )?;
         self.run(
             "INSERT INTO genesis (uni, body, rev, at, sum) VALUES (?1, ?2, ?3, ?4, ?5)",

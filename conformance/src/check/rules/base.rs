@@ -140,7 +140,7 @@ async fn unknown_method(bench: &mut Bench) -> Verdict {
 /// Sends a body unchanged, in a separate session, since it may do harm.
 async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
     let mut fresh = bench.fresh().await;
-    let message = fresh.message_with(json!(1), bench.revision.ping(), json!({}));
+    let message = fresh.message_with(1, bench.revision.ping(), json!({}));
     let raw = Raw { body: body.into(), ..fresh.framed(&message) };
     // On stdio, such a line needs no answer.
     let patience = if bench.endpoint.is_http() { bench.patience } else { QUIET };

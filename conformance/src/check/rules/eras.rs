@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
 async fn fallback(bench: &mut Bench) -> Verdict {
     let newer = Bench::new(bench.endpoint.clone(), Revision::V2026_07_28, bench.patience);
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
-    let probe = newer.message_with(json!("a probe"), "server/discover", json!({}));
+    let probe = newer.message_with("a probe", "server/discover", json!({}));
     let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
     // It may stay silent.
     let patience = PROBE.min(bench.patience);

@@ -45,7 +45,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
     }
     let method = bench.revision.ping();
     let messages: Vec<_> = (0..AT_ONCE)
-        .map(|index| other.message_with(json!(format!("over-http2-{index}")), method, json!({})))
+        .map(|index| other.message_with(format!("over-http2-{index}"), method, json!({})))
         .collect();
     let exchanges = other.together(&messages).await;
     // The session is the other's, who ends it.

@@ -64,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
 async fn concurrent(bench: &mut Bench) -> Verdict {
     let method = bench.revision.ping();
     let messages: Vec<Value> = (0..AT_ONCE)
-        .map(|index| bench.message_with(json!(format!("together-{index}")), method, json!({})))
+        .map(|index| bench.message_with(format!("together-{index}"), method, json!({})))
         .collect();
     let exchanges = bench.together(&messages).await;
     each_has_its_own(&messages, &exchanges, bench.endpoint.is_http())
@@ -107,7 +107,7 @@ async fn cancel_unknown(bench: &mut Bench) -> Verdict {
 
 async fn large(bench: &mut Bench) -> Verdict {
     let params = json!({"x": "x".repeat(LARGE)});
-    let message = bench.message_with(json!(1), bench.revision.ping(), params);
+    let message = bench.message_with(1, bench.revision.ping(), params);
     survives(bench, message.to_string()).await
 }
 

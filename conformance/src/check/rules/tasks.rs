@@ -5,7 +5,7 @@ mod notified;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Verdict, another_caller, finding, holds_if};
+use super::super::rule::{Rule, Scope, Verdict, another_caller, finding, holds_if, settled};
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "If a task has no known owner, its id cannot be guessed",
         fix: "generate ids with a cryptographic random generator, with 128 bits like a UUID",
         scope: TASKS,
-        probe: |bench| guessable(bench).boxed(),
+        probe: |bench| settled(guessable(bench)).boxed(),
     },
     Rule {
         id: "tasks.of-another-caller",
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A task of one caller is not returned to another caller",
         fix: "bind tasks to the caller that created them, and refuse other callers with −32602",
         scope: TASKS,
-        probe: |bench| of_another_caller(bench).boxed(),
+        probe: |bench| settled(of_another_caller(bench)).boxed(),
     },
     Rule {
         id: "tasks.listed",
@@ -54,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "If a task has no known owner, it is not in the list of another client",
         fix: "bind tasks to the caller that created them, or do not declare tasks.list",
         scope: Scope { last: Revision::V2025_11_25, ..TASKS },
-        probe: |bench| listed(bench).boxed(),
+        probe: |bench| settled(listed(bench)).boxed(),
     },
     Rule {
         id: "tasks.listen-undeclared",
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A client that does not declare the extension cannot subscribe to a task",
         fix: "refuse subscriptions/listen with taskIds with −32021 unless the client declares the extension in _meta",
         scope: MODERN,
-        probe: |bench| notified::undeclared(bench).boxed(),
+        probe: |bench| settled(notified::undeclared(bench)).boxed(),
     },
     Rule {
         id: "tasks.notified",
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A subscription to a task accepts no other task, and its notifications have all members that tasks/get returns",
         fix: "list the accepted taskIds in the acknowledgement, and send the whole task in notifications/tasks",
         scope: MODERN,
-        probe: |bench| notified::notified(bench).boxed(),
+        probe: |bench| settled(notified::notified(bench)).boxed(),
     },
 ];
 
@@ -157,22 +157,16 @@ async fn cancel(bench: &mut Bench, ids: &[&str]) {
     }
 }
 
-async fn guessable(bench: &mut Bench) -> Verdict {
+async fn guessable(bench: &mut Bench) -> Result<Verdict, Verdict> {
     if bench.endpoint.shows_a_token() {
-        return Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned());
+        return Ok(Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned()));
     }
-    let (one, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
-    let (two, exchange) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+    let (one, _) = make(bench).await?;
+    let (two, exchange) = make(bench).await?;
     cancel(bench, &[&one, &two]).await;
     let counted = |id: &str| id.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
     let is_counted = counted(&one) == counted(&two);
-    if one.len().min(two.len()) < SHORT || is_counted {
+    Ok(if one.len().min(two.len()) < SHORT || is_counted {
         finding(
             format!(
                 "two tasks that were created one after the other have the ids {one:?} and {two:?}"
@@ -181,37 +175,28 @@ async fn guessable(bench: &mut Bench) -> Verdict {
         )
     } else {
         Verdict::Holds
-    }
+    })
 }
 
-async fn of_another_caller(bench: &mut Bench) -> Verdict {
-    let mut other = match another_caller(bench).await {
-        Ok(other) => other,
-        Err(verdict) => return verdict,
-    };
-    let (id, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+async fn of_another_caller(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let mut other = another_caller(bench).await?;
+    let (id, _) = make(bench).await?;
     let exchange = ask(&mut other, "tasks/get", json!({ "taskId": id })).await;
     other.end().await;
     cancel(bench, &[&id]).await;
     let seen = "a task of one caller was returned to another";
-    holds_if(exchange.result().is_none(), seen, &exchange)
+    Ok(holds_if(exchange.result().is_none(), seen, &exchange))
 }
 
-async fn listed(bench: &mut Bench) -> Verdict {
+async fn listed(bench: &mut Bench) -> Result<Verdict, Verdict> {
     let greeting = bench.greeting.result();
     if greeting.and_then(|it| it.pointer("/capabilities/tasks/list")).is_none() {
-        return Verdict::Inapplicable("the server does not declare tasks.list".to_owned());
+        return Ok(Verdict::Inapplicable("the server does not declare tasks.list".to_owned()));
     }
     if bench.endpoint.shows_a_token() || !bench.endpoint.is_http() {
-        return Verdict::Inapplicable("there is only one caller".to_owned());
+        return Ok(Verdict::Inapplicable("there is only one caller".to_owned()));
     }
-    let (id, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+    let (id, _) = make(bench).await?;
     let mut other = bench.fresh().await;
     let exchange = other.ask("tasks/list", json!({})).await;
     other.end().await;
@@ -220,5 +205,5 @@ async fn listed(bench: &mut Bench) -> Verdict {
     let mut tasks = tasks.into_iter().flatten();
     let is_listed = tasks.any(|it| it.get("taskId") == Some(&json!(id)));
     let seen = "a task of one session is listed in another";
-    holds_if(!is_listed, seen, &exchange)
+    Ok(holds_if(!is_listed, seen, &exchange))
 }

@@ -157,7 +157,12 @@ async fn a_baseline_keeps_what_is_known_and_fails_where_it_is_out_of_date() {
     let (code, out, _) = check(&bad("base.ping"), "--baseline").await;
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("known base.ping (2025-11-25): "), "{out}");
-    assert!(out.contains("0 MUST, 0 SHOULD, 0 practice, 1 in the baseline, 0 in the baseline that hold now"), "{out}");
+    assert!(
+        out.contains(
+            "0 MUST, 0 SHOULD, 0 practice, 1 in the baseline, 0 in the baseline that hold now"
+        ),
+        "{out}"
+    );
 
     // Another failure is not covered, and one that is gone has to go.
     let (code, out, _) = check(&bad("base.id-echo"), "--baseline").await;

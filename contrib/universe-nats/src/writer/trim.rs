@@ -28,9 +28,10 @@ impl Engine {
                 drop_kept(self, uni, kept.as_ref()).await;
                 return Ok(());
             }
-            let entry = match revision < known.card.revision {
-                true => self.entry(id, base.revision).await.map_err(failed)?,
-                false => None,
+            let entry = if revision < known.card.revision {
+                self.entry(id, base.revision).await.map_err(failed)?
+            } else {
+                None
             };
             if entry.is_none_or(|(entry, _)| entry.command_id != last)
                 || of.is_some_and(|of| of != uni)

@@ -115,7 +115,8 @@ impl Reader {
         match fs::canonicalize(path) {
             Ok(found) if found.starts_with(&self.root) => ReadError::Refused {
                 path: self.relative(path),
-                problem: "is a symbolic link to a folder, and those are not followed; use the folder itself"
+                problem: "is a symbolic link to a folder, and those are not followed; \
+                          use the folder itself"
                     .to_owned(),
             },
             _ => ReadError::OutOfRoot(self.relative(path)),

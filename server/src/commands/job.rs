@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::commands::{Processed, Replacement, Request, ServiceError, Universe};
+use super::{Processed, Replacement, Request, ServiceError, Universe};
 use crate::store::Revision;
 
 type Reply<T> = oneshot::Sender<Result<T, ServiceError>>;
 
 /// A job for the writer.
-pub(in crate::commands) enum Job {
+pub(super) enum Job {
     Read { reply: Reply<Universe> },
     Process { request: Arc<Request>, reply: Reply<Done> },
     Replace { replacement: Box<Replacement>, expected: Option<Revision>, reply: Reply<Universe> },
@@ -18,7 +18,7 @@ pub(in crate::commands) enum Job {
 }
 
 /// The result of a processed request.
-pub(in crate::commands) enum Done {
+pub(super) enum Done {
     Now(Box<Processed>),
     /// Processed before under the same key, up to this revision.
     Before(Revision),

@@ -23,7 +23,7 @@ use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
 const LEAVE_TIME: Duration = Duration::from_secs(2);
 
 /// An open store and the service over it.
-pub(super) struct Hold {
+pub(super) struct Backend {
     pub(super) service: CommandService,
     /// `None` if the universes are not in a data directory.
     store: Option<Arc<SqliteStore>>,
@@ -35,7 +35,7 @@ pub(super) struct Hold {
     retention: JoinHandle<()>,
 }
 
-impl Hold {
+impl Backend {
     /// Opens the store, and creates the demo universe if requested.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
         let limits = arguments.limits();
@@ -59,14 +59,14 @@ impl Hold {
         };
         let (kept, keep) = (service.clone(), arguments.keep_history);
         let retention = tokio::spawn(async move { kept.keep_history(keep).await });
-        let hold = Self { service, store, shared, leave, retention };
+        let backend = Self { service, store, shared, leave, retention };
         if arguments.demo
-            && let Err(error) = make_demo(&hold.service).await
+            && let Err(error) = make_demo(&backend.service).await
         {
-            hold.close().await;
+            backend.close().await;
             return Err(error);
         }
-        Ok(hold)
+        Ok(backend)
     }
 
     /// Executes requests that arrive at the socket. `None` if the universes are not in a data directory.

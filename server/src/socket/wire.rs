@@ -9,37 +9,36 @@ use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 /// Asks to join. MCP messages follow.
-pub(super) const JOIN: &[u8] =
+pub(crate) const JOIN: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/join\"}\n";
 
 /// Asks the holder to release the directory.
-pub(super) const HANDOVER: &[u8] =
+pub(crate) const HANDOVER: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/handover\"}\n";
 
 /// Announces a request about the care of the data, which follows as one line.
-pub(super) const CARE: &[u8] =
+pub(crate) const CARE: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/care\"}\n";
 
 /// Asks for REST. HTTP/1.1 follows after the answer.
-pub(super) const REST: &[u8] =
+pub(crate) const REST: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/rest\"}\n";
 
 /// The positive answer to any of these lines.
-pub(super) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
+pub(crate) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
 
 /// The answer to [`HANDOVER`] from a holder that keeps the directory.
-pub(super) const KEPT: &[u8] =
+pub(crate) const KEPT: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"error\":{\"code\":-32001,\"message\":\"kept\"}}\n";
 
 /// The last line to joined processes when the holder releases the directory to another server.
-pub(in super::super) const LEAVING: &[u8] =
-    b"{\"jsonrpc\":\"2.0\",\"method\":\"universe/handover\"}\n";
+pub(crate) const LEAVING: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"universe/handover\"}\n";
 
 /// The longest answer to a first line, in bytes.
 const MAX_ANSWER: usize = 1_024;
 
 /// The beginning of a connection.
-pub(super) enum First {
+pub(crate) enum First {
     /// [`JOIN`], with the bytes that followed.
     Join(Vec<u8>),
     /// [`HANDOVER`].
@@ -53,7 +52,7 @@ pub(super) enum First {
 }
 
 /// Reads as many bytes as necessary to decide.
-pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
+pub(crate) async fn first(stream: &mut UnixStream) -> io::Result<First> {
     let mut seen = Vec::with_capacity(256);
     loop {
         if seen.starts_with(HANDOVER) {
@@ -80,7 +79,7 @@ pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
 ///
 /// # Errors
 /// The holder's refusal. `PermissionDenied` means that the holder keeps the directory.
-pub(super) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Result<()> {
+pub(crate) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Result<()> {
     let mut answer = Vec::with_capacity(MAX_ANSWER);
     let read = async {
         while !answer.ends_with(b"\n") && answer.len() < MAX_ANSWER {
@@ -97,13 +96,13 @@ pub(super) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Res
     if answer == KEPT {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let told: Option<Value> = serde_json::from_slice(&answer).ok();
-    let message = told.as_ref().and_then(|told| told.pointer("/error/message")?.as_str());
+    let parsed: Option<Value> = serde_json::from_slice(&answer).ok();
+    let message = parsed.as_ref().and_then(|parsed| parsed.pointer("/error/message")?.as_str());
     Err(io::Error::other(message.unwrap_or("it is not the server that was expected").to_owned()))
 }
 
 /// A line that refuses a connection, with the reason.
-pub(super) fn refusal(message: &str) -> String {
+pub(crate) fn refusal(message: &str) -> String {
     let error = json!({"code": -32001, "message": message});
     let line = json!({"jsonrpc": "2.0", "id": null, "error": error});
     format!("{line}\n")

@@ -1,10 +1,10 @@
 //! From distances to pixels, on a logarithmic scale.
 
-use super::super::scene::At;
+use super::scene::At;
 
 /// Converts distances to pixels.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::picture) struct Scale {
+pub(super) struct Scale {
     least: f64,
     greatest: f64,
     inner: f64,
@@ -34,15 +34,12 @@ impl Scale {
     }
 
     /// The distance from the center, in pixels.
-    pub(in crate::picture) fn pixels(&self, distance: f64) -> f64 {
+    pub(super) fn pixels(&self, distance: f64) -> f64 {
         if distance <= self.least {
             return self.inner * (distance / self.least).max(0.0);
         }
         let whole = (self.greatest / self.least).ln();
-        let part = match whole > 1e-6 {
-            true => (distance / self.least).ln() / whole,
-            false => 0.0,
-        };
+        let part = if whole > 1e-6 { (distance / self.least).ln() / whole } else { 0.0 };
         self.inner + (self.outer - self.inner) * part.min(1.0)
     }
 
