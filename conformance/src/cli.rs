@@ -16,8 +16,8 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 use mcp_conformance::{BoxError, transcript_schema};
 
-/// Tests MCP servers and clients: checks them against the rules of the specification, records sessions and replays them,
-/// measures load, and sends broken requests.
+/// Tests MCP servers and clients: checks them against the rules of the specification, records sessions and replays
+/// them, measures load, and sends broken requests.
 #[derive(Debug, Parser)]
 #[command(
     version,

@@ -35,8 +35,8 @@
 //! | `fixture` | the name of the server that was prepared for it, such as one whose store fails; absent for any server |
 //! | `endpoint` | path of the MCP endpoint; `/mcp` if absent |
 //!
-//! Every other line is a step. Steps run in order; a step that needs something that a failed step would have captured or
-//! opened is not run. Each may have an `era` (it runs only in that era) and a `note` (what it shows, for failure
+//! Every other line is a step. Steps run in order; a step that needs something that a failed step would have captured
+//! or opened is not run. Each may have an `era` (it runs only in that era) and a `note` (what it shows, for failure
 //! reports).
 //!
 //! | step | meaning |

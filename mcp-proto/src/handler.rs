@@ -17,8 +17,8 @@ impl<A, T, H> Handle<A, T> for H where
 {
 }
 
-/// Gives a handler its state, of which each call gets a clone. The whole handler runs inside the future, so that a panic
-/// of its synchronous part is caught too.
+/// Gives a handler its state, of which each call gets a clone. The whole handler runs inside the future, so that a
+/// panic of its synchronous part is caught too.
 pub(crate) fn with_state<S, A, F, R>(state: S, handler: F) -> impl Handle<A, R::Output>
 where
     S: Clone + Send + Sync + 'static,

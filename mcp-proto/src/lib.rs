@@ -142,8 +142,8 @@
 //! - `http`: Streamable HTTP ([`http`]). `http2` adds HTTP/2.
 //! - `validate`: schemas with any keyword of JSON Schema are served, by the crate `jsonschema`. Without it a server is
 //!   built only if its schemas have no more than the common keywords and 1,000 nodes: `type`, `properties`, `required`,
-//!   `additionalProperties`, `items`, `prefixItems`, `enum`, `const`, `anyOf`, `oneOf`, `allOf`, `uniqueItems`, limits of
-//!   numbers, lengths and counts, and annotations, such as `format`. The error names what would not be enforced, and
+//!   `additionalProperties`, `items`, `prefixItems`, `enum`, `const`, `anyOf`, `oneOf`, `allOf`, `uniqueItems`, limits
+//!   of numbers, lengths and counts, and annotations, such as `format`. The error names what would not be enforced, and
 //!   where. [`Tool::with_handler_checked`] and [`Tool::with_trusted_output`] leave it to the handler.
 //! - `compression`: JSON answers over HTTP in gzip, for clients that accept it; needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their

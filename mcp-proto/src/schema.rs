@@ -1,8 +1,8 @@
 //! Derives the plain JSON Schema that clients accept from a Rust type, enforces it, and explains what does not fit.
 //!
-//! There are two judges. The simple one needs no compiled form of a schema, and no other crate. Where a schema says more
-//! than it enforces, the crate `jsonschema` judges (feature `validate`); a build without it refuses such a schema. Both
-//! word their findings by the same function.
+//! There are two judges. The simple one needs no compiled form of a schema, and no other crate. Where a schema says
+//! more than it enforces, the crate `jsonschema` judges (feature `validate`); a build without it refuses such a schema.
+//! Both word their findings by the same function.
 //!
 //! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no
 //! boolean as a schema, no `null` among the types of an optional member, no machine-oriented `format`. Several clients

@@ -167,8 +167,9 @@ impl Tool {
     /// The same with an argument that the handler checks itself: its schema is listed, but not enforced.
     ///
     /// For a value whose reader knows more than a schema can say, and explains it better. Such a value is then judged
-    /// once instead of twice. Also for keywords that a build without the feature `validate` does not enforce. An argument that is required must still be there. It must be one of the properties at the
-    /// root of the schema, and references from elsewhere must not lead into it.
+    /// once instead of twice. Also for keywords that a build without the feature `validate` does not enforce. An
+    /// argument that is required must still be there. It must be one of the properties at the root of the schema, and
+    /// references from elsewhere must not lead into it.
     #[must_use]
     pub fn with_handler_checked(mut self, argument: impl Into<String>) -> Self {
         self.handler_checked.push(argument.into());

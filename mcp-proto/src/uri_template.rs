@@ -69,7 +69,8 @@ impl UriTemplate {
     /// Reads a template by RFC 6570 §2. A single quote is accepted as a literal, as in a URI.
     ///
     /// # Errors
-    /// The first place that breaks the grammar, a prefix (`{a:3}`) or a list (`{a*}`) of level 4, or a template beyond [`Self::MAX_BYTES`] or [`Self::MAX_VARIABLES`].
+    /// The first place that breaks the grammar, a prefix (`{a:3}`) or a list (`{a*}`) of level 4, or a template beyond
+    /// [`Self::MAX_BYTES`] or [`Self::MAX_VARIABLES`].
     pub fn parse(text: &str) -> Result<Self, UriTemplateError> {
         let parts = parse::parse(text)?;
         let mut names: Vec<String> = Vec::new();

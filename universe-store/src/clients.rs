@@ -1,8 +1,8 @@
 //! State of clients that nodes share through one store: sessions, their running calls, tasks, and which nodes are
 //! alive.
 //!
-//! The store does not read the content of records. All adapters keep them with the same meaning and bounds, and the same
-//! test suite covers them.
+//! The store does not read the content of records. All adapters keep them with the same meaning and bounds, and the
+//! same test suite covers them.
 
 pub mod logs;
 pub mod nodes;

@@ -40,8 +40,8 @@ pub(crate) struct Arguments {
 enum Verb {
     /// Writes the reference pages from the programs: REST, commands, tools, options, figures.
     Write,
-    /// Checks that these pages are up to date, that the site's links lead somewhere and that snippets fit their clients,
-    /// and runs every block of commands in README files and guides.
+    /// Checks that these pages are up to date, that the site's links lead somewhere and that snippets fit their
+    /// clients, and runs every block of commands in README files and guides.
     Check {
         /// Checks the pages whose path contains this, and nothing else.
         #[arg(long, value_name = "TEXT")]

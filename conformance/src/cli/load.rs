@@ -46,7 +46,8 @@ pub(crate) struct LoadArgs {
     /// The number of connections, or of processes with --command. Each has one request in progress at a time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = in_range(1, MAX_CONNECTIONS))]
     connections: usize,
-    /// Let the connections share this many sessions, in revisions with sessions. By default each connection has its own.
+    /// Let the connections share this many sessions, in revisions with sessions. By default each connection has its
+    /// own.
     #[arg(long, value_name = "N", value_parser = in_range(1, MAX_CONNECTIONS))]
     sessions: Option<usize>,
     /// Measure each server for this many seconds.

@@ -143,8 +143,8 @@ impl Field {
         field
     }
 
-    /// The same with a regular expression that the text must match. A form with one is asked with the feature `validate`
-    /// alone.
+    /// The same with a regular expression that the text must match. A form with one is asked with the feature
+    /// `validate` alone.
     pub fn with_pattern(self, pattern: impl Into<String>) -> Self {
         self.with("pattern", pattern.into())
     }

@@ -12,8 +12,8 @@ use super::steps::{Parameters, Step, Value};
 const FITS: u8 = 1;
 /// It matches with the optional part of the first of these steps present.
 const PRESENT: u8 = 2;
-/// After one of the parameters of a [`Step::Parameters`], or one of the characters of a [`Step::Value`], the rest of the
-/// URI matches the rest of the steps.
+/// After one of the parameters of a [`Step::Parameters`], or one of the characters of a [`Step::Value`], the rest of
+/// the URI matches the rest of the steps.
 const INSIDE: u8 = 4;
 
 /// The values of the variables, by their numbers, if the URI matches; absent ones are `None`.

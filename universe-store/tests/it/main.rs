@@ -1,4 +1,5 @@
-//! The store port: every rule is put to every adapter. The tests of adapters in crates of their own use these files, too.
+//! The store port: every rule is put to every adapter. The tests of adapters in crates of their own use these files,
+//! too.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod begins;
