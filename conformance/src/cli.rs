@@ -21,7 +21,8 @@ use mcp_conformance::{BoxError, transcript_schema};
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments or an unusable file, 3 the server cannot be reached or the client cannot be run"
+    after_help = "Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments or an unusable file, 3 the server \
+                  cannot be reached or the client cannot be run"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

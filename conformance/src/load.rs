@@ -50,7 +50,7 @@ impl LoadTarget {
         Self { endpoint: Endpoint::Command(program.into(), arguments), process: None }
     }
 
-    /// The process of the server, whose CPU and memory are measured with those of its children. Programs on pipes are
+    /// The process of the server, whose CPU and memory are measured with those of its children. Programs on stdio are
     /// measured without this.
     #[must_use]
     pub fn process(mut self, id: u32) -> Self {
@@ -133,7 +133,7 @@ impl Load {
         self
     }
 
-    /// How many connections are kept open, or programs run on pipes; each has one request under way. 1 to
+    /// How many connections are kept open, or programs run on stdio; each has one request under way. 1 to
     /// [`MAX_CONNECTIONS`].
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {

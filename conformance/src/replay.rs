@@ -159,7 +159,7 @@ impl Replay {
                 return Some(format!("needs a server prepared as {fixture}; see --fixture"));
             }
             None if !self.fixtures.is_empty() => {
-                return Some("does not belong to this fixture".to_owned());
+                return Some("does not need this fixture".to_owned());
             }
             _ => {}
         }

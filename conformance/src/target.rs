@@ -1,4 +1,4 @@
-//! Where requests go: a server behind a URL, one on pipes, or one in this process.
+//! Where requests go: a server behind a URL, one on stdio, or one in this process.
 
 mod pipe;
 mod remote;
@@ -166,7 +166,7 @@ impl Target {
         Self { kind, headers: Vec::new() }
     }
 
-    /// Sends this header with every request that does not have one of its name; a server on pipes sees no headers.
+    /// Sends this header with every request that does not have one of its name; a server on stdio sees no headers.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Target {
         self.headers.iter().any(|(known, _)| known == name)
     }
 
-    /// The same server for another transcript: on pipes a new process, else the same.
+    /// The same server for another transcript: on stdio a new process, else the same.
     pub(crate) fn fresh(&self) -> Self {
         match &self.kind {
             Kind::Pipe { program, arguments, .. } => {

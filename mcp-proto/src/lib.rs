@@ -193,6 +193,7 @@ mod logging;
 mod outbox;
 mod prompt;
 mod resource;
+mod running;
 pub mod schema;
 mod scopes;
 mod seal;

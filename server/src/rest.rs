@@ -149,7 +149,7 @@ impl Rest {
             Ok(()) => self.answer(&head, body.as_mut(), &client).await,
             Err(refused) => Err(refused),
         };
-        if answered.as_ref().is_err_and(Failure::is_heard_late) {
+        if answered.as_ref().is_err_and(Failure::may_finish_sending) {
             self.mcp.discard(&head, body).await;
         }
         let encoding = Encoding::accepted(&head.headers);

@@ -133,7 +133,7 @@ pub(super) fn judge(
 }
 
 fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String> {
-    // The status of an error over pipes is not known: an id that could not be read may be null there.
+    // The status of an error over stdio is not known: an id that could not be read may be null there.
     let status = exchange.status.unwrap_or(200);
     let certain = reading.message.as_ref().filter(|_| {
         reading.is_certain
@@ -149,7 +149,7 @@ fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String
     let judged = exchange.messages.iter().find_map(|message| {
         let is_answer = message.get("method").is_none();
         let is_own = id.is_some() && message.get("id") == id;
-        // On pipes, answers to other requests come in between.
+        // On stdio, answers to other requests come in between.
         let is_other = is_answer && !is_own && exchange.status.is_none();
         breach(message, if is_other { &unknown } else { &sent }, status)
     });

@@ -425,14 +425,14 @@ impl Bench {
         self.session = session;
     }
 
-    /// The process of a server on pipes, started if it does not run yet.
+    /// The process of a server on stdio, started if it does not run yet.
     ///
     /// # Errors
     ///
-    /// It cannot be started, or the server is not on pipes.
+    /// It cannot be started, or the server is not on stdio.
     pub(crate) fn process(&mut self) -> std::io::Result<&mut Process> {
         let Endpoint::Command(program, arguments) = &self.endpoint else {
-            return Err(std::io::Error::other("the server is not on pipes"));
+            return Err(std::io::Error::other("the server is not on stdio"));
         };
         match &mut self.process {
             Some(process) => Ok(process),

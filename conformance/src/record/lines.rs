@@ -162,14 +162,7 @@ impl<'a> Scribe<'a> {
     }
 
     fn stream(&mut self, stream: String, listen: Value) {
-        let action = Action::Stream(Stream {
-            stream,
-            http: None,
-            listen: Some(listen),
-            client: None,
-            ignore: None,
-            expect: None,
-        });
+        let action = Action::Stream(Stream { stream, listen: Some(listen), ..Stream::default() });
         self.step(action, None);
     }
 

@@ -16,7 +16,7 @@ pub(crate) enum Item {
         id: Value,
         method: String,
         params: Option<Value>,
-        /// The headers that it came with and that MCP gives a meaning; none on pipes.
+        /// The headers that it came with and that MCP gives a meaning; none on stdio.
         headers: Headers,
     },
     /// A notification of the client.
@@ -64,7 +64,7 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) era: Era,
-    /// Whether it goes over HTTP; else over pipes.
+    /// Whether it goes over HTTP; else over stdio.
     pub(crate) http: bool,
     pub(crate) items: Vec<Item>,
     bytes: usize,
@@ -127,7 +127,7 @@ impl Session {
         self.add(item, bytes);
     }
 
-    /// Whether a message of a server on pipes belongs here, and to which request.
+    /// Whether a message of a server on stdio belongs here, and to which request.
     #[expect(clippy::option_option, reason = "here, but to no request; or elsewhere")]
     pub(crate) fn carrier(&self, message: &Value) -> Option<Option<u64>> {
         let requests = || {

@@ -1,4 +1,4 @@
-//! A proxy around a server on pipes: what comes on stdin goes to the server, what it says goes to stdout.
+//! A proxy around a server on stdio: what comes on stdin goes to the server, what it says goes to stdout.
 
 use std::ffi::OsString;
 use std::process::Stdio;

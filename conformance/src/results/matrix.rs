@@ -50,8 +50,8 @@ pub(super) fn mark(outcome: Outcome) -> &'static str {
 }
 
 /// What the signs mean.
-pub(super) const LEGEND: &str = "✓ holds, ✗ does not hold, – does not apply, ? could not be judged, empty: not checked. \
-    ✗ 2/5: in two of the five revisions in which it was checked.";
+pub(super) const LEGEND: &str = "✓ holds, ✗ does not hold, – does not apply, ? could not be judged, empty: not \
+    checked. ✗ 2/5: in two of the five revisions in which it was checked.";
 
 /// The rows, in the order in which cases first came.
 pub(super) fn rows(results: &Results) -> Vec<Row<'_>> {

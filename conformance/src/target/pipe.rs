@@ -1,4 +1,4 @@
-//! A server on pipes as a target. Transcripts are written as HTTP; what goes around a message is left out.
+//! A server on stdio as a target. Transcripts are written as HTTP; what goes around a message is left out.
 
 mod process;
 

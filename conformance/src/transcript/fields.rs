@@ -77,6 +77,15 @@ impl Fields {
             .transpose()
     }
 
+    /// The same for a member that must be there.
+    pub(super) fn parse_required<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&Value) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        self.parse(name, parse)?.ok_or_else(|| Problem::new("is missing").within(name))
+    }
+
     /// Refuses members that were not read.
     pub(super) fn finish(self) -> Result<(), Problem> {
         match self.rest.keys().next() {

@@ -127,9 +127,7 @@ impl Step {
                 expect: fields.parse("expect", |source| Expect::parse(source, Of::Head))?,
             },
             "http" => Action::Http {
-                send: fields.required("http").and_then(|send| {
-                    Send::parse(&send).map_err(|problem| problem.within("http"))
-                })?,
+                send: fields.parse_required("http", Send::parse)?,
                 expect: expect(&mut fields, Of::Http)?,
             },
             "mcp" => rpc(&mut fields)?,
@@ -141,17 +139,13 @@ impl Step {
                     .strings("silent")?
                     .filter(|streams| !streams.is_empty())
                     .ok_or_else(|| Problem::new("lists no stream").within("silent"))?,
-                steps: fields
-                    .parse("while", steps)?
-                    .ok_or_else(|| Problem::new("is missing").within("while"))?,
+                steps: fields.parse_required("while", steps)?,
             },
             "end" => Action::End { stream: fields.string("end")? },
             "close" => Action::Close { stream: fields.string("close")? },
             "check" => Action::Check {
                 name: fields.string("check")?,
-                pattern: fields
-                    .parse("is", Pattern::parse)?
-                    .ok_or_else(|| Problem::new("is missing").within("is"))?,
+                pattern: fields.parse_required("is", Pattern::parse)?,
             },
             _ => Action::Parallel(
                 fields.parse("parallel", |source| each(source, steps))?.unwrap_or_default(),
@@ -189,8 +183,7 @@ impl Send {
                 Problem::new(format!("{method:?} is not an HTTP method")).within("method")
             })?,
             path: fields
-                .parse("path", |path| Text::parse(path.as_str().unwrap_or_default()))?
-                .ok_or_else(|| Problem::new("is missing").within("path"))?,
+                .parse_required("path", |path| Text::parse(path.as_str().unwrap_or_default()))?,
             headers: fields.parse("headers", headers)?.unwrap_or_default(),
             body: match (fields.parse("json", Template::parse)?, fields.optional_string("text")?) {
                 (None, None) => SendBody::Empty,
@@ -264,9 +257,7 @@ fn wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
 }
 
 fn expect(fields: &mut Fields, of: Of) -> Result<Expect, Problem> {
-    fields
-        .parse("expect", |source| Expect::parse(source, of))?
-        .ok_or_else(|| Problem::new("is missing").within("expect"))
+    fields.parse_required("expect", |source| Expect::parse(source, of))
 }
 
 fn steps(line: usize, source: &Value, depth: usize) -> Result<Vec<Step>, Problem> {

@@ -77,8 +77,8 @@ async fn a_line_for_each_replay() {
     .await;
     assert_eq!(
         text,
-        "SKIP one (needs a server without a fixture)\n\
-         SKIP two (needs a server without a fixture)\n\
+        "SKIP one (does not need this fixture)\n\
+         SKIP two (does not need this fixture)\n\
          PASS   0.0ns legacy three about three\n\
          passed: 1 passed, 0 failed, 2 skipped\n"
     );

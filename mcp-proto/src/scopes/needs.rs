@@ -1,7 +1,6 @@
 //! Which scopes a caller needs for which of the things that a server offers.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use http::Extensions;
@@ -154,13 +153,6 @@ impl Needs {
             _ => None,
         });
         prefixes.max_by_key(|(length, _)| *length).map(|(_, scopes)| scopes)
-    }
-}
-
-impl fmt::Debug for Needs {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let judged = self.judge.as_ref().map(|_| "…");
-        formatter.debug_struct("Needs").field("fixed", &self.fixed).field("judge", &judged).finish()
     }
 }
 

@@ -24,50 +24,43 @@ pub(crate) enum Method {
     UpdateTask,
 }
 
+/// Every method by its name.
+const NAMES: [(&str, Method); 16] = [
+    ("tools/call", Method::CallTool),
+    ("tools/list", Method::ListTools),
+    ("resources/list", Method::ListResources),
+    ("resources/templates/list", Method::ListTemplates),
+    ("resources/read", Method::ReadResource),
+    ("resources/directory/read", Method::ReadDirectory),
+    ("skills/list", Method::ListSkills),
+    ("skills/get", Method::GetSkill),
+    ("prompts/list", Method::ListPrompts),
+    ("prompts/get", Method::GetPrompt),
+    ("completion/complete", Method::Complete),
+    ("server/discover", Method::Discover),
+    ("subscriptions/listen", Method::Listen),
+    ("tasks/get", Method::GetTask),
+    ("tasks/cancel", Method::CancelTask),
+    ("tasks/update", Method::UpdateTask),
+];
+
 impl Method {
-    /// The one match from a method's name in an era to its meaning.
+    /// What a method's name means in an era.
     pub(crate) fn parse(name: &str, era: Era) -> Option<Self> {
-        Some(match (name, era) {
-            ("tools/call", _) => Self::CallTool,
-            ("tools/list", _) => Self::ListTools,
-            ("resources/list", _) => Self::ListResources,
-            ("resources/templates/list", _) => Self::ListTemplates,
-            ("resources/read", _) => Self::ReadResource,
-            ("resources/directory/read", _) => Self::ReadDirectory,
-            ("skills/list", _) => Self::ListSkills,
-            ("skills/get", _) => Self::GetSkill,
-            ("prompts/list", _) => Self::ListPrompts,
-            ("prompts/get", _) => Self::GetPrompt,
-            ("completion/complete", _) => Self::Complete,
-            ("server/discover", Era::Modern) => Self::Discover,
-            ("subscriptions/listen", Era::Modern) => Self::Listen,
-            ("tasks/get", Era::Modern) => Self::GetTask,
-            ("tasks/cancel", Era::Modern) => Self::CancelTask,
-            ("tasks/update", Era::Modern) => Self::UpdateTask,
-            _ => return None,
-        })
+        let (_, method) = NAMES.iter().find(|(known, _)| *known == name)?;
+        Some(*method).filter(|method| era == Era::Modern || !method.is_modern())
     }
 
-    /// The name of a method that lists items or may ask the client.
+    /// Its name.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::CallTool => "tools/call",
-            Self::ListTools => "tools/list",
-            Self::ListResources => "resources/list",
-            Self::ListTemplates => "resources/templates/list",
-            Self::ReadResource => "resources/read",
-            Self::ReadDirectory => "resources/directory/read",
-            Self::ListSkills => "skills/list",
-            Self::GetSkill => "skills/get",
-            Self::ListPrompts => "prompts/list",
-            Self::GetPrompt => "prompts/get",
-            Self::Complete => "completion/complete",
-            Self::Discover => "server/discover",
-            Self::Listen => "subscriptions/listen",
-            Self::GetTask => "tasks/get",
-            Self::CancelTask => "tasks/cancel",
-            Self::UpdateTask => "tasks/update",
-        }
+        let known = NAMES.iter().find(|(_, method)| *method == self);
+        known.map_or("", |(name, _)| name)
+    }
+
+    /// Whether only the modern era has it.
+    fn is_modern(self) -> bool {
+        use Method::{CancelTask, Discover, GetTask, Listen, UpdateTask};
+        matches!(self, Discover | Listen | GetTask | CancelTask | UpdateTask)
     }
 
     /// Whether its handler may ask the client: its results cannot be prepared.

@@ -380,7 +380,7 @@ impl Failure {
     }
 
     /// Whether a client that is still sending may finish sending. This excludes a client whose body took too long.
-    pub(super) fn is_heard_late(&self) -> bool {
+    pub(super) fn may_finish_sending(&self) -> bool {
         self.status != StatusCode::REQUEST_TIMEOUT
     }
 

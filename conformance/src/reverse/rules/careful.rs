@@ -5,6 +5,7 @@ use super::super::scene::Scene;
 use super::super::script::TRAP;
 use super::super::seen::{Ended, Runs, SceneRun};
 use super::super::stage::ENDLESS;
+use super::legacy::judged_all;
 use super::{MUST, PRACTICE};
 use crate::check::Verdict;
 
@@ -34,13 +35,14 @@ pub(super) const RULES: &[ClientRule] = &[
         title: "A redirect to another origin is not followed",
         fix: "follow redirects only within the same origin: sessions and tokens belong to one origin",
         scenes: &[Scene::Redirects],
-        judge: |runs| match runs.of(Scene::Redirects) {
-            None => Verdict::Unclear("the scene was not run".to_owned()),
-            Some(seen) => match seen.requests.iter().find(|request| request.elsewhere) {
-                Some(request) => finding("the client sent this to the other origin", request),
-                None if seen.requests.is_empty() => missing("the client sent no request"),
-                None => Verdict::Holds,
-            },
+        judge: |runs| {
+            judged_all(runs, Scene::Redirects, |seen| {
+                match seen.requests.iter().find(|request| request.elsewhere) {
+                    Some(request) => finding("the client sent this to the other origin", request),
+                    None if seen.requests.is_empty() => missing("the client sent no request"),
+                    None => Verdict::Holds,
+                }
+            })
         },
     },
     ClientRule {
@@ -75,13 +77,10 @@ pub(super) const RULES: &[ClientRule] = &[
 
 /// Judges a scene in which the client listed the tools.
 fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
-    let Some(seen) = runs.of(scene) else {
-        return Verdict::Unclear("the scene was not run".to_owned());
-    };
-    match seen.calls("tools/list").next() {
+    judged_all(runs, scene, |seen| match seen.calls("tools/list").next() {
         Some(_) => judge(seen),
         None => Verdict::Inapplicable("the client did not list the tools".to_owned()),
-    }
+    })
 }
 
 /// Checks that the client exited and was not ended by a signal.

@@ -146,7 +146,11 @@ pub(super) fn judged(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Ver
     })
 }
 
-fn judged_all(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
+pub(super) fn judged_all(
+    runs: &Runs,
+    scene: Scene,
+    judge: impl Fn(&SceneRun) -> Verdict,
+) -> Verdict {
     runs.of(scene).map_or_else(|| Verdict::Unclear("the scene was not run".to_owned()), judge)
 }
 
