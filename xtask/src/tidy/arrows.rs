@@ -37,14 +37,25 @@ const CRATES: [(&str, &[&str]); 14] = [
 ];
 
 /// The modules of `mcp-proto` by layer, the lowest first. A module may use only modules of lower layers.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["budget"],
-    &["accept", "apart", "cache", "change", "json", "logging", "scopes", "uri_template", "version"],
+    &[
+        "accept",
+        "blocking",
+        "cache",
+        "change",
+        "json",
+        "logging",
+        "scopes",
+        "uri_template",
+        "version",
+    ],
     &["content", "jsonrpc", "seal"],
     &["lifecycle", "outbox", "schema"],
     &["call", "input", "skill"],
     &["interrupt", "task"],
     &["context"],
+    &["handler"],
     &["completion", "prompt", "resource", "tool"],
     &["app", "local"],
     &["server"],
