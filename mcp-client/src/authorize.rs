@@ -30,6 +30,7 @@ use http::{Method, StatusCode, Uri};
 use oauth2::url::Url;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::config::NAME;
 use super::credentials::{Credentials, MAX_TRIES, Refusal};
 use super::pool::{Pool, same_origin};
 use super::{ClientError, Trust};
@@ -120,7 +121,7 @@ impl OAuth {
             web,
             settings: Settings {
                 grant,
-                name: env!("CARGO_PKG_NAME").to_owned(),
+                name: NAME.to_owned(),
                 client: None,
                 document: None,
                 issuer: None,

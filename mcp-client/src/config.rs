@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, Method, Uri};
+use mcp_proto::jsonrpc::{ErrorObject, Request};
+use mcp_proto::{Era, Implementation, ProtocolVersion};
 use serde_json::{Map, Value};
 
 use super::ClientError;
@@ -13,9 +15,9 @@ use super::answering::{Answers, Callback};
 use super::credentials::{Bearer, Credentials};
 use super::questions::Folders;
 use super::trust::Trust;
-use mcp_proto::Implementation;
-use mcp_proto::jsonrpc::{ErrorObject, Request};
-use mcp_proto::{Era, ProtocolVersion};
+
+/// The name that servers see of a client that sets none of its own.
+pub(super) const NAME: &str = "mcp-proto";
 
 /// The client's identity, protocol version and bounds.
 #[derive(Debug, Clone)]
@@ -174,7 +176,7 @@ impl Default for ClientConfig {
     fn default() -> Self {
         Self {
             version: None,
-            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            info: Implementation::new(NAME, env!("CARGO_PKG_VERSION")),
             capabilities: Map::new(),
             timeout: Duration::from_secs(30),
             probe: Duration::from_secs(5),

@@ -1,6 +1,6 @@
 //! The methods, and the server capabilities that they belong to.
 
-use crate::lifecycle::{EXTENSION_SKILLS, ServerCapabilities};
+use crate::lifecycle::ServerCapabilities;
 use crate::version::Era;
 
 /// A method of 2026-07-28; most are also those of older revisions.
@@ -11,9 +11,6 @@ pub(crate) enum Method {
     ListResources,
     ListTemplates,
     ReadResource,
-    ReadDirectory,
-    ListSkills,
-    GetSkill,
     ListPrompts,
     GetPrompt,
     Complete,
@@ -33,9 +30,6 @@ impl Method {
             ("resources/list", _) => Self::ListResources,
             ("resources/templates/list", _) => Self::ListTemplates,
             ("resources/read", _) => Self::ReadResource,
-            ("resources/directory/read", _) => Self::ReadDirectory,
-            ("skills/list", _) => Self::ListSkills,
-            ("skills/get", _) => Self::GetSkill,
             ("prompts/list", _) => Self::ListPrompts,
             ("prompts/get", _) => Self::GetPrompt,
             ("completion/complete", _) => Self::Complete,
@@ -56,9 +50,6 @@ impl Method {
             Self::ListResources => "resources/list",
             Self::ListTemplates => "resources/templates/list",
             Self::ReadResource => "resources/read",
-            Self::ReadDirectory => "resources/directory/read",
-            Self::ListSkills => "skills/list",
-            Self::GetSkill => "skills/get",
             Self::ListPrompts => "prompts/list",
             Self::GetPrompt => "prompts/get",
             Self::Complete => "completion/complete",
@@ -81,7 +72,6 @@ impl Method {
             Self::ListTools => "tools",
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
-            Self::ListSkills => "skills",
             _ => "resources",
         }
     }
@@ -92,9 +82,6 @@ impl Method {
             Self::CallTool | Self::ListTools => server.tools.is_some(),
             Self::ListResources | Self::ListTemplates | Self::ReadResource => {
                 server.resources.is_some()
-            }
-            Self::ReadDirectory | Self::ListSkills | Self::GetSkill => {
-                server.extensions.contains_key(EXTENSION_SKILLS)
             }
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),

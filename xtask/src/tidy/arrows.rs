@@ -28,7 +28,7 @@ const LAYERS: [&[&str]; 12] = [
     &["accept", "apart", "cache", "change", "json", "logging", "scopes", "uri_template", "version"],
     &["content", "jsonrpc", "seal"],
     &["lifecycle", "outbox", "schema"],
-    &["call", "input", "skill"],
+    &["call", "input"],
     &["interrupt", "task"],
     &["context"],
     &["completion", "prompt", "resource", "tool"],
