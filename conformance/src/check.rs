@@ -15,6 +15,7 @@ use crate::probe::{Bench, Endpoint, Revision, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
+pub(crate) use rule::Selection;
 pub use rule::{Finding, Level, Rule, Verdict};
 pub use rules::all as rules;
 
@@ -28,8 +29,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 pub struct Check {
     endpoint: Endpoint,
     other: Option<Target>,
-    only: Vec<String>,
-    skip: Vec<String>,
+    selection: Selection,
     revisions: Vec<Revision>,
     tools: Vec<String>,
     timeout: Duration,
@@ -54,8 +54,7 @@ impl Check {
         Self {
             endpoint,
             other: None,
-            only: Vec::new(),
-            skip: Vec::new(),
+            selection: Selection::default(),
             revisions: Revision::ALL.to_vec(),
             tools: Vec::new(),
             timeout: TIMEOUT,
@@ -73,14 +72,14 @@ impl Check {
     /// Only rules whose id has one of these prefixes; by default all.
     #[must_use]
     pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
-        self.only.extend(prefixes);
+        self.selection.only.extend(prefixes);
         self
     }
 
     /// No rule whose id has one of these prefixes.
     #[must_use]
     pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
-        self.skip.extend(prefixes);
+        self.selection.skip.extend(prefixes);
         self
     }
 
@@ -140,10 +139,13 @@ impl Check {
             bench.other.clone_from(&self.other);
             bench.learn(&self.tools).await;
             report.server = bench.server().or(report.server);
-            if revision.is_modern() && self.endpoint.is_http() && self.asks(rules::KEEP_ALIVE) {
+            if revision.is_modern()
+                && self.endpoint.is_http()
+                && self.selection.has(rules::KEEP_ALIVE)
+            {
                 bench.watch(self.keep_alive).await;
             }
-            for rule in rules().filter(|rule| silent || self.asks(rule.id)) {
+            for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
                 if !rule.is_for(revision, self.endpoint.is_http())
                     || silent && rule.id != rules::SPEAKS
                 {
@@ -157,10 +159,5 @@ impl Check {
         }
         report.revisions = spoken;
         Ok(report)
-    }
-
-    fn asks(&self, rule: &str) -> bool {
-        let begins = |prefixes: &[String]| prefixes.iter().any(|it| rule.starts_with(it.as_str()));
-        (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
     }
 }

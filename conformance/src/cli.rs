@@ -16,11 +16,13 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 use mcp_conformance::{BoxError, transcript_schema};
 
-/// Records MCP sessions and holds MCP servers against them.
+/// Tests MCP servers and clients: checks them against the rules of the specification, records sessions and replays
+/// them, measures load, and sends broken requests.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit code: 0 all holds, 1 something differs, 2 wrong usage or a broken transcript, 3 no server answers."
+    after_help = "Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments or an unusable file, 3 the server \
+                  cannot be reached or the client cannot be run"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -29,23 +31,53 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sends the requests of transcripts to a server and compares its answers with theirs.
+    /// Sends the requests in transcripts to a server and compares its answers with the expected ones.
+    ///
+    /// A transcript is a file of requests and expected answers (JSON Lines). `record` writes transcripts from real
+    /// sessions; they can be edited or written by hand. Each difference is reported with its line and JSON path.
     Replay(replay::ReplayArgs),
-    /// Holds a server against the rules of the protocol; it needs no fixture.
+    /// Checks a server against the rules of the MCP specification; needs only the server.
+    ///
+    /// Each rule is checked in every protocol revision that the server supports. A finding shows the rule, what was
+    /// seen, and what to change. Tools are called only if they are annotated as read-only or named with --call.
     Check(check::CheckArgs),
-    /// Holds a client against the rules of the protocol, by servers that play a part.
+    /// Checks a client against the rules of the MCP specification, by running it against test servers.
+    ///
+    /// The client is run 11 times, each time against another local test server (a scene): some behave normally, others
+    /// send event streams, lose the session, break off, need input, or misbehave. The findings show the requests that
+    /// the client sent.
     Client(client::ClientArgs),
-    /// Measures how many requests a server answers in a second, and how long each takes.
+    /// Measures how many requests a server answers per second, and how long the answers take.
+    ///
+    /// Several connections send requests at the same time. Every answer is checked; a wrong one counts as failed and
+    /// makes the exit code 1. The report has a line for each call: requests, answers per second, the times in
+    /// milliseconds within which 50 %, 90 % and 99 % of the answers came, the longest time, and failures.
     Load(load::LoadArgs),
-    /// Sends broken requests to a server, which must bear them.
+    /// Sends broken requests to a server, and checks that it handles them and keeps working.
+    ///
+    /// Each case is a valid request with one to three changes, followed by a valid request that must be answered as
+    /// before. A finding is a server error (5xx), a missing or invalid answer, or a server that stops working. It is
+    /// confirmed in a new session or process and made as small as possible. Use it only on a server whose data you can
+    /// lose.
     Fuzz(fuzz::FuzzArgs),
-    /// Stands between a client and a server, and writes a transcript of each session.
+    /// Records the sessions between clients and a server as transcripts.
+    ///
+    /// For a server over HTTP, give --upstream and connect the client to the address of --listen. For a server on stdin
+    /// and stdout, give its command after `--`, and configure `mcp-conformance record … -- COMMAND` as the server's
+    /// command in the client. A transcript is written when its session ends; sessions that are still open are written
+    /// on Ctrl-C or SIGTERM, or when the client closes stdin. Tokens and other secrets are masked.
     Record(record::RecordArgs),
-    /// Turns exchanges that were recorded elsewhere into transcripts.
+    /// Converts HTTP exchanges that another tool recorded into transcripts.
+    ///
+    /// Each line of an input file is a JSON object with `request` (`method`, `headers`, `body`) and `response`
+    /// (`status`, `headers`, and `body` or `events`). One transcript is written for each session.
     Convert(convert::ConvertArgs),
-    /// Puts results together that were written as JSON, and writes them in another format.
+    /// Combines results of `check` or `replay`, and writes them in another format.
+    ///
+    /// Each input file was written with --format json. The report has the servers of all files, in the order of the
+    /// files.
     Report(report::ReportArgs),
-    /// Prints the JSON Schema of a line of a transcript.
+    /// Prints the JSON Schema of one line of a transcript.
     Schema,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct RpcClient {
     capabilities: Value,
     info: Value,
     answers: Answers,
-    /// Shared by the clients of a replay: on pipes nothing else distinguishes their requests.
+    /// Shared by the clients of a replay: on stdio nothing else distinguishes their requests.
     ids: Arc<AtomicU64>,
     /// The arguments of tools that headers repeat, once the tools have been listed.
     mirrors: Mutex<Option<BTreeMap<String, Vec<Mirror>>>>,

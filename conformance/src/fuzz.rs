@@ -54,7 +54,7 @@ pub enum FuzzError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It answers in none of the requested revisions.
-    #[error("{0} answers in no revision that was asked for")]
+    #[error("{0} supports none of the requested protocol revisions")]
     Revision(String),
 }
 
@@ -207,9 +207,10 @@ impl Fuzz {
             let of_era = spoken.iter().filter(|it| it.is_modern() == modern);
             of_era.max().copied()
         };
-        let mut asked: Vec<_> = match self.revisions.is_empty() {
-            true => newest(true).into_iter().chain(newest(false)).collect(),
-            false => self.revisions.clone(),
+        let mut asked: Vec<_> = if self.revisions.is_empty() {
+            newest(true).into_iter().chain(newest(false)).collect()
+        } else {
+            self.revisions.clone()
         };
         asked.retain(|it| spoken.contains(it));
         if asked.is_empty() {
@@ -251,10 +252,7 @@ impl Fuzz {
         let mut rng = Rng::with_seed(self.seed ^ case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let index = rng.usize(0..side.templates.len().max(1));
         let template = side.templates.get(index)?.clone();
-        let id = match rng.bool() {
-            true => json!(1_000_000 + case),
-            false => json!(format!("case-{case}")),
-        };
+        let id = if rng.bool() { json!(1_000_000 + case) } else { json!(format!("case-{case}")) };
         let mutated = mutate::mutate(&mut rng, &side.bench, &template, id);
         if !safety::is_safe(&side.bench, &mutated.raw.body) {
             report.left_out += 1;

@@ -1,4 +1,4 @@
-//! Records MCP sessions and holds servers against the recordings.
+//! Checks MCP servers and clients against the rules of the specification, records sessions and replays them.
 //!
 #![doc = include_str!("../README.md")]
 //!
@@ -29,15 +29,15 @@
 //! | member | meaning |
 //! |---|---|
 //! | `transcript` | version of the format: 1 |
-//! | `name` | what reports call it |
+//! | `name` | its name in reports |
 //! | `title`, `requirements` | what it shows, which requirements it covers |
 //! | `eras` | the eras it can be replayed in; both if absent |
-//! | `fixture` | the special server it needs, such as one whose store fails; any server will do if absent |
+//! | `fixture` | the name of the server that was prepared for it, such as one whose store fails; absent for any server |
 //! | `endpoint` | path of the MCP endpoint; `/mcp` if absent |
 //!
-//! Every other line is a step. Steps run in order; one that needs what a failed one would have captured or opened is
-//! not run. Each may have an `era` (it is left out in the other
-//! one) and a `note` (what it shows; it appears in failure reports).
+//! Every other line is a step. Steps run in order; a step that needs something that a failed step would have captured or
+//! opened is not run. Each may have an `era` (it runs only in that era) and a `note` (what it shows, for failure
+//! reports).
 //!
 //! | step | meaning |
 //! |---|---|
@@ -57,17 +57,17 @@
 //! `answers` of an `open` are the client's answers to questions of the server, which come by a request on a stream
 //! (legacy) or by a result that needs input (modern): `{"method":"elicitation/create","params":P,"result":…}`, or
 //! `error` instead of `result`. Each is used for the first question it fits, the last that fits again after that. A
-//! question without a fitting answer is a failure, and so is an answer that was not requested, unless it is
-//! `"optional":true`. A result that a pattern expects to need input, by naming `resultType`, is left to the steps.
+//! question without a matching answer is a failure, and so is an answer that was not requested, unless it has
+//! `"optional":true`. If the expected result names `resultType`, the steps answer the questions themselves.
 //!
-//! Everything a replay waits for is bounded by the step timeout. What every MCP answer of an era carries is judged
-//! without being written out: the JSON-RPC frame and the id; in the modern era `resultType`, `_meta` and the caching
-//! hints, which are taken out of a result before it is compared unless the pattern mentions them.
+//! Each step is limited by the step timeout. Some members of answers are checked although the transcript does not have
+//! them: the JSON-RPC frame and the id; in the modern era also `resultType`, `_meta` and the caching hints, which are
+//! removed from a result before it is compared, unless the pattern mentions them.
 //!
 //! # Variables
 //!
 //! A `$capture` binds a name, once. Requests use it as `{"$var":"u"}`, or inside any string as `${u}` (`$${` is a
-//! literal `${`). A name that no earlier step of the same era binds makes the transcript broken.
+//! literal `${`). A transcript that uses a name which no earlier step of the same era binds is invalid.
 //!
 //! # Matchers
 //!
@@ -76,9 +76,9 @@
 //!
 //! | matcher | what it accepts |
 //! |---|---|
-//! | `{"$any":true}` | any value that is there |
-//! | `{"$absent":true}` | a member that is not there |
-//! | `{"$optional":P}` | a member that is not there, or matches P |
+//! | `{"$any":true}` | any value, but not an absent member |
+//! | `{"$absent":true}` | an absent member |
+//! | `{"$optional":P}` | an absent member, or a value that matches P |
 //! | `{"$type":"string"}` | a value of this JSON type; also `integer` |
 //! | `{"$match":"^a+$"}` | a string in which the regular expression is found |
 //! | `{"$contains":"text"}` | a string with this part |
@@ -92,7 +92,7 @@
 //! | `{"$all":[…]}`, `{"$oneOf":[…]}` | a value that matches all of them, at least one of them |
 //! | `{"$capture":"u"}` | any value; binds the name |
 //! | `{"$var":"u"}` | the value bound to the name; members are compared in the order of their names, so a name bound in `content` can be used in `structuredContent` |
-//! | `{"$literal":…}` | this value, in which nothing is special |
+//! | `{"$literal":…}` | exactly this value, in which `$` has no meaning |
 
 mod check;
 mod client;

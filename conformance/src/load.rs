@@ -50,7 +50,7 @@ impl LoadTarget {
         Self { endpoint: Endpoint::Command(program.into(), arguments), process: None }
     }
 
-    /// The process of the server, whose CPU and memory are measured with those of its children. Programs on pipes are
+    /// The process of the server, whose CPU and memory are measured with those of its children. Programs on stdio are
     /// measured without this.
     #[must_use]
     pub fn process(mut self, id: u32) -> Self {
@@ -81,7 +81,7 @@ pub enum LoadError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It answers in none of the requested revisions, or two servers have none of them in common.
-    #[error("{0} answers in no revision that was asked for")]
+    #[error("{0} supports none of the requested protocol revisions")]
     Revision(String),
     /// A call that cannot be sent to this server.
     #[error(transparent)]
@@ -133,7 +133,7 @@ impl Load {
         self
     }
 
-    /// How many connections are kept open, or programs run on pipes; each has one request under way. 1 to
+    /// How many connections are kept open, or programs run on stdio; each has one request under way. 1 to
     /// [`MAX_CONNECTIONS`].
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
@@ -238,10 +238,7 @@ impl Load {
         let first = newest(&target.endpoint, revisions, self.timeout).await?;
         let mut first = first.ok_or_else(|| LoadError::Revision(target.endpoint.to_string()))?;
         first.look(&[]).await;
-        let calls = match self.calls.is_empty() {
-            true => Call::safe(&first),
-            false => self.calls.clone(),
-        };
+        let calls = if self.calls.is_empty() { Call::safe(&first) } else { self.calls.clone() };
         let revision = first.revision;
         let measured = Measured::new(&target.endpoint, &first, &calls);
         let tools = first.lists.clone();
@@ -249,7 +246,7 @@ impl Load {
         let mut sessions = vec![first.session().map(str::to_owned)];
         let mut benches = vec![first];
         for index in 1..self.connections {
-            let endpoint = target.endpoint.apart()?;
+            let endpoint = target.endpoint.reconnected()?;
             let mut bench = Bench::new(endpoint, revision, self.timeout);
             bench.lists.clone_from(&tools);
             let shared = sessions.get(index % shares).cloned();

@@ -92,7 +92,7 @@ impl Pattern {
             let pattern = Self::parse(source)?;
             match pattern.captures() {
                 captured if captured.is_empty() => Ok(Box::new(pattern)),
-                _ => Err(Problem::new(format!("`$capture` has no meaning inside `{name}`"))),
+                _ => Err(Problem::new(format!("`$capture` cannot be used inside `{name}`"))),
             }
         };
         Ok(Self(match (name, argument) {
@@ -124,21 +124,30 @@ impl Pattern {
             ("$var", Value::String(name)) => Kind::Var(name.clone()),
             ("$literal", value) => return Ok(literal(value)),
             ("$type", _) => {
-                return Err(Problem::new(format!("`$type` takes one of {}", TYPES.join(", "))));
+                return Err(Problem::new(format!(
+                    "the value of `$type` must be one of {}",
+                    TYPES.join(", ")
+                )));
             }
-            ("$any" | "$absent", _) => return Err(Problem::new(format!("`{name}` takes true"))),
-            ("$length", _) => return Err(Problem::new("`$length` takes a whole number")),
+            ("$any" | "$absent", _) => {
+                return Err(Problem::new(format!("the value of `{name}` must be true")));
+            }
+            ("$length", _) => {
+                return Err(Problem::new("the value of `$length` must be a whole number"));
+            }
             ("$contains", _) => {
-                return Err(Problem::new("`$contains` takes a string, an array or an object"));
+                return Err(Problem::new(
+                    "the value of `$contains` must be a string, an array or an object",
+                ));
             }
             ("$unordered" | "$all" | "$oneOf", _) => {
-                return Err(Problem::new(format!("`{name}` takes an array")));
+                return Err(Problem::new(format!("the value of `{name}` must be an array")));
             }
             ("$match" | "$capture" | "$var", _) => {
-                return Err(Problem::new(format!("`{name}` takes a string")));
+                return Err(Problem::new(format!("the value of `{name}` must be a string")));
             }
             _ => {
-                return Err(Problem::new(format!("unknown matcher; there are {MATCHERS}")));
+                return Err(Problem::new(format!("unknown matcher; the matchers are {MATCHERS}")));
             }
         }))
     }
@@ -245,7 +254,7 @@ fn members(source: &Map<String, Value>) -> Result<BTreeMap<String, Pattern>, Pro
         .iter()
         .map(|(name, value)| {
             if name.starts_with('$') {
-                let text = "a matcher stands alone in its object; wrap members that begin with `$` in `$literal`";
+                let text = "a matcher must be the only member of its object; put an object with such members into `$literal` to compare it exactly";
                 return Err(Problem::new(text).within(name));
             }
             let pattern = Pattern::parse(value).map_err(|problem| problem.within(name))?;

@@ -1,6 +1,6 @@
 //! Recording: what clients and a server say to each other becomes transcripts.
 //!
-//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy`]), by one around a server on pipes ([`around`]), or
+//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy`]), by one around a server on stdio ([`around`]), or
 //! by exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
 
 mod flow;
@@ -125,8 +125,8 @@ impl Recorder {
         Some(note(session))
     }
 
-    /// A message of a server on pipes. It goes to the session whose request it answers or concerns, else to the legacy
-    /// one; its notifications are assigned as in a replay on pipes.
+    /// A message of a server on stdio. It goes to the session whose request it answers or concerns, else to the legacy
+    /// one; its notifications are assigned as in a replay on stdio.
     pub(crate) fn server_message(&self, message: Value) {
         let mut book = self.book();
         let session = book.sessions.iter_mut().rev().find_map(|(_, session)| {

@@ -133,8 +133,8 @@ impl Replay {
         outcome.failures.into_iter().next().map_or(Ok(()), Err)
     }
 
-    async fn outcome(&self, transcript: &Transcript, era: Era, goes_on: bool) -> Outcome {
-        Run::new(&self.target, transcript.endpoint(), era, self.limits, goes_on)
+    async fn outcome(&self, transcript: &Transcript, era: Era, continues: bool) -> Outcome {
+        Run::new(&self.target, transcript.endpoint(), era, self.limits, continues)
             .all(&transcript.steps)
             .await
     }
@@ -156,10 +156,10 @@ impl Replay {
     fn reason_to_skip(&self, transcript: &Transcript) -> Option<String> {
         match transcript.fixture() {
             Some(fixture) if !self.fixtures.contains(fixture) => {
-                return Some(format!("needs the fixture {fixture}"));
+                return Some(format!("needs a server prepared as {fixture}; see --fixture"));
             }
             None if !self.fixtures.is_empty() => {
-                return Some("needs a server without a fixture".to_owned());
+                return Some("does not belong to this fixture".to_owned());
             }
             _ => {}
         }

@@ -49,7 +49,7 @@ pub enum Tool {
 }
 
 /// One target, and what came of each case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     /// What reports call it: the name that was given, or the target.
@@ -161,14 +161,7 @@ impl Subject {
     /// A target that could not be reached.
     #[must_use]
     pub fn unreachable(target: String, why: String) -> Self {
-        Self {
-            name: target.clone(),
-            target,
-            server: None,
-            revisions: Vec::new(),
-            unreachable: Some(why),
-            cases: Vec::new(),
-        }
+        Self { name: target.clone(), target, unreachable: Some(why), ..Self::default() }
     }
 
     /// The same by this name.
@@ -205,9 +198,7 @@ impl From<&CheckReport> for Subject {
                 seen,
                 fix: (verdict == Outcome::Finding).then(|| judged.rule.fix.to_owned()),
                 exchange,
-                place: None,
-                steps: Vec::new(),
-                seconds: None,
+                ..Case::default()
             }
         });
         Self {

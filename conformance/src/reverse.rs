@@ -24,6 +24,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::process::Command;
 
+use crate::check::Selection;
+
 pub use report::{ClientJudged, ClientReport};
 pub use rule::ClientRule;
 pub use rules::all as client_rules;
@@ -41,8 +43,7 @@ const ARGUMENTS: &str = r#"{"text":"hello","region":"north sea"}"#;
 #[derive(Clone)]
 pub struct ClientCheck {
     subject: Subject,
-    only: Vec<String>,
-    skip: Vec<String>,
+    selection: Selection,
     timeout: Duration,
 }
 
@@ -71,20 +72,20 @@ impl ClientCheck {
     }
 
     fn of(subject: Subject) -> Self {
-        Self { subject, only: Vec::new(), skip: Vec::new(), timeout: TIMEOUT }
+        Self { subject, selection: Selection::default(), timeout: TIMEOUT }
     }
 
     /// Only rules whose id has one of these prefixes; by default all.
     #[must_use]
     pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
-        self.only.extend(prefixes);
+        self.selection.only.extend(prefixes);
         self
     }
 
     /// No rule whose id has one of these prefixes.
     #[must_use]
     pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
-        self.skip.extend(prefixes);
+        self.selection.skip.extend(prefixes);
         self
     }
 
@@ -100,7 +101,8 @@ impl ClientCheck {
     /// # Errors
     /// The program cannot be started, or no server can listen.
     pub async fn run(&self, mut progress: impl FnMut(Scene)) -> io::Result<ClientReport> {
-        let wanted: Vec<&ClientRule> = client_rules().filter(|rule| self.wants(rule)).collect();
+        let wanted: Vec<&ClientRule> =
+            client_rules().filter(|rule| self.selection.has(rule.id)).collect();
         let mut runs = Runs::default();
         for scene in Scene::ALL {
             if !wanted.iter().any(|rule| rule.scenes.contains(&scene)) {
@@ -115,11 +117,6 @@ impl ClientCheck {
         let judged =
             wanted.into_iter().map(|rule| ClientJudged { rule, verdict: (rule.judge)(&runs) });
         Ok(ClientReport { client: self.subject.name(), judged: judged.collect() })
-    }
-
-    fn wants(&self, rule: &ClientRule) -> bool {
-        let begins = |prefixes: &[String]| prefixes.iter().any(|it| rule.id.starts_with(it));
-        (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
     }
 
     /// Runs the client until it ends or its time limit is reached.

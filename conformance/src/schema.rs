@@ -3,7 +3,6 @@
 mod words;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use jsonschema::Validator;
@@ -20,32 +19,10 @@ const TEXTS: [(Revision, &str); 5] = [
     (Revision::V2026_07_28, include_str!("../schema/2026-07-28.json")),
 ];
 
-/// Where a message does not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Misfit {
-    /// The definition that it should fit, such as `CallToolResult`.
-    definition: String,
-    revision: Revision,
-    /// Where, as a JSON Pointer into the message.
-    path: String,
-    /// What is wrong there.
-    problem: String,
-}
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = match self.path.as_str() {
-            "" => "the message",
-            path => path,
-        };
-        write!(formatter, "{path} {} ({} of {})", self.problem, self.definition, self.revision)
-    }
-}
-
 /// Where a message of a server does not fit the schema of a revision, if it does not. `asked` is the method that a
 /// response answers. Results of methods that the revision does not have, such as those of extensions, are held against
 /// what all results have in common.
-pub(crate) fn misfit(revision: Revision, asked: &str, message: &Value) -> Option<Misfit> {
+pub(crate) fn misfit(revision: Revision, asked: &str, message: &Value) -> Option<String> {
     let schema = LOADED.iter().find(|it| it.revision == revision)?;
     if let Some(method) = message.get("method") {
         return schema.of_method(method.as_str()?, message);
@@ -113,18 +90,12 @@ impl Schema {
 
     /// What frames a result.
     fn response(&self) -> &'static str {
-        match self.has("JSONRPCResultResponse") {
-            true => "JSONRPCResultResponse",
-            false => "JSONRPCResponse",
-        }
+        if self.has("JSONRPCResultResponse") { "JSONRPCResultResponse" } else { "JSONRPCResponse" }
     }
 
     /// What an error is.
     fn error(&self) -> &'static str {
-        match self.has("JSONRPCErrorResponse") {
-            true => "JSONRPCErrorResponse",
-            false => "JSONRPCError",
-        }
+        if self.has("JSONRPCErrorResponse") { "JSONRPCErrorResponse" } else { "JSONRPCError" }
     }
 
     fn has(&self, definition: &str) -> bool {
@@ -133,7 +104,7 @@ impl Schema {
     }
 
     /// A request or a notification.
-    fn of_method(&self, method: &str, message: &Value) -> Option<Misfit> {
+    fn of_method(&self, method: &str, message: &Value) -> Option<String> {
         let general = match message.get("id") {
             Some(_) => "JSONRPCRequest",
             None => "JSONRPCNotification",
@@ -161,16 +132,13 @@ impl Schema {
     }
 
     /// Where a value that stands at `at` does not fit a definition.
-    fn find(&self, definition: &str, value: &Value, at: &str) -> Option<Misfit> {
+    fn find(&self, definition: &str, value: &Value, at: &str) -> Option<String> {
         let validator = self.compiled(definition)?;
         let error = validator.validate(value).err()?;
         let (path, problem) = words::explain(&error);
-        Some(Misfit {
-            definition: definition.to_owned(),
-            revision: self.revision,
-            path: format!("{at}{path}"),
-            problem,
-        })
+        let path = format!("{at}{path}");
+        let path = if path.is_empty() { "the message" } else { &path };
+        Some(format!("{path} {problem} ({definition} of {})", self.revision))
     }
 
     fn compiled(&self, definition: &str) -> Option<Arc<Validator>> {

@@ -1,4 +1,4 @@
-//! Where requests go: a server behind a URL, one on pipes, or one in this process.
+//! Where requests go: a server behind a URL, one on stdio, or one in this process.
 
 mod pipe;
 mod remote;
@@ -49,7 +49,7 @@ type Service = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Respons
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The URL given is not one.
-    #[error("{url:?} cannot be asked: {reason}; a URL looks like http://127.0.0.1:3001/mcp")]
+    #[error("{url:?} cannot be used: {reason}; an example of a URL is http://127.0.0.1:3001/mcp")]
     Url {
         /// What was given.
         url: String,
@@ -166,7 +166,7 @@ impl Target {
         Self { kind, headers: Vec::new() }
     }
 
-    /// Sends this header with every request that does not have one of its name; a server on pipes sees no headers.
+    /// Sends this header with every request that does not have one of its name; a server on stdio sees no headers.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Target {
         let refuse =
             |reason: &str| TargetError::Header { name: name.to_owned(), reason: reason.to_owned() };
         let header = HeaderName::try_from(name)
-            .map_err(|_| refuse("a name is letters, digits and some of !#$%&'*+-.^_`|~"))?;
+            .map_err(|_| refuse("a name may have only letters, digits and !#$%&'*+-.^_`|~"))?;
         let mut value = HeaderValue::try_from(value)
             .map_err(|_| refuse("its value has a control character"))?;
         value.set_sensitive(true);
@@ -199,7 +199,7 @@ impl Target {
         self.headers.iter().any(|(known, _)| known == name)
     }
 
-    /// The same server for another transcript: on pipes a new process, else the same.
+    /// The same server for another transcript: on stdio a new process, else the same.
     pub(crate) fn fresh(&self) -> Self {
         match &self.kind {
             Kind::Pipe { program, arguments, .. } => {
@@ -214,7 +214,7 @@ impl Target {
     /// # Errors
     ///
     /// Those of [`Self::url`].
-    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+    pub(crate) fn reconnected(&self) -> Result<Self, TargetError> {
         let kind = match &self.kind {
             Kind::Remote(remote) => Kind::Remote(Arc::new(Remote::new(remote.url())?)),
             _ => return Ok(self.fresh()),

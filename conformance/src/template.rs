@@ -187,5 +187,5 @@ pub(crate) fn sole_member(members: &Map<String, Value>) -> Option<(&str, &Value)
 }
 
 pub(crate) fn lookup<'a>(name: &str, vars: &'a Vars) -> Result<&'a Value, Problem> {
-    vars.get(name).ok_or_else(|| Problem::new(format!("nothing was captured as `{name}`")))
+    vars.get(name).ok_or_else(|| Problem::new(format!("no value was captured as `{name}`")))
 }

@@ -58,7 +58,7 @@ impl FromStr for Era {
 
     fn from_str(name: &str) -> Result<Self, Problem> {
         Self::ALL.into_iter().find(|era| era.name() == name).ok_or_else(|| {
-            Problem::new(format!("{name:?} is not an era; there are legacy and modern"))
+            Problem::new(format!("{name:?} is not an era; the eras are legacy and modern"))
         })
     }
 }
@@ -110,7 +110,7 @@ impl Transcript {
         let Some((number, header)) = lines.next() else {
             return Err(TranscriptError::file(
                 source,
-                "the transcript is empty; its first line is a header such as {\"transcript\":1,…}",
+                "the transcript is empty; its first line must be a header such as {\"transcript\":1,\"name\":\"…\"}",
             ));
         };
         let at = |line: usize| move |problem| TranscriptError::line(source, line, problem);
@@ -121,13 +121,16 @@ impl Transcript {
             transcript.steps.push(step);
         }
         if transcript.steps.is_empty() {
-            return Err(TranscriptError::file(source, "the transcript has no steps"));
+            return Err(TranscriptError::file(
+                source,
+                "the transcript has no steps after its header",
+            ));
         }
         let count = step::count(&transcript.steps);
         if count > MAX_STEPS {
             return Err(TranscriptError::file(
                 source,
-                format!("{count} steps; a transcript has at most {MAX_STEPS}"),
+                format!("the transcript has {count} steps; at most {MAX_STEPS} are allowed"),
             ));
         }
         for &era in &transcript.eras {
@@ -143,7 +146,7 @@ impl Transcript {
             Value::Number(version) if version.as_u64() == Some(1) => {}
             other => {
                 return Err(Problem::new(format!(
-                    "version {other} is not known; this runner reads version 1"
+                    "version {other} is not supported; this program reads version 1"
                 ))
                 .within("transcript"));
             }
@@ -158,7 +161,7 @@ impl Transcript {
         eras.sort_unstable();
         eras.dedup();
         if eras.is_empty() {
-            return Err(Problem::new("names no era").within("eras"));
+            return Err(Problem::new("lists no era").within("eras"));
         }
         let transcript = Self {
             source: source.to_owned(),

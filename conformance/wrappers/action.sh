@@ -21,7 +21,7 @@ if [ ${#servers[@]} -eq 0 ]; then
 fi
 given=()
 each --header "${HEADER:-}"
-# Headers are HTTP's: a server on pipes has none.
+# Headers are HTTP's: a server on stdio has none.
 headers=("${given[@]+"${given[@]}"}")
 given=()
 each "" "${ARGUMENTS:-}"

@@ -121,7 +121,7 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         .content_tool(Tool::new("test_tool_with_logging", "Logs what it does."), logging)
         .content_tool(Tool::new("test_logging_tool", "Logs for clients that want it."), logging)
         .content_tool(
-            Tool::new("test_reconnection", "Lets go of the connection and goes on."),
+            Tool::new("test_reconnection", "Closes the connection and continues."),
             reconnection,
         )
         .content_tool(Tool::new("test_cancellation", "Hangs until it is cancelled."), cancellation)

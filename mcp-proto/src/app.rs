@@ -140,7 +140,7 @@ impl UiResource {
     /// What is wrong with it.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !is_ui_uri(&self.uri) {
-            return Err(format!("the URI of a page begins with {SCHEME} and goes on"));
+            return Err(format!("the URI of a page is {SCHEME} and a path"));
         }
         // A character that ends a source, or a directive, would say something else than the list it stands in.
         let is_origin = |origin: &&String| {
@@ -269,8 +269,7 @@ pub(crate) fn check_tool<'r>(
         return Ok(());
     };
     let uri = uri.as_str().filter(|uri| is_ui_uri(uri));
-    let uri =
-        uri.ok_or_else(|| format!("_meta.ui.resourceUri must begin with {SCHEME} and go on"))?;
+    let uri = uri.ok_or_else(|| format!("_meta.ui.resourceUri must be {SCHEME} and a path"))?;
     if !is_there(uri) {
         return Err(format!(
             "it names the page {uri:?}, but there is no such resource: add it by ui_page or ui_resource"

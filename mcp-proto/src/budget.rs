@@ -256,9 +256,10 @@ impl Account {
             return Err(self.over(kind, share < bound.total, share));
         }
         // The last tenth is for those that hold next to nothing, unless one client may have all.
-        let total = match held <= bound.little() || share >= bound.total {
-            true => bound.total,
-            false => bound.total - bound.total / 10,
+        let total = if held <= bound.little() || share >= bound.total {
+            bound.total
+        } else {
+            bound.total - bound.total / 10
         };
         let before = all.fetch_add(amount, Ordering::Relaxed);
         if before.saturating_add(amount) > total && !is_alone(before) {

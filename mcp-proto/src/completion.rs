@@ -1,8 +1,6 @@
 //! Completion of arguments of prompts and variables of resource templates (MCP "Completion").
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
@@ -10,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
+use crate::handler::Handle;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 
@@ -128,24 +127,13 @@ impl Completion {
 
 impl CompletionRegistry {
     /// False when there is a completer for it already.
-    pub(crate) fn add<S, F, R>(
+    pub(crate) fn add(
         &mut self,
         reference: Reference,
         argument: String,
-        state: S,
-        handler: F,
-    ) -> bool
-    where
-        S: Clone + Send + Sync + 'static,
-        F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
-    {
-        let handler = Arc::new(handler);
-        let completer: Completer = Arc::new(move |request, context| {
-            let (state, handler) = (state.clone(), handler.clone());
-            Box::pin(async move { handler(state, request, context).await })
-        });
-        self.0.insert((reference, argument), completer).is_none()
+        completer: impl Handle<CompletionRequest, Result<Completion, RequestError>>,
+    ) -> bool {
+        self.0.insert((reference, argument), Arc::new(completer)).is_none()
     }
 
     /// Completes an argument from all the values that it can have, unless it has a completer.
@@ -243,11 +231,5 @@ fn settled(context: Option<&Value>) -> Result<BTreeMap<String, String>, ErrorObj
             arguments.collect()
         }
         Some(_) => Err(wrong()),
-    }
-}
-
-impl fmt::Debug for CompletionRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_set().entries(self.0.keys()).finish()
     }
 }

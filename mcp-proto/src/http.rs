@@ -13,7 +13,6 @@ pub mod authorize;
 pub(crate) mod body;
 pub(crate) mod config;
 mod cors;
-pub(crate) mod deadline;
 #[cfg(feature = "compression")]
 mod encoding;
 pub(crate) mod endpoint;

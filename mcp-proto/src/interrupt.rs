@@ -110,9 +110,10 @@ impl RequestError {
                     data.insert("uri".to_owned(), Value::from(uri));
                 }
                 let error = ErrorObject::new(code, message);
-                Interrupt::from(match data.is_empty() {
-                    true => error,
-                    false => error.with_data(Value::Object(data)),
+                Interrupt::from(if data.is_empty() {
+                    error
+                } else {
+                    error.with_data(Value::Object(data))
                 })
             }
         }

@@ -109,9 +109,10 @@ impl Message {
             }
             Err(JsonError::Refused(message)) => {
                 let id = RequestId::peek(text);
-                Err(match meter.is_over() {
-                    true => ReadError::TooCostly { id, max: meter.max() },
-                    false => MessageError::invalid(id, message).into(),
+                Err(if meter.is_over() {
+                    ReadError::TooCostly { id, max: meter.max() }
+                } else {
+                    MessageError::invalid(id, message).into()
                 })
             }
         }

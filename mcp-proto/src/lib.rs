@@ -179,6 +179,7 @@ mod completion;
 mod content;
 mod context;
 pub mod guide;
+mod handler;
 #[cfg(feature = "http")]
 pub mod http;
 mod input;
@@ -192,6 +193,7 @@ mod logging;
 mod outbox;
 mod prompt;
 mod resource;
+mod running;
 pub mod schema;
 mod scopes;
 mod seal;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::content::{ContentBlock, Icon, Role};
 
-pub(crate) use registry::{PromptRegistry, unknown};
+pub(crate) use registry::{NewPrompt, PromptRegistry, unknown};
 
 /// A prompt as it is listed (schema: `Prompt`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::cache::CacheHint;
 use crate::content::{Annotations, Icon, ResourceContents};
 use crate::uri_template::Variables;
 
-pub(crate) use registry::{MAX_URI_BYTES, ResourceRegistry, not_found};
+pub(crate) use registry::{MAX_URI_BYTES, Reader, ResourceRegistry, not_found, reader};
 pub use source::ResourceSource;
 
 /// A family of resources as it is listed (schema: `ResourceTemplate`).

@@ -48,7 +48,7 @@ use crate::task::Tasks;
 use crate::version::{Era, ProtocolVersion};
 use extension::ExtensionMethods;
 use operation::Begun;
-use rounds::Rounds;
+use rounds::config::Rounds;
 
 pub use build_error::BuildError;
 pub use builder::ServerBuilder;
@@ -56,7 +56,7 @@ pub(crate) use changes::{Changes, Interest, Listener, SharedNotification};
 pub(crate) use method::Method;
 pub(crate) use offered::Offered;
 pub use operation::{Operation, OperationError};
-pub use rounds::InputConfig;
+pub use rounds::config::InputConfig;
 pub use update::Update;
 
 /// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. While it runs,

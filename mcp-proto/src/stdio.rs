@@ -3,7 +3,6 @@
 //! Both eras on one stream: a modern request carries its version, a legacy one relies on the `initialize` before it.
 //! All calls run on the task of [`serve`], side by side; dropping it drops them.
 
-mod call;
 mod connection;
 #[cfg(unix)]
 mod descriptor;

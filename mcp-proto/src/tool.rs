@@ -2,6 +2,7 @@
 
 mod call;
 mod execution;
+mod new;
 mod registry;
 mod result;
 
@@ -16,6 +17,7 @@ use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Plain, Started};
+pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub use result::{CallToolResult, PreparedJson, ToolError};
 

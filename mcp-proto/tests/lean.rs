@@ -72,9 +72,11 @@ async fn what_somebody_answers_for_is_listed() {
     let schema = object(json!({ "id": { "pattern": "^a" }, "n": { "type": ["integer", "null"] } }));
     let tool = Tool::new("t", "").with_input_schema(schema.clone()).with_handler_checked("id");
     let tool = tool.with_output_schema(schema).with_trusted_output();
+    let mut fails = tool.clone();
+    fails.name = "fails".to_owned();
     let failing = async |(), _, _| Err(ToolError::new("NO", "no"));
     let server = Server::builder("s", "1", ())
-        .raw_tool(Tool { name: "fails".to_owned(), ..tool.clone() }, failing)
+        .raw_tool(fails, failing)
         .raw_tool(tool, echo)
         .build()
         .unwrap();
@@ -154,13 +156,13 @@ async fn a_form_that_would_not_be_enforced_is_not_asked() {
     let server = Server::builder("s", "1", ())
         .raw_tool(tool, async |(), _, context: Context| {
             let form = ElicitForm::new("Which?").field("id", Field::text().with_pattern("^a"));
-            let answer = context.elicit("id", form)?;
+            let answer = context.elicit("id", &form)?;
             Ok(CallToolResult::text(format!("{answer:?}")))
         })
         .build()
         .unwrap();
     let call = Request::new(1, "tools/call", json!({ "name": "ask", "arguments": {} }));
-    let outcome = server.handle(call, Context::test()).await.outcome;
-    let said = format!("{outcome:?}");
-    assert!(!said.contains("^a"), "{said}");
+    let context = Context::test().with_capability("elicitation", json!({}));
+    let outcome = server.handle(call, context).await.outcome;
+    assert_eq!(outcome.unwrap_err().code, -32603);
 }

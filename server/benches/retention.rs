@@ -47,12 +47,11 @@ fn main() -> ExitCode {
     let ticks = numbers.next().unwrap_or(1_000_000);
     let keep = numbers.next().unwrap_or(10_000);
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-    match runtime.block_on(grow(ticks, keep)) {
-        true => ExitCode::SUCCESS,
-        false => {
-            println!("after {} s at rest more is kept than was asked for", REST.as_secs());
-            ExitCode::FAILURE
-        }
+    if runtime.block_on(grow(ticks, keep)) {
+        ExitCode::SUCCESS
+    } else {
+        println!("after {} s at rest more is kept than was asked for", REST.as_secs());
+        ExitCode::FAILURE
     }
 }
 

@@ -13,7 +13,7 @@ mod migrate;
 mod online;
 mod replay;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -162,7 +162,7 @@ impl Verb {
                 off(move || export::export(&at, &id, file.as_deref(), revision)).await
             }
             Self::Compact => match Request::Compact.ask(dir).await? {
-                Some(told) => say(&told),
+                Some(result) => say(&result),
                 None => off(move || alone(&at)).await,
             },
             Self::Import { file, id } => {
@@ -180,14 +180,14 @@ impl Verb {
 
 /// Adds a universe, through the server that holds the directory, if there is one.
 async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
-    if let Some(told) = request.ask(&dir).await? {
-        return say(&told);
+    if let Some(result) = request.ask(&dir).await? {
+        return say(&result);
     }
     let store = off(move || Ok(SqliteStore::open(&dir, Options::default())?)).await?;
     let store = std::sync::Arc::new(store);
     let service = CommandService::new(store.clone(), ServiceLimits::default());
-    let told = Online::new(service, store).take(request).await;
-    say(&told.map_err(CareError::Server)?)
+    let result = Online::new(service, store).take(request).await;
+    say(&result.map_err(CareError::Server)?)
 }
 
 /// Runs blocking work outside the runtime's threads.
@@ -200,7 +200,7 @@ async fn off<T: Send + 'static>(
 
 /// Prints a line on stdout.
 fn say(line: &str) -> Result<ExitCode, CareError> {
-    writeln!(io::stdout().lock(), "{line}")?;
+    service_host::print(line)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -258,10 +258,7 @@ fn compacted(before: Size, after: Size) -> String {
 /// Refuses a format whose tables cannot be read.
 fn present(inspector: &Inspector) -> Result<(), CareError> {
     let (found, present) = (inspector.format()?, Inspector::present_format());
-    match found < present {
-        true => Err(CareError::OlderFormat { found, present }),
-        false => Ok(()),
-    }
+    if found < present { Err(CareError::OlderFormat { found, present }) } else { Ok(()) }
 }
 
 /// Checks that there is a data directory of the present format.

@@ -14,6 +14,7 @@
 mod batch;
 mod entry;
 mod error;
+mod job;
 mod load;
 mod meant;
 mod model;
@@ -37,9 +38,10 @@ use crate::store::{
     CommandId, Meta, Page, Position, ReadError, Record, Revision, Timestamp, UniverseId,
     UniverseLog,
 };
+use job::{Done, Job};
 use texts::Texts;
 use watch::Watchers;
-use writer::{Done, Job, Writer};
+use writer::Writer;
 use writers::Writers;
 
 pub use entry::LogEntry;
@@ -100,9 +102,10 @@ impl CommandService {
 
     fn is_seen(&self, id: &UniverseId) -> Result<(), ServiceError> {
         let may_read = |reach: &Arc<Reach>| reach.allows(Access::Read, id.as_str());
-        match self.1.as_ref().is_none_or(may_read) {
-            true => Ok(()),
-            false => Err(ServiceError::NotFound(id.clone())),
+        if self.1.as_ref().is_none_or(may_read) {
+            Ok(())
+        } else {
+            Err(ServiceError::NotFound(id.clone()))
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod access;
 mod settings;
-mod store;
+pub(crate) mod store;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -301,10 +301,7 @@ impl Arguments {
     /// The tools that are offered.
     #[must_use]
     pub fn tools(&self) -> ToolSet {
-        match self.extra_tools {
-            true => ToolSet::Extra,
-            false => ToolSet::Core,
-        }
+        if self.extra_tools { ToolSet::Extra } else { ToolSet::Core }
     }
 
     /// Returns the configuration that these arguments result in.
@@ -322,13 +319,12 @@ impl Arguments {
         let hosts = self.hosts()?;
         let origins = self.origins()?;
         // Stdin and stdout, and the socket in the data directory, need no authorization.
-        let (callers, asked, https) = match self.stdio {
-            true => (http::Callers::Local, None, None),
-            false => {
-                let callers = self.access.asking.callers(self.address())?;
-                let https = self.access.tls.https().map_err(EndpointError::from)?;
-                (callers, self.access.asking.asked()?, https)
-            }
+        let (callers, asked, https) = if self.stdio {
+            (http::Callers::Local, None, None)
+        } else {
+            let callers = self.access.asking.callers(self.address())?;
+            let https = self.access.tls.https().map_err(EndpointError::from)?;
+            (callers, self.access.asking.asked()?, https)
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
@@ -360,15 +356,25 @@ impl Arguments {
         })
     }
 
+    /// Where a collector takes traces, as given.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn collector(&self) -> Option<&str> {
+        self.otlp.as_deref()
+    }
+
+    /// None: this program was built without traces.
+    #[cfg(not(feature = "otlp"))]
+    #[expect(clippy::unused_self, reason = "as with traces")]
+    pub(crate) const fn collector(&self) -> Option<&str> {
+        None
+    }
+
     /// The limits of universes, and how strictly input is checked.
     #[must_use]
     pub fn limits(&self) -> ServiceLimits {
         ServiceLimits {
             max_universe_bytes: bytes(self.max_universe),
-            strictness: match self.strict {
-                true => Strictness::Strict,
-                false => Strictness::Lenient,
-            },
+            strictness: if self.strict { Strictness::Strict } else { Strictness::Lenient },
             ..ServiceLimits::default()
         }
     }

@@ -7,7 +7,6 @@ mod nats;
 mod none;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "nats", feature = "postgres"))]
 mod shared;
 
 use std::path::Path;
@@ -16,24 +15,16 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use mcp_proto::{EventStore, SessionStore};
 
-#[cfg(any(feature = "nats", feature = "postgres"))]
 pub use self::shared::SharedTasks;
-
-#[cfg(not(any(feature = "nats", feature = "postgres")))]
-use self::none::opened;
-#[cfg(any(feature = "nats", feature = "postgres"))]
-use self::shared::opened;
-#[cfg(any(feature = "nats", feature = "postgres"))]
-use crate::store::clients::SharedStore;
 
 #[cfg(not(feature = "nats"))]
 use self::none as nats;
 #[cfg(not(feature = "postgres"))]
 use self::none as postgres;
-use crate::config::StoreUrl;
+use self::shared::opened;
+use crate::config::store::StoreUrl;
 use crate::store::UniverseLog;
-#[cfg(not(any(feature = "nats", feature = "postgres")))]
-use crate::store::UniverseLog as SharedStore;
+use crate::store::clients::SharedStore;
 
 /// An open store for a server.
 pub(crate) struct Opened {

@@ -66,14 +66,19 @@ impl App {
         }
         let is_metadata = self.0.has_metadata && path.starts_with(WELL_KNOWN);
         let is_mcp = is_metadata || matches!(path, MCP_PATH | "/mcp/");
-        let route = match is_mcp {
-            true if is_metadata => WELL_KNOWN,
-            true => MCP_PATH,
-            false => rest::route_name(path),
+        let route = if is_metadata {
+            WELL_KNOWN
+        } else if is_mcp {
+            MCP_PATH
+        } else {
+            rest::route_name(path)
         };
-        requests::logged(request, route, async |request| match is_mcp {
-            true => self.0.mcp.handle(request).await.map(Either::Left),
-            false => self.0.rest.handle(request).await.map(Either::Right),
+        requests::logged(request, route, async |request| {
+            if is_mcp {
+                self.0.mcp.handle(request).await.map(Either::Left)
+            } else {
+                self.0.rest.handle(request).await.map(Either::Right)
+            }
         })
         .await
     }

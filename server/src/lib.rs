@@ -18,6 +18,7 @@ mod reach;
 mod requests;
 pub mod rest;
 pub mod run;
+mod socket;
 #[cfg(feature = "otlp")]
 mod traces;
 #[cfg(not(feature = "otlp"))]
@@ -25,7 +26,6 @@ mod traces;
 mod traces;
 pub mod view;
 
-#[cfg(any(feature = "nats", feature = "postgres"))]
 pub use engine::SharedTasks;
 /// Where universes are kept.
 pub use universe_store as store;

@@ -9,6 +9,7 @@ mod history;
 mod picture;
 mod prompts;
 mod resources;
+mod results;
 mod scopes;
 mod tools;
 mod updates;
@@ -85,8 +86,8 @@ fn instructions(origin: &str) -> String {
          answered with the known ones. Read with get_universe_state, ask list_universe_commands (with a category for \
          all details) what can be changed and how, and change with send_universe_command, one command at a time. \
          A refused command changes nothing and says why. The same universes are resources: universe:// lists them, \
-         universe://ID/tree is an outline of one, universe://ID/picture.png a chart, universe://ID/stars/BODY and its \
-         like are single entities, and universe://ID/events is what happened; subscribe to be notified of changes. The prompt model_star_system shows how \
-         to build."
+         universe://ID/tree is an outline of one, universe://ID/picture.png a chart, universe://ID/stars/BODY and \
+         similar URIs are single entities, and universe://ID/events is the history; subscribe to be notified of \
+         changes. The prompt model_star_system shows how to build."
     )
 }

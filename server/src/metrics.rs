@@ -131,7 +131,6 @@ pub(crate) fn sessions() -> Arc<MemorySessions> {
 }
 
 /// Sets a function that counts sessions outside the memory of this process.
-#[cfg(feature = "postgres")]
 pub(crate) fn count_sessions(count: impl Fn() -> usize + Send + Sync + 'static) {
     // There is one store in a process. A second function is ignored.
     let _ = SESSIONS_ELSEWHERE.set(Box::new(count));

@@ -110,17 +110,16 @@ impl Asset {
     fn answer(&'static self, asked: &HeaderMap, response: &mut Response<RestBody>) {
         let is_gzip = takes_gzip(asked);
         // The two bodies differ, and so do their tags (RFC 9110 §8.8.3.3).
-        let tag = match is_gzip {
-            true => format!("\"{}-gzip\"", self.tag),
-            false => format!("\"{}\"", self.tag),
-        };
+        let tag =
+            if is_gzip { format!("\"{}-gzip\"", self.tag) } else { format!("\"{}\"", self.tag) };
         let is_known =
             asked.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).is_some_and(|known| {
                 known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag)
             });
-        let caching = match self.path.contains(self.tag) {
-            true => "public, max-age=31536000, immutable",
-            false => "no-cache",
+        let caching = if self.path.contains(self.tag) {
+            "public, max-age=31536000, immutable"
+        } else {
+            "no-cache"
         };
         let headers = response.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));

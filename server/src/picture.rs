@@ -8,12 +8,16 @@
 //! To rasterise the SVG would bring a parser, styles and fonts, which differ between machines. So a scene comes first,
 //! and two small writers follow.
 
+mod bands;
 mod cells;
 mod chart;
+mod color;
 mod labels;
 mod options;
+mod painter;
 mod png;
 mod regions;
+mod scale;
 mod scene;
 mod svg;
 mod theme;

@@ -234,10 +234,7 @@ impl Rest {
 
     /// The methods that this server accepts for a path.
     fn methods(&self, route: &Route) -> &'static str {
-        match self.config.read_only {
-            true => route.methods_without_writing(),
-            false => route.methods(),
-        }
+        if self.config.read_only { route.methods_without_writing() } else { route.methods() }
     }
 
     /// Whether requests about universes can be answered. They cannot while the server drains or ends, or when its store

@@ -3,11 +3,12 @@
 //! A store that fails ends the process with exit code 1, after the requests in progress have been answered: a
 //! supervisor can restart it, but not a living server that claims to be well.
 
-mod hold;
+mod backend;
 mod listen;
 mod relay;
-pub(crate) mod share;
+mod share;
 mod stdio;
+mod verb;
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,7 +25,7 @@ use crate::config::{self, Arguments, ConfigError, Settings};
 use crate::store::sqlite::OpenError;
 use crate::traces::Traces;
 
-pub use share::SOCKET;
+pub use crate::socket::SOCKET;
 
 /// The longest time to wait for an answer from the holder of the data directory, which may be just starting or ending.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -117,13 +118,14 @@ async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunEr
         if let Verb::CheckConfig { .. } = verb {
             arguments.config()?;
         }
-        return verb.run(&arguments, &settings).await;
+        return verb::run(verb, &arguments, &settings).await;
     }
     let config = arguments.config()?;
-    let traces = Traces::begin(&arguments)?;
-    let served = match arguments.stdio {
-        true => stdio::run(&arguments, &config).await,
-        false => listen::run(&arguments, config).await,
+    let traces = Traces::begin(arguments.collector()).map_err(ConfigError::Collector)?;
+    let served = if arguments.stdio {
+        stdio::run(&arguments, &config).await
+    } else {
+        listen::run(&arguments, config).await
     };
     traces.end().await;
     served.map(|()| ExitCode::SUCCESS)

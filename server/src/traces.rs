@@ -25,7 +25,6 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Handle;
 
-use crate::config::{Arguments, ConfigError};
 use crate::metrics::{error_type, known_method};
 
 /// The name of the program in traces, unless `OTEL_SERVICE_NAME` is set.
@@ -56,17 +55,17 @@ struct Transport {
 }
 
 impl Traces {
-    /// Starts sending spans to the collector in the arguments, if there is one.
+    /// Starts sending spans to a collector, if there is one.
     ///
     /// # Errors
-    /// The arguments have an invalid collector.
-    pub(crate) fn begin(arguments: &Arguments) -> Result<Self, ConfigError> {
+    /// The text, if it does not name a collector.
+    pub(crate) fn begin(collector: Option<&str>) -> Result<Self, String> {
         // By OpenTelemetry's conventions an empty variable counts as unset.
-        let endpoint = arguments.otlp.as_deref().map(str::trim);
+        let endpoint = collector.map(str::trim);
         let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.is_empty()) else {
             return Ok(Self(None));
         };
-        let wrong = || ConfigError::Collector(endpoint.to_owned());
+        let wrong = || endpoint.to_owned();
         let url: Uri = endpoint.parse().map_err(|_| wrong())?;
         if url.scheme_str() != Some("http") || url.authority().is_none() {
             return Err(wrong());
@@ -165,10 +164,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
         .collect();
-    let parent = match carrier.is_empty() {
-        true => Context::current(),
-        false => caller(&carrier),
-    };
+    let parent = if carrier.is_empty() { Context::current() } else { caller(&carrier) };
     let mut span = global::tracer(SERVICE).build_with_context(span, &parent);
     if operation.error.is_some() {
         span.set_status(Status::error(""));

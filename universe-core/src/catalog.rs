@@ -5,9 +5,9 @@ mod groups;
 mod regions;
 mod universe;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::command::CommandKind;
+use crate::command::kind::CommandKind;
 use crate::member::Table;
 use crate::schema::{self, Detail};
 
@@ -61,13 +61,17 @@ impl CommandSpec {
 
     /// The JSON Schema of this command alone, with the members of its objects and their meanings.
     pub fn schema(&self) -> Value {
-        schema::command(self, Detail::Full)
+        self.schema_in(Detail::Full)
     }
 
     /// The same, exact: with null and unions of types wherever [`Command::from_value`](crate::Command::from_value)
     /// takes them. Not every MCP client understands it.
     pub fn exact_schema(&self) -> Value {
-        schema::command(self, Detail::Exact)
+        self.schema_in(Detail::Exact)
+    }
+
+    fn schema_in(&self, detail: Detail) -> Value {
+        schema::command(self.kind.name(), self.description, self.fields, detail)
     }
 }
 
@@ -107,5 +111,12 @@ pub fn command(name: &str) -> Option<&'static CommandSpec> {
 ///
 /// [`Command::from_value`]: crate::Command::from_value
 pub fn command_schema() -> Value {
-    schema::any_command()
+    let names: Vec<_> = commands().map(|spec| spec.kind.name()).collect();
+    let variants: Vec<_> = commands().map(|spec| spec.schema_in(Detail::Compact)).collect();
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "properties": { "type": { "type": "string", "enum": names } },
+        "anyOf": variants,
+    })
 }

@@ -1,7 +1,7 @@
 //! Commands that change a universe, parsed once and checked in full.
 
 mod action;
-mod kind;
+pub(crate) mod kind;
 mod parse;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};

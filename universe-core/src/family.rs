@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::entity::{Group, LazyMembers, Record, Star, regions, tables};
 use crate::member::Table;
-use crate::state::State;
 
 /// A family of entities: one of the maps of a universe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,38 +74,6 @@ impl Family {
     /// The family of this [`name`](Self::name); case matters.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.name() == name)
-    }
-}
-
-impl State {
-    /// The entity of this family and id.
-    pub fn entity(&self, family: Family, id: &str) -> Option<Entity<'_>> {
-        match family {
-            Family::Stars => self.star(id).map(Entity::Star),
-            Family::Groups => self.group(id).map(Entity::Group),
-            Family::Belts => self.belt(id).map(Entity::Record),
-            Family::SmallBodyFields => self.small_body_field(id).map(Entity::Record),
-            Family::ProtoplanetaryDisks => self.protoplanetary_disk(id).map(Entity::Record),
-            Family::Nebulae => self.nebula(id).map(Entity::Record),
-        }
-    }
-
-    /// Every entity of a family with its id, in the order of the ids.
-    pub fn entities(
-        &self,
-        family: Family,
-    ) -> Box<dyn ExactSizeIterator<Item = (&str, Entity<'_>)> + '_> {
-        let record = |(id, record)| (id, Entity::Record(record));
-        match family {
-            Family::Stars => Box::new(self.stars().map(|star| (star.id(), Entity::Star(star)))),
-            Family::Groups => {
-                Box::new(self.groups().map(|group| (group.id(), Entity::Group(group))))
-            }
-            Family::Belts => Box::new(self.belts().map(record)),
-            Family::SmallBodyFields => Box::new(self.small_body_fields().map(record)),
-            Family::ProtoplanetaryDisks => Box::new(self.protoplanetary_disks().map(record)),
-            Family::Nebulae => Box::new(self.nebulae().map(record)),
-        }
     }
 }
 

@@ -177,8 +177,9 @@ impl fmt::Display for Quoted<'_> {
 /// The beginning of a text, and an ellipsis if there is more.
 fn shorten(text: &str) -> (&str, &str) {
     const SHOWN: usize = 80;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => (text.get(..end).unwrap_or_default(), "…"),
+    let end = text.char_indices().nth(SHOWN);
+    match end.and_then(|(end, _)| text.split_at_checked(end)) {
+        Some((shown, _)) => (shown, "…"),
         None => (text, ""),
     }
 }

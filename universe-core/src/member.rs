@@ -99,6 +99,11 @@ pub enum Mode {
     Part,
 }
 
+/// One line of a table.
+pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'static str) -> Member {
+    Member { name, kind, need, doc, range: Range::Any }
+}
+
 impl Member {
     /// The same member; a number below zero gets a warning.
     pub(crate) const fn not_negative(mut self) -> Self {

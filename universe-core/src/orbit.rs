@@ -133,10 +133,7 @@ impl Path {
         }
         let axis = self.semi_major_axis.unwrap_or(100.0);
         let period = self.path_period.unwrap_or(5.0 * axis);
-        let degrees = match period == 0.0 {
-            true => 0.0,
-            false => time * 360.0 / period,
-        };
+        let degrees = if period == 0.0 { 0.0 } else { time * 360.0 / period };
         let turned = turn(
             ellipse(axis, or(self.eccentricity), degrees),
             [self.orbit_rot_x, self.orbit_rot_y, self.orbit_rot_z],

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{self, CommandSpec};
 use crate::entity::parts::{LAGRANGE_POINT, RING};
 use crate::entity::regions::DISK;
 use crate::entity::tables::STAR;
@@ -22,24 +21,12 @@ pub(crate) enum Detail {
     Types,
 }
 
-/// The schema of any command.
-pub(crate) fn any_command() -> Value {
-    let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
-    let variants: Vec<_> = catalog::commands().map(|spec| command(spec, Detail::Compact)).collect();
-    json!({
-        "type": "object",
-        "required": ["type"],
-        "properties": { "type": { "type": "string", "enum": names } },
-        "anyOf": variants,
-    })
-}
-
-/// The schema of one command.
-pub(crate) fn command(spec: &CommandSpec, detail: Detail) -> Value {
-    let mut schema = object(spec.fields, Mode::New, detail, Inside::Command);
-    schema.insert("description".to_owned(), spec.description.into());
+/// The schema of the command of this name, with these members.
+pub(crate) fn command(name: &str, description: &str, fields: &Table, detail: Detail) -> Value {
+    let mut schema = object(fields, Mode::New, detail, Inside::Command);
+    schema.insert("description".to_owned(), description.into());
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.insert("type".to_owned(), json!({ "const": spec.kind.name() }));
+        properties.insert("type".to_owned(), json!({ "const": name }));
     }
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.insert(0, "type".into());

@@ -16,6 +16,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::entity::{Group, Id, Members, Record, Star};
+use crate::family::{Entity, Family};
 pub(crate) use import::{read_group_child, read_records, take_group_children};
 pub use parts::{EscapedPart, StateText, TextPart};
 use sequence::Sequence;
@@ -135,6 +136,36 @@ impl State {
     pub fn to_value(&self) -> Value {
         // Its keys are strings and its numbers come from JSON, so this cannot fail.
         serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The entity of this family and id.
+    pub fn entity(&self, family: Family, id: &str) -> Option<Entity<'_>> {
+        match family {
+            Family::Stars => self.star(id).map(Entity::Star),
+            Family::Groups => self.group(id).map(Entity::Group),
+            Family::Belts => self.belt(id).map(Entity::Record),
+            Family::SmallBodyFields => self.small_body_field(id).map(Entity::Record),
+            Family::ProtoplanetaryDisks => self.protoplanetary_disk(id).map(Entity::Record),
+            Family::Nebulae => self.nebula(id).map(Entity::Record),
+        }
+    }
+
+    /// Every entity of a family with its id, in the order of the ids.
+    pub fn entities(
+        &self,
+        family: Family,
+    ) -> Box<dyn ExactSizeIterator<Item = (&str, Entity<'_>)> + '_> {
+        let record = |(id, record)| (id, Entity::Record(record));
+        match family {
+            Family::Stars => Box::new(self.stars().map(|star| (star.id(), Entity::Star(star)))),
+            Family::Groups => {
+                Box::new(self.groups().map(|group| (group.id(), Entity::Group(group))))
+            }
+            Family::Belts => Box::new(self.belts().map(record)),
+            Family::SmallBodyFields => Box::new(self.small_body_fields().map(record)),
+            Family::ProtoplanetaryDisks => Box::new(self.protoplanetary_disks().map(record)),
+            Family::Nebulae => Box::new(self.nebulae().map(record)),
+        }
     }
 }
 

@@ -143,7 +143,7 @@ pub enum TailError {
     NotFound,
     /// The tail was to start beyond the head, so its reader knows a different universe and
     /// must read this one again.
-    #[error("the universe is at revision {head}, before the one to go on from")]
+    #[error("the universe is at revision {head}, before the one to continue from")]
     Ahead {
         /// The head's revision.
         head: Revision,

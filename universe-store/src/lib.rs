@@ -6,28 +6,19 @@
 //! [`UniverseLog::tail`]. Snapshots only make replay shorter and may be lost at any time.
 //!
 //! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] uses one data directory, `PostgresStore` (feature
-//! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that many nodes share. The same
-//! test suite covers all four.
+//! `postgres`) a database that many nodes share. The crate `universe-nats` keeps universes in streams that many nodes
+//! share. The same test suite covers all four; [`adapter`] has what they share.
 
-#[cfg(any(feature = "nats", feature = "postgres"))]
+pub mod adapter;
 pub mod clients;
 mod error;
-mod failure;
-#[cfg(any(feature = "nats", feature = "postgres"))]
-mod hints;
 mod id;
-mod live;
 mod memory;
 mod model;
-#[cfg(feature = "nats")]
-pub mod nats;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod sqlite;
-mod tail;
 mod timestamp;
-#[cfg(any(feature = "nats", feature = "postgres"))]
-mod tls;
 mod turns;
 
 use std::time::Duration;
@@ -45,8 +36,6 @@ pub use self::model::{
     Append, Appended, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record,
     Size, Snapshot,
 };
-#[cfg(feature = "nats")]
-pub use self::nats::NatsStore;
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresStore;
 pub use self::sqlite::SqliteStore;

@@ -123,7 +123,8 @@ pub struct Page {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub(super) created_at: Timestamp,
-    pub(super) id: UniverseId,
+    /// The universe at this position.
+    pub id: UniverseId,
 }
 
 /// The text is not a [`Position`] from a store.
@@ -157,7 +158,7 @@ impl FromStr for Position {
 
 impl Base {
     /// The head of a log that has nothing but this.
-    pub(super) fn head(&self) -> Head {
+    pub fn head(&self) -> Head {
         Head { revision: self.revision, last_command_id: None, updated_at: self.at }
     }
 }
@@ -170,7 +171,7 @@ impl NewEntry {
 
 /// What to do with an append, judged by the head alone.
 #[derive(Debug)]
-pub(super) enum Admission {
+pub enum Admission {
     /// Append it; this will be the head.
     Proceed(Head),
     /// There is nothing to do.
@@ -178,8 +179,11 @@ pub(super) enum Admission {
 }
 
 impl Head {
-    /// The one rule of appending, for every adapter.
-    pub(super) fn admit(&self, append: &Append) -> Result<Admission, AppendError> {
+    /// The one rule of appending, for every adapter: whether a batch may be appended after this head.
+    ///
+    /// # Errors
+    /// [`AppendError::Conflict`].
+    pub fn admit(&self, append: &Append) -> Result<Admission, AppendError> {
         let last = append.entries.last();
         if last.is_some_and(|last| self.last_command_id == Some(last.command_id)) {
             return Ok(Admission::Landed);
@@ -197,7 +201,11 @@ impl Head {
         }))
     }
 
-    pub(super) fn admit_delete(&self, expected: Option<Revision>) -> Result<(), DeleteError> {
+    /// The same for deleting a universe.
+    ///
+    /// # Errors
+    /// [`DeleteError::Conflict`].
+    pub fn admit_delete(&self, expected: Option<Revision>) -> Result<(), DeleteError> {
         match expected {
             Some(expected) if expected != self.revision => {
                 Err(DeleteError::Conflict { head: *self })
@@ -220,14 +228,18 @@ pub struct Size {
 
 impl Append {
     /// The size of the batch, in bytes.
-    pub(super) fn size(&self) -> usize {
+    fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
         self.entries
             .iter()
             .fold(name, |sum, entry| sum.saturating_add(ENTRY_OVERHEAD + entry.body.len()))
     }
 
-    pub(super) fn checked_size(&self) -> Result<usize, AppendError> {
+    /// The size of the batch, in bytes: its bodies, its name, and a little for each entry.
+    ///
+    /// # Errors
+    /// [`AppendError::TooLarge`] beyond [`MAX_WRITE`].
+    pub fn checked_size(&self) -> Result<usize, AppendError> {
         let size = self.size();
         if size > MAX_WRITE { Err(AppendError::TooLarge { max: MAX_WRITE }) } else { Ok(size) }
     }

@@ -36,18 +36,19 @@ use self::reader::Reader;
 use self::sessions::Sessions;
 use self::tasks::Tasks;
 use self::writer::Writer;
+use super::adapter::hints;
+use super::adapter::lease::LEASE;
 use super::clients::logs::LogBounds;
 use super::clients::sessions::SessionBounds;
 use super::clients::tasks::TaskBounds;
-use super::clients::{self, LEASE, SharedStore};
-use super::hints;
-use super::live::Live;
-use super::tail;
+use super::clients::{self, SharedStore};
 use super::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
     Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
     UniverseId, UniverseLog,
 };
+use crate::adapter::live::Live;
+use crate::adapter::tail;
 
 /// How to connect to the server.
 #[derive(Debug, Clone)]
@@ -128,7 +129,7 @@ impl PostgresStore {
     pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, PostgresError> {
         let connector = Arc::new(Connector::new(url, options)?);
         schema::prepare(&connector).await?;
-        let live = Arc::new(Live::new());
+        let live = Arc::new(Live::default());
         let purge = Arc::new(Notify::new());
         let mut tasks: Vec<Task> = Vec::new();
         let mut link = || {

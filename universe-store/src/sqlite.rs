@@ -5,6 +5,7 @@
 //! with the number of busy universes.
 
 pub mod care;
+mod columns;
 mod directory;
 mod inspect;
 mod job;
@@ -31,13 +32,13 @@ pub use self::inspect::{Inspector, Stretch, Unreadable, View};
 use self::job::{Job, Reply, Work};
 use self::readers::Readers;
 use self::writer::Writer;
-use super::failure::Failure;
-use super::live::Live;
 use super::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
     Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
     UniverseId, UniverseLog,
 };
+use crate::adapter::failure::Failure;
+use crate::adapter::live::Live;
 
 /// The most bytes of writes that are queued or in progress. A write beyond that waits.
 const QUEUE_BYTES: usize = MAX_WRITE;
@@ -97,7 +98,7 @@ impl SqliteStore {
     /// [`OpenError`]; nothing in the directory has changed then.
     pub fn open(dir: &Path, options: Options) -> Result<Self, OpenError> {
         let Directory { database, lock, ledger } = Directory::open(dir, options.durability)?;
-        let live = Arc::new(Live::new());
+        let live = Arc::new(Live::default());
         let readers = Arc::new(Readers::new(database, Arc::clone(&lock), options.readers));
         let writer = Writer::start(ledger, Arc::clone(&live), lock)
             .map_err(|error| unreadable(dir, &error))?;
@@ -315,6 +316,11 @@ impl UniverseLog for SqliteStore {
         id: &UniverseId,
         after: Revision,
     ) -> BoxStream<'static, Result<Entry, TailError>> {
-        super::tail::tail(Arc::clone(&self.readers), Arc::clone(&self.live), id.clone(), after)
+        crate::adapter::tail::tail(
+            Arc::clone(&self.readers),
+            Arc::clone(&self.live),
+            id.clone(),
+            after,
+        )
     }
 }

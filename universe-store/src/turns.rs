@@ -78,7 +78,7 @@ impl Turns {
 
     /// After an append that found another head. From the second one in a row on, it waits for the end of the other
     /// writer's turn, at most for the time of two turns. The [hints](crate::UniverseLog::hints) show that the other
-    /// writer goes on. Returns whether there may be more of them.
+    /// writer continues. Returns whether there may be more of them.
     pub async fn lost(&mut self, mut hints: impl Stream<Item = Revision> + Unpin) -> bool {
         let now = self.answered();
         (self.others, self.turn) = (Some(now), None);

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use xtask::install::{self, Toolbox};
-use xtask::programs::{JUDGED, cargo_line, workspaces};
+use xtask::programs::{SHIPPED, cargo_line, workspaces};
 use xtask::{Result, is_ci, process, root, say};
 
-use crate::{api, app, interop, oracle, page, semantic, suites};
+use crate::{api, app, interop, oracle, page, semantic, suites, tools};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -36,7 +36,8 @@ const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const SAME_CASES: [&str; 2] = ["PROPTEST_RNG_SEED", "20260728"];
 
 /// Chores that run after the programs are built, each by its command line.
-const CHORES: [(&str, &str); 12] = [
+const CHORES: [(&str, &str); 13] = [
+    ("dependencies and links", "audit"),
     ("the smallest server", "lean"),
     ("instructions of a call", "bench --short"),
     ("transcripts against the binaries, in both eras", "replay"),
@@ -62,17 +63,17 @@ const LONG: [(&str, &str); 10] = [
         "kills, and many schedules of several servers",
         "cargo test --locked -p universe-server --test it -- care::kills simulation::",
     ),
+    // Without what only tests and packages have.
+    ("lints of the server alone", "cargo clippy --locked -p universe-server -- -D warnings"),
     (
         "lints of traces",
         "cargo clippy --locked -p universe-server --features otlp --all-targets -- -D warnings",
     ),
     ("traces", "cargo test --locked -p universe-server --features otlp --test it looking::traces"),
     (
-        "lints of streams",
-        "cargo clippy --locked -p universe-store -p universe-server --features nats --all-targets -- -D warnings",
+        "lints of servers on streams",
+        "cargo clippy --locked -p universe-server --features nats --all-targets -- -D warnings",
     ),
-    // All tests: this store must follow the same rules as every store.
-    ("streams", "cargo test --locked -p universe-store --features nats --test it"),
     (
         "servers on streams",
         "cargo test --locked -p universe-server --features nats --test it -- nats:: nodes::",
@@ -86,7 +87,8 @@ const LONG: [(&str, &str); 10] = [
 const MANY: [[&str; 2]; 2] = [["UNIVERSE_KILLS", "20"], ["UNIVERSE_SCHEDULES", "10000"]];
 
 /// Tools that are installed while cargo compiles: both take long, and hardly slow each other down.
-const INSTALLED: [(Toolbox, &str); 7] = [
+const INSTALLED: [(Toolbox, &str); 8] = [
+    (Toolbox::Python, tools::SOURCE),
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
     (Toolbox::Node, oracle::SOURCE),
@@ -133,14 +135,13 @@ fn compiled(after_tests: bool) -> Result<bool> {
     if !(formatted()? && linted()?) {
         return Ok(false);
     }
-    // With features that are otherwise used only in tests and packages.
-    for (name, manifest) in workspaces() {
-        let features = if name == "root" { "--features mcp-proto-client/oauth,postgres" } else { "" };
+    // With examples, cargo chooses the same features as for lints, and compiles nothing again.
+    for (name, manifest) in workspaces().filter(|(name, _)| *name != "lab") {
         let line = format!(
-            "cargo doc --locked --manifest-path {manifest} --workspace --no-deps {features}"
+            "cargo doc --locked --manifest-path {manifest} --workspace --no-deps --lib --bins --examples"
         );
         let strict = [["RUSTDOCFLAGS", "-D warnings"]];
-        if name != "lab" && !step(&format!("documentation: {name}"), &line, &strict)? {
+        if !step(&format!("documentation: {name}"), &line, &strict)? {
             return Ok(false);
         }
     }
@@ -149,8 +150,8 @@ fn compiled(after_tests: bool) -> Result<bool> {
             return Ok(false);
         }
     }
-    for line in JUDGED {
-        if !step("servers to be judged", &format!("cargo {line}"), &[])? {
+    for line in SHIPPED {
+        if !step("servers to be judged", &format!("cargo {line} --release"), &[])? {
             return Ok(false);
         }
     }

@@ -14,9 +14,8 @@ use clap::Args;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use crate::release::version;
 use xtask::install::on_path;
-use xtask::programs::{SHIPPED, cargo};
+use xtask::programs::{SHIPPED, cargo_line};
 use xtask::{Result, process, root, say, target};
 
 /// The time limit for a step that does not compile.
@@ -25,7 +24,7 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// The servers. Each is the program of a separate package.
 const SERVERS: [&str; 4] = ["universe-server", "spec-server", "chat-server", "starmap-server"];
 
-/// Built along with them, so that cargo chooses the same features as for the judged programs.
+/// The command-line tool, which is packaged with them.
 const CONFORMANCE: &str = "mcp-conformance";
 
 #[derive(Debug, Args)]
@@ -65,20 +64,21 @@ impl Release<'_> {
 /// Builds the packages. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let mut folder = target();
-    let mut build = cargo(&["build", "--locked", "--profile", &arguments.profile]);
-    for program in SERVERS.iter().chain(&[CONFORMANCE]) {
-        build.args(["-p", program]);
+    let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    for line in SHIPPED {
+        let mut build = cargo_line(line);
+        build.args(["--profile", &arguments.profile]);
+        if arguments.r#static {
+            // SQLite, mimalloc and ring have parts in C.
+            let variable = format!("CC_{}", triple.replace('-', "_"));
+            build.args(["--target", &triple]).env(variable, "musl-gcc");
+        }
+        if !build.status()?.success() {
+            return Err("the programs do not build".into());
+        }
     }
-    build.args(["--features", SHIPPED]);
     if arguments.r#static {
-        let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-        // SQLite, mimalloc and ring have parts in C.
-        let variable = format!("CC_{}", triple.replace('-', "_"));
-        build.args(["--target", &triple]).env(variable, "musl-gcc");
         folder.push(triple);
-    }
-    if !build.status()?.success() {
-        return Err("the programs do not build".into());
     }
     let release = Release {
         version: version()?,
@@ -110,6 +110,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         )?;
     }
     Ok(true)
+}
+
+/// The version of the servers.
+///
+/// # Errors
+/// When the manifest of their workspace cannot be read or has no version.
+fn version() -> Result<String> {
+    let manifest: toml::Table = fs::read_to_string(root().join("Cargo.toml"))?.parse()?;
+    let version =
+        manifest.get("workspace").and_then(|it| it.get("package")?.get("version")?.as_str());
+    Ok(version.ok_or("the workspace has no version")?.to_owned())
 }
 
 /// The programs in one archive.

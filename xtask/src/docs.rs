@@ -1,7 +1,6 @@
-//! The documentation: generated pages, links, snippets for clients, every block of commands, and the site.
+//! The documentation: generated pages, snippets for clients, every block of commands, and the site.
 
 mod block;
-mod links;
 mod reference;
 mod session;
 mod site;
@@ -14,6 +13,7 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
+use crate::tools;
 use xtask::install::{self, on_path};
 use xtask::{Result, is_ci, programs, root, say};
 
@@ -40,14 +40,14 @@ pub(crate) struct Arguments {
 enum Verb {
     /// Writes the reference pages from the programs: REST, commands, tools, options, figures.
     Write,
-    /// Checks that these pages are up to date, that links lead somewhere, that snippets fit their clients, and runs
-    /// every block of commands in README files and guides.
+    /// Checks that these pages are up to date, that the site's links lead somewhere and that snippets fit their clients,
+    /// and runs every block of commands in README files and guides.
     Check {
         /// Checks the pages whose path contains this, and nothing else.
         #[arg(long, value_name = "TEXT")]
         only: Option<String>,
     },
-    /// Builds the site into `target/book`; installs mdBook into `target/tools` first, which takes minutes.
+    /// Builds the site into `target/book`.
     Site,
     /// Reads a book from mdBook and writes it with links into the documentation of the library.
     #[command(hide = true)]
@@ -70,12 +70,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
         Verb::Check { only } => {
             let missing = PROGRAMS.iter().find(|name| on_path(name).is_none());
-            let found = missing.map_or(Ok(()), |name| Err(format!("{name} not found")));
+            let found = match missing {
+                Some(name) => Err(format!("{name} not found")),
+                None => tools::program("mdbook").map(drop),
+            };
             if install::or_report("the documentation", found)?.is_none() {
                 return Ok(!is_ci());
             }
             programs::build_judged()?;
-            check(only.as_deref())
+            let passed = only.is_some() || site::book()?;
+            Ok(check(only.as_deref())? && passed)
         }
         Verb::Site => site::build(),
         Verb::Preprocess { question } => site::preprocess(question),
@@ -125,10 +129,9 @@ fn check(only: Option<&str>) -> Result<bool> {
     Ok(findings.is_empty())
 }
 
-/// Findings about the text of pages, without running a program: links, snippets, comments above blocks.
+/// Findings about the text of pages, without running a program: pages of the site, snippets, comments above blocks.
 fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
-    let mut findings = links::check(pages, |path| root().join(path).exists());
-    findings.extend(site::unlisted(pages));
+    let mut findings = site::unlisted(pages);
     for (path, text) in pages {
         findings.extend(snippet::check(path, text));
         findings.extend(session::script(path, text).err().into_iter().flatten());
@@ -137,7 +140,7 @@ fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// The Markdown files under version control and the new ones, by path.
-fn pages() -> Result<BTreeMap<String, String>> {
+pub(crate) fn pages() -> Result<BTreeMap<String, String>> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"])
         .current_dir(root())

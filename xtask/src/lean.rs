@@ -1,5 +1,5 @@
 //! The smallest server, `mcp-proto/examples/stdio.rs`, without the library's features: checks how many crates it
-//! needs, and whether it answers.
+//! needs, whether it answers, and that such a build refuses what it would not enforce.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -33,12 +33,13 @@ pub(crate) fn run() -> Result<bool> {
     say(&format!(
         "a server of one tool on stdin and stdout takes {crates} crates, at most {MAX_CRATES}"
     ))?;
+    let enforces = cargo(&["test", "--quiet", "--test", "lean"]).args(PACKAGE).status()?.success();
     let answers = answers()?;
     let missing: Vec<_> = ANSWERS.iter().filter(|part| !answers.contains(*part)).collect();
     if !missing.is_empty() {
         say(&format!("{missing:?} is missing in its answers: {answers}"))?;
     }
-    Ok(crates <= MAX_CRATES && missing.is_empty())
+    Ok(crates <= MAX_CRATES && enforces && missing.is_empty())
 }
 
 fn crates() -> Result<usize> {

@@ -2,6 +2,7 @@
 
 mod api;
 mod app;
+mod audit;
 mod chromium;
 mod ci;
 mod dist;
@@ -11,7 +12,6 @@ mod lab;
 mod lean;
 mod oracle;
 mod page;
-mod release;
 mod replay;
 mod semantic;
 mod suites;
@@ -31,6 +31,8 @@ enum Chore {
     Api(api::Arguments),
     /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
     App(app::Arguments),
+    /// Checks dependencies and links by cargo-shear, cargo-deny and lychee.
+    Audit,
     /// Compares servers on this library with plain hyper and serde_json and with servers on other libraries: speed,
     /// memory, size (Linux); `--count` and `--short` count the instructions of a call.
     Bench(lab::Arguments),
@@ -47,7 +49,7 @@ enum Chore {
     /// Puts the official clients through the universe server, the spec server and the fixture
     /// `mcp-proto/examples/everything.rs`, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
-    /// Checks how many crates the smallest server needs, and that it answers.
+    /// Checks the library without its features: how many crates the smallest server needs, and what it enforces.
     Lean,
     /// Loads three universe servers on a replicated database while servers, database and networks fail, and compares
     /// what was acknowledged with what is there (Linux, root).
@@ -59,8 +61,6 @@ enum Chore {
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
     /// support.
     Peers(lab::Arguments),
-    /// Checks the crates that are published, and publishes them; `--dry-run` only prints what it would do.
-    Release(release::Arguments),
     /// Renames and edits specs for half an hour while clients are subscribed to them: they must not miss a change.
     Renames(lab::Arguments),
     /// Replays the transcripts against the servers, in both eras, over HTTP and stdio.
@@ -74,7 +74,7 @@ enum Chore {
     Soak(lab::Arguments),
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
-    /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
+    /// Checks the rules of the house: docs, lengths, dependency arrows, circles, lines of code, the code map.
     Tidy(tidy::Arguments),
     /// Builds the packages of npm and PyPI that carry `mcp-conformance`, installs them and starts it by both.
     Wrappers(wrappers::Arguments),
@@ -84,6 +84,7 @@ fn main() -> ExitCode {
     xtask::exit_code(&match Chore::parse() {
         Chore::Api(arguments) => api::run(&arguments),
         Chore::App(arguments) => app::run(&arguments),
+        Chore::Audit => audit::run(),
         Chore::Bench(arguments) => lab::run("bench", &arguments),
         Chore::Ci(arguments) => ci::run(&arguments),
         Chore::Dist(arguments) => dist::run(&arguments),
@@ -94,7 +95,6 @@ fn main() -> ExitCode {
         Chore::Oracle(arguments) => oracle::run(&arguments),
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => lab::run("peers", &arguments),
-        Chore::Release(arguments) => release::run(&arguments),
         Chore::Renames(arguments) => lab::run("renames", &arguments),
         Chore::Replay => replay::run(),
         Chore::Semantic(arguments) => semantic::run(&arguments),

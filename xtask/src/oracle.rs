@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use xtask::install::{self, Toolbox};
-use xtask::{Result, is_ci, programs};
+use xtask::programs::{SERVICES, cargo_line};
+use xtask::{Result, is_ci};
 
 /// The folder below `xtask` with the lock file of the tool.
 pub(crate) const SOURCE: &str = "oracle";
@@ -35,9 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         true => &["oracle::verdicts_on_the_", "oracle::archives_"],
         false => &["oracle::verdicts_on_repositories_"],
     };
-    let mut programs = programs::tests("services/spec-server")?.into_iter();
-    let program = programs.find(|program| program.name == "it");
-    let mut command = program.ok_or("spec-server has no tests/it")?.command();
+    let mut command = cargo_line(SERVICES);
     command
         .args(tests)
         .args(["--ignored", "--nocapture", "--test-threads", "1"])

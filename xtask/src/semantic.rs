@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::Args;
 
 use xtask::install::{self, Toolbox};
-use xtask::programs;
-use xtask::{Result, is_ci, process, say};
+use xtask::programs::{SERVICES, cargo_line};
+use xtask::{Result, is_ci, process};
 
 /// The folder below `xtask` with the lock file of the model.
 pub(crate) const SOURCE: &str = "semantic";
@@ -44,21 +44,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Some(model) => Some((MODEL, model)),
         None => model()?,
     };
-    for program in programs::tests("services/spec-server")? {
-        // Shows the output of the tests, which reports how good search is.
-        let mut tests = program.command();
-        tests.arg("--show-output");
-        match &model {
-            Some((variable, model)) => tests.env(variable, model),
-            None => tests.env_remove(MODEL),
-        };
-        if !tests.status()?.success() {
-            let name = &program.name;
-            say(&format!("tests with search by sense FAILED in {name}"))?;
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let mut tests = cargo_line(SERVICES);
+    // Shows the output of the tests, which reports how good search is.
+    tests.args(["search_semantic::", "--show-output"]).env_remove(MODEL).envs(model);
+    Ok(tests.status()?.success())
 }
 
 fn install_model() -> std::result::Result<PathBuf, String> {

@@ -3,29 +3,43 @@
 //! Each rule is a function from text to findings, so that a test with a made-up text can show that the rule can fail.
 
 mod arrows;
+mod budget;
 mod checklist;
+mod code;
 mod imports;
-mod licences;
 mod map;
 mod source;
+mod unformatted;
 mod untested;
-mod unused;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
 use serde_json::Value;
-
-use crate::suites;
+use xtask::programs::{cargo_line, workspaces};
 use xtask::{Result, root, say};
 
+use crate::suites;
+
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Only print the lines of code of each crate beside its number in `budget.toml`.
+    #[arg(long)]
+    lines: bool,
+}
 
 /// Prints the findings. `true` when there are none.
-pub(crate) fn run(_: &Arguments) -> Result<bool> {
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    if arguments.lines {
+        let files = tracked_files(&tracked_paths()?);
+        for row in budget::rows(&folders(&packages()?), &files)? {
+            say(&row.line())?;
+        }
+        return Ok(true);
+    }
     let findings = check()?;
     for finding in &findings {
         say(finding)?;
@@ -36,36 +50,32 @@ pub(crate) fn run(_: &Arguments) -> Result<bool> {
 
 /// The findings in this repository, one line each.
 fn check() -> Result<Vec<String>> {
+    let root = root();
     let paths = tracked_paths()?;
     let files = tracked_files(&paths);
-    let own = metadata(&["--no-deps"])?;
-    let all = metadata(&["--filter-platform", &host()?])?;
+    let packages = packages()?;
+    let folders = folders(&packages);
     let mut findings = Vec::new();
     for path in &paths {
-        let bytes = fs::metadata(root().join(path)).map_or(0, |file| file.len());
+        let bytes = fs::metadata(root.join(path)).map_or(0, |file| file.len());
         findings.extend(source::size(path, bytes));
     }
     for (path, text) in &files {
         findings.extend(source::check(path, text));
-    }
-    findings.extend(arrows::between_crates(&own));
-    let library = files
-        .iter()
-        .filter_map(|(path, text)| Some((path.strip_prefix("mcp-proto/src/")?, text.as_str())));
-    findings.extend(arrows::inside_library(library));
-    let deny = files.get(licences::PATH).map_or("", String::as_str);
-    findings.extend(licences::check(&all, deny));
-    let lab = metadata(&["--no-deps", "--manifest-path", "lab/Cargo.toml"])?;
-    for crates in [&own, &lab] {
-        findings.extend(unused::by_members(crates, &files, &root()));
-    }
-    findings.extend(untested::check(&own, &files, &root()));
-    let manifest = files.get("Cargo.toml").map_or("", String::as_str);
-    findings.extend(unused::by_workspace(manifest, &own));
-    findings.extend(match files.get("ARCHITECTURE.md") {
-        Some(text) => {
-            map::check(text, &map::folders(&own, &root()), |path| root().join(path).exists())
+        if path.ends_with(".rs") {
+            findings.extend(unformatted::check(path, text, &root)?);
         }
+    }
+    findings.extend(arrows::between_crates(&packages));
+    findings.extend(arrows::inside_library(below("mcp-proto/src/", &files)));
+    for folder in folders.values().map(|folder| format!("{folder}/src/")) {
+        findings.extend(arrows::circles(&folder, below(&folder, &files)));
+    }
+    let rows = budget::rows(&folders, &files)?;
+    findings.extend(rows.iter().filter_map(budget::Row::finding));
+    findings.extend(untested::check(&packages, &files, &root));
+    findings.extend(match files.get("ARCHITECTURE.md") {
+        Some(text) => map::check(text, folders.values(), |path| root.join(path).exists()),
         None => vec!["ARCHITECTURE.md: the file is missing".to_owned()],
     });
     findings.extend(match files.get(checklist::PATH) {
@@ -73,6 +83,37 @@ fn check() -> Result<Vec<String>> {
         None => vec![format!("{}: the file is missing", checklist::PATH)],
     });
     Ok(findings)
+}
+
+/// The sources below a folder, each with its path there.
+fn below<'f>(
+    folder: &str,
+    files: &'f BTreeMap<String, String>,
+) -> impl Iterator<Item = (&'f str, &'f str)> {
+    let sources = files.iter().filter(|(path, _)| path.ends_with(".rs"));
+    sources.filter_map(move |(path, text)| Some((path.strip_prefix(folder)?, text.as_str())))
+}
+
+/// The packages of all workspaces, as `cargo metadata` describes them.
+fn packages() -> Result<Vec<Value>> {
+    let mut packages = Vec::new();
+    for (_, manifest) in workspaces().chain([("peers", "lab/peers/Cargo.toml")]) {
+        let line = "metadata --format-version 1 --locked --no-deps --manifest-path";
+        let metadata: Value = serde_json::from_str(&output(cargo_line(line).arg(manifest))?)?;
+        packages.extend(list(&metadata, "packages").cloned());
+    }
+    Ok(packages)
+}
+
+/// The folder of each package, below the root, by its name.
+fn folders(packages: &[Value]) -> BTreeMap<String, String> {
+    let root = root();
+    let folder = |package| {
+        let folder =
+            Path::new(text(package, "manifest_path")).parent()?.strip_prefix(&root).ok()?;
+        Some((text(package, "name").to_owned(), folder.to_string_lossy().replace('\\', "/")))
+    };
+    packages.iter().filter_map(folder).collect()
 }
 
 /// The files under version control.
@@ -86,22 +127,6 @@ fn tracked_files(paths: &[String]) -> BTreeMap<String, String> {
     // A file whose deletion is not committed yet is listed, but cannot be read.
     let read = |path: &String| Some((path.clone(), fs::read_to_string(root().join(path)).ok()?));
     paths.iter().filter_map(read).collect()
-}
-
-fn metadata(arguments: &[&str]) -> Result<Value> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let text = output(
-        Command::new(cargo).args(["metadata", "--format-version", "1", "--locked"]).args(arguments),
-    )?;
-    Ok(serde_json::from_str(&text)?)
-}
-
-/// The target triple of this machine: the packages for other machines need not be downloaded.
-fn host() -> Result<String> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let told = output(Command::new(rustc).arg("-vV"))?;
-    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.ok_or("rustc does not tell its host")?.to_owned())
 }
 
 fn output(command: &mut Command) -> Result<String> {
@@ -145,6 +170,33 @@ pub(crate) fn has_git(test: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
+    #[test]
+    fn each_published_crate_has_what_a_registry_shows() {
+        let packages = super::packages().expect("cargo answers");
+        // What is known only to the crates that use it needs no page of its own.
+        let shown = |package: &&Value| super::text(package, "name") != "known-range";
+        let published = packages.iter().filter(|package| package["publish"].is_null());
+        let mut count = 0;
+        for package in published.filter(shown) {
+            let name = super::text(package, "name");
+            for member in ["description", "readme", "keywords", "categories"] {
+                assert!(!package[member].is_null(), "{name}: {member}");
+            }
+            assert!((1..=5).contains(&super::list(package, "keywords").count()), "{name}");
+            for tool in ["docs", "cargo_check_external_types"] {
+                assert!(package["metadata"].get(tool).is_some(), "{name}: {tool}");
+            }
+            let manifest = std::path::Path::new(super::text(package, "manifest_path"));
+            for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+                assert!(manifest.with_file_name(file).exists(), "{name}: {file}");
+            }
+            count += 1;
+        }
+        assert!(count > 3, "the published crates are found");
+    }
+
     #[test]
     fn this_repository_keeps_the_rules() {
         if !super::has_git("this_repository_keeps_the_rules") {

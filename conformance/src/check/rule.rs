@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::probe::{Bench, Exchange, Revision};
 
 /// One sentence of the specification that can be seen from outside.
+#[derive(Debug)]
 pub struct Rule {
     /// Its stable name, such as `base.id-echo`.
     pub id: &'static str,
@@ -21,6 +22,23 @@ pub struct Rule {
     pub fix: &'static str,
     pub(super) scope: Scope,
     pub(super) probe: for<'a> fn(&'a mut Bench) -> BoxFuture<'a, Verdict>,
+}
+
+/// Which rules are wanted, by the beginnings of their names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// Only these; all if there are none.
+    pub(crate) only: Vec<String>,
+    /// None of these.
+    pub(crate) skip: Vec<String>,
+}
+
+impl Selection {
+    /// Whether the rule of this name is wanted.
+    pub(crate) fn has(&self, rule: &str) -> bool {
+        let begins = |prefixes: &[String]| prefixes.iter().any(|it| rule.starts_with(it.as_str()));
+        (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
+    }
 }
 
 /// How much a rule binds.
@@ -97,12 +115,6 @@ impl Rule {
     }
 }
 
-impl fmt::Debug for Rule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.id)
-    }
-}
-
 impl fmt::Display for Level {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -120,10 +132,12 @@ pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
 
 /// It holds, or it does not for what was seen.
 pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    match holds {
-        true => Verdict::Holds,
-        false => finding(seen, exchange),
-    }
+    if holds { Verdict::Holds } else { finding(seen, exchange) }
+}
+
+/// The verdict of a rule that may be settled early, when something that it needs is not there.
+pub(super) async fn settled(judge: impl Future<Output = Result<Verdict, Verdict>>) -> Verdict {
+    judge.await.unwrap_or_else(|verdict| verdict)
 }
 
 /// It holds if the request was refused with the code for wrong parameters.
@@ -134,14 +148,14 @@ pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
 /// A connection of the other caller, or the reason why it could not be opened.
 pub(super) async fn another_caller(bench: &Bench) -> Result<Bench, Verdict> {
     let Some(other) = bench.of_another_caller().await else {
-        let why = "there is one caller alone (--other-token-env)";
+        let why = "this needs a second user (--other-token-env)";
         return Err(Verdict::Inapplicable(why.to_owned()));
     };
     match other.greeting.result() {
         Some(_) => Ok(other),
         None => {
             let outcome = other.greeting.outcome();
-            Err(Verdict::Unclear(format!("the other caller is refused: {outcome}")))
+            Err(Verdict::Unclear(format!("the second user is refused: {outcome}")))
         }
     }
 }

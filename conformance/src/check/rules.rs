@@ -33,7 +33,7 @@ pub(super) const KEEP_ALIVE: &str = "http.keep-alive";
 
 /// Every rule, in the order in which they are checked.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let rooms = [
+    let groups = [
         base::RULES,
         sessions::RULES,
         transport::RULES,
@@ -58,7 +58,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         messages::RULES,
         pipes::RULES,
     ];
-    rooms.into_iter().flatten()
+    groups.into_iter().flatten()
 }
 
 const MUST: Level = Level::Must;

@@ -7,7 +7,7 @@ use clap::Args;
 use mcp_conformance::{BoxError, Check, Results, Subject, TargetError, Tool, rules};
 
 use super::Verdict;
-use super::output::{OutputArgs, Progress, unknown_rule};
+use super::output::{OutputArgs, Progress, RuleText, known_rules, show_rules};
 use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
@@ -15,63 +15,56 @@ pub(crate) struct CheckArgs {
     /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp. Repeatable.
     #[arg(long, value_name = "URL")]
     url: Vec<String>,
-    /// The command that starts a server on stdin and stdout, in quotes. Repeatable.
+    /// The command that starts a server on stdin and stdout, quoted as in a shell. Repeatable.
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
-    /// What reports call a target: once for each --url, then for each --command.
+    /// The name of a server in reports. Give one for each --url, then one for each --command. By default the URL or
+    /// the program.
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
     #[command(flatten)]
     headers: HeaderArgs,
-    /// Send the value of this environment variable as the bearer token of another user, who must not get what belongs
-    /// to the first.
+    /// Also test with a second user, whose bearer token is the value of this environment variable: the server must not
+    /// give this user what belongs to the first one.
     #[arg(long, value_name = "VARIABLE")]
     other_token_env: Option<String>,
-    /// Only rules whose id has this prefix. Repeatable.
+    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// No rule whose id has this prefix. Repeatable.
+    /// Skip rules whose name begins with this text. Repeatable.
     #[arg(long, value_name = "RULE")]
     skip: Vec<String>,
     #[command(flatten)]
     ask: AskArgs,
-    /// How many seconds a stream may be quiet until a comment keeps it alive.
+    /// Wait this many seconds for a keep-alive comment on a stream without events.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=3600))]
     keep_alive: u64,
     #[command(flatten)]
     output: OutputArgs,
-    /// Lists the rules, without a server.
+    /// List all rules and exit.
     #[arg(long)]
     list: bool,
-    /// Explains a rule, without a server.
+    /// Explain one rule and exit.
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
 }
 
 impl CheckArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        if self.list {
-            for rule in rules() {
-                writeln!(out, "{:8} {:28} {}", rule.level.to_string(), rule.id, rule.title)?;
-            }
+        let texts: Vec<RuleText> = rules()
+            .map(|rule| RuleText {
+                id: rule.id,
+                level: rule.level,
+                title: rule.title,
+                section: rule.section,
+                applies: format!("Applies to: {}", rule.holds_for()),
+                fix: rule.fix,
+            })
+            .collect();
+        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
             return Ok(Verdict::Holds);
         }
-        if let Some(id) = &self.explain {
-            let rule = rules().find(|rule| rule.id == id.as_str());
-            let rule =
-                rule.ok_or_else(|| unknown_rule(rules().map(|it| it.id), "there is no rule", id))?;
-            writeln!(out, "{} ({})", rule.id, rule.level)?;
-            writeln!(out, "{}.", rule.title)?;
-            writeln!(out, "Section: {}. Holds for {}.", rule.section, rule.holds_for())?;
-            writeln!(out, "If it is broken: {}.", rule.fix)?;
-            return Ok(Verdict::Holds);
-        }
-        for named in self.only.iter().chain(&self.skip) {
-            if !rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                let ids = rules().map(|it| it.id);
-                return Err(unknown_rule(ids, "no rule begins with", named).into());
-            }
-        }
+        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let subjects = self.subjects()?;
         let known = self.output.known()?;
         let mut results = Results::new(Tool::Check);
@@ -106,11 +99,11 @@ impl CheckArgs {
     fn subjects(&self) -> Result<Vec<Check>, BoxError> {
         let count = self.url.len() + self.command.len();
         if count == 0 {
-            return Err("there is no server to check; give --url URL or --command COMMAND".into());
+            return Err("no server was given; use --url URL or --command COMMAND".into());
         }
         if !self.name.is_empty() && self.name.len() != count {
             return Err(format!(
-                "--name is given {} times for {count} targets; give one for each --url, then for each --command",
+                "--name is given {} times for {count} servers; give one for each --url, then one for each --command",
                 self.name.len()
             )
             .into());

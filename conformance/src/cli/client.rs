@@ -8,61 +8,54 @@ use clap::Args;
 use mcp_conformance::{BoxError, ClientCheck, client_rules};
 
 use super::Verdict;
-use super::output::{ReportFormat, unknown_rule};
+use super::output::{ReportFormat, RuleText, known_rules, show_rules};
 
 #[derive(Debug, Args)]
 pub(crate) struct ClientArgs {
-    /// The program and its arguments, after `--`. `{url}` becomes the URL of a server; without it the URL is the last
-    /// argument. It should connect, list the tools, call each with the JSON of MCP_TOOL_ARGUMENTS, and end.
+    /// The command that runs the client, after `--`. `{url}` in it is replaced by the URL of a test server; without
+    /// `{url}`, the URL is added as the last argument. The client should connect, list the tools, call each tool with
+    /// the JSON in the environment variable MCP_TOOL_ARGUMENTS, and exit.
     #[arg(last = true, required_unless_present_any = ["list", "explain"], value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// Only rules whose id has this prefix. Repeatable.
+    /// Check only rules whose name begins with this text; --list shows the names. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// No rule whose id has this prefix. Repeatable.
+    /// Skip rules whose name begins with this text. Repeatable.
     #[arg(long, value_name = "RULE")]
     skip: Vec<String>,
-    /// How many seconds the client may take in each of 11 scenes.
+    /// Stop the client after this many seconds in each of the 11 scenes.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// How the report is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value = "text")]
     format: ReportFormat,
-    /// Lists the rules and runs nothing.
+    /// List all rules and exit.
     #[arg(long)]
     list: bool,
-    /// Says what a rule means and runs nothing.
+    /// Explain one rule and exit.
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
 }
 
 impl ClientArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        if self.list {
-            for rule in client_rules() {
-                let level = rule.level.to_string();
-                writeln!(out, "{level:8} {:28} {}", rule.id, rule.title)?;
-            }
+        let texts: Vec<RuleText> = client_rules()
+            .map(|rule| {
+                let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
+                RuleText {
+                    id: rule.id,
+                    level: rule.level,
+                    title: rule.title,
+                    section: rule.section,
+                    applies: format!("Scenes: {}", scenes.join(", ")),
+                    fix: rule.fix,
+                }
+            })
+            .collect();
+        if show_rules(&texts, self.list, self.explain.as_deref(), &mut out)? {
             return Ok(Verdict::Holds);
         }
-        if let Some(id) = &self.explain {
-            let rule = client_rules().find(|rule| rule.id == id.as_str());
-            let rule = rule.ok_or_else(|| {
-                unknown_rule(client_rules().map(|it| it.id), "there is no rule", id)
-            })?;
-            let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
-            writeln!(out, "{} ({})", rule.id, rule.level)?;
-            writeln!(out, "{}.", rule.title)?;
-            writeln!(out, "Section: {}. Scenes: {}.", rule.section, scenes.join(", "))?;
-            writeln!(out, "If it is broken: {}.", rule.fix)?;
-            return Ok(Verdict::Holds);
-        }
-        for named in self.only.iter().chain(&self.skip) {
-            if !client_rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                let ids = client_rules().map(|it| it.id);
-                return Err(unknown_rule(ids, "no rule begins with", named).into());
-            }
-        }
+        known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let mut words = self.command.into_iter();
         let program = words.next().ok_or("the command is empty")?;
         let check = ClientCheck::command(program.clone(), words.collect())
@@ -79,7 +72,7 @@ impl ClientArgs {
             Ok(report) => report,
             Err(error) => {
                 let program = program.to_string_lossy();
-                writeln!(out, "{program} cannot be run: {error}")?;
+                writeln!(out, "cannot run {program}: {error}")?;
                 return Ok(Verdict::Unreachable);
             }
         };

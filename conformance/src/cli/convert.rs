@@ -10,17 +10,15 @@ use mcp_conformance::{BoxError, Recorder};
 use super::Verdict;
 use super::record::summary;
 
-/// Each line of a file is a JSON object with `request` (`method`, `headers`, `body`) and `response` (`status`,
-/// `headers`, and `body` or `events`).
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The folder for the transcripts.
+    /// The directory for the transcripts; it is created if it does not exist.
     #[arg(long, value_name = "DIRECTORY", default_value = "transcripts")]
     out: PathBuf,
-    /// Write one behaviour per file.
+    /// Write a separate transcript for each request, with the earlier steps whose values it uses.
     #[arg(long)]
     split: bool,
-    /// Files of exchanges.
+    /// Files with recorded exchanges.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -41,7 +39,7 @@ impl ConvertArgs {
             0 => {}
             exchanges => writeln!(
                 out,
-                "{exchanges} exchanges were not kept: their sessions began before this, or there were too many"
+                "{exchanges} exchanges were left out: their sessions began before the recording, or a limit was reached"
             )?,
         }
         Ok(Verdict::Holds)

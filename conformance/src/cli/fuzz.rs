@@ -18,23 +18,24 @@ pub(crate) struct FuzzArgs {
     server: ServerArgs,
     #[command(flatten)]
     ask: AskArgs,
-    /// The cases are the same for the same seed. By default one of chance, which the report names.
+    /// The seed of the random generator: the same seed sends the same requests, as long as the server offers the same
+    /// tools and lists. By default a random seed, which the report shows.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// How many cases are tried.
+    /// The number of cases (broken requests) to try.
     #[arg(long, value_name = "N", default_value = "1000")]
     iterations: u64,
-    /// This case of the seed alone, as a report names it.
+    /// Run only this case of the seed; the report shows the number of each finding's case.
     #[arg(long, value_name = "NUMBER", requires = "seed")]
     case: Option<u64>,
-    /// Begin no case after so many seconds.
+    /// Start no new case after this many seconds. By default only --iterations limits the run.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     duration: Option<u64>,
-    /// Write each finding to this directory: a transcript for `replay`, or the lines for a shell where none can be
-    /// written.
+    /// Write a file for each finding to this directory: a transcript for `replay`, or shell commands if a transcript
+    /// cannot express the request.
     #[arg(long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
-    /// How the report is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value = "text")]
     format: ReportFormat,
 }
@@ -81,10 +82,7 @@ impl FuzzArgs {
             ReportFormat::Text => report.write_text(&mut out)?,
             ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
         }
-        Ok(match report.findings.is_empty() {
-            true => Verdict::Holds,
-            false => Verdict::Differs,
-        })
+        Ok(if report.findings.is_empty() { Verdict::Holds } else { Verdict::Differs })
     }
 }
 

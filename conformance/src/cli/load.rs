@@ -24,48 +24,53 @@ const START: Duration = Duration::from_secs(30);
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     server: ServerArgs,
-    /// Start the server at --url by this command, measure its CPU and memory too, and end it afterwards.
+    /// Start the server at --url with this command, and stop it at the end. On Linux, its CPU time and memory are
+    /// measured too.
     #[arg(long, value_name = "COMMAND", requires = "url")]
     start: Option<String>,
-    /// Measure another server beside it, in turns: its URL, or the command that starts it on stdin and stdout.
+    /// Compare with another server, measured in alternating rounds: its URL, or the command that starts it on stdin and
+    /// stdout.
     #[arg(long, value_name = "URL_OR_COMMAND")]
     vs: Option<String>,
-    /// Start the server at the URL of --vs by this command.
+    /// Start the server at the URL of --vs with this command, and stop it at the end.
     #[arg(long, value_name = "COMMAND", requires = "vs")]
     vs_start: Option<String>,
-    /// A method to ask, with params if need be, such as tools/list or 'resources/read={"uri":"test://one"}'.
-    /// Repeatable; the methods take turns. By default what every server can be asked.
+    /// A method to call, with parameters if it needs some, such as tools/list or
+    /// 'resources/read={"uri":"test://one"}'. Repeatable; calls are sent in turn. By default ping or server/discover,
+    /// and each list that the server offers.
     #[arg(long = "method", value_name = "METHOD[=PARAMS]")]
     methods: Vec<Call>,
-    /// A tool to call, with arguments if need be, such as 'echo={"message":"a"}'. Repeatable.
+    /// A tool to call, with arguments if it needs some, such as 'echo={"message":"a"}'. Repeatable.
     #[arg(long = "tool", value_name = "TOOL[=ARGUMENTS]", value_parser = |text: &str| Call::parse_tool(text))]
     tools: Vec<Call>,
-    /// How many connections are kept open, or programs run on pipes; each has one request under way.
+    /// The number of connections, or of processes with --command. Each has one request in progress at a time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = in_range(1, MAX_CONNECTIONS))]
     connections: usize,
-    /// How many sessions the connections share, in revisions with sessions; by default each has its own.
+    /// Let the connections share this many sessions, in revisions with sessions. By default each connection has its
+    /// own.
     #[arg(long, value_name = "N", value_parser = in_range(1, MAX_CONNECTIONS))]
     sessions: Option<usize>,
-    /// How many seconds each server is measured.
+    /// Measure each server for this many seconds.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     duration: u64,
-    /// Into how many rounds that time is divided; two servers take turns by the round.
+    /// Divide the time into this many rounds. With --vs, the servers are measured in turn, round by round.
     #[arg(long, value_name = "N", default_value = "5", value_parser = in_range(1, MAX_ROUNDS))]
     rounds: usize,
-    /// So many requests a second are due, whether there are answers or not; the time of each counts from when it was
-    /// due. Without a rate each connection sends the next request when it has an answer.
+    /// Send this many requests per second in total, whether or not the server keeps up. The time of a request then
+    /// counts from when it was due. By default each connection sends its next request as soon as it has the answer.
     #[arg(long, value_name = "REQUESTS", value_parser = rate)]
     rate: Option<f64>,
-    /// The newest of these revisions that the server supports, such as 2025-11-25. Repeatable; by default all.
+    /// Use this revision of the protocol, such as 2025-11-25. Repeatable; of several, and by default of all, the newest
+    /// that the server supports is used.
     #[arg(long, value_name = "DATE")]
     revision: Vec<Revision>,
-    /// Errors, and results of tools that failed, count as answers.
+    /// Do not count JSON-RPC errors and failed tool calls (isError) as failures.
     #[arg(long)]
     allow_errors: bool,
     /// Wait at most this many seconds for each answer.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// How the report is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value = "text")]
     format: ReportFormat,
 }
@@ -73,14 +78,14 @@ pub(crate) struct LoadArgs {
 fn in_range(least: usize, most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
     move |text| match text.parse() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
-        _ => Err(format!("it is not a whole number from {least} to {most}")),
+        _ => Err(format!("not a whole number from {least} to {most}")),
     }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     let number = number.filter(|rate| (0.01..=1_000_000.0).contains(rate));
-    number.ok_or_else(|| "it is not a number from 0.01 to 1000000".to_owned())
+    number.ok_or_else(|| "not a number from 0.01 to 1000000".to_owned())
 }
 
 impl LoadArgs {
@@ -91,10 +96,7 @@ impl LoadArgs {
                     ReportFormat::Text => report.write_text(&mut out)?,
                     ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
                 }
-                Ok(match report.has_failures() {
-                    true => Verdict::Differs,
-                    false => Verdict::Holds,
-                })
+                Ok(if report.has_failures() { Verdict::Differs } else { Verdict::Holds })
             }
             Err(LoadError::Target(
                 error @ (TargetError::Unreachable { .. } | TargetError::NoAnswer { .. }),
@@ -161,7 +163,7 @@ impl LoadArgs {
             return over_http(target, self.vs_start.as_deref()).await;
         }
         if self.vs_start.is_some() {
-            return Err(unusable("--vs-start starts a server that --vs names by its URL"));
+            return Err(unusable("--vs-start needs a URL in --vs"));
         }
         Ok((on_pipes(address)?, None))
     }

@@ -5,61 +5,102 @@ use std::io::{IsTerminal as _, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mcp_conformance::{Baseline, BoxError, Format, Results};
+use mcp_conformance::{Baseline, BoxError, Format, Level, Results};
 
 use super::Verdict;
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// How the report is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value = "text")]
     format: Kind,
-    /// Write the report to this file; the text goes to standard output all the same.
+    /// Write the report to this file. Standard output then shows the text report.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Failures that are known. They do not fail the run; one of them that holds now does.
+    /// A file of known failures, as --write-baseline writes it. They do not fail the run, but a listed rule or
+    /// transcript that passes now does.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write what fails to this file, as a baseline. Then the run does not fail.
+    /// Write the failures to this file, for --baseline. They do not fail this run.
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Kind {
-    /// For people.
+    /// Text for people.
     Text,
-    /// As data.
+    /// JSON.
     Json,
-    /// JUnit XML.
+    /// JUnit XML, for test tools.
     Junit,
-    /// SARIF 2.1.0.
+    /// SARIF 2.1.0, for code scanners.
     Sarif,
-    /// One page that needs nothing else.
+    /// One HTML page without scripts or other files.
     Html,
-    /// A page for a repository.
+    /// A Markdown page.
     Markdown,
 }
 
 /// How a report is written that has no other forms.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ReportFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// As data.
+    /// JSON.
     Json,
 }
 
-/// What is wrong with the name of a rule, and the one of these ids that comes nearest.
-pub(super) fn unknown_rule(
-    ids: impl Iterator<Item = &'static str>,
-    problem: &str,
-    named: &str,
-) -> String {
-    let near = |id: &str| strsim::jaro_winkler(id, named);
-    let nearest = ids.max_by(|one, other| near(one).total_cmp(&near(other)));
-    let nearest = nearest.unwrap_or_default();
-    format!("{problem} {named:?}; the nearest is {nearest}, and --list names them all")
+/// What `--list` and `--explain` show of a rule.
+pub(super) struct RuleText {
+    pub(super) id: &'static str,
+    pub(super) level: Level,
+    pub(super) title: &'static str,
+    pub(super) section: &'static str,
+    /// Where it applies, as a sentence.
+    pub(super) applies: String,
+    pub(super) fix: &'static str,
+}
+
+/// Lists the rules or explains one of them, if that is wanted; whether it was.
+pub(super) fn show_rules(
+    rules: &[RuleText],
+    list: bool,
+    explain: Option<&str>,
+    out: &mut impl Write,
+) -> Result<bool, BoxError> {
+    if list {
+        for rule in rules {
+            writeln!(out, "{:8} {:28} {}", rule.level.to_string(), rule.id, rule.title)?;
+        }
+    } else if let Some(id) = explain {
+        let rule = rules.iter().find(|rule| rule.id == id);
+        let rule = rule.ok_or_else(|| unknown_rule(rules, "there is no rule", id))?;
+        writeln!(out, "{} ({})\n{}.", rule.id, rule.level, rule.title)?;
+        writeln!(out, "Section: {}. {}.", rule.section, rule.applies)?;
+        writeln!(out, "To fix a violation: {}.", rule.fix)?;
+    }
+    Ok(list || explain.is_some())
+}
+
+/// Checks that rules begin with each of these texts.
+pub(super) fn known_rules<'a>(
+    rules: &[RuleText],
+    mut prefixes: impl Iterator<Item = &'a String>,
+) -> Result<(), String> {
+    let is_unknown = |prefix: &&String| !rules.iter().any(|it| it.id.starts_with(prefix.as_str()));
+    match prefixes.find(is_unknown) {
+        Some(prefix) => Err(unknown_rule(rules, "no rule begins with", prefix)),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with the name of a rule, and the most similar one.
+fn unknown_rule(rules: &[RuleText], problem: &str, named: &str) -> String {
+    let near = |it: &&RuleText| strsim::jaro_winkler(it.id, named);
+    let nearest = rules.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
+    let nearest = nearest.map_or("", |rule| rule.id);
+    format!("{problem} {named:?}; the most similar one is {nearest}, and --list shows all")
 }
 
 impl From<Kind> for Format {
@@ -103,9 +144,10 @@ impl OutputArgs {
             known.apply(&mut results);
         }
         if self.is_text() {
-            match is_reported {
-                true => results.write_changes(&mut out)?,
-                false => results.write(Format::Text, &mut out)?,
+            if is_reported {
+                results.write_changes(&mut out)?
+            } else {
+                results.write(Format::Text, &mut out)?
             }
         }
         let refused = |path: &PathBuf, error| format!("cannot write {}: {error}", path.display());

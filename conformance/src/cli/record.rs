@@ -12,11 +12,9 @@ use tokio::net::TcpListener;
 use super::Verdict;
 use super::server::HeaderArgs;
 
-/// Give `--upstream` and `--listen` for a server over HTTP, or `-- COMMAND…` for one on pipes. Transcripts are written
-/// when a session ends, and at the end: on Ctrl-C or SIGTERM, or when the client closes the pipe.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
-    /// The URL of the server's MCP endpoint.
+    /// The URL of the MCP endpoint of the server to record, such as http://127.0.0.1:3001/mcp.
     #[arg(
         long,
         value_name = "URL",
@@ -24,18 +22,18 @@ pub(crate) struct RecordArgs {
         conflicts_with = "command"
     )]
     upstream: Option<String>,
-    /// Where clients find the proxy; its endpoint is /mcp there.
+    /// The address on which clients reach the proxy; the path of its MCP endpoint is /mcp.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4001")]
     listen: SocketAddr,
     #[command(flatten)]
     headers: HeaderArgs,
-    /// The folder for the transcripts.
+    /// The directory for the transcripts; it is created if it does not exist.
     #[arg(long, value_name = "DIRECTORY", default_value = "transcripts")]
     out: PathBuf,
-    /// Write one behaviour per file: each request, with the steps whose values it uses.
+    /// Write a separate transcript for each request, with the earlier steps whose values it uses.
     #[arg(long)]
     split: bool,
-    /// The server on pipes: its program and arguments. The client uses this process's stdin and stdout.
+    /// The command that starts a server on stdin and stdout. The client uses stdin and stdout of this program.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -71,7 +69,7 @@ impl RecordArgs {
         match recorder.left_out() {
             0 => {}
             messages => say(&format!(
-                "{messages} messages were not kept: their sessions began before this, or there were too many"
+                "{messages} messages were left out: their sessions began before the recording, or a limit was reached"
             )),
         }
         Ok(verdict)
@@ -83,7 +81,7 @@ pub(super) fn summary(file: &RecordedFile) -> String {
     let mut text = format!("wrote {} ({} steps)", file.path.display(), file.steps);
     for loosened in &file.loosened {
         text.push_str(&format!(
-            "\n  line {} {}: {}",
+            "\n  line {}, {}: not compared exactly ({})",
             loosened.line, loosened.path, loosened.reason
         ));
     }

@@ -17,13 +17,14 @@ use super::server::ServerArgs;
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
     server: ServerArgs,
-    /// The era to replay in.
+    /// Replay only as a client of this era of the protocol.
     #[arg(long, value_enum, default_value = "both")]
     era: Eras,
     /// Replay only transcripts whose name contains this text.
     #[arg(long, value_name = "NAME")]
     filter: Option<String>,
-    /// The server is the special one of this name; replay the transcripts that need it instead of the others.
+    /// Replay only the transcripts whose header has this `fixture`: a server that was prepared for them. By default,
+    /// only transcripts without one are replayed.
     #[arg(long, value_name = "NAME")]
     fixture: Option<String>,
     /// Wait at most this many seconds for each step.
@@ -31,18 +32,21 @@ pub(crate) struct ReplayArgs {
     timeout: u64,
     #[command(flatten)]
     output: OutputArgs,
-    /// What reports call the server.
+    /// The name of the server in reports. By default the URL or the program.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Transcripts, or directories that hold some.
+    /// Transcripts, or directories with *.jsonl files.
     #[arg(required = true, value_name = "FILE_OR_DIRECTORY")]
     paths: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Eras {
+    /// With a handshake and sessions: revisions up to 2025-11-25.
     Legacy,
+    /// Without sessions: revision 2026-07-28.
     Modern,
+    /// In each era that the transcript supports.
     Both,
 }
 

@@ -10,12 +10,11 @@ use mcp_conformance::{BoxError, Results};
 use super::Verdict;
 use super::output::OutputArgs;
 
-/// Each file is what --format json wrote. The targets of all of them stand in one report, in the order of the files.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     output: OutputArgs,
-    /// Results of one kind, as JSON.
+    /// JSON results, either all of `check` or all of `replay`.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -32,7 +31,9 @@ impl ReportArgs {
             match &mut all {
                 None => all = Some(results),
                 Some(all) if all.tool != results.tool => {
-                    let problem = "a check and a replay do not go into one report".to_owned();
+                    let problem =
+                        "results of `check` and of `replay` cannot be combined in one report"
+                            .to_owned();
                     return Err(refused(problem).into());
                 }
                 Some(all) => {

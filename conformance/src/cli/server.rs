@@ -22,7 +22,7 @@ struct AddressArgs {
     /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// A server on pipes: its program and arguments, quoted as in a shell. It is started as often as need be.
+    /// The command that starts a server on stdin and stdout, quoted as in a shell. It may be started several times.
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -37,10 +37,11 @@ pub(crate) enum ServerAddress {
 /// How a server may be asked.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Only this revision, such as 2025-11-25. Repeatable.
+    /// Use only this revision of the protocol, such as 2025-11-25. Repeatable. By default `check` uses every revision
+    /// that the server supports, and `fuzz` the newest with sessions and the newest without.
     #[arg(long, value_name = "DATE")]
     pub(crate) revision: Vec<Revision>,
-    /// A tool that may be called though it is not annotated as read-only. Repeatable.
+    /// Allow calls of this tool, although it is not annotated as read-only. Repeatable.
     #[arg(long, value_name = "TOOL")]
     pub(crate) call: Vec<String>,
     /// Wait at most this many seconds for each answer.
@@ -56,10 +57,10 @@ impl AskArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HeaderArgs {
-    /// A header to send with every request, such as "X-Tenant: a". May be given several times.
+    /// Send this header with every request, such as "X-Tenant: a". Repeatable.
     #[arg(long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Send the value of this environment variable as the bearer token.
+    /// Send a bearer token with every request: the value of this environment variable.
     #[arg(long, value_name = "VARIABLE")]
     token_env: Option<String>,
 }
@@ -69,7 +70,7 @@ impl ServerArgs {
         let Some(url) = &self.address.url else {
             if !self.headers.is_empty() {
                 return Err(
-                    "a server on pipes gets no headers; give --header and --token-env with --url"
+                    "--header and --token-env work only with --url: a server on stdin and stdout gets no HTTP headers"
                         .into(),
                 );
             }
@@ -114,7 +115,7 @@ impl HeaderArgs {
         let own = self.token_env.as_deref().and_then(token);
         if own.is_some() && own == token(variable) {
             return Err(format!(
-                "{variable} holds the same token as --token-env; give one of another user"
+                "{variable} has the same token as --token-env; use the token of another user"
             )
             .into());
         }
@@ -138,9 +139,8 @@ impl HeaderArgs {
             target = target.header(name.trim(), value.trim())?;
         }
         if let Some(name) = &self.token_env {
-            let token = env::var(name).map_err(|_| {
-                format!("there is no environment variable {name} to take the token from")
-            })?;
+            let token = env::var(name)
+                .map_err(|_| format!("the environment variable {name} for the token is not set"))?;
             target = target.header("authorization", &format!("Bearer {}", token.trim()))?;
         }
         Ok(target)

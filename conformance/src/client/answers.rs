@@ -74,7 +74,7 @@ impl Answers {
             let asked = params.map_or_else(String::new, |params| shorten(&params.to_string(), 300));
             state.unscripted.push(format!("{method} {asked}"));
         }
-        let message = format!("no answer to {method} is scripted");
+        let message = format!("the transcript has no answer to {method}");
         ("error", json!({"code": -32601, "message": message}))
     }
 

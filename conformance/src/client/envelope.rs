@@ -51,7 +51,7 @@ fn take_envelope(message: &mut Value, pattern: &Pattern) -> Vec<Mismatch> {
         }
         let actual = result.remove(name);
         if !actual.as_ref().map_or(!required, fits) {
-            let reason = Some("every modern result carries it so".to_owned());
+            let reason = Some("every result of 2026-07-28 has it".to_owned());
             mismatches.push(Mismatch {
                 path: format!("/result/{name}"),
                 expected: wanted,

@@ -28,10 +28,7 @@ pub(crate) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
         && value.trim_matches([' ', '\t']) == value
         && !(value.starts_with("=?base64?") && value.ends_with("?="));
-    match plain {
-        true => value.to_owned(),
-        false => format!("=?base64?{}?=", BASE64.encode(value.as_bytes())),
-    }
+    if plain { value.to_owned() } else { format!("=?base64?{}?=", BASE64.encode(value.as_bytes())) }
 }
 
 /// One argument of a tool that a header repeats.

@@ -10,6 +10,8 @@ use serde_json::error::Category;
 
 use crate::probe::{Exchange, Raw};
 use crate::replay::base::{Sent, breach};
+use crate::shorten::shorten;
+use crate::sse::is_event_stream;
 
 /// The longest id that must come back whole, in bytes.
 const SHORT_ID: usize = 64;
@@ -121,7 +123,7 @@ pub(super) fn judge(
         }
     }
     if reading.is_truncated && raw.method == Method::POST && exchange.result().is_some() {
-        let seen = "what is cut off got a result".to_owned();
+        let seen = "a truncated request got a result".to_owned();
         return Some((Oracle::Truncated, seen));
     }
     if let Some(problem) = base_rule(raw, reading, exchange) {
@@ -131,7 +133,7 @@ pub(super) fn judge(
 }
 
 fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String> {
-    // The status of an error over pipes is not known: an id that could not be read may be null there.
+    // The status of an error over stdio is not known: an id that could not be read may be null there.
     let status = exchange.status.unwrap_or(200);
     let certain = reading.message.as_ref().filter(|_| {
         reading.is_certain
@@ -142,16 +144,14 @@ fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String
         Some(message) => Sent::message(message),
         None => Sent::unknown(),
     };
+    let unknown = Sent::unknown();
     let id = certain.and_then(|it| it.get("id"));
     let judged = exchange.messages.iter().find_map(|message| {
         let is_answer = message.get("method").is_none();
         let is_own = id.is_some() && message.get("id") == id;
-        let sent = match is_answer && !is_own && exchange.status.is_none() {
-            // On pipes answers to others come in between.
-            true => &Sent::unknown(),
-            false => &sent,
-        };
-        breach(message, sent, status)
+        // On stdio, answers to other requests come in between.
+        let is_other = is_answer && !is_own && exchange.status.is_none();
+        breach(message, if is_other { &unknown } else { &sent }, status)
     });
     if judged.is_some() || exchange.status.is_some() {
         return judged;
@@ -159,7 +159,7 @@ fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String
     let lines = exchange.received.lines().filter(|line| !line.trim().is_empty());
     let mut broken = lines.filter(|line| serde_json::from_str::<IgnoredAny>(line).is_err());
     let line = broken.next()?;
-    Some(format!("a line of stdout is not JSON: {}", crate::shorten::shorten(line, 80)))
+    Some(format!("a line of stdout is not JSON: {}", shorten(line, 80)))
 }
 
 fn silence(raw: &Raw, reading: &Reading, exchange: &Exchange, is_http: bool) -> Option<String> {
@@ -173,19 +173,12 @@ fn silence(raw: &Raw, reading: &Reading, exchange: &Exchange, is_http: bool) -> 
     if opens_stream {
         return None;
     }
-    match reading.is_certain {
-        true if exchange.response().is_none() && exchange.status.is_none_or(|it| it < 300) => {
-            Some(broken.unwrap_or_else(|| "a request got no response".to_owned()))
-        }
-        // A body that is not a stream must end.
-        _ if exchange.status.is_some() && !streams(exchange) => broken,
-        _ => None,
+    let may_answer = exchange.status.is_none_or(|it| it < 300);
+    if reading.is_certain && exchange.response().is_none() && may_answer {
+        return Some(broken.unwrap_or_else(|| "a request got no response".to_owned()));
     }
-}
-
-fn streams(exchange: &Exchange) -> bool {
-    let kind = exchange.header("content-type").unwrap_or_default();
-    kind.starts_with("text/event-stream")
+    // A body that is not a stream must end.
+    broken.filter(|_| exchange.status.is_some() && !is_event_stream(&exchange.headers))
 }
 
 /// JSON in which no object has a member twice: of two with one name, each reader takes another.

@@ -57,8 +57,5 @@ fn done(mut raw: Raw, how: &[&'static str]) -> Mutated {
 
 /// One of them.
 fn pick<'a, T>(rng: &mut Rng, from: &'a [T]) -> Option<&'a T> {
-    match from.is_empty() {
-        true => None,
-        false => from.get(rng.usize(0..from.len())),
-    }
+    if from.is_empty() { None } else { from.get(rng.usize(0..from.len())) }
 }

@@ -32,7 +32,7 @@ pub struct FuzzFinding {
 }
 
 /// What came of all cases.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FuzzReport {
     /// The server.
     pub target: String,
@@ -62,20 +62,7 @@ pub struct FuzzReport {
 
 impl FuzzReport {
     pub(super) fn new(target: String, seed: u64) -> Self {
-        Self {
-            target,
-            server: None,
-            revisions: Vec::new(),
-            seed,
-            cases: 0,
-            left_out: 0,
-            silent: BTreeSet::new(),
-            repeats: 0,
-            unconfirmed: 0,
-            once: Vec::new(),
-            seconds: 0.0,
-            findings: Vec::new(),
-        }
+        Self { target, seed, ..Self::default() }
     }
 
     /// As data.
@@ -123,20 +110,23 @@ impl FuzzReport {
         writeln!(out, "{}{server}, {}", self.target, revisions.join(", "))?;
         writeln!(
             out,
-            "seed {}: {} cases in {:.1} s, {} left out because they might have called a tool that changes something\n",
+            "seed {}: {} cases in {:.1} s, {} skipped because they might have called a tool that changes something\n",
             self.seed, self.cases, self.seconds, self.left_out
         )?;
         for silent in &self.silent {
-            writeln!(out, "{silent}: no answer to the valid request, so it was left out")?;
+            writeln!(
+                out,
+                "{silent}: the valid request got no answer, so no cases were made from it"
+            )?;
         }
         for finding in &self.findings {
             writeln!(out, "{} ({}, case {})", finding.oracle, finding.revision, finding.case)?;
             writeln!(out, "  {}", finding.seen)?;
-            writeln!(out, "  made from {} by: {}", finding.request, finding.how)?;
+            writeln!(out, "  made from {} with these changes: {}", finding.request, finding.how)?;
             for line in finding.exchange.to_string().lines() {
                 writeln!(out, "  {line}")?;
             }
-            writeln!(out, "  once more:")?;
+            writeln!(out, "  to repeat:")?;
             for line in finding.reproduce.lines() {
                 writeln!(out, "    {line}")?;
             }
@@ -144,13 +134,13 @@ impl FuzzReport {
         }
         let more = match self.repeats {
             0 => String::new(),
-            repeats => format!(", and {repeats} cases more that fail like one of them"),
+            repeats => format!("; {repeats} more cases failed in the same way as one of them"),
         };
         writeln!(out, "{} findings{more}", self.findings.len())?;
         if self.unconfirmed > 0 {
             writeln!(
                 out,
-                "{} cases failed once, and not on a fresh session or process:",
+                "{} cases failed once, but not again in a new session or process:",
                 self.unconfirmed
             )?;
         }

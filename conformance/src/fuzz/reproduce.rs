@@ -13,7 +13,7 @@ const MAX_INLINE: usize = 8 * 1024;
 pub(super) fn command(bench: &Bench, raw: &Raw, template: &Template) -> String {
     if raw.body.len() > MAX_INLINE {
         return format!(
-            "# the request has {} bytes: give this case to mcp-conformance fuzz by --seed and --case, or see --output",
+            "# the request has {} bytes: repeat it with mcp-conformance fuzz --seed and --case, or write it to a file with --output",
             raw.body.len()
         );
     }
@@ -87,12 +87,11 @@ fn piped(program: &str, bench: &Bench, raw: &Raw, template: &Template) -> String
         let lines: Vec<_> = opening(bench).iter().map(|line| quoted(line)).collect();
         before = format!("printf '%s\\n' {}; ", lines.join(" "));
     }
-    let after = match template.is_notification {
-        true => String::new(),
-        false => {
-            let after = template.with_id(json!("after"));
-            format!("; printf '%s\\n' {}", quoted(&after.to_string()))
-        }
+    let after = if template.is_notification {
+        String::new()
+    } else {
+        let after = template.with_id(json!("after"));
+        format!("; printf '%s\\n' {}", quoted(&after.to_string()))
     };
     let body = printed(&raw.body);
     format!("({before}{body}; echo{after}; sleep 2) | {program}")
@@ -143,27 +142,22 @@ pub(super) fn transcript(
             return None;
         }
     }
-    let era = match bench.revision.is_modern() {
-        true => "modern",
-        false => "legacy",
-    };
+    let era = if bench.revision.is_modern() { "modern" } else { "legacy" };
     let mut lines = vec![
-        json!({"transcript": 1, "name": format!("fuzz-{case}"), "title": "A broken request, and a good one after it", "eras": [era]}),
+        json!({"transcript": 1, "name": format!("fuzz-{case}"), "title": "A broken request, and the same valid request before and after it", "eras": [era]}),
     ];
     let mut open = json!({"open": "main"});
     if let Some(open) = open.as_object_mut().filter(|_| !bench.revision.is_modern()) {
         open.insert("version".to_owned(), bench.revision.as_str().into());
     }
     lines.push(open);
-    let good = match template.is_notification || template.expected.is_none() {
-        true if bench.revision.is_modern() => json!({"method": "server/discover", "params": {}}),
-        true => json!({"method": "ping", "params": {}}),
-        false => {
-            let mut params = template.message.get("params").cloned().unwrap_or_default();
-            // What a modern request says of its sender is the replay's.
-            params.as_object_mut()?.remove("_meta");
-            json!({"method": template.method(), "params": params})
-        }
+    let good = if template.is_notification || template.expected.is_none() {
+        json!({"method": bench.revision.ping(), "params": {}})
+    } else {
+        let mut params = template.message.get("params").cloned().unwrap_or_default();
+        // A replay adds its own description of the sender.
+        params.as_object_mut()?.remove("_meta");
+        json!({"method": template.method(), "params": params})
     };
     let is_error = template.expected.as_ref().is_some_and(|it| it.get("error").is_some());
     let member = if is_error { "error" } else { "result" };

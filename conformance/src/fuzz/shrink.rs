@@ -9,7 +9,7 @@ use crate::probe::{Bench, Raw};
 
 /// How many smaller requests are tried over HTTP.
 const TRIES: usize = 200;
-/// The same on pipes, where each is a process.
+/// The same on stdio, where each is a process.
 const TRIES_ON_PIPES: usize = 60;
 /// The same where each failure takes as long as the timeout.
 const TRIES_OF_SILENCE: usize = 15;

@@ -24,10 +24,7 @@ impl Template {
     pub(super) fn all(bench: &Bench) -> Vec<Self> {
         let mut all = Vec::new();
         let mut ask = |method: &str, params: Value| all.push(Self::new(bench, method, params));
-        match bench.revision.is_modern() {
-            true => ask("server/discover", json!({})),
-            false => ask("ping", json!({})),
-        }
+        ask(bench.revision.ping(), json!({}));
         for (method, ..) in &bench.lists {
             ask(method, json!({}));
         }

@@ -53,12 +53,7 @@ fn good(bench: &Bench, template: &Template, id: Value) -> Value {
     if !template.is_notification {
         return template.with_id(id);
     }
-    let method = match bench.revision.is_modern() {
-        true => "server/discover",
-        false => "ping",
-    };
-    let params = bench.with_meta(json!({}));
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    bench.message_with(id, bench.revision.ping(), json!({}))
 }
 
 /// The response without its id.
@@ -93,7 +88,7 @@ async fn still_good(
 /// What is wrong with the answer to a good request.
 fn compared(template: &Template, exchange: &Exchange) -> Option<Violation> {
     let Some(answer) = content(exchange) else {
-        let seen = format!("the next good request got {}", exchange.outcome());
+        let seen = format!("the next valid request got {}", exchange.outcome());
         return Some((Oracle::Dead, seen));
     };
     let expected = template.expected.as_ref()?;
@@ -102,7 +97,7 @@ fn compared(template: &Template, exchange: &Exchange) -> Option<Violation> {
     }
     let shown = |value: &Value| shorten(&value.to_string(), 200);
     let seen = format!(
-        "{} was answered {} before, and is answered {} now",
+        "the answer to {} was {} before the broken request, and is {} after it",
         template.name(),
         shown(expected),
         shown(&answer)
@@ -171,7 +166,7 @@ async fn on_pipes(
         }
     }
     if has_ended || process.has_ended() {
-        let seen = "the program has ended, or does not read any more".to_owned();
+        let seen = "the program has exited, or no longer reads its stdin".to_owned();
         return Some(Breach::new((Oracle::Ended, seen), &exchange));
     }
     let mut of_own = exchange.clone();

@@ -16,7 +16,7 @@ pub struct Call {
 
 /// A call that cannot be meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is not a call: {reason}")]
+#[error("{given:?} cannot be used as a call: {reason}")]
 pub struct CallError {
     given: String,
     reason: String,
@@ -32,16 +32,16 @@ impl Call {
         let refuse =
             |reason: &str| CallError { given: method.to_owned(), reason: reason.to_owned() };
         if method.is_empty() {
-            return Err(refuse("it has no method, such as tools/list"));
+            return Err(refuse("the method is missing; an example is tools/list"));
         }
         if method.starts_with("notifications/") {
-            return Err(refuse("a notification has no answer that could be measured"));
+            return Err(refuse("a notification has no answer to measure"));
         }
         if matches!(method, "subscriptions/listen" | "initialize") {
-            return Err(refuse("it can be sent once, or does not end"));
+            return Err(refuse("the request cannot be repeated, or has no end"));
         }
         if !params.is_object() {
-            return Err(refuse("its params are not a JSON object"));
+            return Err(refuse("the parameters are not a JSON object"));
         }
         Ok(Self { method: method.to_owned(), params })
     }
@@ -54,7 +54,7 @@ impl Call {
         if !arguments.is_object() {
             return Err(CallError {
                 given: name.to_owned(),
-                reason: "the arguments of a tool are a JSON object".to_owned(),
+                reason: "the arguments are not a JSON object".to_owned(),
             });
         }
         let members = [("name", name.into()), ("arguments", arguments)];
@@ -74,14 +74,11 @@ impl Call {
 
     /// What every server can be asked: what it is, and the lists that it declares.
     pub(super) fn safe(bench: &Bench) -> Vec<Self> {
-        let first = match bench.revision.is_modern() {
-            true => "server/discover",
-            false => "ping",
-        };
         let lists = bench.lists.iter();
         let answered =
             lists.filter(|(_, _, pages)| pages.first().is_some_and(|page| page.result().is_some()));
-        let methods = [first].into_iter().chain(answered.map(|(method, ..)| *method));
+        let methods =
+            [bench.revision.ping()].into_iter().chain(answered.map(|(method, ..)| *method));
         methods
             .map(|method| Self { method: method.to_owned(), params: Value::Object(Map::new()) })
             .collect()
@@ -95,7 +92,7 @@ fn parts(text: &str) -> Result<(&str, Value), CallError> {
     };
     let value = serde_json::from_str(json).map_err(|error| CallError {
         given: text.to_owned(),
-        reason: format!("what follows the first = is not JSON: {error}"),
+        reason: format!("the text after the first = is not JSON: {error}"),
     })?;
     Ok((name, value))
 }

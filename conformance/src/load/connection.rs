@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// The most characters of a failure that a report shows.
 const SHOWN: usize = 160;
 
-/// A connection, or a program on pipes.
+/// A connection, or a program on stdio.
 pub(super) struct Connection {
     bench: Bench,
     requests: Vec<Prepared>,

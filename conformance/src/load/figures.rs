@@ -86,10 +86,7 @@ impl Figures {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52 requests")]
     pub fn per_second(&self) -> f64 {
-        match self.seconds > 0.0 {
-            true => self.answered as f64 / self.seconds,
-            false => 0.0,
-        }
+        if self.seconds > 0.0 { self.answered as f64 / self.seconds } else { 0.0 }
     }
 
     /// The time within which this part of the requests (0.5 for the median, 1 for all) had their answers, in
@@ -97,11 +94,11 @@ impl Figures {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52 microseconds")]
     pub fn within(&self, part: f64) -> f64 {
-        let times = self.times.as_ref();
-        let micros = times.map_or(0, |times| match part >= 1.0 {
-            true => times.max(),
-            false => times.value_at_quantile(part),
-        });
+        let micros = match &self.times {
+            None => 0,
+            Some(times) if part >= 1.0 => times.max(),
+            Some(times) => times.value_at_quantile(part),
+        };
         micros as f64 / 1_000.0
     }
 }

@@ -183,7 +183,10 @@ impl LoadReport {
         }
         let ratios = self.ratios();
         if !ratios.is_empty() {
-            writeln!(out, "Medians of the rounds, and the median of their ratios:")?;
+            writeln!(
+                out,
+                "Medians of the rounds (first server, second server), and the median ratio of first to second:"
+            )?;
             for (name, one, two, ratio) in ratios {
                 let what = match name {
                     "perSecond" => "answers/s",
@@ -197,9 +200,9 @@ impl LoadReport {
         match self.own_cores {
             Some(own) if own > BUSY => writeln!(
                 out,
-                "This program used {own:.2} of a core: the server may take more than it could send."
+                "mcp-conformance itself used {own:.2} of a CPU core: the server may handle more than it could send."
             ),
-            Some(own) => writeln!(out, "This program used {own:.2} of a core."),
+            Some(own) => writeln!(out, "mcp-conformance itself used {own:.2} of a CPU core."),
             None => Ok(()),
         }
     }
@@ -283,7 +286,7 @@ impl Measured {
         if self.all.unsent > 0 {
             writeln!(
                 out,
-                "  {} requests were due and never sent: no connection was free.",
+                "  {} requests were due but not sent: no connection was free.",
                 self.all.unsent
             )?;
         }

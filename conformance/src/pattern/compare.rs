@@ -171,7 +171,7 @@ impl Comparison {
                         true
                     }
                     Err(error) => {
-                        let reason = format!("the string holds no JSON: {error}");
+                        let reason = format!("the string is not JSON: {error}");
                         return self.differs_because(pattern, value, reason);
                     }
                 }

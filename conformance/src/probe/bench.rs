@@ -62,9 +62,9 @@ pub(crate) type SeenMessage = (Option<Value>, Exchange);
 
 impl Endpoint {
     /// The same server over a separate connection.
-    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+    pub(crate) fn reconnected(&self) -> Result<Self, TargetError> {
         Ok(match self {
-            Self::Http(target) => Self::Http(target.apart()?),
+            Self::Http(target) => Self::Http(target.reconnected()?),
             Self::Command(..) => self.clone(),
         })
     }
@@ -250,6 +250,12 @@ impl Bench {
     /// A request with a fresh id.
     pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id();
+        self.message_with(id, method, params)
+    }
+
+    /// A request with this id.
+    pub(crate) fn message_with(&self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+        let id: Value = id.into();
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
     }
 
@@ -312,6 +318,17 @@ impl Bench {
             }
         }
         raw
+    }
+
+    /// A GET for the event stream of the session.
+    pub(crate) fn get(&self) -> Raw {
+        let raw = Raw::bare(::http::Method::GET)
+            .with("accept", "text/event-stream")
+            .with("mcp-protocol-version", self.revision.as_str());
+        match &self.session {
+            Some(session) => raw.with("mcp-session-id", session),
+            None => raw,
+        }
     }
 
     /// The headers that repeat arguments of a call, as the tool's schema wants it.
@@ -400,11 +417,7 @@ impl Bench {
 
     /// Whether the server still answers.
     pub(crate) async fn is_alive(&mut self) -> bool {
-        let method = match self.revision.is_modern() {
-            true => "server/discover",
-            false => "ping",
-        };
-        self.ask(method, json!({})).await.result().is_some()
+        self.ask(self.revision.ping(), json!({})).await.result().is_some()
     }
 
     /// Takes part in a session that another opened.
@@ -412,14 +425,14 @@ impl Bench {
         self.session = session;
     }
 
-    /// The process of a server on pipes, started if it does not run yet.
+    /// The process of a server on stdio, started if it does not run yet.
     ///
     /// # Errors
     ///
-    /// It cannot be started, or the server is not on pipes.
+    /// It cannot be started, or the server is not on stdio.
     pub(crate) fn process(&mut self) -> std::io::Result<&mut Process> {
         let Endpoint::Command(program, arguments) = &self.endpoint else {
-            return Err(std::io::Error::other("the server is not on pipes"));
+            return Err(std::io::Error::other("the server is not on stdio"));
         };
         match &mut self.process {
             Some(process) => Ok(process),

@@ -39,6 +39,11 @@ impl Revision {
         }
     }
 
+    /// The method that every server of this revision answers, and that changes nothing.
+    pub(crate) fn ping(self) -> &'static str {
+        if self.is_modern() { "server/discover" } else { "ping" }
+    }
+
     /// Whether it has no handshake.
     #[must_use]
     pub fn is_modern(self) -> bool {
@@ -59,7 +64,7 @@ impl std::str::FromStr for Revision {
         let known = Self::ALL.into_iter().find(|it| it.as_str() == text);
         known.ok_or_else(|| {
             let all: Vec<_> = Self::ALL.iter().map(|it| it.as_str()).collect();
-            format!("{text:?} is not a revision; they are {}", all.join(", "))
+            format!("{text:?} is not a revision of MCP; the revisions are {}", all.join(", "))
         })
     }
 }

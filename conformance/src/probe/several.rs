@@ -94,10 +94,7 @@ impl Bench {
         id: Value,
         params: Value,
     ) -> (Exchange, Option<Body>) {
-        let params = self.with_meta(params);
-        let method = "subscriptions/listen";
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let raw = self.framed(&message);
+        let raw = self.framed(&self.message_with(id, "subscriptions/listen", params));
         match &self.endpoint {
             Endpoint::Http(target) => {
                 let sent = raw.body.clone();

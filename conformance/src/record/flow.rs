@@ -22,27 +22,27 @@ pub(super) struct Flow {
 impl Flow {
     pub(super) fn of(items: &[Item]) -> Self {
         let mut flow = Self::default();
-        let mut said = BTreeSet::new();
+        let mut known = BTreeSet::new();
         for item in items {
             match item {
-                Item::Answered { answer, .. } => collect(&answer.value, &mut said),
-                Item::Said { message, .. } => collect(message, &mut said),
-                Item::Asked { params, .. } | Item::Told { params, .. } => {
-                    params.iter().for_each(|params| flow.sent(params, "", &said));
+                Item::Response { answer, .. } => collect(&answer.value, &mut known),
+                Item::Server { message, .. } => collect(message, &mut known),
+                Item::Request { params, .. } | Item::Notification { params, .. } => {
+                    params.iter().for_each(|params| flow.sent(params, "", &known));
                 }
-                Item::Replied { answer, .. } => flow.sent(&answer.value, "", &said),
-                Item::Listened | Item::Plain { .. } => {}
+                Item::Reply { answer, .. } => flow.sent(&answer.value, "", &known),
+                Item::Listen | Item::Plain { .. } => {}
             }
         }
         flow
     }
 
-    fn sent(&mut self, value: &Value, key: &str, said: &BTreeSet<&str>) {
+    fn sent(&mut self, value: &Value, key: &str, known: &BTreeSet<&str>) {
         match value {
             Value::String(text) => {
                 let opaque = key == "cursor" || is_opaque_name(key);
                 let changing = parts(text);
-                if said.contains(text.as_str()) {
+                if known.contains(text.as_str()) {
                     if opaque || text.len() >= SHORTEST && !changing.is_empty() {
                         self.returned.insert(text.clone());
                     }
@@ -50,17 +50,17 @@ impl Flow {
                 }
                 for part in changing {
                     let part = known_range::text(text, part.start..part.end);
-                    if said.contains(part) {
+                    if known.contains(part) {
                         // The client put it into a longer text.
                         self.returned.insert(part.to_owned());
-                    } else if !said.iter().any(|said| said.contains(part)) {
+                    } else if !known.iter().any(|text| text.contains(part)) {
                         self.own.insert(part.to_owned());
                     }
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.sent(item, key, said)),
+            Value::Array(items) => items.iter().for_each(|item| self.sent(item, key, known)),
             Value::Object(members) => {
-                members.iter().for_each(|(name, value)| self.sent(value, name, said))
+                members.iter().for_each(|(name, value)| self.sent(value, name, known))
             }
             _ => {}
         }

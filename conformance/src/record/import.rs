@@ -112,22 +112,22 @@ impl Recorder {
         };
         let asked = sent.clone();
         let serial = Rc::new(Cell::new(None));
-        let told = serial.clone();
+        let asked_as = serial.clone();
         let note = move |session: &mut Session| {
-            told.set(asked.and_then(|sent| session.client(&sent, &headers)));
+            asked_as.set(asked.and_then(|sent| session.client(&sent, &headers)));
             if listens {
                 session.listened();
             }
         };
         add(start, begins, Box::new(note));
-        let said = messages(response);
-        if said.is_empty() && status != Some(202) && !listens {
+        let received = messages(response);
+        if received.is_empty() && status != Some(202) && !listens {
             let sent = sent.filter(|_| carrier.is_some());
             let status = status.unwrap_or_default();
             let note = move |session: &mut Session| session.plain(&verb, status, sent);
             add(start, false, Box::new(note));
         }
-        for (after, event, message) in said {
+        for (after, event, message) in received {
             let serial = serial.clone();
             let note = move |session: &mut Session| {
                 if !session.is_again(event.as_deref()) {
@@ -156,13 +156,14 @@ fn messages(response: &Value) -> Vec<(u64, Option<String>, Value)> {
     let time =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
     let events = response.get("events").and_then(Value::as_array);
-    let said = events.into_iter().flatten().filter_map(|event| {
+    let messages = events.into_iter().flatten().filter_map(|event| {
         let message = serde_json::from_str(event.get("data")?.as_str()?).ok()?;
         let id = event.get("id").and_then(Value::as_str).map(str::to_owned);
         Some((time(event, "t_ms"), id, message))
     });
     let whole = body(response).map(|body| (time(response, "t_headers_ms"), None, body));
-    said.chain(whole)
+    messages
+        .chain(whole)
         .chain(streamed(response))
         .filter(|(_, _, message): &(u64, Option<String>, Value)| message.get("jsonrpc").is_some())
         .collect()

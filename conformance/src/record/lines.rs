@@ -94,7 +94,7 @@ struct Scribe<'a> {
 impl<'a> Scribe<'a> {
     fn new(session: &'a Session, mask: &'a Mask) -> Self {
         let answers = session.items.iter().filter_map(|item| match item {
-            Item::Answered { serial, answer, status, named } => {
+            Item::Response { serial, answer, status, named } => {
                 Some((*serial, Answered { answer, status: *status, named }))
             }
             _ => None,
@@ -115,12 +115,12 @@ impl<'a> Scribe<'a> {
         let session = self.session;
         self.writer.begin();
         match session.items.get(index) {
-            Some(Item::Asked { serial, id, method, params, headers })
+            Some(Item::Request { serial, id, method, params, headers })
                 if method != "initialize" && self.is_refused(*serial) =>
             {
                 self.refused(*serial, id, method, params.as_ref(), headers);
             }
-            Some(Item::Asked { serial, method, params, .. })
+            Some(Item::Request { serial, method, params, .. })
                 if method == "subscriptions/listen" =>
             {
                 let name = format!("listen{}", self.subscriptions.len() + 1);
@@ -129,14 +129,14 @@ impl<'a> Scribe<'a> {
                 let listen = filter.map(|filter| self.writer.sent(filter).0);
                 self.stream(name, listen.unwrap_or_else(|| json!({})));
             }
-            Some(Item::Asked { serial, method, params, .. }) if method != "initialize" => {
+            Some(Item::Request { serial, method, params, .. }) if method != "initialize" => {
                 self.request(index, *serial, method, params.as_ref());
             }
-            Some(Item::Told { method, params }) => match method.as_str() {
+            Some(Item::Notification { method, params }) => match method.as_str() {
                 "notifications/initialized" => {}
                 // It names a request by an id that a replay does not have.
                 "notifications/cancelled" => {
-                    self.left_out.push(format!("line after {}: {method}", self.lines.len()))
+                    self.left_out.push(format!("{method} after line {}", self.lines.len()))
                 }
                 _ => {
                     let (params, masked) = self.params(params.as_ref());
@@ -145,11 +145,11 @@ impl<'a> Scribe<'a> {
                     self.mcp(message, None, masked);
                 }
             },
-            Some(Item::Listened) => self.listen(),
-            Some(Item::Said { to, message }) if message.get("id").is_none() => {
-                self.said(*to, message)
+            Some(Item::Listen) => self.listen(),
+            Some(Item::Server { to, message }) if message.get("id").is_none() => {
+                self.server_message(*to, message)
             }
-            Some(Item::Answered { serial, answer, .. }) => self.ended(*serial, answer),
+            Some(Item::Response { serial, answer, .. }) => self.ended(*serial, answer),
             Some(Item::Plain { method, status, sent }) => {
                 self.plain(method, *status, sent.as_ref(), version)
             }
@@ -162,19 +162,12 @@ impl<'a> Scribe<'a> {
     }
 
     fn stream(&mut self, stream: String, listen: Value) {
-        let action = Action::Stream(Stream {
-            stream,
-            http: None,
-            listen: Some(listen),
-            client: None,
-            ignore: None,
-            expect: None,
-        });
+        let action = Action::Stream(Stream { stream, listen: Some(listen), ..Stream::default() });
         self.step(action, None);
     }
 
     /// A notification that belongs to no ordinary request.
-    fn said(&mut self, to: Option<u64>, message: &Value) {
+    fn server_message(&mut self, to: Option<u64>, message: &Value) {
         if to.is_none() && self.is_of_the_unanswered(message) {
             return;
         }
@@ -200,7 +193,7 @@ impl<'a> Scribe<'a> {
         let token = message.pointer("/params/progressToken");
         token.is_some()
             && self.session.items.iter().any(|item| match item {
-                Item::Asked { serial, params, .. } => {
+                Item::Request { serial, params, .. } => {
                     let own =
                         params.as_ref().and_then(|params| params.pointer("/_meta/progressToken"));
                     own == token && !self.answers.contains_key(serial)

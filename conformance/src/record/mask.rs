@@ -62,14 +62,14 @@ impl Mask {
             found.extend(captures.iter().skip(1).flatten().map(|part| (part.start(), part.end())));
         }
         found.sort_unstable();
-        let mut apart: Vec<(usize, usize)> = Vec::with_capacity(found.len());
+        let mut merged: Vec<(usize, usize)> = Vec::with_capacity(found.len());
         for (start, end) in found {
-            match apart.last_mut() {
+            match merged.last_mut() {
                 Some(last) if start < last.1 => last.1 = last.1.max(end),
-                _ => apart.push((start, end)),
+                _ => merged.push((start, end)),
             }
         }
-        apart
+        merged
     }
 
     /// The text without its secrets.

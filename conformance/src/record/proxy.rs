@@ -100,7 +100,7 @@ impl Proxy {
                 let problem = format!(
                     "the request is longer than {MAX_EVENT_BYTES} bytes, or broke off: {error}"
                 );
-                return said(StatusCode::PAYLOAD_TOO_LARGE, &problem);
+                return failed(StatusCode::PAYLOAD_TOO_LARGE, &problem);
             }
         };
         for (name, value) in &head.headers {
@@ -116,12 +116,14 @@ impl Proxy {
         let is_endpoint = head.uri.path() == ENDPOINT;
         match self.upstream.locate(ENDPOINT, path).parse() {
             Ok(uri) => head.uri = uri,
-            Err(error) => return said(StatusCode::BAD_GATEWAY, &format!("no such path: {error}")),
+            Err(error) => {
+                return failed(StatusCode::BAD_GATEWAY, &format!("no such path: {error}"));
+            }
         }
         let serial = is_endpoint.then(|| self.asked(&exchange)).flatten();
         let response = match self.upstream.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
-            Err(error) => return said(StatusCode::BAD_GATEWAY, &error.to_string()),
+            Err(error) => return failed(StatusCode::BAD_GATEWAY, &error.to_string()),
         };
         if !is_endpoint {
             return response;
@@ -241,7 +243,7 @@ fn of_message(headers: &mut HeaderMap) {
     }
 }
 
-fn said(status: StatusCode, problem: &str) -> Response<Body> {
+fn failed(status: StatusCode, problem: &str) -> Response<Body> {
     let body = Full::new(Bytes::from(format!("mcp-conformance: {problem}\n")));
     let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
     *response.status_mut() = status;

@@ -10,21 +10,21 @@ use crate::transcript::{Era, MAX_FILE_BYTES, MAX_STEPS};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Item {
     /// A request of the client.
-    Asked {
+    Request {
         /// A unique number: clients of one name may use the same ids.
         serial: u64,
         id: Value,
         method: String,
         params: Option<Value>,
-        /// The headers that it came with and that MCP gives a meaning; none on pipes.
+        /// The headers that it came with and that MCP gives a meaning; none on stdio.
         headers: Headers,
     },
     /// A notification of the client.
-    Told { method: String, params: Option<Value> },
+    Notification { method: String, params: Option<Value> },
     /// The client's answer to a question of the server.
-    Replied { id: Value, answer: Answer },
+    Reply { id: Value, answer: Answer },
     /// The server's answer, and its HTTP status if it came over HTTP.
-    Answered {
+    Response {
         /// The request.
         serial: u64,
         answer: Answer,
@@ -33,9 +33,9 @@ pub(crate) enum Item {
         named: Value,
     },
     /// Another message of the server: about a request of the client, or about none.
-    Said { to: Option<u64>, message: Value },
+    Server { to: Option<u64>, message: Value },
     /// The client began to listen to what answers no request.
-    Listened,
+    Listen,
     /// An HTTP exchange that carried no message.
     Plain {
         method: String,
@@ -64,7 +64,7 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) era: Era,
-    /// Whether it goes over HTTP; else over pipes.
+    /// Whether it goes over HTTP; else over stdio.
     pub(crate) http: bool,
     pub(crate) items: Vec<Item>,
     bytes: usize,
@@ -93,16 +93,16 @@ impl Session {
         let params = message.get("params").cloned();
         let item = match (method, message.get("id").cloned()) {
             (Some(method), Some(id)) => {
-                Item::Asked { serial, id, method, params, headers: headers.clone() }
+                Item::Request { serial, id, method, params, headers: headers.clone() }
             }
-            (Some(method), None) => Item::Told { method, params },
+            (Some(method), None) => Item::Notification { method, params },
             (None, Some(id)) => match answer(message) {
-                Some(answer) => Item::Replied { id, answer },
+                Some(answer) => Item::Reply { id, answer },
                 None => return None,
             },
             (None, None) => return None,
         };
-        let asks = matches!(item, Item::Asked { .. });
+        let asks = matches!(item, Item::Request { .. });
         self.add(item, bytes);
         asks.then_some(serial)
     }
@@ -118,21 +118,21 @@ impl Session {
                     let Some(serial) = asked.or_else(|| self.open(id.as_ref())) else {
                         return;
                     };
-                    Item::Answered { serial, answer, status, named: id.unwrap_or_default() }
+                    Item::Response { serial, answer, status, named: id.unwrap_or_default() }
                 }
                 None => return,
             },
-            (true, _) => Item::Said { to: carrier, message },
+            (true, _) => Item::Server { to: carrier, message },
         };
         self.add(item, bytes);
     }
 
-    /// Whether a message of a server on pipes belongs here, and to which request.
+    /// Whether a message of a server on stdio belongs here, and to which request.
     #[expect(clippy::option_option, reason = "here, but to no request; or elsewhere")]
     pub(crate) fn carrier(&self, message: &Value) -> Option<Option<u64>> {
         let requests = || {
             self.items.iter().rev().filter_map(|item| match item {
-                Item::Asked { serial, params, .. } => Some((*serial, params.as_ref())),
+                Item::Request { serial, params, .. } => Some((*serial, params.as_ref())),
                 _ => None,
             })
         };
@@ -163,14 +163,14 @@ impl Session {
     fn has_id(&self, request: u64, id: Option<&Value>) -> bool {
         id.is_none_or(Value::is_null)
             || self.items.iter().any(|item| {
-                matches!(item, Item::Asked { serial, id: asked, .. } if *serial == request && Some(asked) == id)
+                matches!(item, Item::Request { serial, id: asked, .. } if *serial == request && Some(asked) == id)
             })
     }
 
     /// The last request of this id that has no answer yet.
     fn open(&self, id: Option<&Value>) -> Option<u64> {
         self.items.iter().rev().find_map(|item| match item {
-            Item::Asked { serial, id: asked, .. }
+            Item::Request { serial, id: asked, .. }
                 if Some(asked) == id && !self.is_answered(*serial) =>
             {
                 Some(*serial)
@@ -181,7 +181,7 @@ impl Session {
 
     fn is_answered(&self, request: u64) -> bool {
         let answers =
-            |item: &Item| matches!(item, Item::Answered { serial, .. } if *serial == request);
+            |item: &Item| matches!(item, Item::Response { serial, .. } if *serial == request);
         self.items.iter().any(answers)
     }
 
@@ -192,8 +192,8 @@ impl Session {
     }
 
     pub(crate) fn listened(&mut self) {
-        if !self.items.contains(&Item::Listened) {
-            self.add(Item::Listened, 0);
+        if !self.items.contains(&Item::Listen) {
+            self.add(Item::Listen, 0);
         }
     }
 
@@ -226,8 +226,9 @@ fn answer(message: &Value) -> Option<Answer> {
 pub(crate) fn era_of(message: &Value, version_header: Option<&str>) -> Era {
     let says = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some();
     // Revisions are dates, so that they are ordered as texts.
-    match says || version_header.is_some_and(|version| version >= "2026-07-28") {
-        true => Era::Modern,
-        false => Era::Legacy,
+    if says || version_header.is_some_and(|version| version >= "2026-07-28") {
+        Era::Modern
+    } else {
+        Era::Legacy
     }
 }

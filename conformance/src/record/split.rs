@@ -113,10 +113,8 @@ fn called(group: &Group) -> String {
     let method = text("/mcp/method").unwrap_or("listen");
     let name = text("/mcp/params/name").or_else(|| text("/mcp/params/uri")).unwrap_or_default();
     let words = format!("{method}-{name}");
-    let safe = words.chars().map(|letter| match letter.is_ascii_alphanumeric() {
-        true => letter,
-        false => '-',
-    });
+    let safe =
+        words.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     let safe: String = safe.take(80).collect();
     safe.trim_end_matches('-').to_owned()
 }

@@ -1,4 +1,4 @@
-//! A proxy around a server on pipes: what comes on stdin goes to the server, what it says goes to stdout.
+//! A proxy around a server on stdio: what comes on stdin goes to the server, what it says goes to stdout.
 
 use std::ffi::OsString;
 use std::process::Stdio;
@@ -34,11 +34,12 @@ pub async fn around(
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
     let input = child.stdin.take().ok_or("it has no stdin")?;
     let output = child.stdout.take().ok_or("it has no stdout")?;
-    let said = tokio::spawn(pass(output, tokio::io::stdout(), recorder.clone(), Sender::Server));
+    let outgoing =
+        tokio::spawn(pass(output, tokio::io::stdout(), recorder.clone(), Sender::Server));
     // Once the client closes, so does the server's stdin, which asks it to end. A server that ends first does not wait
     // for the client.
     let incoming = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Sender::Client));
-    let passed = said.await?;
+    let passed = outgoing.await?;
     incoming.abort();
     passed?;
     Ok(child.wait().await?.code())

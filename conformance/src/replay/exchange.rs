@@ -79,7 +79,8 @@ impl Run<'_> {
         let unscripted = client.unscripted();
         if !unscripted.is_empty() {
             let asked = unscripted.join("; ");
-            let problem = format!("the server asked what no answer is scripted for: {asked}");
+            let problem =
+                format!("the server sent requests for which the transcript has no answer: {asked}");
             return Err(Fault::new(problem));
         }
         let mut vars = self.vars();
@@ -87,8 +88,7 @@ impl Run<'_> {
             None => Ok(()),
             Some(pattern) => {
                 // Questions among them are answered, and judged by their answers.
-                let notifications =
-                    notifications.into_iter().filter(|said| said.get("id").is_none());
+                let notifications = notifications.into_iter().filter(|it| it.get("id").is_none());
                 let notifications = Value::Array(notifications.collect());
                 let differs = pattern.compare_and_keep(Some(&notifications), &mut vars);
                 verdict("notifications", differs)

@@ -64,7 +64,7 @@ pub(super) struct Run<'a> {
     /// A stream that a step is waiting on is not in here.
     streams: Mutex<BTreeMap<String, EventStream>>,
     /// Whether steps after a failed one are run.
-    goes_on: bool,
+    continues: bool,
     /// How many steps got nothing in their time.
     timeouts: AtomicUsize,
     /// Base rules that did not hold, until a step takes them.
@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
         endpoint: &'a str,
         era: Era,
         limits: Limits,
-        goes_on: bool,
+        continues: bool,
     ) -> Self {
         Self {
             target: target.fresh(),
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             vars: Mutex::default(),
             clients: Mutex::default(),
             streams: Mutex::default(),
-            goes_on,
+            continues,
             timeouts: AtomicUsize::new(0),
             breaches: Breaches::default(),
         }
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
                 {
                     for method in client.unused() {
                         let problem = format!(
-                            "the server did not ask {method}, for which there is an answer"
+                            "the server did not send {method}, for which the transcript has an answer"
                         );
                         outcome.failures.push(step.failed(Fault::new(problem)));
                     }
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
             let mut outcome = Outcome::default();
             for step in steps.iter().filter(|step| step.is_for(self.era)) {
                 let silent = self.timeouts.load(Ordering::Relaxed) >= MAX_TIMEOUTS;
-                let stopped = !self.goes_on && !outcome.failures.is_empty();
+                let stopped = !self.continues && !outcome.failures.is_empty();
                 if outcome.unreachable || silent || stopped {
                     outcome.not_run += 1;
                     continue;
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
                     Ok(done) => done,
                     Err(_) => {
                         self.timeouts.fetch_add(1, Ordering::Relaxed);
-                        let problem = format!("nothing came within {:?}", self.limits.step);
+                        let problem = format!("nothing arrived within {:?}", self.limits.step);
                         Err(Fault::new(problem))
                     }
                 };
@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let breaches = breaches.join("; ");
-        Err(Fault::new(format!("a base rule of the protocol does not hold: {breaches}")))
+        Err(Fault::new(format!("a base rule of the protocol is violated: {breaches}")))
     }
 
     pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
@@ -303,11 +303,11 @@ async fn disturbance(name: &str, stream: &mut EventStream) -> Fault {
             Ok(Some(Frame::Event(event))) if event.data.is_empty() => {}
             Ok(Some(Frame::Event(event))) => {
                 return Fault::new(format!(
-                    "the stream {name} said {event:?}; it ought to be silent"
+                    "the stream {name} must be silent, but {event:?} arrived"
                 ));
             }
             Ok(None) => {
-                return Fault::new(format!("the stream {name} ended; it ought to stay open"));
+                return Fault::new(format!("the stream {name} must stay open, but it ended"));
             }
             Err(fault) => return fault,
         }

@@ -57,7 +57,7 @@ impl Run<'_> {
                     // One without data primes a client for resumption.
                     if !event.data.is_empty() {
                         return Err(Fault::new(format!(
-                            "the stream {name} ought to end, but said {event:?}"
+                            "the stream {name} must end, but {event:?} arrived"
                         )));
                     }
                 }
@@ -176,7 +176,7 @@ impl Run<'_> {
             Wanted::Comment(pattern) => match stream.next().await?.ok_or_else(ended)? {
                 Frame::Comment(text) => ("comment", pattern, text.into()),
                 Frame::Event(event) => {
-                    return Err(Fault::new(format!("a comment ought to come, not {event:?}")));
+                    return Err(Fault::new(format!("expected a comment, but {event:?} arrived")));
                 }
             },
             Wanted::Event(pattern) => {
@@ -243,12 +243,12 @@ impl Head {
     /// What was answered instead.
     pub(super) async fn shown(self, response: Response<Body>) -> Fault {
         let status = response.status();
-        let said = if is_event_stream(response.headers()) {
+        let body = if is_event_stream(response.headers()) {
             "with an event stream".to_owned()
         } else {
             shown(response).await
         };
-        let mut fault = Fault::new(format!("answered {} {said}", described(status)));
+        let mut fault = Fault::new(format!("answered {} {body}", described(status)));
         fault.mismatches = self.0;
         fault
     }
@@ -305,7 +305,7 @@ pub(super) fn verdict(place: &str, mismatches: Vec<Mismatch>) -> Result<(), Faul
     }
     let mismatches =
         if place.is_empty() { mismatches } else { placed(place, mismatches).collect() };
-    let mut fault = Fault::new("it is not what the transcript expects");
+    let mut fault = Fault::new("the answer differs from the transcript");
     fault.mismatches = mismatches;
     Err(fault)
 }

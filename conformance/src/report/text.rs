@@ -62,10 +62,13 @@ impl<W: Write> TextReporter<W> {
                 }
                 match not_run {
                     0 => Ok(()),
-                    1 => writeln!(self.writer, "     1 step was not run: it needs what failed"),
+                    1 => writeln!(
+                        self.writer,
+                        "     1 step was not run: it depends on a failed step"
+                    ),
                     many => writeln!(
                         self.writer,
-                        "     {many} steps were not run: they need what failed"
+                        "     {many} steps were not run: they depend on a failed step"
                     ),
                 }
             }
@@ -94,7 +97,7 @@ impl<W: Write> TextReporter<W> {
         let Failure { line, step, note, problem, mismatches } = failure;
         writeln!(self.writer, "     at {}:{line}: {step}", transcript.source_name())?;
         if let Some(note) = note {
-            writeln!(self.writer, "     which shows: {note}")?;
+            writeln!(self.writer, "     note: {note}")?;
         }
         writeln!(self.writer, "     {problem}")?;
         for mismatch in mismatches.iter().take(MOST_MISMATCHES) {
@@ -108,7 +111,7 @@ impl<W: Write> TextReporter<W> {
 
     fn mismatch(&mut self, mismatch: &Mismatch) -> io::Result<()> {
         let Mismatch { path, expected, actual, reason } = mismatch;
-        let place = if path.is_empty() { "the whole" } else { path.as_str() };
+        let place = if path.is_empty() { "the whole value" } else { path.as_str() };
         let wanted = Wanted::of(expected);
         if let (Wanted::Value(wanted), Some(actual)) = (&wanted, actual)
             && let Some(diff) = text_diff(wanted, actual)
@@ -149,7 +152,10 @@ impl<W: Write> TextReporter<W> {
         let verdict = self.paint(color, verdict);
         writeln!(self.writer, "{verdict}: {passed} passed, {failed} failed, {skipped} skipped")?;
         if *unreachable {
-            writeln!(self.writer, "no server answers; the rest was not tried")?;
+            writeln!(
+                self.writer,
+                "the server cannot be reached; the remaining transcripts were not tried"
+            )?;
         }
         self.writer.flush()
     }

@@ -33,7 +33,7 @@ struct BaselineEntry {
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// It is not JSON of this form.
-    #[error("the baseline cannot be read: {0}; --write-baseline writes one")]
+    #[error("the baseline cannot be read: {0}; --write-baseline writes a valid one")]
     Unreadable(#[from] serde_json::Error),
     /// It has another version.
     #[error("the baseline has version {0} of the format; this program reads version {FORMAT}")]
@@ -92,8 +92,8 @@ impl Baseline {
                     Outcome::Holds if is_known => {
                         case.verdict = Outcome::Fixed;
                         case.seen =
-                            Some("the baseline says that it fails, but it holds".to_owned());
-                        case.fix = Some("take it out of the baseline".to_owned());
+                            Some("listed in the baseline as failing, but holds now".to_owned());
+                        case.fix = Some("remove it from the baseline".to_owned());
                     }
                     _ => {}
                 }

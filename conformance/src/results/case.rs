@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::check::Level;
 
 /// One rule in one revision, or one transcript in one era.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The rule or the transcript.
@@ -85,7 +85,7 @@ pub struct Location {
 }
 
 /// How a case went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// It holds.
@@ -99,6 +99,7 @@ pub enum Outcome {
     /// It tests something that the target does not have, or was left out.
     Inapplicable,
     /// It could not be judged.
+    #[default]
     Unclear,
 }
 

@@ -114,7 +114,7 @@ fn subject(number: usize, target: &Subject) -> Markup {
     html! {
         h2 id=(format!("t{number}")) { (number) ". " (target.name) }
         @if groups.is_empty() && target.unreachable.is_none() {
-            p { "Nothing was found." }
+            p { "No findings." }
         }
         @for group in groups {
             (finding(group.case, &group.revisions))
@@ -124,17 +124,17 @@ fn subject(number: usize, target: &Subject) -> Markup {
 
 fn finding(case: &Case, revisions: &[&str]) -> Markup {
     let level = case.level.map(|it| it.to_string()).unwrap_or_default();
-    let said = match case.verdict {
+    let label = match case.verdict {
         Outcome::Finding => level,
         Outcome::Known => format!("{level} (known)"),
-        Outcome::Fixed => "holds though the baseline says otherwise".to_owned(),
+        Outcome::Fixed => "holds, but is in the baseline".to_owned(),
         Outcome::Unclear => "unclear".to_owned(),
         Outcome::Holds | Outcome::Inapplicable => String::new(),
     };
     html! {
         details class=(class(case.verdict)) {
             summary {
-                strong { (said) " " (case.name) }
+                strong { (label) " " (case.name) }
                 " (" (revisions.join(", ")) "): " (case.seen.as_deref().unwrap_or_default())
             }
             p { (case.title) "." }

@@ -35,7 +35,10 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
             target.count(Outcome::Unclear),
         )?;
     }
-    writeln!(out, "\nThe counts are of rules in revisions.\n\n## Matrix\n\n{LEGEND}\n")?;
+    writeln!(
+        out,
+        "\nA rule counts once for each revision in which it was checked.\n\n## Matrix\n\n{LEGEND}\n"
+    )?;
     write!(out, "| | |")?;
     for number in 1..=results.targets.len() {
         write!(out, " {number} |")?;

@@ -29,9 +29,10 @@ impl Cell {
             None => return String::new(),
             Some(outcome) => mark(outcome),
         };
-        match self.so == self.of || self.outcome == Some(Outcome::Holds) {
-            true => mark.to_owned(),
-            false => format!("{mark} {}/{}", self.so, self.of),
+        if self.so == self.of || self.outcome == Some(Outcome::Holds) {
+            mark.to_owned()
+        } else {
+            format!("{mark} {}/{}", self.so, self.of)
         }
     }
 }
@@ -49,8 +50,8 @@ pub(super) fn mark(outcome: Outcome) -> &'static str {
 }
 
 /// What the signs mean.
-pub(super) const LEGEND: &str = "✓ holds, ✗ does not hold, – does not apply, ? could not be judged, empty: not asked. \
-    ✗ 2/5: in two of the five revisions in which it was asked.";
+pub(super) const LEGEND: &str = "✓ holds, ✗ does not hold, – does not apply, ? could not be judged, empty: not \
+    checked. ✗ 2/5: in two of the five revisions in which it was checked.";
 
 /// The rows, in the order in which cases first came.
 pub(super) fn rows(results: &Results) -> Vec<Row<'_>> {

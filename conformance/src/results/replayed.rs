@@ -9,14 +9,7 @@ impl Subject {
     /// The results of transcripts that are replayed against a target.
     #[must_use]
     pub fn replayed(target: String) -> Self {
-        Self {
-            name: target.clone(),
-            target,
-            server: None,
-            revisions: Vec::new(),
-            unreachable: None,
-            cases: Vec::new(),
-        }
+        Self { name: target.clone(), target, ..Self::default() }
     }
 
     /// Adds what a replay says.
@@ -60,15 +53,8 @@ fn case(transcript: &Transcript, era: &str, verdict: Outcome) -> Case {
         name: transcript.name().to_owned(),
         revision: era.to_owned(),
         title: title.to_owned(),
-        level: None,
-        section: None,
         verdict,
-        seen: None,
-        fix: None,
-        exchange: None,
-        place: None,
-        steps: Vec::new(),
-        seconds: None,
+        ..Case::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::{Case, Location, Outcome, Results, Subject};
@@ -9,6 +10,10 @@ use crate::check::Level;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The characters of a path that a URI reference cannot have.
+const RESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The log.
 pub(super) fn log(results: &Results) -> Value {
@@ -118,13 +123,5 @@ fn members<const COUNT: usize>(members: [(&str, Value); COUNT]) -> Map<String, V
 
 /// A path as a URI reference.
 fn reference(path: &str) -> String {
-    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let mut text = String::new();
-    for byte in path.replace('\\', "/").bytes() {
-        match safe(byte) {
-            true => text.push(char::from(byte)),
-            false => text += &format!("%{byte:02X}"),
-        }
-    }
-    text
+    utf8_percent_encode(&path.replace('\\', "/"), RESERVED).to_string()
 }

@@ -48,7 +48,9 @@ fn write_target(target: &Subject, several: bool, out: &mut impl Write) -> io::Re
 pub(super) fn write_changes(results: &Results, mut out: impl Write) -> io::Result<()> {
     for (_, case) in results.cases() {
         match case.verdict {
-            Outcome::Known => writeln!(out, "known: {} fails as the baseline says", case.label())?,
+            Outcome::Known => {
+                writeln!(out, "known: {} fails, as listed in the baseline", case.label())?
+            }
             Outcome::Fixed => fixed(case, &mut out)?,
             _ => {}
         }
@@ -59,7 +61,7 @@ pub(super) fn write_changes(results: &Results, mut out: impl Write) -> io::Resul
 fn fixed(case: &Case, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{}: the baseline says that it fails, but it holds; remove it from the baseline",
+        "{}: listed in the baseline as failing, but holds now; remove it from the baseline",
         case.label()
     )
 }
@@ -85,7 +87,9 @@ fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
     };
     let known = match (target.count(Outcome::Known), target.count(Outcome::Fixed)) {
         (0, 0) => String::new(),
-        (known, fixed) => format!(", {known} known, {fixed} known that hold"),
+        (known, fixed) => {
+            format!(", {known} in the baseline, {fixed} in the baseline that hold now")
+        }
     };
     let spoken = match target.revisions.as_slice() {
         [] => "no known revision".to_owned(),
@@ -93,7 +97,7 @@ fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
     };
     writeln!(
         out,
-        "{}: speaks {spoken}; {} hold, findings: {} MUST, {} SHOULD, {} practice{known}; {} do not apply, {} unclear",
+        "{}: supports {spoken}; {} hold, findings: {} MUST, {} SHOULD, {} practice{known}; {} do not apply, {} unclear",
         target.name,
         target.count(Outcome::Holds),
         at(Level::Must),

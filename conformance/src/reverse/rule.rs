@@ -1,13 +1,12 @@
 //! What a rule for clients is.
 
-use std::fmt;
-
 use super::scene::Scene;
 use super::seen::{ReceivedRequest, Runs};
 use crate::check::{Finding, Level, Verdict};
 use crate::probe::Exchange;
 
 /// One sentence of the specification that a server sees kept or broken.
+#[derive(Debug)]
 pub struct ClientRule {
     /// Its stable name, such as `client.session-header`.
     pub id: &'static str,
@@ -24,12 +23,6 @@ pub struct ClientRule {
     pub(super) judge: fn(&Runs) -> Verdict,
 }
 
-impl fmt::Debug for ClientRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.id)
-    }
-}
-
 /// A finding for the first of these for which `wrong` returns what is wrong; holds without one. Inapplicable, for the
 /// reason `none`, if nothing was received.
 pub(super) fn each<'h>(
@@ -44,10 +37,7 @@ pub(super) fn each<'h>(
             return finding(seen, request);
         }
     }
-    match any {
-        true => Verdict::Holds,
-        false => Verdict::Inapplicable(none.to_owned()),
-    }
+    if any { Verdict::Holds } else { Verdict::Inapplicable(none.to_owned()) }
 }
 
 pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Verdict {

@@ -13,8 +13,8 @@ use crate::check::Level;
 
 /// Every rule, in the order in which they are reported.
 pub fn all() -> impl Iterator<Item = &'static ClientRule> {
-    let rooms = [base::RULES, legacy::RULES, streams::RULES, modern::RULES, careful::RULES];
-    rooms.into_iter().flatten()
+    let groups = [base::RULES, legacy::RULES, streams::RULES, modern::RULES, careful::RULES];
+    groups.into_iter().flatten()
 }
 
 const MUST: Level = Level::Must;

@@ -102,19 +102,20 @@ impl Reply {
         Self::json(StatusCode::OK, answer(request, result))
     }
 
-    fn error(
-        request: &ReceivedRequest,
-        status: StatusCode,
-        code: i64,
-        message: &str,
-        data: Value,
-    ) -> Self {
-        let mut error = json!({ "code": code, "message": message });
-        if let (Some(members), false) = (error.as_object_mut(), data.is_null()) {
-            members.insert("data".to_owned(), data);
-        }
+    fn error(request: &ReceivedRequest, status: StatusCode, code: i64, message: &str) -> Self {
         let id = request.id().cloned().unwrap_or_default();
+        let error = json!({ "code": code, "message": message });
         Self::json(status, json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+    }
+
+    /// The same error with these data.
+    fn with_data(mut self, data: Value) -> Self {
+        if let Content::Json(message) = &mut self.content
+            && let Some(error) = message.get_mut("error").and_then(Value::as_object_mut)
+        {
+            error.insert("data".to_owned(), data);
+        }
+        self
     }
 
     fn events(parts: Vec<StreamPart>) -> Self {

@@ -142,9 +142,10 @@ impl Set {
             if kept.len() >= MAX_HEARD {
                 return plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests");
             }
-            let reply = match elsewhere {
-                true => Reply::status(StatusCode::NOT_FOUND),
-                false => script::reply(self.scene, self.elsewhere, state, &request),
+            let reply = if elsewhere {
+                Reply::status(StatusCode::NOT_FOUND)
+            } else {
+                script::reply(self.scene, self.elsewhere, state, &request)
             };
             request.status = reply.status.as_u16();
             request.answer = shorten(&reply.shown(), SHOWN);

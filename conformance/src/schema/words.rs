@@ -20,15 +20,15 @@ pub(super) fn explain(error: &ValidationError<'_>) -> (String, String) {
             format!("has no {}", property.as_str().unwrap_or_default())
         }
         Kind::Constant { expected_value } => {
-            format!("is {}; it ought to be {expected_value}", value())
+            format!("is {} instead of {expected_value}", value())
         }
         Kind::Enum { options } => {
             let options = options.as_array().into_iter().flatten();
             let options: Vec<_> = options.map(Value::to_string).collect();
-            format!("is {}; it ought to be one of {}", value(), options.join(", "))
+            format!("is {}, which is not one of {}", value(), options.join(", "))
         }
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
-            format!("fits nothing that is allowed there: {}", value())
+            format!("does not match any allowed form: {}", value())
         }
         _ => shorten(&error.to_string(), 2 * SHOWN),
     };

@@ -1,4 +1,4 @@
-//! A server on pipes as a target. Transcripts are written as HTTP; what goes around a message is left out.
+//! A server on stdio as a target. Transcripts are written as HTTP; what goes around a message is left out.
 
 mod process;
 
@@ -69,7 +69,7 @@ impl Pipe {
         let message: Option<Value> = match head.method {
             Method::POST => Some(serde_json::from_slice(&body).map_err(|error| {
                 refuse(format!(
-                    "a line must be one JSON value, and the request is not JSON: {error}"
+                    "on stdio each message is one line of JSON, and the request is not JSON: {error}"
                 ))
             })?),
             Method::GET => None,
@@ -82,13 +82,13 @@ impl Pipe {
             }
         };
         let listens = message.is_none();
-        let (replies, mut said) = mpsc::channel(MAX_WAITING);
+        let (replies, mut messages) = mpsc::channel(MAX_WAITING);
         let ended = |_| refuse("its task has ended".to_owned());
         self.0.send(Ask { message, replies, ends: false }).await.map_err(ended)?;
         if listens {
-            return Ok(streamed(None, said));
+            return Ok(streamed(None, messages));
         }
-        let Some(first) = said.recv().await.transpose()? else {
+        let Some(first) = messages.recv().await.transpose()? else {
             let mut response = Response::new(nothing());
             *response.status_mut() = StatusCode::ACCEPTED;
             return Ok(response);
@@ -96,7 +96,7 @@ impl Pipe {
         let is_answer = serde_json::from_str::<Value>(&first)
             .is_ok_and(|message| message.get("method").is_none());
         if !is_answer {
-            return Ok(streamed(Some(first), said));
+            return Ok(streamed(Some(first), messages));
         }
         let body = Full::from(first).map_err(|never| match never {});
         Ok(of_type("application/json", body.boxed_unsync()))
@@ -106,10 +106,11 @@ impl Pipe {
 /// An event stream of `first` and the messages after it.
 fn streamed(
     first: Option<String>,
-    said: mpsc::Receiver<Result<String, TargetError>>,
+    messages: mpsc::Receiver<Result<String, TargetError>>,
 ) -> Response<Body> {
-    let rest =
-        stream::unfold(said, |mut said| async { said.recv().await.map(|next| (next, said)) });
+    let rest = stream::unfold(messages, |mut messages| async {
+        messages.recv().await.map(|next| (next, messages))
+    });
     let frames = stream::iter(first.map(Ok)).chain(rest).map(|message| {
         let event = |message| Frame::data(Bytes::from(format!("data: {message}\n\n")));
         message.map(event).map_err(Into::into)

@@ -47,7 +47,9 @@ impl Remote {
         let authority =
             uri.authority().cloned().ok_or_else(|| refuse("it has no host".to_owned()))?;
         if authority.as_str().contains('@') {
-            return Err(refuse("it holds a user name; send a header instead".to_owned()));
+            return Err(refuse(
+                "it contains a user name; send an Authorization header instead".to_owned(),
+            ));
         }
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
@@ -56,13 +58,14 @@ impl Remote {
         let client = if scheme == Scheme::HTTPS {
             connector.enforce_http(false);
             // The certificates that the system trusts, or those of SSL_CERT_FILE.
-            let trusting = HttpsConnectorBuilder::new()
-                .with_native_roots()
-                .map_err(|error| refuse(format!("no certificate can be checked: {error}")))?;
+            let trusting = HttpsConnectorBuilder::new().with_native_roots().map_err(|error| {
+                refuse(format!("the trusted certificates of the system cannot be read: {error}"))
+            })?;
             let trusting = trusting.https_only();
-            Connections::Tls(builder.build(match http2 {
-                true => trusting.enable_http2().wrap_connector(connector),
-                false => trusting.enable_http1().wrap_connector(connector),
+            Connections::Tls(builder.build(if http2 {
+                trusting.enable_http2().wrap_connector(connector)
+            } else {
+                trusting.enable_http1().wrap_connector(connector)
             }))
         } else {
             Connections::Plain(builder.build(connector))

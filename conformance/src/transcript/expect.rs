@@ -86,7 +86,7 @@ impl Expect {
             if let Some(pattern) = fields.parse(name, Pattern::parse)? {
                 if !matches!(expect.body, BodyExpectation::Any) {
                     return Err(
-                        Problem::new("the body can be expected in one way only").within(name)
+                        Problem::new("only one expectation for the body is allowed").within(name)
                     );
                 }
                 expect.body = kind(pattern);
@@ -135,7 +135,7 @@ fn status_pattern(status: u16) -> Option<Pattern> {
 
 fn headers(source: &Value) -> Result<Vec<(HeaderName, Pattern)>, Problem> {
     let Value::Object(members) = source else {
-        return Err(Problem::new("an object from header name to pattern is expected"));
+        return Err(Problem::new("expected an object of header names and patterns"));
     };
     members
         .iter()

@@ -14,7 +14,7 @@ impl Fields {
     pub(super) fn of(value: &Value) -> Result<Self, Problem> {
         match value {
             Value::Object(members) => Ok(Self { rest: members.clone(), asked: Vec::new() }),
-            other => Err(Problem::new(format!("an object is expected here, not {other}"))),
+            other => Err(Problem::new(format!("expected an object, found {other}"))),
         }
     }
 
@@ -39,7 +39,7 @@ impl Fields {
             None => Ok(None),
             Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
             Some(other) => {
-                Err(Problem::new(format!("a non-empty string is expected, not {other}"))
+                Err(Problem::new(format!("expected a non-empty string, found {other}"))
                     .within(name))
             }
         }
@@ -52,7 +52,7 @@ impl Fields {
     /// One string or an array of strings.
     pub(super) fn strings(&mut self, name: &'static str) -> Result<Option<Vec<String>>, Problem> {
         let refuse = |other: &Value| {
-            Problem::new(format!("an array of strings is expected, not {other}")).within(name)
+            Problem::new(format!("expected an array of strings, found {other}")).within(name)
         };
         match self.optional(name) {
             None => Ok(None),
@@ -77,14 +77,24 @@ impl Fields {
             .transpose()
     }
 
+    /// The same for a member that must be there.
+    pub(super) fn parse_required<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&Value) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        self.parse(name, parse)?.ok_or_else(|| Problem::new("is missing").within(name))
+    }
+
     /// Refuses members that were not read.
     pub(super) fn finish(self) -> Result<(), Problem> {
         match self.rest.keys().next() {
             None => Ok(()),
-            Some(name) => {
-                Err(Problem::new(format!("is not known here; there are {}", self.asked.join(", ")))
-                    .within(name))
-            }
+            Some(name) => Err(Problem::new(format!(
+                "is not allowed here; the allowed members are {}",
+                self.asked.join(", ")
+            ))
+            .within(name)),
         }
     }
 }

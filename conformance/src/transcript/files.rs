@@ -35,7 +35,7 @@ pub(super) fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Transcri
     if found.is_empty() {
         return Err(TranscriptError::file(
             path.display().to_string(),
-            "there is no *.jsonl file in this directory",
+            "the directory contains no *.jsonl file",
         ));
     }
     found.sort();

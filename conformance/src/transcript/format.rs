@@ -184,7 +184,7 @@ pub(crate) struct Expect {
 }
 
 /// Opens an event stream, by an HTTP request or for what answers no request.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct Stream {
     pub(crate) stream: String,
     #[serde(skip_serializing_if = "Option::is_none")]

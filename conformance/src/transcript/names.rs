@@ -138,29 +138,26 @@ impl DefinedNames {
         });
         match missing {
             None => Ok(()),
-            Some(name) => {
-                Err(Problem::new(format!("`{name}` is used before anything captures it")))
-            }
+            Some(name) => Err(Problem::new(format!(
+                "the variable `{name}` is used, but no earlier step captures it"
+            ))),
         }
     }
 
     fn client(&self, name: &str) -> Result<(), Problem> {
-        match self.clients.contains(name) {
-            true => Ok(()),
-            false => {
-                Err(Problem::new(format!("no earlier step opens the client `{name}`"))
-                    .within("client"))
-            }
+        if self.clients.contains(name) {
+            Ok(())
+        } else {
+            Err(Problem::new(format!("no earlier step opens the client `{name}`")).within("client"))
         }
     }
 
     fn stream(&self, name: &str) -> Result<(), Problem> {
-        match self.streams.contains(name) {
-            true => Ok(()),
-            false => Err(Problem::new(format!(
-                "no earlier step opens the stream `{name}`, or it is closed already"
-            ))),
+        if self.streams.contains(name) {
+            return Ok(());
         }
+        let text = format!("no earlier step opens the stream `{name}`, or it was closed");
+        Err(Problem::new(text))
     }
 
     /// Adds what a branch introduced, which no other branch may have introduced too.
@@ -180,8 +177,9 @@ impl DefinedNames {
 }
 
 fn introduce(names: &mut BTreeSet<String>, name: &str, kind: &str) -> Result<(), Problem> {
-    match names.insert(name.to_owned()) {
-        true => Ok(()),
-        false => Err(Problem::new(format!("the {kind} `{name}` is introduced a second time"))),
+    if names.insert(name.to_owned()) {
+        Ok(())
+    } else {
+        Err(Problem::new(format!("the {kind} `{name}` is defined a second time")))
     }
 }

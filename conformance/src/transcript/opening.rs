@@ -36,7 +36,7 @@ impl Opening {
     pub(super) fn parse(fields: &mut Fields) -> Result<Self, Problem> {
         let answers = fields.parse("answers", |source| {
             let Value::Array(items) = source else {
-                return Err(Problem::new("an array of answers is expected"));
+                return Err(Problem::new("expected an array of answers"));
             };
             let parsed = items.iter().enumerate().map(|(index, item)| {
                 Scripted::parse(item).map_err(|problem| problem.within_element(index))
@@ -59,7 +59,7 @@ impl Scripted {
         let params = fields.parse("params", Pattern::parse)?;
         if params.as_ref().is_some_and(|params| !params.captures().is_empty()) {
             let text =
-                "`$capture` has no meaning here: a question is compared with several answers";
+                "`$capture` cannot be used here: one question is compared with several answers";
             return Err(Problem::new(text).within("params"));
         }
         let (member, value) = match (
@@ -73,7 +73,7 @@ impl Scripted {
         let optional = match fields.optional("optional") {
             None | Some(Value::Bool(false)) => false,
             Some(Value::Bool(true)) => true,
-            Some(_) => return Err(Problem::new("true or false is expected").within("optional")),
+            Some(_) => return Err(Problem::new("expected true or false").within("optional")),
         };
         fields.finish()?;
         Ok(Self { method, params, member, value, optional })
@@ -83,6 +83,6 @@ impl Scripted {
 fn object(source: &Value) -> Result<Value, Problem> {
     match source {
         Value::Object(_) => Ok(source.clone()),
-        _ => Err(Problem::new("an object is expected")),
+        _ => Err(Problem::new("expected an object")),
     }
 }

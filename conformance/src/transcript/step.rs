@@ -109,7 +109,10 @@ impl Step {
         let era = era.map_err(|problem: Problem| problem.within("era"))?;
         let note = fields.optional_string("note")?;
         let Some(verb) = VERBS.into_iter().find(|verb| fields.has(verb)) else {
-            return Err(Problem::new(format!("a step has one of {}", VERBS.join(", "))));
+            return Err(Problem::new(format!(
+                "this is not a step: a step has one of the members {}",
+                VERBS.join(", ")
+            )));
         };
         let steps = |source: &Value| steps(line, source, depth + 1);
         let action = match verb {
@@ -124,9 +127,7 @@ impl Step {
                 expect: fields.parse("expect", |source| Expect::parse(source, Of::Head))?,
             },
             "http" => Action::Http {
-                send: fields.required("http").and_then(|send| {
-                    Send::parse(&send).map_err(|problem| problem.within("http"))
-                })?,
+                send: fields.parse_required("http", Send::parse)?,
                 expect: expect(&mut fields, Of::Http)?,
             },
             "mcp" => rpc(&mut fields)?,
@@ -137,18 +138,14 @@ impl Step {
                 streams: fields
                     .strings("silent")?
                     .filter(|streams| !streams.is_empty())
-                    .ok_or_else(|| Problem::new("names no stream").within("silent"))?,
-                steps: fields
-                    .parse("while", steps)?
-                    .ok_or_else(|| Problem::new("is missing").within("while"))?,
+                    .ok_or_else(|| Problem::new("lists no stream").within("silent"))?,
+                steps: fields.parse_required("while", steps)?,
             },
             "end" => Action::End { stream: fields.string("end")? },
             "close" => Action::Close { stream: fields.string("close")? },
             "check" => Action::Check {
                 name: fields.string("check")?,
-                pattern: fields
-                    .parse("is", Pattern::parse)?
-                    .ok_or_else(|| Problem::new("is missing").within("is"))?,
+                pattern: fields.parse_required("is", Pattern::parse)?,
             },
             _ => Action::Parallel(
                 fields.parse("parallel", |source| each(source, steps))?.unwrap_or_default(),
@@ -186,8 +183,7 @@ impl Send {
                 Problem::new(format!("{method:?} is not an HTTP method")).within("method")
             })?,
             path: fields
-                .parse("path", |path| Text::parse(path.as_str().unwrap_or_default()))?
-                .ok_or_else(|| Problem::new("is missing").within("path"))?,
+                .parse_required("path", |path| Text::parse(path.as_str().unwrap_or_default()))?,
             headers: fields.parse("headers", headers)?.unwrap_or_default(),
             body: match (fields.parse("json", Template::parse)?, fields.optional_string("text")?) {
                 (None, None) => SendBody::Empty,
@@ -216,7 +212,7 @@ fn rpc(fields: &mut Fields) -> Result<Action, Problem> {
         (None, Some(method)) => (RpcKind::Notification, method),
         _ => {
             return Err(Problem::new(
-                "is either a `method` (a request) or a `notify` (a notification)",
+                "needs either `method` (for a request) or `notify` (for a notification)",
             )
             .within("mcp"));
         }
@@ -242,7 +238,7 @@ fn stream_source(fields: &mut Fields) -> Result<StreamSource, Problem> {
             ignore: ignore.unwrap_or_default(),
         }),
         _ => Err(Problem::new(
-            "a stream is opened by `http`, or by `listen`, a `client` and what to `ignore`",
+            "a stream needs either `http` or `listen`; `client` and `ignore` are only for `listen`",
         )
         .within("stream")),
     }
@@ -256,14 +252,12 @@ fn wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
         (Some(wanted), None, None) | (None, Some(wanted), None) | (None, None, Some(wanted)) => {
             Ok(wanted)
         }
-        _ => Err(Problem::new("waits for one of `event`, `message`, `comment`").within("await")),
+        _ => Err(Problem::new("needs one of `event`, `message` and `comment`").within("await")),
     }
 }
 
 fn expect(fields: &mut Fields, of: Of) -> Result<Expect, Problem> {
-    fields
-        .parse("expect", |source| Expect::parse(source, of))?
-        .ok_or_else(|| Problem::new("is missing").within("expect"))
+    fields.parse_required("expect", |source| Expect::parse(source, of))
 }
 
 fn steps(line: usize, source: &Value, depth: usize) -> Result<Vec<Step>, Problem> {
@@ -283,13 +277,13 @@ fn each<T>(
             .enumerate()
             .map(|(index, item)| parse(item).map_err(|problem| problem.within_element(index)))
             .collect(),
-        _ => Err(Problem::new("an array with at least one element is expected")),
+        _ => Err(Problem::new("expected an array with at least one element")),
     }
 }
 
 fn headers(source: &Value) -> Result<Vec<(HeaderName, Text)>, Problem> {
     let Value::Object(members) = source else {
-        return Err(Problem::new("an object from header name to string is expected"));
+        return Err(Problem::new("expected an object of header names and strings"));
     };
     members
         .iter()
@@ -297,7 +291,7 @@ fn headers(source: &Value) -> Result<Vec<(HeaderName, Text)>, Problem> {
             let header = HeaderName::try_from(name)
                 .map_err(|error| Problem::new(error.to_string()).within(name))?;
             let value =
-                value.as_str().ok_or_else(|| Problem::new("a string is expected").within(name))?;
+                value.as_str().ok_or_else(|| Problem::new("expected a string").within(name))?;
             Ok((header, Text::parse(value).map_err(|problem| problem.within(name))?))
         })
         .collect()

@@ -114,9 +114,10 @@ async fn breaks(check: Check, rule: &'static str, revision: Revision) -> String 
         check = check.skip([LARGE.to_owned()]);
     }
     let report = check.run(|_| {}).await.unwrap();
-    match found(&report) == BTreeSet::from([rule]) {
-        true => String::new(),
-        false => format!("{rule}:\n{}\n", text(&report)),
+    if found(&report) == BTreeSet::from([rule]) {
+        String::new()
+    } else {
+        format!("{rule}:\n{}\n", text(&report))
     }
 }
 

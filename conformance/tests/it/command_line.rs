@@ -81,7 +81,10 @@ async fn what_cannot_be_used_is_reported_with_code_2() {
 async fn help_lists_the_exit_codes() {
     let (code, out, _) = run(&["--help"]).await;
     assert_eq!(code, 0);
-    assert!(out.contains("Exit code: 0 all holds, 1 something differs, 2 wrong usage"), "{out}");
+    assert!(
+        out.contains("Exit codes: 0 no problem, 1 a problem was found, 2 wrong arguments"),
+        "{out}"
+    );
 }
 
 #[tokio::test]
@@ -150,7 +153,7 @@ async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
     assert_eq!(replay(&["--write-baseline", file]).await.0, 0);
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 0, "{out}");
-    assert!(out.ends_with("known: wrong (modern) fails as the baseline says\n"), "{out}");
+    assert!(out.ends_with("known: wrong (modern) fails, as listed in the baseline\n"), "{out}");
     write(folder.path(), "wrong", "\"/x\"");
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 1, "{out}");

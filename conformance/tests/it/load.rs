@@ -192,7 +192,7 @@ async fn the_command_line_reports_and_exits_like_the_others() {
         assert!(out.contains(says), "{says}\n{out}");
     }
     for (more, says) in [
-        (&["--method", "notifications/initialized"][..], "no answer that could be measured"),
+        (&["--method", "notifications/initialized"][..], "no answer to measure"),
         (&["--method", "tools/list=[]"], "not a JSON object"),
         (&["--tool", "look={"], "not JSON"),
         (&["--rate", "0"], "0.01 to 1000000"),

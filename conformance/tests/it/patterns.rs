@@ -126,7 +126,7 @@ fn variables_in_text_are_literal_even_in_regular_expressions() {
     assert_eq!(text.compare(Some(&json!("${id} is a.b")), &mut vars), []);
     let unbound =
         Pattern::parse(&json!("${nothing}")).unwrap().compare(Some(&json!("")), &mut vars);
-    assert_eq!(unbound[0].reason.as_deref(), Some("nothing was captured as `nothing`"));
+    assert_eq!(unbound[0].reason.as_deref(), Some("no value was captured as `nothing`"));
 }
 
 #[test]
@@ -145,13 +145,13 @@ fn differences_are_reported_by_their_paths() {
 fn broken_patterns_are_reported_with_the_member_at_fault() {
     for (pattern, member, says) in [
         (json!({"a": [{"$sth": 1}]}), "a[0].$sth", "unknown matcher"),
-        (json!({"$type": "text"}), "$type", "takes one of"),
+        (json!({"$type": "text"}), "$type", "must be one of"),
         (json!({"$match": "("}), "$match", "unclosed group"),
-        (json!({"$any": false}), "$any", "takes true"),
+        (json!({"$any": false}), "$any", "must be true"),
         (json!({"$length": -1}), "$length", "whole number"),
         (json!({"$contains": 1}), "$contains", "a string, an array or an object"),
-        (json!({"$any": true, "b": 1}), "$any", "a matcher stands alone"),
-        (json!({"$not": {"$capture": "x"}}), "$not", "no meaning inside"),
+        (json!({"$any": true, "b": 1}), "$any", "a matcher must be the only member"),
+        (json!({"$not": {"$capture": "x"}}), "$not", "cannot be used inside"),
         (json!({"a": "${x"}), "a", "without `}`"),
     ] {
         let problem = Pattern::parse(&pattern).unwrap_err();

@@ -138,7 +138,7 @@ async fn no_secret_is_written() {
     let mut told = String::new();
     stderr.read_to_string(&mut told).await.unwrap();
     assert_eq!(child.wait().await.unwrap().code(), Some(0));
-    assert!(told.contains("/result/apiKey: a secret"), "{told}");
+    assert!(told.contains("/result/apiKey: not compared exactly (a secret)"), "{told}");
     let text = written(folder.path());
     for secret in ["hunter", "eyJhbGci", "sk-abc", "k-1234"] {
         assert!(!text.contains(secret) && !told.contains(secret), "{secret}: {text}");
@@ -223,9 +223,8 @@ fn breaking(_: &str, body: &Value) -> Response<Body> {
     match body["method"].as_str() {
         Some("tools/call") => events(&["id: e-1\nretry: 1\ndata:\n\n"], false),
         None => events(
-            &[
-                "id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"ok\":true}}\n\n",
-            ],
+            &["id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\
+                 \"result\":{\"content\":[],\"ok\":true}}\n\n"],
             false,
         ),
         _ => echo("", body),

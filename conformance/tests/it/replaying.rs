@@ -77,7 +77,7 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
     for (arguments, says) in [
         (["--header", "no colon"], "--header has no colon"),
         (["--header", "a b: c"], "cannot be sent as a header"),
-        (["--token-env", "NO_SUCH_VARIABLE"], "no environment variable NO_SUCH_VARIABLE"),
+        (["--token-env", "NO_SUCH_VARIABLE"], "the environment variable NO_SUCH_VARIABLE"),
     ] {
         let (code, _, err) =
             run(&[&["replay", "--url", &url, path], &arguments[..]].concat()).await;
@@ -161,11 +161,10 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
         Some("tools/call") if body["params"]["_meta"].is_object() => {
             let done = body["params"]["inputResponses"]["who"]["content"]["name"] == "Ada"
                 && body["params"]["requestState"] == "s";
-            let result = match done {
-                true => json!({"resultType": "complete", "content": [], "ok": true}),
-                false => {
-                    json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
-                }
+            let result = if done {
+                json!({"resultType": "complete", "content": [], "ok": true})
+            } else {
+                json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
             };
             answer(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}))
         }
@@ -198,14 +197,14 @@ async fn questions_are_answered_in_both_eras() {
         fails(
             replay(&target, era, &format!("{other}\n{call}")).await,
             3,
-            "no answer is scripted for: elicitation/create {\\\"message\\\":\\\"Who?\\\"}",
+            "the transcript has no answer: elicitation/create {\\\"message\\\":\\\"Who?\\\"}",
         );
         let (target, _) = server(curious);
         let ping = r#"{"mcp":{"method":"ping"},"expect":{"result":{}}}"#;
         fails(
             replay(&target, era, &format!("{open}\n{ping}")).await,
             2,
-            "did not ask elicitation/create",
+            "did not send elicitation/create",
         );
     }
 }
@@ -234,7 +233,7 @@ async fn a_replay_goes_on_and_says_what_it_could_not_run() {
     assert!(report.contains("/json/path: expected \"/x\", found \"/a\""), "{report}");
     assert!(report.contains("at t.jsonl:4: GET /b"), "{report}");
     assert!(report.contains("expected a string in which /^/c/ is found, found \"/b\""), "{report}");
-    assert!(report.contains("1 step was not run: it needs what failed"), "{report}");
+    assert!(report.contains("1 step was not run: it depends on a failed step"), "{report}");
     assert!(
         !report.contains('$') || report.contains("${u}"),
         "no matcher is shown as it is written: {report}"

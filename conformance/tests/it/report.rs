@@ -64,7 +64,7 @@ async fn a_line_for_each_replay() {
         "PASS   0.0ns legacy one about one\n\
          PASS   0.0ns modern one about one\n\
          PASS   0.0ns modern two about two\n\
-         SKIP three (needs the fixture broken-store)\n\
+         SKIP three (needs a server prepared as broken-store; see --fixture)\n\
          passed: 3 passed, 0 failed, 1 skipped\n"
     );
     assert_eq!(summary, Summary { passed: 3, failed: 0, skipped: 1, unreachable: false });
@@ -105,8 +105,8 @@ async fn a_failure_says_where_and_what_differs() {
         text,
         "FAIL   0.0ns legacy one about one\n\
          \x20    at one.jsonl:2: GET /\n\
-         \x20    which shows: the answer\n\
-         \x20    it is not what the transcript expects\n\
+         \x20    note: the answer\n\
+         \x20    the answer differs from the transcript\n\
          \x20    /json/a/1: expected 3, found 2\n\
          \x20    /json/text:\n\
          \x20      @@ -1,3 +1,3 @@\n\

@@ -27,17 +27,17 @@ async fn events_are_awaited_in_order_and_not_for_ever() {
     fails(
         replay(&target, Era::Legacy, &[STREAM, first, comment].join("\n")).await,
         4,
-        "a comment ought to come",
+        "expected a comment",
     );
     fails(
         replay(&target, Era::Legacy, &[STREAM, first, second, first].join("\n")).await,
         5,
-        "nothing came within 200ms",
+        "nothing arrived within 200ms",
     );
     fails(
         replay(&target, Era::Legacy, &[STREAM, first, r#"{"end":"s"}"#].join("\n")).await,
         4,
-        "ought to end",
+        "must end",
     );
 }
 
@@ -55,7 +55,7 @@ async fn the_end_of_a_stream_is_seen() {
     fails(
         replay(&target, Era::Modern, &[STREAM, one, silent].join("\n")).await,
         4,
-        "it ought to stay open",
+        "must stay open",
     );
 }
 
@@ -73,11 +73,7 @@ async fn silence_is_broken_by_events_but_not_by_comments_or_events_without_data(
     let (quiet, _) = server(|_, _| events(&[": keep-alive\n\n", "id: 1\ndata: \n\n"], true));
     replay(&quiet, Era::Modern, &[STREAM, silent].join("\n")).await.unwrap();
     let (loud, _) = server(|_, _| events(&["data: 1\n\n"], true));
-    fails(
-        replay(&loud, Era::Modern, &[STREAM, silent].join("\n")).await,
-        3,
-        "it ought to be silent",
-    );
+    fails(replay(&loud, Era::Modern, &[STREAM, silent].join("\n")).await, 3, "must be silent");
 }
 
 #[tokio::test]
@@ -90,7 +86,7 @@ async fn what_others_cause_may_be_ignored_and_nothing_else() {
     let ignored = [open, &listen("a"), silent].join("\n");
     replay(&target, Era::Modern, &ignored).await.unwrap();
     let other = [open, &listen("b"), silent].join("\n");
-    fails(replay(&target, Era::Modern, &other).await, 4, "it ought to be silent");
+    fails(replay(&target, Era::Modern, &other).await, 4, "must be silent");
     let (ends, _) =
         server(|_, _| events(&["data: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n"], false));
     let end = [open, &listen("a"), r#"{"end":"s"}"#].join("\n");

@@ -39,15 +39,15 @@ fn a_header_is_read() {
 fn a_broken_header_is_reported() {
     for (header, says) in [
         ("", "t.jsonl: the transcript is empty"),
-        ("[]", "t.jsonl:1: an object is expected"),
+        ("[]", "t.jsonl:1: expected an object"),
         ("{", "t.jsonl:1: not JSON"),
         (r#"{"name":"t"}"#, "t.jsonl:1: transcript: is missing"),
-        (r#"{"transcript":2,"name":"t"}"#, "t.jsonl:1: transcript: version 2 is not known"),
+        (r#"{"transcript":2,"name":"t"}"#, "t.jsonl:1: transcript: version 2 is not supported"),
         (r#"{"transcript":1}"#, "t.jsonl:1: name: is missing"),
         (r#"{"transcript":1,"name":"t","eras":["old"]}"#, "t.jsonl:1: eras: \"old\" is not an era"),
         (
             r#"{"transcript":1,"name":"t","titel":"x"}"#,
-            "t.jsonl:1: titel: is not known here; there are transcript",
+            "t.jsonl:1: titel: is not allowed here; the allowed members are transcript",
         ),
         (r#"{"transcript":1,"name":"t"}"#, "t.jsonl: the transcript has no steps"),
     ] {
@@ -58,7 +58,7 @@ fn a_broken_header_is_reported() {
 
 #[test]
 fn a_broken_step_is_reported_with_line_and_member() {
-    refuses("{\"open\":\"a\"}\n\n{\"opne\":\"b\"}", 4, "", "a step has one of open");
+    refuses("{\"open\":\"a\"}\n\n{\"opne\":\"b\"}", 4, "", "a step has one of the members open");
     refuses(r#"{"open":"a","era":"now"}"#, 2, "era", "not an era");
     refuses(r#"{"http":{"method":"GET","path":"/"}}"#, 2, "expect", "is missing");
     refuses(
@@ -78,7 +78,7 @@ fn a_broken_step_is_reported_with_line_and_member() {
         r#"{"http":{"method":"GET","path":"/","haeders":{}},"expect":{"status":200}}"#,
         2,
         "http.haeders",
-        "there are method, path, headers",
+        "the allowed members are method, path, headers",
     );
     refuses(
         r#"{"http":{"method":"GET","path":"/"},"expect":{"status":200,"json":{"a":{"$nope":1}}}}"#,
@@ -90,7 +90,7 @@ fn a_broken_step_is_reported_with_line_and_member() {
         r#"{"http":{"method":"GET","path":"/"},"expect":{"status":200,"json":1,"text":"1"}}"#,
         2,
         "expect.text",
-        "one way only",
+        "only one expectation",
     );
     refuses(
         "{\"open\":\"main\"}\n{\"mcp\":{\"method\":\"ping\"},\"expect\":{}}",
@@ -98,9 +98,9 @@ fn a_broken_step_is_reported_with_line_and_member() {
         "expect",
         "either `result` or `error`",
     );
-    refuses("{\"open\":\"main\"}\n{\"mcp\":{},\"expect\":{}}", 3, "mcp", "either a `method`");
+    refuses("{\"open\":\"main\"}\n{\"mcp\":{},\"expect\":{}}", 3, "mcp", "either `method`");
     refuses(r#"{"parallel":[]}"#, 2, "parallel", "at least one element");
-    refuses(r#"{"silent":[],"while":[{"open":"a"}]}"#, 2, "silent", "names no stream");
+    refuses(r#"{"silent":[],"while":[{"open":"a"}]}"#, 2, "silent", "lists no stream");
     refuses(
         r#"{"parallel":[[{"open":"a"},{"opne":"b"}]]}"#,
         2,
@@ -118,27 +118,17 @@ fn names_are_checked_before_anything_is_sent() {
         "no earlier step opens the client `main`",
     );
     refuses(r#"{"await":"s","event":{}}"#, 2, "", "no earlier step opens the stream `s`");
-    refuses(
-        "{\"open\":\"a\"}\n{\"open\":\"a\"}",
-        3,
-        "",
-        "the client `a` is introduced a second time",
-    );
+    refuses("{\"open\":\"a\"}\n{\"open\":\"a\"}", 3, "", "the client `a` is defined a second time");
     let get = |path: &str, json: &str| {
         format!(
             r#"{{"http":{{"method":"GET","path":"{path}"}},"expect":{{"status":200,"json":{json}}}}}"#
         )
     };
-    refuses(&get("/${u}", "1"), 2, "", "`u` is used before anything captures it");
+    refuses(&get("/${u}", "1"), 2, "", "`u` is used, but no earlier step captures it");
     let captures = get("/", r#"{"$capture":"u"}"#);
-    refuses(
-        &format!("{captures}\n{captures}"),
-        3,
-        "",
-        "the variable `u` is introduced a second time",
-    );
+    refuses(&format!("{captures}\n{captures}"), 3, "", "the variable `u` is defined a second time");
     let beside = format!(r#"{{"parallel":[[{captures}],[{}]]}}"#, get("/${u}", "1"));
-    refuses(&beside, 2, "", "`u` is used before");
+    refuses(&beside, 2, "", "`u` is used, but");
     let after = format!("{HEADER}\n{captures}\n{}", get("/${u}", r#"{"$var":"u"}"#));
     Transcript::parse("t", &after).unwrap();
 }
@@ -146,7 +136,7 @@ fn names_are_checked_before_anything_is_sent() {
 #[test]
 fn names_are_checked_for_each_era_by_itself() {
     let uses = r#"{"http":{"method":"GET","path":"/","headers":{"mcp-session-id":"${a.session}"}},"expect":{"status":200}}"#;
-    refuses(&format!("{{\"open\":\"a\"}}\n{uses}"), 3, "", "`a.session` is used before");
+    refuses(&format!("{{\"open\":\"a\"}}\n{uses}"), 3, "", "`a.session` is used, but");
     let only = uses.replacen('{', r#"{"era":"legacy","#, 1);
     Transcript::parse("t", &format!("{HEADER}\n{{\"open\":\"a\"}}\n{only}")).unwrap();
 }

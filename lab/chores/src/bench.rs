@@ -11,6 +11,7 @@ mod compare;
 mod connection;
 mod contestant;
 mod count;
+mod era;
 mod exchange;
 mod figure;
 mod load;

@@ -16,6 +16,7 @@ mod database;
 mod fault;
 mod network;
 mod reader;
+mod request;
 mod server;
 mod streams;
 mod verdict;
@@ -28,8 +29,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use fastrand::Rng;
 
-use self::client::Dialect;
 use self::fault::{Engine, Fault, System, can};
+use self::request::Dialect;
 use self::world::World;
 use xtask::postgres::Postgres;
 use xtask::{Result, programs, say};
@@ -83,13 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     }
     let binary = match &arguments.server {
         Some(binary) => binary.clone(),
-        None => {
-            match arguments.engine {
-                Engine::Postgres => programs::build_judged()?,
-                Engine::Nats => programs::build_judged_with("nats")?,
-            }
-            programs::judged("universe-server")
-        }
+        None => built(arguments.engine)?,
     };
     let seed = arguments.seed.unwrap_or_else(|| Rng::new().u64(..));
     say(&format!("seed {seed}, {} minutes", arguments.minutes))?;
@@ -116,6 +111,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         let time = world.stop(PATIENCE);
         verdict::judge(&world, &played, time)
     })
+}
+
+/// The server that is loaded, with the feature for its store.
+fn built(engine: Engine) -> Result<PathBuf> {
+    if engine == Engine::Nats {
+        let [line, ..] = programs::SHIPPED;
+        let mut build = programs::cargo_line(line);
+        if !build.args(["--features", "nats", "--release", "--quiet"]).status()?.success() {
+            return Err("the server does not build".into());
+        }
+        return Ok(programs::judged("universe-server"));
+    }
+    programs::given_or_judged(None, "universe-server")
 }
 
 /// The injections of one fault.
@@ -179,7 +187,7 @@ fn missing(engine: Engine) -> Option<String> {
             "PostgreSQL is not installed (Debian: apt-get install postgresql)"
         }
         Engine::Nats if streams::program().is_none() => {
-            "nats-server is not installed (2.12 or newer; the tests of universe-store unpack one with CI=true)"
+            "nats-server is not installed (2.12 or newer; the tests of contrib/universe-nats unpack one with CI=true)"
         }
         _ => return network::missing(),
     };

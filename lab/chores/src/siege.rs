@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             return victim::run(Target::new(orders, VICTIM), time);
         }
         Some(Role::Attacker(orders)) => {
-            return attacker::run(orders, Target::new(orders, ATTACKER));
+            return attack::run(orders, Target::new(orders, ATTACKER));
         }
         None => {}
     }

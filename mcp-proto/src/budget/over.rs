@@ -37,12 +37,10 @@ impl fmt::Display for Over {
             Kind::DetachedCalls => format!("{max} calls run on without their client"),
             Kind::KeptBytes => format!("events of {max} bytes are kept"),
         };
-        match self.is_share {
-            true => write!(
-                formatter,
-                "{what} for this client, which is its share: wait for some to end"
-            ),
-            false => write!(formatter, "{what} for all clients together: try again later"),
+        if self.is_share {
+            write!(formatter, "{what} for this client, which is its share: wait for some to end")
+        } else {
+            write!(formatter, "{what} for all clients together: try again later")
         }
     }
 }

@@ -185,9 +185,6 @@ impl Visitor<'_> for ReadId {
     }
 
     fn visit_str<E: Error>(self, id: &str) -> Result<RequestId, E> {
-        match id.len() <= MAX_REQUEST_ID_BYTES {
-            true => Ok(id.into()),
-            false => Err(unusual()),
-        }
+        if id.len() <= MAX_REQUEST_ID_BYTES { Ok(id.into()) } else { Err(unusual()) }
     }
 }

@@ -163,13 +163,12 @@ impl<'de> Visitor<'de> for ReadClient<'_> {
             return Err(unusual());
         };
         // Members that few clients send have a separate reader.
-        let mut client = match others.is_empty() {
-            true => Implementation::new(name, version),
-            false => {
-                others.insert("name".to_owned(), name.into());
-                others.insert("version".to_owned(), version.into());
-                serde_json::from_value(others.into()).map_err(A::Error::custom)?
-            }
+        let mut client = if others.is_empty() {
+            Implementation::new(name, version)
+        } else {
+            others.insert("name".to_owned(), name.into());
+            others.insert("version".to_owned(), version.into());
+            serde_json::from_value(others.into()).map_err(A::Error::custom)?
         };
         client.title = title;
         Ok(Some(Arc::new(client)))

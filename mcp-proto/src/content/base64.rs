@@ -55,9 +55,10 @@ impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         let bare = text.trim_end_matches('=');
-        let decoded = match bare.len() == text.len() {
-            true => BASE64_NOPAD.decode(bare.as_bytes()),
-            false => BASE64.decode(text.as_bytes()),
+        let decoded = if bare.len() == text.len() {
+            BASE64_NOPAD.decode(bare.as_bytes())
+        } else {
+            BASE64.decode(text.as_bytes())
         };
         decoded.map(Self).map_err(|problem| {
             de::Error::custom(format!(

@@ -101,10 +101,10 @@ fn is_trace_state(text: &str) -> bool {
 fn is_state_key(key: &str) -> bool {
     let is_name = |name: &str, digit_first: bool, max: usize| {
         let begins = |byte: u8| byte.is_ascii_lowercase() || (digit_first && byte.is_ascii_digit());
-        let goes_on = |byte: u8| {
+        let may_follow = |byte: u8| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-*/".contains(&byte)
         };
-        name.len() <= max && name.bytes().next().is_some_and(begins) && name.bytes().all(goes_on)
+        name.len() <= max && name.bytes().next().is_some_and(begins) && name.bytes().all(may_follow)
     };
     match key.split_once('@') {
         None => is_name(key, false, 256),

@@ -40,11 +40,11 @@ impl Exchange {
             while let Some(step) = self.next().await {
                 match step {
                     Step::Answer(answer) => return self.answered(answer),
-                    Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
+                    Step::Message(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
                         return self.stream(Some(step));
                     }
                     // The client accepts only JSON, or the message is not for clients of this era.
-                    Step::Said(_) | Step::Quiet => {}
+                    Step::Message(_) | Step::Quiet => {}
                 }
             }
             // The answer is the last step, so this is not reached.
@@ -66,8 +66,8 @@ impl Exchange {
         let steps = stream::iter(first).chain(self);
         let events = steps.flat_map(move |step| {
             stream::iter(match step {
-                Step::Said(Outgoing::Notification(said)) => vec![sse::message(&said)],
-                Step::Said(_) => Vec::new(),
+                Step::Message(Outgoing::Notification(message)) => vec![sse::message(&message)],
+                Step::Message(_) => Vec::new(),
                 Step::Quiet => vec![sse::KEEP_ALIVE],
                 Step::Answer(answer) if is_large(&answer) => large_event(answer, &client),
                 Step::Answer(answer) => vec![sse::answer(&answer)],

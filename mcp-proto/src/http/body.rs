@@ -70,11 +70,10 @@ impl ResponseBody {
     /// The answer of a call, with its resources: its share of the bound on calls until the answer is passed to the
     /// connection, and the memory of a large answer until it is written.
     pub(crate) fn answer(answer: Response, held: Holding) -> Result<Self, Over> {
-        let mut body = match is_large(&answer) {
-            false => Self::json(answer),
-            true => {
-                Self { kind: Kind::Parts(in_parts(answer, &held.client())?.into()), held: None }
-            }
+        let mut body = if is_large(&answer) {
+            Self { kind: Kind::Parts(in_parts(answer, &held.client())?.into()), held: None }
+        } else {
+            Self::json(answer)
         };
         body.held = Some(held);
         Ok(body)

@@ -27,7 +27,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// All of them, the preferred one last.
+    /// All of them.
     pub const ALL: [Self; 1] = [Self::Gzip];
 
     /// Its name in headers.
@@ -44,10 +44,8 @@ impl Encoding {
     pub fn accepted(headers: &HeaderMap) -> Option<Self> {
         let any = weight(headers, "*").unwrap_or(0);
         let identity = weight(headers, "identity").unwrap_or(0);
-        let weighed = Self::ALL.map(|it| (weight(headers, it.as_str()).unwrap_or(any), it));
-        // Of several encodings with the same weight, the last one is used.
-        let (weight, encoding) = weighed.into_iter().max_by_key(|(weight, _)| *weight)?;
-        (weight > 0 && weight >= identity).then_some(encoding)
+        let weight = weight(headers, Self::Gzip.as_str()).unwrap_or(any);
+        (weight > 0 && weight >= identity).then_some(Self::Gzip)
     }
 
     /// Whether a JSON text of this many bytes is compressed for clients that accept it.
@@ -73,13 +71,10 @@ impl Encoding {
     }
 
     fn write(self, parts: &[Bytes]) -> io::Result<Vec<u8>> {
-        match self {
-            Self::Gzip => {
-                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-                parts.iter().try_for_each(|part| encoder.write_all(part))?;
-                encoder.finish()
-            }
-        }
+        let Self::Gzip = self;
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        parts.iter().try_for_each(|part| encoder.write_all(part))?;
+        encoder.finish()
     }
 }
 

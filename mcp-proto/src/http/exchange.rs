@@ -5,20 +5,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::Stream;
 use futures_util::future::BoxFuture;
+use futures_util::{Stream, StreamExt as _};
 use tokio::time::Sleep;
 
 use crate::budget::{Client, Held};
 use crate::jsonrpc::Response;
 use crate::outbox::{OutboxReader, Outgoing};
+use crate::running::{CallOutput, RunningCall};
 
 /// A running call, as the stream of its messages. Its answer is the last item.
 pub(crate) struct Exchange {
-    /// `None` once it has answered.
-    call: Option<BoxFuture<'static, Response>>,
-    answer: Option<Response>,
-    outgoing: OutboxReader,
+    call: RunningCall,
     keep_alive: Duration,
     /// Started when the call first has to wait: quick calls never pay for a timer.
     timer: Option<Pin<Box<Sleep>>>,
@@ -45,7 +43,7 @@ impl Holding {
 
 /// The next item of an exchange.
 pub(crate) enum Step {
-    Said(Outgoing),
+    Message(Outgoing),
     Answer(Response),
     /// No message within the keep-alive interval.
     Quiet,
@@ -58,7 +56,7 @@ impl Exchange {
         keep_alive: Duration,
         held: Holding,
     ) -> Self {
-        Self { call: Some(call), answer: None, outgoing, keep_alive, timer: None, held }
+        Self { call: RunningCall::new(call, outgoing), keep_alive, timer: None, held }
     }
 
     /// The client that it is for.
@@ -73,7 +71,7 @@ impl Exchange {
 
     /// Whether the handler still runs.
     pub(crate) fn is_running(&self) -> bool {
-        self.call.is_some()
+        self.call.is_running()
     }
 }
 
@@ -81,27 +79,12 @@ impl Stream for Exchange {
     type Item = Step;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Step>> {
-        if let Some(call) = &mut self.call
-            && let Poll::Ready(answer) = call.as_mut().poll(context)
-        {
-            self.call = None;
-            self.answer = Some(answer);
-        }
-        // After the call, so that its last messages come before its answer.
-        let sent = match self.answer {
-            None => self.outgoing.poll_recv(context),
-            // No more messages are added.
-            Some(_) => self.outgoing.try_recv().map_or(Poll::Pending, Poll::Ready),
-        };
-        if let Poll::Ready(message) = sent {
+        if let Poll::Ready(output) = self.call.poll_next_unpin(context) {
             self.timer = None;
-            return Poll::Ready(Some(Step::Said(message)));
-        }
-        if let Some(answer) = self.answer.take() {
-            return Poll::Ready(Some(Step::Answer(answer)));
-        }
-        if self.call.is_none() {
-            return Poll::Ready(None);
+            return Poll::Ready(output.map(|output| match output {
+                CallOutput::Message(message) => Step::Message(message),
+                CallOutput::Answer(answer) => Step::Answer(answer),
+            }));
         }
         let keep_alive = self.keep_alive;
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(keep_alive)));

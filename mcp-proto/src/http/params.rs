@@ -23,9 +23,9 @@ pub(super) fn match_mirrored(
     arguments: Option<&Value>,
 ) -> Result<(), ErrorObject> {
     for param in mirrored {
-        let said = head::only(headers, &param.header)?;
+        let given = head::only(headers, &param.header)?;
         let value = param.value(arguments);
-        match (said, value.and_then(header_value)) {
+        match (given, value.and_then(header_value)) {
             (None, None) => {}
             (None, Some(expected)) => return Err(head::missing(&param.header, &expected)),
             (Some(_), None) => {
@@ -35,9 +35,9 @@ pub(super) fn match_mirrored(
                     param.place()
                 )));
             }
-            (Some(said), Some(expected)) => {
-                let decoded = head::decode_sentinel(said)?;
-                let read = decoded.as_deref().unwrap_or(said);
+            (Some(given), Some(expected)) => {
+                let decoded = head::decode_sentinel(given)?;
+                let read = decoded.as_deref().unwrap_or(given);
                 let same = match value {
                     Some(Value::Number(number)) => is_same(number, read),
                     _ => read == expected,
@@ -50,7 +50,7 @@ pub(super) fn match_mirrored(
                             param.header
                         )));
                     }
-                    return Err(head::different(&param.header, said, &expected));
+                    return Err(head::different(&param.header, given, &expected));
                 }
             }
         }
@@ -60,12 +60,12 @@ pub(super) fn match_mirrored(
 
 /// Numbers are the same if their values are: `42.0` is 42. No number matches that some readers cannot represent
 /// exactly.
-fn is_same(number: &Number, said: &str) -> bool {
+fn is_same(number: &Number, given: &str) -> bool {
     if !is_safe(number) {
         return false;
     }
     let number = number.as_f64();
-    let (whole, fraction) = said.split_once('.').unwrap_or((said, "0"));
+    let (whole, fraction) = given.split_once('.').unwrap_or((given, "0"));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_digits(whole.strip_prefix('-').unwrap_or(whole)) || !is_digits(fraction) {
         return false;
@@ -75,7 +75,7 @@ fn is_same(number: &Number, said: &str) -> bool {
     {
         return false;
     }
-    said.parse().ok() == number
+    given.parse().ok() == number
 }
 
 fn is_safe(number: &Number) -> bool {

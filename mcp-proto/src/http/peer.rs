@@ -39,10 +39,11 @@ impl Peer {
     pub(super) fn account(&self, budget: &Budget) -> Client {
         let name = || ClientName::of_address(self.0.address);
         let account = self.0.account.get_or_init(|| budget.client(name()));
-        match account.is_of(budget) {
-            true => account.clone(),
+        if account.is_of(budget) {
+            account.clone()
+        } else {
             // Another service behind the same listener.
-            false => budget.client(name()),
+            budget.client(name())
         }
     }
 }

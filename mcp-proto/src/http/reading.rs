@@ -13,7 +13,6 @@ use http_body::Body;
 use tokio::time::{sleep, timeout};
 
 use super::config::HttpConfig;
-use super::deadline::Deadline;
 use super::head;
 use super::rejection::{Refused, Rejection};
 use crate::blocking::{self, NotDone};
@@ -149,7 +148,9 @@ where
         Box::pin(discard(body, headers, config, client)).await;
         return Err(Rejection::BodyTooLarge(config.max_body_bytes));
     }
-    let read = collect(body.as_mut(), announced, config, client).await;
+    let collected = collect(body.as_mut(), announced, config, client);
+    let read = timeout(config.body_timeout, collected).await;
+    let read = read.unwrap_or(Err(Rejection::BodyTimeout));
     if let Err(Rejection::BodyTooLarge(_) | Rejection::Over(_)) = read {
         Box::pin(skip(body, config, client)).await;
     }
@@ -167,14 +168,12 @@ where
     B::Error: Display,
 {
     let max = config.max_body_bytes;
-    let mut deadline = Deadline::new(config.body_timeout);
     let mut held = client.hold(Kind::RequestBytes, announced)?;
     // The common body is one chunk, which is kept without a copy.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     loop {
-        let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));
-        let Some(frame) = frame.await.ok_or(Rejection::BodyTimeout)? else {
+        let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await else {
             break;
         };
         let frame = frame.map_err(|error| {
@@ -212,10 +211,7 @@ fn room(before: usize, needed: usize, announced: usize) -> usize {
         return before;
     }
     let double = needed.max(FIRST_ROOM).max(before * 2);
-    match (needed..=needed.saturating_mul(4)).contains(&announced) {
-        true => announced,
-        false => double,
-    }
+    if (needed..=needed.saturating_mul(4)).contains(&announced) { announced } else { double }
 }
 
 /// Reads and drops the body of a refused request, in bounds: a client that still writes when the connection is closed
@@ -237,14 +233,15 @@ pub(super) async fn discard<B: Body>(
 }
 
 /// Reads the rest of a body, within bounds, when it is the client's turn.
-async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Client) {
-    if body.is_end_stream() {
-        return;
+async fn skip<B: Body>(body: Pin<&mut B>, config: &HttpConfig, client: &Client) {
+    if !body.is_end_stream() {
+        // The rest of what takes longer is not read.
+        drop(timeout(config.body_timeout, skip_frames(body, client)).await);
     }
-    let mut deadline = Deadline::new(config.body_timeout);
-    let Some(_turn) = deadline.run(client.discard()).await else {
-        return;
-    };
+}
+
+async fn skip_frames<B: Body>(mut body: Pin<&mut B>, client: &Client) {
+    let _turn = client.discard().await;
     let mut left = MAX_DISCARDED;
     let mut in_a_row = 0;
     while !body.is_end_stream() {
@@ -252,9 +249,9 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
             in_a_row = 0;
             sleep(SKIP_PAUSE).await;
         }
-        let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));
+        let frame = poll_fn(|context| body.as_mut().poll_frame(context));
         let read = match timeout(SILENCE, frame).await {
-            Ok(Some(Some(Ok(frame)))) => frame.into_data().map_or(0, |data| data.remaining()),
+            Ok(Some(Ok(frame))) => frame.into_data().map_or(0, |data| data.remaining()),
             _ => return,
         };
         match left.checked_sub(read) {

@@ -37,7 +37,7 @@ use table::{Admitted, Table};
 
 pub use callers::{Callers, Undecided};
 pub use handshake::Handshake;
-use handshake::Opening;
+use handshake::{Plain, Shake};
 pub use stall::Socket;
 
 /// The bounds of [`serve`].
@@ -102,7 +102,7 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    serve_by(Opening::Plain, listener, service, config, shutdown).await
+    serve_by(Box::new(Plain), listener, service, config, shutdown).await
 }
 
 /// [`serve`] on the streams that `handshake` returns for connections.
@@ -126,12 +126,11 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let opening = Opening::By(Box::new(handshake));
-    serve_by(opening, listener, service, config, shutdown).await
+    serve_by(Box::new(handshake), listener, service, config, shutdown).await
 }
 
 async fn serve_by<S, B>(
-    opening: Opening,
+    handshake: Box<dyn Shake>,
     listener: TcpListener,
     service: S,
     config: ServeConfig,
@@ -148,7 +147,7 @@ where
 {
     config.callers.judge(&listener)?;
     let (closing, closed) = watch::channel(false);
-    let (config, opening) = (Arc::new(config), Arc::new(opening));
+    let (config, handshake) = (Arc::new(config), Arc::from(handshake));
     let workers = Handle::current().metrics().num_workers();
     let table = Table::new(config.connections, config.proxies.clone(), workers);
     let accept = || accept(&listener, &table);
@@ -156,7 +155,7 @@ where
         connection::run(
             stream,
             admitted,
-            Arc::clone(&opening),
+            Arc::clone(&handshake),
             service.clone(),
             closed.clone(),
             Arc::clone(&config),

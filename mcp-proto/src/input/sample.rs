@@ -211,10 +211,8 @@ impl CreateMessage {
         // Before 2025-11-25 a message is one piece: several pieces become several messages.
         let split = self.messages.iter().any(|message| message.content.len() > 1)
             && version < ProtocolVersion::V2025_11_25;
-        let message = match split {
-            true => serde_json::to_value(self.split()),
-            false => serde_json::to_value(self),
-        };
+        let message =
+            if split { serde_json::to_value(self.split()) } else { serde_json::to_value(self) };
         match message {
             Ok(Value::Object(params)) => params,
             _ => Map::new(),

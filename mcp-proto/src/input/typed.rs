@@ -77,16 +77,18 @@ impl Field {
 
     fn several_of(list: &Map<String, Value>) -> Option<Self> {
         let choices = choices(list.get("items")?.as_object()?)?;
-        Some(match titled(&choices) {
-            true => Self::any_of_titled(choices),
-            false => Self::any_of(choices.into_iter().map(|choice| choice.value)),
+        Some(if titled(&choices) {
+            Self::any_of_titled(choices)
+        } else {
+            Self::any_of(choices.into_iter().map(|choice| choice.value))
         })
     }
 
     fn one_of_titled_or_not(choices: Vec<Choice>) -> Self {
-        match titled(&choices) {
-            true => Self::one_of_titled(choices),
-            false => Self::one_of(choices.into_iter().map(|choice| choice.value)),
+        if titled(&choices) {
+            Self::one_of_titled(choices)
+        } else {
+            Self::one_of(choices.into_iter().map(|choice| choice.value))
         }
     }
 }

@@ -149,10 +149,13 @@ impl Meter {
                 self.left.set(left);
                 Ok(())
             }
-            None => match self.has_grant(bytes) {
-                true => Ok(()),
-                false => Err(E::custom("the message takes too much memory")),
-            },
+            None => {
+                if self.has_grant(bytes) {
+                    Ok(())
+                } else {
+                    Err(E::custom("the message takes too much memory"))
+                }
+            }
         }
     }
 

@@ -64,9 +64,10 @@ impl<'o> Writer<'o> {
 
     /// Writes a number. NaN and infinities, which JSON does not have, become null.
     fn float(&mut self, value: impl zmij::Float, is_finite: bool) {
-        match is_finite {
-            true => self.out.push_str(zmij::Buffer::new().format_finite(value)),
-            false => self.out.push_str("null"),
+        if is_finite {
+            self.out.push_str(zmij::Buffer::new().format_finite(value))
+        } else {
+            self.out.push_str("null")
         }
     }
 
@@ -168,9 +169,10 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        match std::mem::take(&mut self.is_raw) {
-            true => self.out.push_str(value),
-            false => push_string(self.out, value),
+        if std::mem::take(&mut self.is_raw) {
+            self.out.push_str(value)
+        } else {
+            push_string(self.out, value)
         }
         Ok(())
     }
@@ -254,10 +256,7 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<OpenNode<'w, 'o>, Error> {
         self.is_raw = name == RAW;
-        Ok(match self.is_raw {
-            true => self.open("", ""),
-            false => self.open("{", "}"),
-        })
+        Ok(if self.is_raw { self.open("", "") } else { self.open("{", "}") })
     }
 
     fn serialize_struct_variant(

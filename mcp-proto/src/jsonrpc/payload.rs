@@ -150,7 +150,7 @@ impl Payload {
 impl Text {
     fn as_str(&self) -> &str {
         match self {
-            Self::Own { text, from } => text.get(*from..).unwrap_or_default(),
+            Self::Own { text, from } => known_range::text(text, *from..),
             Self::Shared(json) => json,
             Self::Parts(text) => text.whole.get_or_init(|| {
                 let whole = text.parts.concat();

@@ -8,7 +8,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::json::{self, JsonError, Meter};
-use crate::jsonrpc::{ErrorObject, Message, MessageError};
+use crate::jsonrpc::{ErrorObject, Message, MessageError, Request};
+use crate::lifecycle::ModernMeta;
 
 /// Reads at most this many members of an array, as raw text; `None` if there are more.
 struct ReadMembers {
@@ -54,9 +55,16 @@ fn read_member(text: &[u8], meter: &Meter) -> Result<Message, MessageError> {
     Ok(Message::from_slice_within(text, meter)?)
 }
 
-/// −32600 for a message that must not be part of a batch.
-pub(crate) fn not_in_batch(what: &str) -> ErrorObject {
-    ErrorObject::invalid_request(format!("{what} cannot be part of a batch: send it alone"))
+/// Refuses a request that must not be part of a batch: −32600.
+pub(crate) fn check_in_batch(request: &Request) -> Result<(), ErrorObject> {
+    let what = if request.method == "initialize" {
+        "initialize"
+    } else if ModernMeta::is_claimed(&request.params) {
+        "a request of 2026-07-28"
+    } else {
+        return Ok(());
+    };
+    Err(ErrorObject::invalid_request(format!("{what} cannot be part of a batch: send it alone")))
 }
 
 impl<'de> DeserializeSeed<'de> for ReadMembers {

@@ -13,7 +13,6 @@ mod live;
 mod refusal;
 mod remote;
 mod sessions;
-mod signal;
 mod standalone;
 mod streams;
 
@@ -48,10 +47,11 @@ use futures_util::{FutureExt as _, stream};
 use http::Extensions;
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
-use live::{CallGuard, Cancelled, Live};
+use live::{CallGuard, Live};
 use refusal::Refusal;
 use sessions::Sessions;
 use streams::Streams;
+use tokio::sync::oneshot;
 
 /// The state of a service for clients with sessions. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ struct Inner {
 /// The data with which a call of a session is registered.
 struct Entered {
     guard: CallGuard,
-    cancelled: Cancelled,
+    cancelled: oneshot::Receiver<()>,
     call: Held,
 }
 
@@ -287,7 +287,7 @@ impl Legacy {
             SessionCall {
                 cancelled: entered.cancelled,
                 guard: entered.guard,
-                hold: self.0.sessions.hold(&session.id, keep_alive),
+                lease: self.0.sessions.lease(&session.id, keep_alive),
                 detached: Some(self.0.detached.clone()),
                 away: None,
                 takes_events: accepts.events,
@@ -305,10 +305,7 @@ impl Legacy {
     ) -> Resumable {
         let requests = requests.into_iter();
         Resumable {
-            requests: match self.0.streams.is_shared() {
-                true => requests.collect(),
-                false => Vec::new(),
-            },
+            requests: if self.0.streams.is_shared() { requests.collect() } else { Vec::new() },
             streams: Arc::clone(&self.0.streams),
             session: session.id.clone(),
             client,

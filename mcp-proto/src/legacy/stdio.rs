@@ -12,10 +12,9 @@ use crate::call::Called;
 use crate::context::{ClientSide, Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, MessageError, Notification, Request, Response};
-use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
+use crate::legacy::batch::{is_batch, read_batch};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
-use crate::lifecycle::ModernMeta;
 use crate::server::{Listener, Server, SharedNotification};
 use crate::stdio::output::{write_answer, write_answers};
 use crate::version::ProtocolVersion;
@@ -166,7 +165,7 @@ impl Legacy {
         interest.resources = session.subscriptions.clone();
         news.0 = server.changes().listen(interest);
         if news.0.is_none() {
-            tracing::warn!("a connection hears of no changes: every listener's place is taken");
+            tracing::warn!("a connection receives no changes: all permits for listeners are taken");
         }
     }
 
@@ -179,7 +178,7 @@ impl Legacy {
     pub(crate) fn answered(&mut self, response: Response) {
         // The call that asked may have ended meanwhile.
         if !self.asked.take(response) {
-            tracing::debug!("a response to no request that waits was passed over");
+            tracing::debug!("a response was ignored: no request waits for it");
         }
     }
 
@@ -233,15 +232,4 @@ impl News {
         self.0 = None;
         std::future::pending().await
     }
-}
-
-/// Refuses a request that must not be part of a batch.
-pub(crate) fn check_in_batch(request: &Request) -> Result<(), ErrorObject> {
-    if request.method == "initialize" {
-        return Err(not_in_batch("initialize"));
-    }
-    if ModernMeta::is_claimed(&request.params) {
-        return Err(not_in_batch("a request of 2026-07-28"));
-    }
-    Ok(())
 }

@@ -251,10 +251,7 @@ pub(crate) fn ended(
     relate(result.meta.get_or_insert_default(), &entry.id);
     let failed = result.is_error;
     let result = server.tool_result(&result, entry.version)?;
-    Ok(match failed {
-        true => Stage::ToolFailed(result),
-        false => Stage::Completed(result),
-    })
+    Ok(if failed { Stage::ToolFailed(result) } else { Stage::Completed(result) })
 }
 
 /// Whether the client's revision has the experimental tasks.

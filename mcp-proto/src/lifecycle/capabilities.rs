@@ -16,10 +16,7 @@ impl ClientCapabilities {
     /// The checked members. All empty ones share one allocation.
     pub(crate) fn shared(members: Map<String, Value>) -> Arc<Self> {
         static NONE: LazyLock<Arc<ClientCapabilities>> = LazyLock::new(Arc::default);
-        match members.is_empty() {
-            true => Arc::clone(&NONE),
-            false => Arc::new(Self(members)),
-        }
+        if members.is_empty() { Arc::clone(&NONE) } else { Arc::new(Self(members)) }
     }
 
     /// The members, unchanged.

@@ -1,8 +1,6 @@
 //! The prompts of a server: looked up, their arguments checked, filled in.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -13,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{GetPromptResult, Prompt, PromptArgument};
 use crate::content;
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 use crate::schema;
@@ -35,72 +34,70 @@ pub(crate) struct PromptRegistry {
     by_name: HashMap<String, usize>,
 }
 
-impl PromptRegistry {
-    /// Adds a prompt whose arguments are the members of a type.
-    pub(crate) fn add_typed<S, A, F, R>(
-        &mut self,
-        mut prompt: Prompt,
-        state: S,
-        handler: F,
-    ) -> Result<(), String>
+/// A prompt with its handler, or what is wrong with its types.
+pub(crate) struct NewPrompt {
+    pub(crate) prompt: Prompt,
+    handler: Result<Handler, String>,
+}
+
+impl NewPrompt {
+    /// A prompt whose arguments are the members of a type.
+    pub(crate) fn typed<S, A, F, R>(mut prompt: Prompt, state: S, handler: F) -> Self
     where
         S: Clone + Send + Sync + 'static,
         A: DeserializeOwned + JsonSchema + Send + 'static,
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let schema = schema::input_schema_of::<A>().map_err(|problem| problem.to_string())?;
-        if schema.get("type").is_none_or(|kind| kind != "object") {
-            return Err("the type of its arguments must be a struct".to_owned());
+        match typed_arguments::<A>(&prompt) {
+            Ok(arguments) => prompt.arguments = arguments,
+            Err(problem) => return Self { prompt, handler: Err(problem) },
         }
-        if !prompt.arguments.is_empty() {
-            return Err(
-                "its arguments are derived from the handler's type: leave out those written by hand, or use raw_prompt"
-                    .to_owned(),
-            );
-        }
-        prompt.arguments = arguments_of(&schema)?;
         let handler = Arc::new(handler);
-        self.add(
-            prompt,
-            Arc::new(move |arguments, context| {
-                let (state, handler) = (state.clone(), handler.clone());
-                Box::pin(async move {
-                    let arguments =
-                        arguments.into_iter().map(|(name, value)| (name, Value::String(value)));
-                    let arguments = serde_json::from_value(Value::Object(arguments.collect()))
-                        .map_err(|problem| {
-                            RequestError::invalid_params(format!("params.arguments: {problem}"))
-                        })?;
-                    handler(state, arguments, context).await
-                })
-            }),
-        )
+        Self::raw(prompt, state, move |state, arguments: Arguments, context| {
+            let handler = Arc::clone(&handler);
+            async move {
+                let arguments =
+                    arguments.into_iter().map(|(name, value)| (name, Value::String(value)));
+                let arguments = serde_json::from_value(Value::Object(arguments.collect()))
+                    .map_err(|problem| {
+                        RequestError::invalid_params(format!("params.arguments: {problem}"))
+                    })?;
+                handler(state, arguments, context).await
+            }
+        })
     }
 
-    /// Adds a prompt whose arguments are listed by hand.
-    pub(crate) fn add_raw<S, F, R>(
-        &mut self,
-        prompt: Prompt,
-        state: S,
-        handler: F,
-    ) -> Result<(), String>
+    /// A prompt whose arguments are listed by hand.
+    pub(crate) fn raw<S, F, R>(prompt: Prompt, state: S, handler: F) -> Self
     where
         S: Clone + Send + Sync + 'static,
         F: Fn(S, Arguments, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let handler = Arc::new(handler);
-        self.add(
-            prompt,
-            Arc::new(move |arguments, context| {
-                let (state, handler) = (state.clone(), handler.clone());
-                Box::pin(async move { handler(state, arguments, context).await })
-            }),
-        )
+        Self { prompt, handler: Ok(Arc::new(with_state(state, handler))) }
     }
+}
 
-    fn add(&mut self, prompt: Prompt, handler: Handler) -> Result<(), String> {
+/// The arguments of a prompt that are the members of a type.
+fn typed_arguments<A: JsonSchema>(prompt: &Prompt) -> Result<Vec<PromptArgument>, String> {
+    let schema = schema::input_schema_of::<A>().map_err(|problem| problem.to_string())?;
+    if schema.get("type").is_none_or(|kind| kind != "object") {
+        return Err("the type of its arguments must be a struct".to_owned());
+    }
+    if !prompt.arguments.is_empty() {
+        return Err(
+            "its arguments are derived from the handler's type: leave out those written by hand, or use raw_prompt"
+                .to_owned(),
+        );
+    }
+    arguments_of(&schema)
+}
+
+impl PromptRegistry {
+    pub(crate) fn add(&mut self, new: NewPrompt) -> Result<(), String> {
+        let NewPrompt { prompt, handler } = new;
+        let handler = handler?;
         let fits = |name: &str| {
             !name.is_empty() && name.len() <= MAX_NAME && !name.chars().any(char::is_control)
         };
@@ -277,13 +274,4 @@ fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
         })
     });
     arguments.collect()
-}
-
-impl fmt::Debug for PromptRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("PromptRegistry")
-            .field("prompts", &self.by_name.keys())
-            .finish_non_exhaustive()
-    }
 }

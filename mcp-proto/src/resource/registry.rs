@@ -1,8 +1,6 @@
 //! The resources of a server: found by URI or template, read, listed.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -10,6 +8,7 @@ use futures_util::future::BoxFuture;
 use super::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 use crate::content::{self, Resource};
 use crate::context::Context;
+use crate::handler::{Handle, with_state};
 use crate::interrupt::{Interrupt, RequestError};
 use crate::uri_template::{UriTemplate, Variables};
 
@@ -19,7 +18,8 @@ pub(crate) const MAX_URI_BYTES: usize = 8 * 1024;
 type Outcome<T> = BoxFuture<'static, Result<T, RequestError>>;
 
 /// A handler whose types are erased.
-type Reader = Arc<dyn Fn(ResourceUri, Context) -> Outcome<ReadResourceResult> + Send + Sync>;
+pub(crate) type Reader =
+    Arc<dyn Fn(ResourceUri, Context) -> Outcome<ReadResourceResult> + Send + Sync>;
 type Lister = Arc<dyn Fn(PageRequest, Context) -> Outcome<Page<Resource>> + Send + Sync>;
 
 /// Resources and templates in the order of their registration, which is the order they are listed in. If several
@@ -33,29 +33,13 @@ pub(crate) struct ResourceRegistry {
 }
 
 impl ResourceRegistry {
-    pub(crate) fn add<S, O, F, R>(
-        &mut self,
-        resource: Resource,
-        state: S,
-        handler: F,
-    ) -> Result<(), String>
-    where
-        S: Clone + Send + Sync + 'static,
-        O: Into<ReadResourceResult>,
-        F: Fn(S, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
-    {
+    pub(crate) fn add(&mut self, resource: Resource, reader: Reader) -> Result<(), String> {
         check_uri(&resource.uri)?;
         content::check_icons(&resource.icons)?;
         if self.by_uri.contains_key(&resource.uri) {
             return Err("another resource has the same URI".to_owned());
         }
         self.by_uri.insert(resource.uri.clone(), self.resources.len());
-        let handler = Arc::new(handler);
-        let reader: Reader = Arc::new(move |_uri, context| {
-            let (state, handler) = (state.clone(), handler.clone());
-            Box::pin(async move { handler(state, context).await.map(Into::into) })
-        });
         self.resources.push(Arc::new((resource, reader)));
         Ok(())
     }
@@ -79,44 +63,26 @@ impl ResourceRegistry {
         self.templates.len() < before
     }
 
-    pub(crate) fn add_template<S, O, F, R>(
+    pub(crate) fn add_template(
         &mut self,
         template: ResourceTemplate,
-        state: S,
-        handler: F,
-    ) -> Result<(), String>
-    where
-        S: Clone + Send + Sync + 'static,
-        O: Into<ReadResourceResult>,
-        F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
-    {
+        reader: Reader,
+    ) -> Result<(), String> {
         let parsed =
             UriTemplate::parse(&template.uri_template).map_err(|problem| problem.to_string())?;
         content::check_icons(&template.icons)?;
         if self.template(&template.uri_template).is_some() {
             return Err("another template is the same".to_owned());
         }
-        let handler = Arc::new(handler);
-        let reader: Reader = Arc::new(move |uri, context| {
-            let (state, handler) = (state.clone(), handler.clone());
-            Box::pin(async move { handler(state, uri, context).await.map(Into::into) })
-        });
         self.templates.push(Arc::new((template, parsed, reader)));
         Ok(())
     }
 
-    pub(crate) fn set_lister<S, F, R>(&mut self, state: S, handler: F)
-    where
-        S: Clone + Send + Sync + 'static,
-        F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
-    {
-        let handler = Arc::new(handler);
-        self.lister = Some(Arc::new(move |page, context| {
-            let (state, handler) = (state.clone(), handler.clone());
-            Box::pin(async move { handler(state, page, context).await })
-        }));
+    pub(crate) fn set_lister(
+        &mut self,
+        lister: impl Handle<PageRequest, Result<Page<Resource>, RequestError>>,
+    ) {
+        self.lister = Some(Arc::new(lister));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -208,10 +174,24 @@ impl ResourceRegistry {
     }
 }
 
+/// The handler of a resource or of a family.
+pub(crate) fn reader<S, O, F, R>(state: S, handler: F) -> Reader
+where
+    S: Clone + Send + Sync + 'static,
+    O: Into<ReadResourceResult>,
+    F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<O, RequestError>> + Send + 'static,
+{
+    Arc::new(with_state(state, move |state, uri, context| {
+        let read = handler(state, uri, context);
+        async move { read.await.map(Into::into) }
+    }))
+}
+
 pub(crate) fn not_found(uri: &str) -> RequestError {
     let shown: String = uri.chars().take(200).collect();
     RequestError::not_found(format!(
-        "there is no resource {shown:?}; resources/list and resources/templates/list tell which there are"
+        "there is no resource {shown:?}; resources/list and resources/templates/list list the existing ones"
     ))
 }
 
@@ -231,14 +211,5 @@ fn check_uri(uri: &str) -> Result<(), String> {
         Err(format!(
             "a URI has a scheme, a colon and at most {MAX_URI_BYTES} characters of visible ASCII, others percent-encoded"
         ))
-    }
-}
-
-impl fmt::Debug for ResourceRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ResourceRegistry")
-            .field("resources", &self.by_uri.keys())
-            .finish_non_exhaustive()
     }
 }

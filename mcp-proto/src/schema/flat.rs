@@ -55,10 +55,7 @@ fn part_of(part: Value, depth: usize) -> Result<Map<String, Value>, SchemaError>
         return Err(no_object());
     };
     flatten(&mut part, nested)?;
-    match part.get("type").is_some_and(|kind| kind == "object") {
-        true => Ok(part),
-        false => Err(no_object()),
-    }
+    if part.get("type").is_some_and(|kind| kind == "object") { Ok(part) } else { Err(no_object()) }
 }
 
 fn no_object() -> SchemaError {

@@ -6,6 +6,7 @@ use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
 use super::SchemaError;
+use super::walk::walk;
 
 /// Generates a schema by `root` and makes it plain. `nulls` decides what happens to a value that may be null.
 pub(super) fn make(
@@ -62,23 +63,13 @@ pub(super) fn bounded(
 
 /// A recursive type cannot be inlined; schemars leaves a reference, which clients reject.
 fn refuse_references(schema: &Value) -> Result<(), SchemaError> {
-    let mut open = vec![schema];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => {
-                if members.get("$ref").is_some_and(Value::is_string) {
-                    return Err(SchemaError(
-                        "the type contains itself; its schema cannot be inlined: use serde_json::Value there"
-                            .to_owned(),
-                    ));
-                }
-                open.extend(members.values());
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    walk(schema, |part, _| match part.get("$ref") {
+        Some(_) => Err(SchemaError(
+            "the type contains itself; its schema cannot be inlined: use serde_json::Value there"
+                .to_owned(),
+        )),
+        None => Ok(()),
+    })
 }
 
 /// For arguments: null is not a separate value. If it is allowed, the member may be left out, and an explicit null

@@ -9,7 +9,6 @@ mod scopes;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -26,17 +25,18 @@ use super::{InputConfig, SubscribeCheck, Visible};
 use crate::cache::CacheHint;
 use crate::content::{Icon, Resource};
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings};
-use crate::prompt::{GetPromptResult, Prompt};
+use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
 use crate::resource::{
-    Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate, ResourceUri,
+    Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate, ResourceUri, reader,
 };
 use crate::schema::Finding;
 use crate::scopes::{Guarded, Scopes};
 use crate::seal::Keys;
 use crate::task::{TaskStore, TasksConfig};
-use crate::tool::{CallToolResult, Tool, ToolError};
+use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
 
 /// How many items a page of a list has, unless the builder sets another number.
 const DEFAULT_PAGE_SIZE: usize = 500;
@@ -143,7 +143,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
-        let added = self.offered.tool(tool, self.state.clone(), handler);
+        let added = self.offered.add_tool(NewTool::typed(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -156,7 +156,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let added = self.offered.content_tool(tool, self.state.clone(), handler);
+        let added = self.offered.add_tool(NewTool::content(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -175,7 +175,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let added = self.offered.raw_tool(tool, self.state.clone(), handler);
+        let added = self.offered.add_tool(NewTool::raw(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -211,7 +211,10 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let added = self.offered.resource(resource, self.state.clone(), handler);
+        let added = self.offered.add_resource(
+            resource,
+            reader(self.state.clone(), move |state, _uri, context| handler(state, context)),
+        );
         self.keep_first(added)
     }
 
@@ -241,7 +244,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let added = self.offered.resource_template(template, self.state.clone(), handler);
+        let added = self.offered.add_template(template, reader(self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -253,7 +256,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
     {
-        self.offered.resources.set_lister(self.state.clone(), handler);
+        self.offered.resources.set_lister(with_state(self.state.clone(), handler));
         self
     }
 
@@ -295,7 +298,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let added = self.offered.prompt(prompt, self.state.clone(), handler);
+        let added = self.offered.add_prompt(NewPrompt::typed(prompt, self.state.clone(), handler));
         self.keep_first(added)
     }
 
@@ -305,7 +308,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let added = self.offered.raw_prompt(prompt, self.state.clone(), handler);
+        let added = self.offered.add_prompt(NewPrompt::raw(prompt, self.state.clone(), handler));
         self.keep_first(added)
     }
 

@@ -6,7 +6,6 @@
 mod shared;
 
 use std::collections::{BTreeSet, VecDeque};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +65,6 @@ pub(crate) struct Listener {
     subscribed: Arc<AtomicBool>,
 }
 
-#[derive(Debug)]
 struct Subscription {
     receiver: broadcast::Receiver<Option<Arc<Sent>>>,
     permits: Arc<Semaphore>,
@@ -278,19 +276,4 @@ fn subscribed<'i>(
         uris.filter(move |uri| matches(uri, update))
     });
     exact.into_iter().chain(matched).map(String::as_str)
-}
-
-impl fmt::Debug for Changes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Changes")
-            .field("listeners", &self.sender.receiver_count())
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Listener {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Listener").field("interest", &self.interest).finish_non_exhaustive()
-    }
 }

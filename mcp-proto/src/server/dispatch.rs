@@ -126,13 +126,11 @@ impl Server {
             Method::Listen => Dispatched::Later(Box::pin(self.listen(params, context))),
             Method::GetTask | Method::CancelTask | Method::UpdateTask => {
                 let about = self.about_task(method, params, context);
-                match self.shares_tasks() {
-                    true => Dispatched::Later(Box::pin(about)),
-                    // It does not wait.
-                    false => {
-                        about.now_or_never().unwrap_or_else(|| Err(ErrorObject::internal())).into()
-                    }
+                if self.shares_tasks() {
+                    return Dispatched::Later(Box::pin(about));
                 }
+                // It does not wait.
+                about.now_or_never().unwrap_or_else(|| Err(ErrorObject::internal())).into()
             }
             // Its result always exists if it is offered.
             Method::Discover => Err(ErrorObject::internal()).into(),
@@ -275,8 +273,9 @@ impl Server {
 /// The name of the tool in a call that carries no answers and requests no task.
 fn plain(params: &Map<String, Value>) -> Option<&str> {
     let wants_more = ["inputResponses", "requestState", "task"];
-    match wants_more.iter().any(|more| params.contains_key(*more)) {
-        true => None,
-        false => params.get("name")?.as_str(),
+    if wants_more.iter().any(|more| params.contains_key(*more)) {
+        None
+    } else {
+        params.get("name")?.as_str()
     }
 }

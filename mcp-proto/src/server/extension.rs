@@ -1,7 +1,6 @@
 //! Methods and notifications that extensions add to those of MCP.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use serde_json::{Map, Value};
 use super::lists::not_asked;
 use super::{Method, Server};
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload};
@@ -80,9 +80,9 @@ impl ExtensionMethods {
             return Err("it is a method of MCP itself".to_owned());
         }
         let handler = Arc::new(handler);
-        let requested: Requested = Arc::new(move |params, context| {
-            let (state, handler) = (state.clone(), Arc::clone(&handler));
-            Box::pin(async move {
+        let requested: Requested = Arc::new(with_state(state, move |state, params, context| {
+            let handler = Arc::clone(&handler);
+            async move {
                 let params = json::typed(Value::Object(params)).map_err(|(path, problem)| {
                     RequestError::invalid_params(format!("params{path}: {problem}"))
                 })?;
@@ -91,8 +91,8 @@ impl ExtensionMethods {
                     tracing::error!(%problem, "the result of an extension's method is not JSON");
                     RequestError::internal()
                 })
-            })
-        });
+            }
+        }));
         match self.requests.insert(method, requested) {
             None => Ok(()),
             Some(_) => Err("another handler has the same method".to_owned()),
@@ -145,10 +145,13 @@ fn check_name(method: &str, rest: &str, example: &str) -> Result<(), String> {
     };
     let parts: Vec<&str> = rest.split('/').collect();
     match parts.as_slice() {
-        [first, _, ..] if parts.iter().copied().all(is_good) => match RESERVED.contains(first) {
-            true => Err(format!("{first}/ is a prefix of MCP's own: take another one")),
-            false => Ok(()),
-        },
+        [first, _, ..] if parts.iter().copied().all(is_good) => {
+            if RESERVED.contains(first) {
+                Err(format!("{first}/ is a prefix of MCP's own: take another one"))
+            } else {
+                Ok(())
+            }
+        }
         _ => {
             Err(format!("{method:?} needs a prefix of the extension's own, as {example:?} has one"))
         }
@@ -206,12 +209,5 @@ impl Server {
         if catch_unwind(AssertUnwindSafe(|| notified(params, context))).is_err() {
             tracing::error!(method, "the handler of a notification panicked");
         }
-    }
-}
-
-impl fmt::Debug for ExtensionMethods {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let methods = self.requests.keys().chain(self.notifications.keys());
-        formatter.debug_set().entries(methods).finish()
     }
 }

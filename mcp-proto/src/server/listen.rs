@@ -150,9 +150,10 @@ impl Server {
             return check(uri.to_owned(), context()).await;
         }
         let is_of_source = || self.0.source.as_ref().is_some_and(|source| source.has(uri));
-        match self.offered().resources.knows(uri) || is_of_source() {
-            true => Ok(()),
-            false => Err(not_found(uri)),
+        if self.offered().resources.knows(uri) || is_of_source() {
+            Ok(())
+        } else {
+            Err(not_found(uri))
         }
     }
 

@@ -269,7 +269,7 @@ fn cut<'l, T: 'l>(
         }
         _ => 0,
     };
-    let rest = items.get(skipped..).unwrap_or_default();
+    let rest = known_range::items(&items, skipped..);
     let (page, more) = rest.split_at(size.min(rest.len()));
     let next = page.last().zip(more.first());
     Some(Cut {

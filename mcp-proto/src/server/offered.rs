@@ -3,30 +3,23 @@
 
 mod check;
 
-use std::collections::BTreeMap;
-use std::future::Future;
 use std::sync::{Arc, OnceLock};
-
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
 use super::build_error::BuildError;
 use super::method::Method;
 use crate::completion::{Completion, CompletionRegistry, CompletionRequest, Reference};
 use crate::content::Resource;
-use crate::context::Context;
+use crate::handler::Handle;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::Payload;
-use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
-use crate::resource::{ReadResourceResult, ResourceRegistry, ResourceTemplate, ResourceUri};
+use crate::prompt::{NewPrompt, PromptRegistry};
+use crate::resource::{Reader, ResourceRegistry, ResourceTemplate};
 use crate::scopes::{Guarded, Needs};
-use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
+use crate::tool::{NewTool, ToolRegistry};
 use crate::version::ProtocolVersion;
 
 /// The registries, and the scopes that callers need for their items. Clones share the handlers.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Offered {
     pub(crate) tools: ToolRegistry,
     pub(crate) resources: ResourceRegistry,
@@ -38,7 +31,7 @@ pub(crate) struct Offered {
 }
 
 /// The complete result of a list in one revision.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct ReadyList {
     pub(super) method: Method,
     pub(super) version: ProtocolVersion,
@@ -48,147 +41,52 @@ pub(super) struct ReadyList {
 
 /// The offer against which the scopes of a request were checked, kept in its extensions: the same offer answers the
 /// request.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Judged(pub(super) Arc<Offered>);
 
 impl Offered {
-    pub(super) fn tool<S, A, O, F, R>(
-        &mut self,
-        tool: Tool,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, ToolError>> + Send + 'static,
-    {
-        let name = tool.name.clone();
-        let added = self.tools.add_typed(tool, state, handler);
-        added.map_err(|problem| BuildError::tool(name, problem.0))
+    pub(super) fn add_tool(&mut self, new: NewTool) -> Result<(), BuildError> {
+        let name = new.tool.name.clone();
+        self.tools.add(new).map_err(|problem| BuildError::tool(name, problem.0))
     }
 
-    pub(super) fn content_tool<S, A, F, R>(
-        &mut self,
-        tool: Tool,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        let name = tool.name.clone();
-        let added = self.tools.add_content(tool, state, handler);
-        added.map_err(|problem| BuildError::tool(name, problem.0))
-    }
-
-    pub(super) fn raw_tool<S, F, R>(
-        &mut self,
-        tool: Tool,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        let name = tool.name.clone();
-        let added = self.tools.add_raw(tool, state, handler);
-        added.map_err(|problem| BuildError::tool(name, problem.0))
-    }
-
-    pub(super) fn resource<S, O, F, R>(
+    pub(super) fn add_resource(
         &mut self,
         resource: Resource,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        O: Into<ReadResourceResult>,
-        F: Fn(S, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
-    {
+        reader: Reader,
+    ) -> Result<(), BuildError> {
         let uri = resource.uri.clone();
-        let added = self.resources.add(resource, state, handler);
+        let added = self.resources.add(resource, reader);
         added.map_err(|problem| BuildError::Resource { uri, problem })
     }
 
-    pub(super) fn resource_template<S, O, F, R>(
+    pub(super) fn add_template(
         &mut self,
         template: ResourceTemplate,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        O: Into<ReadResourceResult>,
-        F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
-    {
+        reader: Reader,
+    ) -> Result<(), BuildError> {
         let uri = template.uri_template.clone();
-        let added = self.resources.add_template(template, state, handler);
+        let added = self.resources.add_template(template, reader);
         added.map_err(|problem| BuildError::Resource { uri, problem })
     }
 
-    pub(super) fn prompt<S, A, F, R>(
-        &mut self,
-        prompt: Prompt,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
-    {
-        let name = prompt.name.clone();
-        let added = self.prompts.add_typed(prompt, state, handler);
-        added.map_err(|problem| BuildError::Prompt { name, problem })
+    pub(super) fn add_prompt(&mut self, new: NewPrompt) -> Result<(), BuildError> {
+        let name = new.prompt.name.clone();
+        self.prompts.add(new).map_err(|problem| BuildError::Prompt { name, problem })
     }
 
-    pub(super) fn raw_prompt<S, F, R>(
-        &mut self,
-        prompt: Prompt,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
-    {
-        let name = prompt.name.clone();
-        let added = self.prompts.add_raw(prompt, state, handler);
-        added.map_err(|problem| BuildError::Prompt { name, problem })
-    }
-
-    pub(super) fn complete<S, F, R>(
+    pub(super) fn complete(
         &mut self,
         reference: Reference,
         argument: String,
-        state: S,
-        handler: F,
-    ) -> Result<(), BuildError>
-    where
-        S: Clone + Send + Sync + 'static,
-        F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
-    {
+        completer: impl Handle<CompletionRequest, Result<Completion, RequestError>>,
+    ) -> Result<(), BuildError> {
         let (of, name) = (reference.clone(), argument.clone());
-        match self.completions.add(reference, argument, state, handler) {
-            true => Ok(()),
-            false => {
-                let problem = "there is another completion for it";
-                Err(check::unfit(&of, &name, problem))
-            }
+        if self.completions.add(reference, argument, completer) {
+            Ok(())
+        } else {
+            let problem = "there is another completion for it";
+            Err(check::unfit(&of, &name, problem))
         }
     }
 

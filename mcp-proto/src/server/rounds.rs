@@ -15,27 +15,9 @@ use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy;
-use crate::seal::{
-    Keys, MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, UsedOnce, digest, unix_now,
-};
+use crate::seal::{MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, digest, unix_now};
 use crate::task::{Calling, TaskMode};
 use crate::version::{Era, ProtocolVersion};
-
-pub use config::InputConfig;
-
-/// [`InputConfig`] and the state that enforces it.
-#[derive(Debug)]
-pub(crate) struct Rounds {
-    pub(crate) config: InputConfig,
-    pub(crate) keys: Keys,
-    pub(super) used: UsedOnce,
-}
-
-impl Rounds {
-    pub(super) fn new(config: InputConfig, keys: Keys) -> Self {
-        Self { used: UsedOnce::new(config.max_used_states), config, keys }
-    }
-}
 
 /// The content of a `requestState`: the answers that must not be requested again.
 #[derive(Debug, Default, Serialize, Deserialize)]

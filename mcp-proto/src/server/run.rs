@@ -120,9 +120,10 @@ impl Server {
         let size = read.size();
         let write =
             move |server: &Self| server.complete(&read, Some(read.cache), read.meta.as_ref(), era);
-        Ok(match size <= INLINE_BYTES {
-            true => write(self),
-            false => self.written(client, size, write).await,
+        Ok(if size <= INLINE_BYTES {
+            write(self)
+        } else {
+            self.written(client, size, write).await
         }?)
     }
 
@@ -139,9 +140,10 @@ impl Server {
             let prompt = older::prompt(prompt, version);
             server.complete(&prompt, None, prompt.meta.as_ref(), version.era())
         };
-        Ok(match size <= INLINE_BYTES {
-            true => write(self),
-            false => self.written(client, size, write).await,
+        Ok(if size <= INLINE_BYTES {
+            write(self)
+        } else {
+            self.written(client, size, write).await
         }?)
     }
 

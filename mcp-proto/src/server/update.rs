@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,10 +17,10 @@ use crate::completion::Reference;
 use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::prompt::{GetPromptResult, Prompt};
-use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri};
+use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
+use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri, reader};
 use crate::scopes::{Guarded, Scopes};
-use crate::tool::{CallToolResult, Tool, ToolError};
+use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
 
 type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
 
@@ -43,85 +42,96 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
     }
 
     /// Adds a typed tool, as [`ServerBuilder::tool`](crate::ServerBuilder::tool) does.
-    pub fn tool<A, O, F, R>(self, tool: Tool, handler: F) -> Self
+    pub fn tool<A, O, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
         O: Serialize + JsonSchema + Send + 'static,
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
+        self.tools = true;
         let state = self.state.clone();
-        self.of_tools(move |offered| offered.tool(tool, state, handler))
+        self.then(move |offered| offered.add_tool(NewTool::typed(tool, state, handler)))
     }
 
     /// Adds a tool whose handler builds its results, as
     /// [`ServerBuilder::content_tool`](crate::ServerBuilder::content_tool) does.
-    pub fn content_tool<A, F, R>(self, tool: Tool, handler: F) -> Self
+    pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
+        self.tools = true;
         let state = self.state.clone();
-        self.of_tools(move |offered| offered.content_tool(tool, state, handler))
+        self.then(move |offered| offered.add_tool(NewTool::content(tool, state, handler)))
     }
 
     /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool)
     /// does.
-    pub fn raw_tool<F, R>(self, tool: Tool, handler: F) -> Self
+    pub fn raw_tool<F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
+        self.tools = true;
         let state = self.state.clone();
-        self.of_tools(move |offered| offered.raw_tool(tool, state, handler))
+        self.then(move |offered| offered.add_tool(NewTool::raw(tool, state, handler)))
     }
 
     /// Removes a tool. Running calls of it continue.
-    pub fn without_tool(self, name: impl Into<String>) -> Self {
+    pub fn without_tool(mut self, name: impl Into<String>) -> Self {
+        self.tools = true;
         let name = name.into();
-        self.of_tools(move |offered| match offered.tools.remove(&name) {
-            true => Ok(()),
-            false => Err(BuildError::tool(name, MISSING)),
+        self.then(move |offered| {
+            if offered.tools.remove(&name) { Ok(()) } else { Err(BuildError::tool(name, MISSING)) }
         })
     }
 
     /// Adds a resource, as [`ServerBuilder::resource`](crate::ServerBuilder::resource) does.
-    pub fn resource<O, F, R>(self, resource: Resource, handler: F) -> Self
+    pub fn resource<O, F, R>(mut self, resource: Resource, handler: F) -> Self
     where
         O: Into<ReadResourceResult>,
         F: Fn(S, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
+        self.resources = true;
         let state = self.state.clone();
-        self.of_resources(move |offered| offered.resource(resource, state, handler))
+        let reader = reader(state, move |state, _uri, context| handler(state, context));
+        self.then(move |offered| offered.add_resource(resource, reader))
     }
 
     /// Adds a family of resources, as [`ServerBuilder::resource_template`](crate::ServerBuilder::resource_template)
     /// does.
-    pub fn resource_template<O, F, R>(self, template: ResourceTemplate, handler: F) -> Self
+    pub fn resource_template<O, F, R>(mut self, template: ResourceTemplate, handler: F) -> Self
     where
         O: Into<ReadResourceResult>,
         F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
+        self.resources = true;
         let state = self.state.clone();
-        self.of_resources(move |offered| offered.resource_template(template, state, handler))
+        self.then(move |offered| offered.add_template(template, reader(state, handler)))
     }
 
     /// Removes a resource. Subscriptions to it stay, and receive updates that the server sends.
-    pub fn without_resource(self, uri: impl Into<String>) -> Self {
+    pub fn without_resource(mut self, uri: impl Into<String>) -> Self {
+        self.resources = true;
         let uri = uri.into();
-        self.of_resources(move |offered| match offered.resources.remove(&uri) {
-            true => Ok(()),
-            false => Err(BuildError::resource(uri, MISSING)),
+        self.then(move |offered| {
+            if offered.resources.remove(&uri) {
+                Ok(())
+            } else {
+                Err(BuildError::resource(uri, MISSING))
+            }
         })
     }
 
     /// Removes a family of resources with its completions. The template must be exactly as it was added.
-    pub fn without_resource_template(self, uri_template: impl Into<String>) -> Self {
+    pub fn without_resource_template(mut self, uri_template: impl Into<String>) -> Self {
+        self.resources = true;
         let text = uri_template.into();
-        self.of_resources(move |offered| {
+        self.then(move |offered| {
             if !offered.resources.remove_template(&text) {
                 return Err(BuildError::resource(text, MISSING));
             }
@@ -131,31 +141,34 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
     }
 
     /// Adds a prompt, as [`ServerBuilder::prompt`](crate::ServerBuilder::prompt) does.
-    pub fn prompt<A, F, R>(self, prompt: Prompt, handler: F) -> Self
+    pub fn prompt<A, F, R>(mut self, prompt: Prompt, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
+        self.prompts = true;
         let state = self.state.clone();
-        self.of_prompts(move |offered| offered.prompt(prompt, state, handler))
+        self.then(move |offered| offered.add_prompt(NewPrompt::typed(prompt, state, handler)))
     }
 
     /// Adds a prompt whose arguments are listed by hand, as
     /// [`ServerBuilder::raw_prompt`](crate::ServerBuilder::raw_prompt) does.
-    pub fn raw_prompt<F, R>(self, prompt: Prompt, handler: F) -> Self
+    pub fn raw_prompt<F, R>(mut self, prompt: Prompt, handler: F) -> Self
     where
         F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
+        self.prompts = true;
         let state = self.state.clone();
-        self.of_prompts(move |offered| offered.raw_prompt(prompt, state, handler))
+        self.then(move |offered| offered.add_prompt(NewPrompt::raw(prompt, state, handler)))
     }
 
     /// Removes a prompt with its completions.
-    pub fn without_prompt(self, name: impl Into<String>) -> Self {
+    pub fn without_prompt(mut self, name: impl Into<String>) -> Self {
+        self.prompts = true;
         let name = name.into();
-        self.of_prompts(move |offered| {
+        self.then(move |offered| {
             if !offered.prompts.remove(&name) {
                 return Err(BuildError::prompt(name, MISSING));
             }
@@ -171,30 +184,6 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
             offered.needs.insert(guarded, scopes);
             Ok(())
         })
-    }
-
-    fn of_tools(
-        mut self,
-        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
-    ) -> Self {
-        self.tools = true;
-        self.then(step)
-    }
-
-    fn of_resources(
-        mut self,
-        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
-    ) -> Self {
-        self.resources = true;
-        self.then(step)
-    }
-
-    fn of_prompts(
-        mut self,
-        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
-    ) -> Self {
-        self.prompts = true;
-        self.then(step)
     }
 
     fn then(

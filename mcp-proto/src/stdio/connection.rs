@@ -15,23 +15,24 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
 use super::StdioConfig;
-use super::call::{Call, CallOutput};
 use super::lines::{Line, Lines};
-use super::output::{Output, has_room, write_answer, write_line};
+use super::output::{Output, has_room, write_line};
 use crate::call::{Called, IncomingMessage};
 use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
     ErrorObject, Message, MessageError, Notification, ReadError, RequestId, Response, take_meta,
 };
+use crate::legacy::batch::check_in_batch;
 use crate::legacy::stdio as legacy;
 use crate::legacy::stdio::{Legacy, News};
 use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, Outgoing};
+use crate::running::{CallOutput, RunningCall};
 use crate::server::Server;
 
 /// The running calls of a connection. Each can be aborted by its id.
-type Calls = SelectAll<Abortable<Call>>;
+type Calls = SelectAll<Abortable<RunningCall>>;
 
 /// The state of a connection; see [`super::serve`].
 pub(super) struct Connection {
@@ -44,7 +45,7 @@ pub(super) struct Connection {
     legacy: Legacy,
     news: News,
     /// What running calls have sent since the last check; appended to `out`.
-    said: BytesMut,
+    sent: BytesMut,
     /// What is written next.
     out: Output,
 }
@@ -66,7 +67,7 @@ impl Connection {
             running: HashMap::new(),
             legacy: Legacy::new(),
             news: News::default(),
-            said: BytesMut::new(),
+            sent: BytesMut::new(),
             out: Output::default(),
         }
     }
@@ -83,7 +84,7 @@ impl Connection {
         // Runs while the peer does not read its output and its input is not read.
         let mut stalled = None;
         loop {
-            self.out.append(&mut self.said);
+            self.out.append(&mut self.sent);
             self.legacy.change_session(&mut self.news);
             let taken = self.take_lines(&mut lines);
             // The effects of their immediate answers are applied before anything is awaited.
@@ -123,7 +124,7 @@ impl Connection {
                     );
                     return Ok(());
                 }
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.legacy, &mut self.said), if self.out.has_room() => {}
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.legacy, &mut self.sent), if self.out.has_room() => {}
                 change = self.news.next(), if self.out.has_room() => {
                     self.out.push(change.notification());
                 }
@@ -164,7 +165,7 @@ impl Connection {
         for id in ended {
             let outcome = self.server.ended(&id);
             let answer = Response { id: Some(id), outcome };
-            take_answer(&mut self.running, &mut self.legacy, &mut self.said, answer);
+            take_answer(&mut self.running, &mut self.legacy, &mut self.sent, answer);
         }
     }
 
@@ -183,7 +184,9 @@ impl Connection {
                     Poll::Ready(Some(CallOutput::Answer(answer))) => {
                         take_answer(running, legacy, out, answer);
                     }
-                    Poll::Ready(Some(said)) => say(said, legacy, out),
+                    Poll::Ready(Some(CallOutput::Message(message))) => {
+                        write_message(message, legacy, out);
+                    }
                     Poll::Ready(None) | Poll::Pending => break,
                 }
             }
@@ -206,10 +209,10 @@ impl Connection {
                     &mut self.calls,
                     &mut self.running,
                     &mut self.legacy,
-                    &mut self.said,
+                    &mut self.sent,
                 )
                 .now_or_never();
-                self.out.append(&mut self.said);
+                self.out.append(&mut self.sent);
             }
             match lines.next() {
                 Some(Line::Text(line)) => self.take_line(&line),
@@ -292,10 +295,7 @@ impl Connection {
                 self.config.max_calls
             )));
         }
-        let mut modern = match is_modern {
-            true => Some(called.take_modern()?),
-            false => None,
-        };
+        let mut modern = if is_modern { Some(called.take_modern()?) } else { None };
         let meta = match &mut modern {
             Some(modern) => std::mem::take(&mut modern.others),
             None => called.take_meta(),
@@ -319,7 +319,7 @@ impl Connection {
         };
         let listens = called.method() == "subscriptions/listen";
         let id = called.id().clone();
-        let mut call = Call::new(self.server.handle_owned(called, context), outgoing);
+        let mut call = RunningCall::new(self.server.handle_owned(called, context), outgoing);
         // Most calls answer at the first poll: these never join the running ones. A batch may continue with the
         // cancellation of its calls.
         let mut first_look = task::Context::from_waker(Waker::noop());
@@ -329,7 +329,9 @@ impl Connection {
                     answered(listens, legacy, &mut self.legacy, self.out.lines(), answer);
                     return Ok(());
                 }
-                Poll::Ready(Some(said)) => say(said, &mut self.legacy, self.out.lines()),
+                Poll::Ready(Some(CallOutput::Message(message))) => {
+                    write_message(message, &mut self.legacy, self.out.lines());
+                }
                 Poll::Ready(None) => return Ok(()),
                 Poll::Pending => break,
             }
@@ -353,7 +355,7 @@ impl Connection {
             match message {
                 Ok(Message::Request(request)) => {
                     let id = request.id.clone();
-                    let started = legacy::check_in_batch(&request)
+                    let started = check_in_batch(&request)
                         .and_then(|()| self.start(request.into(), Some(batch)));
                     if let Err(error) = started {
                         self.legacy.refuse(batch, Response::error(Some(id), error));
@@ -431,15 +433,16 @@ fn answered(
 }
 
 /// Queues a message that a call sends before its answer.
-fn say(said: CallOutput, legacy: &mut Legacy, out: &mut BytesMut) {
-    match said {
-        CallOutput::Notification(notification) => write_line(out, &notification),
-        CallOutput::Request(request, asked) => {
+fn write_message(message: Outgoing, legacy: &mut Legacy, out: &mut BytesMut) {
+    match message {
+        Outgoing::Notification(notification) => write_line(out, &notification),
+        Outgoing::Request(request, asked) => {
             if legacy.ask(&request, asked) {
                 write_line(out, &request);
             }
         }
-        CallOutput::Answer(answer) => write_answer(out, &answer),
+        // One connection carries all calls, so it cannot be closed for one of them.
+        Outgoing::Release(_) => {}
     }
 }
 

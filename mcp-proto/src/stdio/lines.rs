@@ -56,7 +56,7 @@ impl Lines {
     /// The next whole line, if there is one.
     #[expect(clippy::should_implement_trait, reason = "more lines may follow after `None`")]
     pub fn next(&mut self) -> Option<Line> {
-        let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+        let unsearched = known_range::items(&self.buffer, self.searched..);
         let Some(offset) = memchr(b'\n', unsearched) else {
             return self.without_end();
         };

@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::thread;
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 
@@ -106,7 +106,7 @@ fn read(chunks: &mpsc::Sender<io::Result<Bytes>>) {
     loop {
         let chunk = match io::stdin().lock().read(&mut buffer) {
             Ok(0) => return,
-            Ok(read) => Ok(Bytes::copy_from_slice(buffer.get(..read).unwrap_or_default())),
+            Ok(read) => Ok(Bytes::copy_from_slice(known_range::items(&buffer, ..read))),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => Err(error),
         };
@@ -139,8 +139,7 @@ impl AsyncRead for Reading {
             }
         }
         let read = self.rest.len().min(buffer.remaining());
-        buffer.put_slice(self.rest.get(..read).unwrap_or_default());
-        self.rest.advance(read);
+        buffer.put_slice(&self.rest.split_to(read));
         Poll::Ready(Ok(()))
     }
 }

@@ -151,7 +151,7 @@ impl Keeper {
             if !is_logged {
                 tracing::warn!(
                     problem = problem.message,
-                    "a task goes on, and what it comes to is not kept yet"
+                    "a task continues, but its record could not be written yet"
                 );
                 is_logged = true;
             }

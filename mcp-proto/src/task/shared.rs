@@ -8,7 +8,6 @@
 
 mod record;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -296,10 +295,4 @@ pub(super) fn refused(error: &TaskStoreError) -> ErrorObject {
 fn busy() -> ErrorObject {
     let problem = "the task is changed all the time: try again later";
     ErrorObject::new(ErrorObject::INTERNAL, problem)
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(formatter)
-    }
 }

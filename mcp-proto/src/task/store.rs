@@ -4,7 +4,6 @@
 mod table;
 mod together;
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -264,13 +263,6 @@ impl Drop for Tasks {
         for filed in self.table().tasks.values() {
             filed.entry.abort.abort();
         }
-    }
-}
-
-impl fmt::Debug for Tasks {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tasks = self.table().tasks.len();
-        formatter.debug_struct("Tasks").field("tasks", &tasks).finish_non_exhaustive()
     }
 }
 

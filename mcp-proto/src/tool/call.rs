@@ -3,7 +3,6 @@
 //! A failure keeps its structured content only if the output schema allows it. Two official clients validate failures
 //! against that schema, too, and throw: the model would never see the error.
 
-use std::fmt;
 use std::future::{Future, ready};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -206,11 +205,5 @@ pub(super) fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObjec
         None | Some(Value::Null) => Ok(Value::Object(Map::new())),
         Some(arguments @ Value::Object(_)) => Ok(arguments),
         Some(_) => Err(ErrorObject::invalid_params("params.arguments must be an object")),
-    }
-}
-
-impl fmt::Debug for Registered {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Registered").field("tool", &self.tool).finish_non_exhaustive()
     }
 }

@@ -1,24 +1,19 @@
-//! The tools of a server: looks them up, checks their arguments, calls them.
+//! The tools of a server: looks them up and calls them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::call::{Handler, Plain, Refuse, Registered, Started, as_arguments, split};
+use super::call::{Plain, Refuse, Registered, Started, as_arguments, split};
+use super::new::NewTool;
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
 use crate::context::Context;
 use crate::interrupt::Interrupt;
-use crate::json;
 use crate::jsonrpc::ErrorObject;
-use crate::schema::{self, Finding, MirroredParam, Nulls, SchemaError};
+use crate::schema::{MirroredParam, SchemaError};
 use crate::task::TaskSupport;
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
@@ -48,100 +43,9 @@ struct ToolEntry {
 }
 
 impl ToolRegistry {
-    /// Adds a tool whose schemas are derived from its handler's types.
-    pub(crate) fn add_typed<S, A, O, F, R>(
-        &mut self,
-        mut tool: Tool,
-        state: S,
-        handler: F,
-    ) -> Result<(), SchemaError>
-    where
-        S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, ToolError>> + Send + 'static,
-    {
-        if tool.output_schema.is_some() {
-            return Err(derived("output"));
-        }
-        tool.output_schema = Some(schema::output_schema_of::<O>()?);
-        // What is sent fits the schema of its type.
-        tool.trusted_output = true;
-        let handler = Arc::new(handler);
-        self.add_content(tool, state, move |state, arguments, context| {
-            let handler = handler.clone();
-            async move { CallToolResult::typed(&handler(state, arguments, context).await?) }
-        })
-    }
-
-    /// Adds a tool with typed arguments whose handler builds the result.
-    pub(crate) fn add_content<S, A, F, R>(
-        &mut self,
-        mut tool: Tool,
-        state: S,
-        handler: F,
-    ) -> Result<(), SchemaError>
-    where
-        S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        if !tool.input_schema.is_null() {
-            return Err(derived("input"));
-        }
-        tool.input_schema = schema::input_schema_of::<A>()?;
-        let name: Arc<str> = tool.name.as_str().into();
-        let handler = Arc::new(handler);
-        self.add(
-            tool,
-            Nulls::TakeOut,
-            Box::new(move |arguments, context| {
-                let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
-                // Inside the future, so that a panic of the handler's synchronous part is caught too.
-                Box::pin(async move {
-                    let arguments = read(arguments).map_err(|(path, problem)| {
-                        let finding = Finding::new(&path, &problem);
-                        ToolError::invalid_arguments(&name, &[finding])
-                    })?;
-                    handler(state, arguments, context).await
-                })
-            }),
-        )
-    }
-
-    /// Adds a tool whose schemas are written by hand.
-    pub(crate) fn add_raw<S, F, R>(
-        &mut self,
-        tool: Tool,
-        state: S,
-        handler: F,
-    ) -> Result<(), SchemaError>
-    where
-        S: Clone + Send + Sync + 'static,
-        F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        let handler = Arc::new(handler);
-        self.add(
-            tool,
-            Nulls::Keep,
-            Box::new(move |arguments, context| {
-                let (state, handler) = (state.clone(), handler.clone());
-                Box::pin(async move {
-                    // The caller made it an object.
-                    let arguments = match arguments {
-                        Value::Object(arguments) => arguments,
-                        _ => Map::new(),
-                    };
-                    handler(state, arguments, context).await
-                })
-            }),
-        )
-    }
-
-    fn add(&mut self, tool: Tool, nulls: Nulls, handler: Handler) -> Result<(), SchemaError> {
+    pub(crate) fn add(&mut self, new: NewTool) -> Result<(), SchemaError> {
+        let NewTool { tool, handler } = new;
+        let (nulls, handler) = handler?;
         let name = &tool.name;
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(allowed) {
@@ -202,9 +106,10 @@ impl ToolRegistry {
             }
         }
         for &name in names {
-            match hidden {
-                true => self.hidden.insert(name.to_owned()),
-                false => self.hidden.remove(name),
+            if hidden {
+                self.hidden.insert(name.to_owned())
+            } else {
+                self.hidden.remove(name)
             };
         }
         Some(changed)
@@ -316,26 +221,4 @@ impl ToolRegistry {
 pub(crate) fn unknown(name: &str) -> ErrorObject {
     let shown: String = name.chars().take(MAX_NAME).collect();
     ErrorObject::invalid_params(format!("unknown tool {shown:?}"))
-}
-
-/// The error for a hand-written schema that would be ignored.
-fn derived(which: &str) -> SchemaError {
-    SchemaError(format!(
-        "its {which} schema is derived from the handler's type: leave out the one written by hand, or use raw_tool"
-    ))
-}
-
-/// Arguments as the handler's type.
-fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, (String, String)> {
-    let whole = json::with_whole_numbers(&arguments);
-    match (json::typed(arguments), whole) {
-        (Err(_), Some(whole)) => json::typed(whole),
-        (read, _) => read,
-    }
-}
-
-impl fmt::Debug for ToolRegistry {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.all()).finish()
-    }
 }

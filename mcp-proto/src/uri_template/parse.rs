@@ -10,7 +10,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
         let most = UriTemplate::MAX_BYTES;
         return refuse(
             text.floor_char_boundary(most),
-            format!("the text goes on; a template has at most {most} bytes, not {}", text.len()),
+            format!(
+                "the text is too long; a template has at most {most} bytes, not {}",
+                text.len()
+            ),
         );
     }
     let mut parts = Vec::new();

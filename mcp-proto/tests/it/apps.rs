@@ -167,7 +167,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
     };
     assert!(problem("ui://weather/nope").contains("there is no such resource: add it by ui_page"));
     for uri in ["https://example.com/", "ui:/x", "ui://", "weather", ""] {
-        assert!(problem(uri).contains("must begin with ui://"), "{uri}");
+        assert!(problem(uri).contains("must be ui://"), "{uri}");
     }
     // By hand, too.
     let mut by_hand = tool("t");
@@ -175,7 +175,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
     assert!(tool_problem(with(builder(), by_hand).build()).contains("no such resource"));
     let mut by_hand = tool("t");
     by_hand.meta = json!({"ui": {"resourceUri": 5}}).as_object().cloned();
-    assert!(tool_problem(with(builder(), by_hand).build()).contains("must begin with ui://"));
+    assert!(tool_problem(with(builder(), by_hand).build()).contains("must be ui://"));
     let resource = |mime: &str| {
         let resource = Resource::new("ui://x", "x").with_mime_type(mime);
         with(builder(), tool("t").with_ui("ui://x"))
@@ -190,7 +190,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
     };
     for uri in ["https://example.com/", "ui://", "UI://x", "x"] {
         let told = resource_problem(UiResource::new(uri, "x"));
-        assert!(told.contains("begins with ui://"), "{uri}: {told}");
+        assert!(told.contains("is ui://"), "{uri}: {told}");
     }
     for origin in
         ["", "https://a b", "https://a; script-src *", "'unsafe-eval'", "https://ä.example"]

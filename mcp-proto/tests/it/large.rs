@@ -20,7 +20,7 @@ fn server() -> Server {
         .raw_tool(
             Tool::new("wide", "").with_input_schema(json!({
                 "type": "object",
-                "minProperties": 0,
+                "propertyNames": {},
                 "properties": {
                     "list": {"type": "array", "items": {"type": "object", "required": &names}},
                 },
@@ -39,7 +39,7 @@ fn server() -> Server {
             // Not simple, so that the validator explains it.
             Tool::new("take", "").with_input_schema(json!({
                 "type": "object",
-                "minProperties": 0,
+                "propertyNames": {},
                 "properties": {"texts": texts, "name": {"type": "string"}},
                 "additionalProperties": texts,
             })),
@@ -65,6 +65,7 @@ fn server() -> Server {
         .raw_tool(
             Tool::new("choose", "").with_input_schema(json!({
                 "type": "object",
+                "propertyNames": {},
                 "properties": {"either": {"anyOf": [texts, numbers]}},
             })),
             async |(), arguments, _| CallToolResult::structured(&arguments),
@@ -72,6 +73,14 @@ fn server() -> Server {
         .raw_tool(
             Tool::new("unique", "").with_input_schema(json!({
                 "type": "object",
+                "properties": {"list": {"type": "array", "uniqueItems": true}},
+            })),
+            async |(), _, _| Ok(CallToolResult::text("unique")),
+        )
+        .raw_tool(
+            Tool::new("distinct", "").with_input_schema(json!({
+                "type": "object",
+                "propertyNames": {},
                 "properties": {"list": {"type": "array", "uniqueItems": true}},
             })),
             async |(), _, _| Ok(CallToolResult::text("unique")),
@@ -211,26 +220,31 @@ async fn items_that_must_differ_are_compared_in_bounded_work() {
             _ => json!([inner, []]),
         })
     };
-    let mut list: Vec<Value> = (0..40_000).map(brackets).collect();
-    let result = call("unique", json!({ "list": list })).await;
-    assert_eq!(result["content"][0]["text"], "unique");
-    list.push(brackets(0));
-    let told = findings("unique", json!({ "list": list })).await;
-    assert_eq!(told[0].0, "/list");
-    assert!(told[0].1.ends_with("has non-unique elements"), "{told:?}");
-    let text = |list: Value| async move {
-        let result = call("unique", json!({ "list": list })).await;
-        result["content"][0]["text"].as_str().unwrap().to_owned()
-    };
-    for same in
-        [json!([1, 1.0]), json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]), json!([null, "", null])]
-    {
-        let told = text(same).await;
-        assert!(told.contains("the value has non-unique elements"), "{told}");
-    }
-    let large: Vec<_> = (0..3_000).map(|number| (1_u64 << 63) + number).collect();
-    for other in [json!([]), json!([0, false, null, "", "0", [], {}, [[]]]), json!(large)] {
-        assert_eq!(text(other).await, "unique");
+    let list: Vec<Value> = (0..40_000).map(brackets).collect();
+    for tool in ["unique", "distinct"] {
+        let result = call(tool, json!({ "list": list })).await;
+        assert_eq!(result["content"][0]["text"], "unique");
+        let mut list = list.clone();
+        list.push(brackets(0));
+        let told = findings(tool, json!({ "list": list })).await;
+        assert_eq!(told[0].0, "/list");
+        assert!(told[0].1.ends_with("has non-unique elements"), "{told:?}");
+        let text = |list: Value| async move {
+            let result = call(tool, json!({ "list": list })).await;
+            result["content"][0]["text"].as_str().unwrap().to_owned()
+        };
+        for same in [
+            json!([1, 1.0]),
+            json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]),
+            json!([null, "", null]),
+        ] {
+            let told = text(same).await;
+            assert!(told.contains("the value has non-unique elements"), "{told}");
+        }
+        let large: Vec<_> = (0..3_000).map(|number| (1_u64 << 63) + number).collect();
+        for other in [json!([]), json!([0, false, null, "", "0", [], {}, [[]]]), json!(large)] {
+            assert_eq!(text(other).await, "unique");
+        }
     }
 }
 

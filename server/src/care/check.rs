@@ -131,11 +131,10 @@ impl Tally {
                 ReplayStep::End => break,
                 ReplayStep::Damaged(first, last, problem) => {
                     lost = lost.or(Some(first));
-                    let entries = match first == last {
-                        true => format!("the entry of revision {first} is damaged"),
-                        false => {
-                            format!("the entries of the revisions {first} to {last} are damaged")
-                        }
+                    let entries = if first == last {
+                        format!("the entry of revision {first} is damaged")
+                    } else {
+                        format!("the entries of the revisions {first} to {last} are damaged")
                     };
                     self.report(&format!("universe {id}: {entries}: {problem}"))?;
                 }
@@ -150,12 +149,13 @@ impl Tally {
             .map(drop),
             Some(first) => {
                 let before = first.0.saturating_sub(1);
-                let export = match first > record.oldest {
-                    true => format!(
+                let export = if first > record.oldest {
+                    format!(
                         ", or `universe-server export {id} FILE --revision {before}` and `import` make a new universe \
                          of what was before"
-                    ),
-                    false => String::new(),
+                    )
+                } else {
+                    String::new()
                 };
                 say(&format!(
                     "{RESTORE}{export}"

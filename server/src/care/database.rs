@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::{CareError, Request, Verb, export, import, off, say};
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
-use crate::config::StoreUrl;
+use crate::config::store::StoreUrl;
 use crate::engine;
 use crate::store::{MAX_PAGE, Page, Revision, UniverseId};
 use crate::view::NearbyUniverses;

@@ -44,9 +44,9 @@ impl GenerateArgs {
         let name = name.map_err(CareError::Recipe)?;
         let recipe = generate::recipe(&self.into_value());
         let recipe = recipe.map_err(|findings| CareError::Recipe(options(&findings)))?;
-        let told = recipe.to_value();
+        let shown = recipe.to_value();
         // A closed stderr is ignored.
-        let _ = writeln!(io::stderr().lock(), "generated from {told}");
+        let _ = writeln!(io::stderr().lock(), "generated from {shown}");
         let state = recipe.universe();
         let state = state.map_err(|findings| CareError::Recipe(findings.to_string()))?;
         let Some(name) = name else {
@@ -80,9 +80,9 @@ impl GenerateArgs {
 
 /// Findings in terms of the command-line options.
 fn options(findings: &universe_core::Findings) -> String {
-    let told = findings.iter().map(|finding| {
+    let shown = findings.iter().map(|finding| {
         let option = finding.path.trim_start_matches('/');
         format!("--{option} {}", finding.message)
     });
-    told.collect::<Vec<_>>().join("; ")
+    shown.collect::<Vec<_>>().join("; ")
 }

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use self::copy::Copying;
 use self::source::Source;
 use super::{CareError, counted, off, say};
-use crate::config::StoreUrl;
+use crate::config::store::StoreUrl;
 use crate::engine;
 use crate::store::sqlite::Options;
 use crate::store::{SqliteStore, UniverseLog};
@@ -74,12 +74,13 @@ impl MigrateArgs {
         let from = Source::open(&self.from, authorities).await?;
         let to = self.to.open(authorities).await?;
         let mut copying = Copying::begin(from, Arc::clone(&to)).await?;
-        let done = match self.follow {
-            true => follow(&mut copying, &self.to, &stop).await,
-            false => tokio::select! {
+        let done = if self.follow {
+            follow(&mut copying, &self.to, &stop).await
+        } else {
+            tokio::select! {
                 done = copying.pass() => done,
                 () = stop.cancelled() => Err(failed("stopped; the same command continues from there")),
-            },
+            }
         };
         done?;
         let (universes, revisions) = copying.verified();
@@ -119,9 +120,10 @@ async fn follow(
         if !is_told {
             is_told = true;
             let (universes, revisions) = copying.verified();
-            let what = match copying.source().is_directory() {
-                true => "let the server of the directory end, and this ends soon after",
-                false => "let the servers of the database end, and then this (Ctrl-C)",
+            let what = if copying.source().is_directory() {
+                "let the server of the directory end, and this ends soon after"
+            } else {
+                "let the servers of the database end, and then this (Ctrl-C)"
             };
             say(&format!(
                 "{} with {revisions} revisions are in {to}, and what is written meanwhile comes after them: {what}",
@@ -156,9 +158,10 @@ impl FromStr for Location {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text.contains("://") {
-            true => Self::Database(StoreUrl::new(text)),
-            false => Self::Directory(PathBuf::from(text)),
+        Ok(if text.contains("://") {
+            Self::Database(StoreUrl::new(text))
+        } else {
+            Self::Directory(PathBuf::from(text))
         })
     }
 }

@@ -16,7 +16,7 @@ use universe_core::State;
 use super::import::state_of;
 use super::{CareError, compacted};
 use crate::commands::CommandService;
-use crate::run::share;
+use crate::socket;
 use crate::store::{MAX_WRITE, SqliteStore, UniverseId};
 
 /// The longest request in bytes. A request may contain a universe.
@@ -70,7 +70,7 @@ pub(crate) struct Online {
 impl Request {
     /// Sends the request to the server that holds the directory. Returns its answer, or `None` if there is no server.
     pub(super) async fn ask(&self, dir: &Path) -> Result<Option<String>, CareError> {
-        let stream = match share::care(dir).await {
+        let stream = match socket::care(dir).await {
             Ok(Some(stream)) => stream,
             Ok(None) => return Ok(None),
             Err(error) => return Err(CareError::Server(error.to_string())),
@@ -79,7 +79,7 @@ impl Request {
         let answer = answer.map_err(|error| CareError::Server(error.to_string()))?;
         let ended = || CareError::Server("it ended before it was done".to_owned());
         match serde_json::from_slice(&answer).map_err(|_| ended())? {
-            Answer::Result(told) => Ok(Some(told)),
+            Answer::Result(result) => Ok(Some(result)),
             Answer::Error(error) => Err(CareError::Server(error)),
         }
     }
@@ -119,7 +119,7 @@ impl Online {
             Err(wrong) => Err(wrong),
         };
         let answer = match done {
-            Ok(told) => Answer::Result(told),
+            Ok(result) => Answer::Result(result),
             Err(error) => Answer::Error(error),
         };
         let answer = serde_json::to_string(&answer)?;

@@ -33,7 +33,7 @@ use crate::commands::{CommandService, ServiceLimits};
 use crate::http::App;
 use crate::mcp::{self, ToolSet};
 use crate::rest::RestConfig;
-use crate::run::share;
+use crate::socket;
 use crate::store::sqlite::{OpenError, Options};
 use crate::store::{SqliteStore, UniverseId};
 
@@ -185,9 +185,10 @@ impl Connection {
             Ok(answered) => answered?,
             Err(_) => return Err(self.failed(&"it did not answer in time")),
         };
-        match head.status.is_success() {
-            true => Ok(Reply { headers: head.headers, body }),
-            false => Err(self.refusal(head.status, &body)),
+        if head.status.is_success() {
+            Ok(Reply { headers: head.headers, body })
+        } else {
+            Err(self.refusal(head.status, &body))
         }
     }
 
@@ -204,9 +205,10 @@ impl Connection {
         };
         // A feed uses its connection exclusively.
         self.open = None;
-        match head.status.is_success() {
-            true => Ok(body),
-            false => Err(self.refusal(head.status, &self.whole(body).await?)),
+        if head.status.is_success() {
+            Ok(body)
+        } else {
+            Err(self.refusal(head.status, &self.whole(body).await?))
         }
     }
 
@@ -280,7 +282,7 @@ impl Connection {
                 handshake(stream).await
             }
             Way::Socket(dir) => {
-                let stream = share::rest(dir).await;
+                let stream = socket::rest(dir).await;
                 match stream.map_err(|error| self.failed(&error))? {
                     Some(stream) => handshake(Box::new(stream)).await,
                     None => return Err(ClientError::NoServer(dir.display().to_string())),
@@ -293,15 +295,15 @@ impl Connection {
 
     /// The error for a request that the server refused.
     fn refusal(&self, status: StatusCode, body: &[u8]) -> ClientError {
-        let told: Option<Value> = serde_json::from_slice(body).ok();
-        let told = told.as_ref().and_then(|told| told.get("error")?.as_str());
-        let problem = match (&self.way, told) {
+        let parsed: Option<Value> = serde_json::from_slice(body).ok();
+        let parsed = parsed.as_ref().and_then(|parsed| parsed.get("error")?.as_str());
+        let problem = match (&self.way, parsed) {
             (Way::Url(target), _)
                 if status == StatusCode::UNAUTHORIZED && target.authorization().is_none() =>
             {
                 format!("{target} asks for a token: name it with --token-file or --token-env")
             }
-            (_, Some(told)) => told.to_owned(),
+            (_, Some(parsed)) => parsed.to_owned(),
             (_, None) => format!("the server answered {status}"),
         };
         ClientError::Refused { status: status.as_u16(), problem }

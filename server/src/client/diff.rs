@@ -65,14 +65,12 @@ impl Arguments {
         connection.close().await?;
         let (from, to) = read?;
         let difference = Difference::between(&from, &to);
-        match self.common.json {
-            true => print::json(&difference)?,
-            false => print::lines(&difference.describe(&from, &to))?,
+        if self.common.json {
+            print::json(&difference)?
+        } else {
+            service_host::print(&difference.describe(&from, &to))?
         }
-        match difference.is_none() {
-            true => Ok(ExitCode::SUCCESS),
-            false => Ok(ExitCode::from(DIFFERENT)),
-        }
+        if difference.is_none() { Ok(ExitCode::SUCCESS) } else { Ok(ExitCode::from(DIFFERENT)) }
     }
 
     async fn read(&self, connection: &mut Connection) -> Result<(Universe, Universe), ClientError> {
@@ -122,7 +120,7 @@ impl Difference {
             return text;
         }
         let mut line = |line: &str| {
-            let _ = write!(text, "\n{}", print::one_line(line));
+            let _ = write!(text, "\n{}", service_host::one_line(line));
         };
         for family in Family::ALL.map(Family::name) {
             let ids =

@@ -42,7 +42,7 @@ impl Feed {
     pub(super) async fn next(&mut self) -> Result<Option<Event>, String> {
         loop {
             let from = self.seen.saturating_sub(1);
-            let end = self.text.get(from..).unwrap_or_default();
+            let end = known_range::items(&self.text, from..);
             let end = end.windows(2).position(|two| two == b"\n\n");
             if let Some(end) = end {
                 let block: Vec<u8> = self.text.drain(..from + end + 2).collect();

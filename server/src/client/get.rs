@@ -58,7 +58,7 @@ impl Arguments {
         if self.common.json && self.is_whole() {
             let read = record(&mut connection, &self.id, self.revision).await;
             connection.close().await?;
-            print::json_text(&String::from_utf8_lossy(&read?))?;
+            service_host::print_json(&String::from_utf8_lossy(&read?))?;
             return Ok(ExitCode::SUCCESS);
         }
         let read = universe(&mut connection, &self.id, self.revision).await;
@@ -86,9 +86,10 @@ impl Arguments {
             ..Selection::default()
         };
         let part = selection.of(&universe.state).map_err(ClientError::Given)?;
-        match self.common.json {
-            true => print::json(&whole(universe, &part))?,
-            false => print::lines(&rows(universe, &part))?,
+        if self.common.json {
+            print::json(&whole(universe, &part))?
+        } else {
+            service_host::print(&rows(universe, &part))?
         }
         let ids = || {
             Family::ALL
@@ -100,12 +101,13 @@ impl Arguments {
             format!("{id:?}{hint}")
         });
         let missing: Vec<_> = missing.collect();
-        match missing.is_empty() {
-            true => Ok(ExitCode::SUCCESS),
-            false => Err(ClientError::Given(format!(
+        if missing.is_empty() {
+            Ok(ExitCode::SUCCESS)
+        } else {
+            Err(ClientError::Given(format!(
                 "nothing that was asked for has the id {}",
                 missing.join("; nor ")
-            ))),
+            )))
         }
     }
 }
@@ -145,6 +147,6 @@ fn rows(universe: &Universe, part: &EntityPage<'_>) -> String {
             ]
         })
         .collect();
-    let table = print::table(["FAMILY", "ID", "NAME", "TYPE", "IN"], &rows);
+    let table = service_host::table(&["FAMILY", "ID", "NAME", "TYPE", "IN"], &rows);
     format!("{head}\n{table}")
 }

@@ -36,7 +36,7 @@ impl Arguments {
         if self.common.json {
             print::json(&serde_json::json!({"ready": true}))?;
         } else {
-            print::lines("the server is ready")?;
+            service_host::print("the server is ready")?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -31,12 +31,12 @@ impl Arguments {
             return Ok(ExitCode::SUCCESS);
         }
         if listed.is_empty() {
-            print::lines("there are no universes")?;
+            service_host::print("there are no universes")?;
             return Ok(ExitCode::SUCCESS);
         }
         let row = |it: Summary| [it.id, it.name, it.revision.to_string(), it.updated_at];
         let rows: Vec<_> = listed.into_iter().map(row).collect();
-        print::lines(&print::table(["ID", "NAME", "REVISION", "UPDATED"], &rows))?;
+        service_host::print(&service_host::table(&["ID", "NAME", "REVISION", "UPDATED"], &rows))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -116,9 +116,10 @@ impl Arguments {
             headers.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
         let reply = connection.ask(Method::POST, &path, &headers, Bytes::from(body)).await?;
         let answer: Value = connection.read(&reply.body)?;
-        match self.common.json {
-            true => print::json(&answer)?,
-            false => print::lines(&describe(&answer))?,
+        if self.common.json {
+            print::json(&answer)?
+        } else {
+            service_host::print(&describe(&answer))?
         }
         Ok(answer.get("revision").and_then(Value::as_u64))
     }

@@ -94,7 +94,7 @@ impl Arguments {
                 if clears {
                     io::stdout().lock().write_all(CLEAR.as_bytes())?;
                 }
-                print::lines(&shown.summary())?;
+                service_host::print(&shown.summary())?;
             }
             if self.once {
                 return Ok(ExitCode::SUCCESS);
@@ -203,7 +203,7 @@ impl Shown {
         };
         let rows: Vec<_> = self.active.iter().map(row).collect();
         let heads = ["ID", "NAME", "REVISION", "CHANGES/S", "UPDATED"];
-        format!("{head}\n{}", print::table(heads, &rows))
+        format!("{head}\n{}", service_host::table(&heads, &rows))
     }
 }
 

@@ -106,7 +106,7 @@ impl Arguments {
             }
             (kind, data) => format!("{kind} {}", cut(&data.to_string())),
         };
-        Ok(print::lines(&format!("{revision}  {}", print::one_line(&what)))?)
+        Ok(service_host::print(&format!("{revision}  {}", service_host::one_line(&what)))?)
     }
 }
 
@@ -127,7 +127,7 @@ async fn head(connection: &mut Connection, id: &UniverseId) -> Result<u64, Clien
 
 fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", known_range::text(text, ..end)),
         None => text.to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bytes::Bytes;
 use universe_core::{Applied, Command, CommandKind, State};
 
-use super::writer::Job;
+use super::job::Job;
 use super::{Processed, Reducer, Replacement, Request, ServiceError, Universe, entry};
 use crate::store::{CommandId, NewEntry, Revision, Timestamp};
 

@@ -101,7 +101,9 @@ pub enum ServiceError {
     #[error("the store is unavailable; nothing has changed")]
     Unavailable,
     /// The store failed during a write. The change may have been made.
-    #[error("the store failed while it wrote; read the universe to see whether the change was made")]
+    #[error(
+        "the store failed while it wrote; read the universe to see whether the change was made"
+    )]
     Uncertain,
     /// An internal error. The log has the details.
     #[error("internal error; the server's log has the details")]

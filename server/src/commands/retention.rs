@@ -61,7 +61,7 @@ impl FromStr for Keep {
             return Ok(Self::All);
         }
         let digits = text.trim_end_matches(|unit: char| unit.is_ascii_lowercase());
-        let unit = text.get(digits.len()..).unwrap_or_default();
+        let unit = known_range::text(text, digits.len()..);
         let number: u64 = digits.parse().map_err(|_| InvalidKeep)?;
         let seconds: u64 = match unit {
             "" => {

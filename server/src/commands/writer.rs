@@ -8,7 +8,6 @@
 //! Otherwise one commit in two would be nearly empty, and all would wait for it.
 
 mod append;
-mod job;
 mod refresh;
 mod snapshots;
 
@@ -17,11 +16,10 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use self::append::{append, landed};
-use self::job::answer_all;
-pub(super) use self::job::{Done, Job};
 use self::refresh::Hints;
 pub(super) use self::refresh::is_current;
 use super::batch::{Batch, Outcome, Rules, reduce};
+use super::job::{Done, Job, answer_all};
 use super::load::{Loaded, load};
 use super::texts::TextPlace;
 use super::writers::WriterSlot;
@@ -135,23 +133,21 @@ impl Writer {
             let Some(universe) = self.loaded.as_ref().map(|loaded| loaded.universe.clone()) else {
                 continue;
             };
-            let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
+            let some = known_range::items(jobs, ..at_once.min(jobs.len()));
             let landed = match landed(self.service.store(), &self.id, some).await {
                 Ok(landed) => landed,
                 Err(error) => return answer_all(jobs.drain(..), &error),
             };
             let rules = Rules { reducer, full, landed };
             let batch = reduce(universe, some, rules);
-            match batch.entries.is_empty() {
-                true if !is_present => match self.catch_up().await {
-                    Ok(()) => {
-                        is_present = true;
-                        continue;
-                    }
-                    Err(error) => return self.give_up(jobs, &error),
-                },
-                true => {}
-                false => self.slot.latest.set(None),
+            if !batch.entries.is_empty() {
+                self.slot.latest.set(None);
+            } else if !is_present {
+                if let Err(error) = self.catch_up().await {
+                    return self.give_up(jobs, &error);
+                }
+                is_present = true;
+                continue;
             }
             let start = Instant::now();
             let appended = append(self.service.store(), &self.id, &batch).await;

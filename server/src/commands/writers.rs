@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::writer::Job;
+use super::job::Job;
 use super::{ServiceLimits, Universe};
 use crate::store::UniverseId;
 

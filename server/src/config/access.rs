@@ -19,9 +19,10 @@ impl Args for AccessArgs {
     fn augment_args(command: Command) -> Command {
         let known: Vec<_> = command.get_arguments().map(|arg| arg.get_id().clone()).collect();
         let command = KeysFile::augment_args(Tls::augment_args(Asking::augment_args(command)));
-        command.mut_args(|arg| match known.contains(arg.get_id()) {
-            true => arg,
-            false => {
+        command.mut_args(|arg| {
+            if known.contains(arg.get_id()) {
+                arg
+            } else {
                 let name = arg.get_id().as_str().to_uppercase();
                 arg.env(format!("UNIVERSE_{name}"))
             }

@@ -81,9 +81,10 @@ impl Settings {
         }
         let width = self.0.iter().map(|it| it.option.len()).max().unwrap_or(0);
         for Setting { option, values, source } in &self.0 {
-            let line = match values.is_empty() {
-                true => format!("{option:width$}  -  # {source}"),
-                false => format!("{option:width$}  {}  # {source}", values.join(", ")),
+            let line = if values.is_empty() {
+                format!("{option:width$}  -  # {source}")
+            } else {
+                format!("{option:width$}  {}  # {source}", values.join(", "))
             };
             writeln!(out, "{}", service_host::visible(&line))?;
         }
@@ -168,10 +169,9 @@ fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, FileOpti
                 let folder = file.parent().unwrap_or(Path::new(""));
                 let at = |value: &String| folder.join(value).to_string_lossy().into_owned();
                 let is_url = |value: &String| value.contains("://");
-                let placed = values.iter().map(|value| match is_url(value) {
-                    true => value.clone(),
-                    false => at(value),
-                });
+                let placed = values
+                    .iter()
+                    .map(|value| if is_url(value) { value.clone() } else { at(value) });
                 placed.collect()
             }
             _ => values,
@@ -214,8 +214,8 @@ fn judge(arg: &Arg, values: &[String]) -> Result<(), String> {
     match judging.try_get_matches_from(given) {
         Ok(_) => Ok(()),
         Err(error) => {
-            let told = error.to_string();
-            let first = told.split("\n\n").next().unwrap_or_default();
+            let message = error.to_string();
+            let first = message.split("\n\n").next().unwrap_or_default();
             let first = first.strip_prefix("error: ").unwrap_or(first);
             let words: Vec<_> = first.split_whitespace().collect();
             Err(words.join(" ").replace("'--", "'"))

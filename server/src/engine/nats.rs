@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::StoreUrl;
+use universe_nats::{NatsOptions, NatsStore};
+
+use crate::config::store::StoreUrl;
 use crate::store::UniverseLog as _;
 use crate::store::clients::SharedStore;
-use crate::store::nats::{NatsOptions, NatsStore};
 
 /// # Errors
 /// A sentence, without a password.

@@ -3,14 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::SharedStore;
-use crate::config::StoreUrl;
-
-/// Only makes the types fit: without the features no such store can be opened.
-#[cfg(not(any(feature = "nats", feature = "postgres")))]
-pub(super) fn opened(store: Arc<dyn SharedStore>) -> super::Opened {
-    super::Opened { store, shared: None, leave: None }
-}
+use crate::config::store::StoreUrl;
+use crate::store::clients::SharedStore;
 
 /// A message on how to build the program with the feature.
 fn missing(url: &StoreUrl) -> String {

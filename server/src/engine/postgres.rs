@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::StoreUrl;
+use crate::config::store::StoreUrl;
 use crate::store::clients::SharedStore;
 use crate::store::postgres::{PostgresOptions, PostgresStore};
 

@@ -33,10 +33,7 @@ impl Listed {
     }
 
     fn push(&mut self, path: &str, message: &str) {
-        match self.is_full() {
-            true => self.others += 1,
-            false => self.findings.push(entry(path, message)),
-        }
+        if self.is_full() { self.others += 1 } else { self.findings.push(entry(path, message)) }
     }
 
     /// Adds findings of the domain about the argument at `path`.
@@ -121,10 +118,7 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
             }
         }
     }
-    let code = match only_command {
-        true => "INVALID_COMMAND",
-        false => "INVALID_ARGUMENTS",
-    };
+    let code = if only_command { "INVALID_COMMAND" } else { "INVALID_ARGUMENTS" };
     failure(named(given), code, listed)
 }
 

@@ -42,11 +42,8 @@ pub(super) async fn failure(
 
 /// An error message with the id of the universe, which the errors of the store do not have.
 pub(super) fn about(id: &str, error: &ServiceError) -> String {
-    let told = error.to_string();
-    match told.contains(id) {
-        true => told,
-        false => format!("universe {id}: {told}"),
-    }
+    let message = error.to_string();
+    if message.contains(id) { message } else { format!("universe {id}: {message}") }
 }
 
 async fn not_found(service: &CommandService, id: &str) -> RequestError {

@@ -7,7 +7,7 @@ use mcp_proto::{
 };
 use serde_json::{Map, Value, json};
 
-use super::tools::{META_REVISION, answered, arguments_schema, hints, universe_schema, written};
+use super::results::{META_REVISION, answered, arguments_schema, hints, universe_schema, written};
 use super::{address, arguments, find, scopes};
 use crate::commands::{CommandService, Universe};
 use crate::offload;

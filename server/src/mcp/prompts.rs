@@ -42,7 +42,7 @@ tilted one `orbitRotX`. Keep periods and distances consistent with the mass of w
 5. Rings are made with updateRing, disks of young systems with addProtoplanetaryDisk. setSmallBodyFields and setNebulae \
 replace all of them: read those that are there first and send them along.
 6. When the bodies are there, addGroup makes a group of the star (a `system`), so that people find it.
-7. A command that is refused has changed nothing; the answer says why and what would be right. Correct it and go on.
+7. A command that is refused has changed nothing; the answer says why and what would be right. Correct it and continue.
 8. At the end read the tree resource of the universe, compare it with the plan, and say what you built, what is known \
 and what you invented.";
 

@@ -57,10 +57,7 @@ fn pass_on(server: &Server, change: commands::Change<'_>) {
         commands::Change::Created(_) => notify_list(server),
         commands::Change::Changed { before, after, replaced } => {
             if server.has_subscribers() {
-                let parts = match replaced {
-                    true => Parts::Everything,
-                    false => changed_parts(before, after),
-                };
+                let parts = if replaced { Parts::Everything } else { changed_parts(before, after) };
                 notify_update(server, &after.id, parts);
             }
             if before.name != after.name {

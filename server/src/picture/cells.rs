@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use universe_core::{ChildKind, State};
 
-use super::scene::{At, Color};
+use super::color::Color;
+use super::scene::At;
 use super::view::{Body, Kind};
 use super::{MAX_BODIES, PictureError, is_there};
 

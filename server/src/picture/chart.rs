@@ -1,20 +1,19 @@
 //! From a universe to a scene: systems, what circles in them, names, and a line on what is shown.
 
 mod body;
-mod scale;
 mod system;
 
 use universe_core::State;
 
+use super::bands::Bands;
 use super::cells::{self, Shown};
 use super::labels::{Labels, Wanted, shortened};
-use super::regions::{self, Bands};
+use super::painter::Painter;
+use super::regions;
 use super::scene::{Scene, Shape, Size, Text};
 use super::view::Body;
 use super::{MAX_BODIES, Options, PictureError};
 use crate::commands::Universe;
-pub(super) use scale::Scale;
-pub(super) use system::Painter;
 
 /// The height of the margins at the top and at the bottom, in pixels.
 const HEAD: f64 = 52.0;

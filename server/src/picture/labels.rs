@@ -1,6 +1,7 @@
 //! Names next to bodies, where they cover neither each other nor another body.
 
-use super::scene::{At, Color, Size, Text};
+use super::color::Color;
+use super::scene::{At, Size, Text};
 
 /// The most names in a picture.
 const MAX_LABELS: usize = 90;

@@ -65,10 +65,7 @@ impl Options {
             }
         }
         options.focus = given("focus").filter(|id| !id.is_empty());
-        match findings.is_empty() {
-            true => Ok(options),
-            false => Err(findings),
-        }
+        if findings.is_empty() { Ok(options) } else { Err(findings) }
     }
 
     /// The entity tag, without quotes, of a picture of this revision with these options.

@@ -7,7 +7,8 @@ use tiny_skia::{
     Pixmap, Point, PremultipliedColorU8, RadialGradient, SpreadMode, Stroke, Transform,
 };
 
-use super::scene::{At, Color, Paint, Scene, Shape, Size, Text};
+use super::color::{Color, Paint};
+use super::scene::{At, Scene, Shape, Size, Text};
 
 /// Writes the file. `None` if the library fails.
 pub(super) fn write(scene: &Scene) -> Option<Vec<u8>> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::scene::{At, Color, Paint, Scene, Shape, Size, Text};
+use super::color::{Color, Paint};
+use super::scene::{At, Scene, Shape, Size, Text};
 
 /// Writes the document. Writing to a string cannot fail.
 pub(super) fn write(scene: &Scene) -> String {

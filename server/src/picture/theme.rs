@@ -1,6 +1,6 @@
 //! The colours of pictures that do not come from a body.
 
-use super::scene::Color;
+use super::color::Color;
 
 /// Light text on a dark background, or dark text on a light one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use universe_core::Star;
 use universe_core::orbit::Orbit;
 
-use super::scene::Color;
+use super::color::Color;
 
 /// A body as it is drawn.
 pub(super) struct Body {

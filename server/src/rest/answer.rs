@@ -152,7 +152,7 @@ async fn write_made(
         let (mut before, rest) = (serde_json::to_vec(&named)?, serde_json::to_vec(&rest)?);
         before.pop();
         before.extend_from_slice(b",\"state\":");
-        let after = rest.get(1..).unwrap_or_default();
+        let after = known_range::items(&rest, 1..);
         if small {
             universe.state.write_json(&mut before)?;
             before.push(b',');
@@ -174,11 +174,11 @@ pub(super) fn write_damaged(
     record: &Record,
     error: &ServiceError,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let mut told = serde_json::to_value(UniverseRecord::summary(record))?;
-    if let Some(told) = told.as_object_mut() {
-        told.insert("error".to_owned(), error.to_string().into());
+    let mut message = serde_json::to_value(UniverseRecord::summary(record))?;
+    if let Some(message) = message.as_object_mut() {
+        message.insert("error".to_owned(), error.to_string().into());
     }
-    serde_json::to_vec(&told)
+    serde_json::to_vec(&message)
 }
 
 /// The effect of a command, in the requested form.
@@ -226,9 +226,10 @@ pub(super) async fn encoded(
     let Some(size) = response.body().size_hint().exact() else {
         return Ok(response);
     };
-    let mut held = match size < COUNTED {
-        true => None,
-        false => Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?),
+    let mut held = if size < COUNTED {
+        None
+    } else {
+        Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?)
     };
     let media = response.headers().get(CONTENT_TYPE);
     // A compressed format does not become smaller.
@@ -302,7 +303,11 @@ impl Failure {
     }
 
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
-        Self { status, body: json!({ "error": error.into() }), header: None, unknown: None }
+        Self::with_body(status, json!({ "error": error.into() }))
+    }
+
+    fn with_body(status: StatusCode, body: Value) -> Self {
+        Self { status, body, header: None, unknown: None }
     }
 
     pub(super) fn bad_request(error: impl Into<String>) -> Self {
@@ -312,28 +317,28 @@ impl Failure {
     /// 500, with the details in the log.
     pub(super) fn internal(error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, "a request failed");
-        let told = ServiceError::Internal.to_string();
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
+        let message = ServiceError::Internal.to_string();
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
     /// 400 with all findings.
     pub(super) fn findings(error: &str, findings: &universe_core::Findings) -> Self {
         let body = json!({ "error": format!("{error}: {findings}"), "findings": findings });
-        Self { status: StatusCode::BAD_REQUEST, body, header: None, unknown: None }
+        Self::with_body(StatusCode::BAD_REQUEST, body)
     }
 
     pub(super) fn not_found(id: &str) -> Self {
         let shown: String = id.chars().take(200).collect();
-        let told = format!("universe not found: {shown}");
-        Self { unknown: Some(shown.into()), ..Self::new(StatusCode::NOT_FOUND, told) }
+        let message = format!("universe not found: {shown}");
+        Self { unknown: Some(shown.into()), ..Self::new(StatusCode::NOT_FOUND, message) }
     }
 
     /// Adds the nearest universes, if it is the error for one that does not exist.
     pub(super) async fn explained(mut self, service: &CommandService) -> Self {
         if let Some(id) = &self.unknown
-            && let Some(Value::String(told)) = self.body.get_mut("error")
+            && let Some(Value::String(message)) = self.body.get_mut("error")
         {
-            told.push_str(&NearbyUniverses::near(service, id).await.hint);
+            message.push_str(&NearbyUniverses::near(service, id).await.hint);
         }
         self
     }
@@ -388,9 +393,10 @@ impl Failure {
 
 impl From<Over> for Failure {
     fn from(over: Over) -> Self {
-        let status = match over.is_share() {
-            true => StatusCode::TOO_MANY_REQUESTS,
-            false => StatusCode::SERVICE_UNAVAILABLE,
+        let status = if over.is_share() {
+            StatusCode::TOO_MANY_REQUESTS
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
         };
         let failure = Self::new(status, over.to_string());
         failure.with_header(RETRY_AFTER, HeaderValue::from_static("1"))
@@ -399,39 +405,33 @@ impl From<Over> for Failure {
 
 impl From<ServiceError> for Failure {
     fn from(error: ServiceError) -> Self {
-        let told = error.to_string();
+        let message = error.to_string();
         match error {
             ServiceError::NotFound(id) => Self::not_found(id.as_str()),
-            ServiceError::Exists(_) => Self::new(StatusCode::CONFLICT, told),
+            ServiceError::Exists(_) => Self::new(StatusCode::CONFLICT, message),
             ServiceError::Refused { refusal, .. } => {
                 let body =
-                    json!({ "error": told, "code": refusal.code(), "events": refusal.events });
-                Self { status: StatusCode::UNPROCESSABLE_ENTITY, body, header: None, unknown: None }
+                    json!({ "error": message, "code": refusal.code(), "events": refusal.events });
+                Self::with_body(StatusCode::UNPROCESSABLE_ENTITY, body)
             }
             ServiceError::Conflict { revision, .. } => {
-                let body = json!({ "error": told, "revision": revision.0 });
-                Self {
-                    status: StatusCode::PRECONDITION_FAILED,
-                    body,
-                    header: Some(Box::new((ETAG, etag(revision)))),
-                    unknown: None,
-                }
+                let body = json!({ "error": message, "revision": revision.0 });
+                let failure = Self::with_body(StatusCode::PRECONDITION_FAILED, body);
+                failure.with_header(ETAG, etag(revision))
             }
-            ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
-            ServiceError::Trimmed { oldest, .. } => Self {
-                status: StatusCode::GONE,
-                body: json!({ "error": told, "oldest": oldest }),
-                header: None,
-                unknown: None,
-            },
-            ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
+            ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, message),
+            ServiceError::Trimmed { oldest, .. } => {
+                let body = json!({ "error": message, "oldest": oldest });
+                Self::with_body(StatusCode::GONE, body)
+            }
+            ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, message),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
             }
-            ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, told),
-            ServiceError::Unavailable => Self::unavailable(told),
+            ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, message),
+            ServiceError::Unavailable => Self::unavailable(message),
             ServiceError::Uncertain | ServiceError::Damaged { .. } | ServiceError::Internal => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
             }
         }
     }

@@ -245,9 +245,9 @@ impl EventText {
         let mut piece = Vec::with_capacity(rest.min(PIECE));
         let mut passed = begin;
         for part in parts {
-            let left = part.get(passed..).unwrap_or_default();
+            let left = known_range::items(part, passed.min(part.len())..);
             let end = left.len().min(PIECE - piece.len());
-            piece.extend_from_slice(left.get(..end).unwrap_or_default());
+            piece.extend_from_slice(known_range::items(left, ..end));
             passed = passed.saturating_sub(part.len());
         }
         let is_last = piece.len() == rest;
@@ -285,12 +285,11 @@ fn event(entry: &Entry) -> EventParts {
         Some(command) => {
             let (head, end) = (format!("event: command\nid: {revision}\ndata: "), "\n\n");
             let command = command.get();
-            match command.len() > PIECE {
-                true => {
-                    let command = body.slice_ref(command.as_bytes());
-                    EventParts([head.into(), command, Bytes::from_static(end.as_bytes())])
-                }
-                false => [&head, command, end].concat().into(),
+            if command.len() > PIECE {
+                let command = body.slice_ref(command.as_bytes());
+                EventParts([head.into(), command, Bytes::from_static(end.as_bytes())])
+            } else {
+                [&head, command, end].concat().into()
             }
         }
         None => {

@@ -51,7 +51,7 @@ pub(super) fn read_replacement(
     meter: &Meter,
     strictness: Strictness,
 ) -> Result<(UniverseBody, Findings), Failure> {
-    let (mut members, state) = match read::apart(body, "state", meter) {
+    let (mut members, state) = match read::split_off(body, "state", meter) {
         Some((members, state)) => (members, Some(state)),
         None => match read::json(body, meter)? {
             Value::Object(members) => (members, None),
@@ -116,8 +116,5 @@ fn judge_names(
             _ => warnings.add(name, message),
         }
     }
-    match unknown.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::findings("malformed universe", &unknown)),
-    }
+    if unknown.is_empty() { Ok(()) } else { Err(Failure::findings("malformed universe", &unknown)) }
 }

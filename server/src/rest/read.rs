@@ -74,10 +74,7 @@ impl Received {
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let small = self.text.len() <= offload::INLINE_BYTES;
-        let turn = match small {
-            true => None,
-            false => Some(self.held.client().turn().await),
-        };
+        let turn = if small { None } else { Some(self.held.client().turn().await) };
         let parsed = offload::run(small, move || {
             let meter = Meter::held_by(self.held, self.max_memory);
             let parsed = read(&self.text, &meter);
@@ -173,7 +170,7 @@ pub(super) fn value(text: &[u8], meter: &Meter) -> Result<Value, String> {
 
 /// The members of a body, with the text of one of them instead of its value. `None` if the body is malformed or is not
 /// an object with that member. [`json`] reports the error.
-pub(super) fn apart<'t>(
+pub(super) fn split_off<'t>(
     body: &'t [u8],
     member: &str,
     meter: &Meter,

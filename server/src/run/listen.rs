@@ -10,7 +10,7 @@ use service_host::{RequiredAuthorization, serve_as, snippets, url};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::hold::Hold;
+use super::backend::Backend;
 use super::share::{self, Tenure};
 use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config, StoreKind};
@@ -18,6 +18,7 @@ use crate::engine::Shared;
 use crate::http::{App, MCP_PATH};
 use crate::mcp;
 use crate::metrics;
+use crate::socket;
 use crate::store::sqlite::OpenError;
 
 /// The longest time, beyond [`PATIENCE`], that a holder which promised to release the directory may take to finish its
@@ -30,19 +31,19 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let listener = listen(arguments.address()).map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     // Done after binding the address, so that a start that fails at the address has changed nothing.
-    let Some(hold) = take(arguments, &config, &stop).await? else {
+    let Some(backend) = take(arguments, &config, &stop).await? else {
         return Ok(());
     };
     let is_https = config.https.is_some();
     let url = url(address, &arguments.allowed_host, is_https);
-    let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
+    let server = mcp::server(backend.service.clone(), arguments.tools(), url.as_deref())?;
     if arguments.read_only {
         server.hide_writing_tools();
     }
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
     serving.callers = config.callers;
-    let mcp = match hold.shared.clone() {
+    let mcp = match backend.shared.clone() {
         Some(Shared { sessions, events }) => {
             StreamableHttpService::with_stores(server.clone(), config.mcp, sessions, events)
         }
@@ -51,10 +52,10 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
             StreamableHttpService::with_sessions(server.clone(), config.mcp, sessions)
         }
     };
-    let app = App::new(hold.service.clone(), mcp.clone(), config.rest);
+    let app = App::new(backend.service.clone(), mcp.clone(), config.rest);
     // Key changes are followed as long as the server runs.
     let _keys = config.keys.map(|keys| keys.give(server.keys()));
-    let socket = match hold.online() {
+    let socket = match backend.online() {
         Some(online) => {
             let (dir, app) = (&config.data_dir, app.clone());
             share::start(dir, server, config.stdio, Tenure::Keeps, online, app)
@@ -73,10 +74,10 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
                 app.drain();
                 tokio::select! {
                     () = tokio::time::sleep(arguments.drain_wait()) => {}
-                    () = hold.failed() => failed = true,
+                    () = backend.failed() => failed = true,
                 }
             }
-            () = hold.failed() => failed = true,
+            () = backend.failed() => failed = true,
         }
         app.close();
         if let Some(socket) = &socket {
@@ -89,7 +90,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     if let Some(socket) = socket {
         socket.close().await;
     }
-    hold.close().await;
+    backend.close().await;
     served.map_err(io::Error::from)?;
     if failed {
         return Err(RunError::Store);
@@ -103,16 +104,16 @@ async fn take(
     arguments: &Arguments,
     config: &Config,
     stop: &CancellationToken,
-) -> Result<Option<Hold>, RunError> {
+) -> Result<Option<Backend>, RunError> {
     let start = Instant::now();
     let mut patience = PATIENCE;
     loop {
-        let in_use = match Hold::open(arguments, config).await {
+        let in_use = match Backend::open(arguments, config).await {
             Err(RunError::Open(error @ OpenError::InUse { .. })) => error,
             opened => return opened.map(Some),
         };
         let asked = async {
-            let asked = share::ask_for_directory(&config.data_dir).await;
+            let asked = socket::ask_for_directory(&config.data_dir).await;
             if !matches!(asked, Ok(false)) {
                 tokio::time::sleep(RETRY_PAUSE).await;
             }

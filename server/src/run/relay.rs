@@ -22,8 +22,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::RunError;
-use super::share::LEAVING;
 use crate::config::Config;
+use crate::socket::wire::LEAVING;
 use lines::{Line, Lines, lines, write_line};
 use memory::{Handshake, Memory};
 

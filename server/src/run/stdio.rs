@@ -15,13 +15,14 @@ use mcp_proto::StreamableHttpService;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::hold::Hold;
+use super::backend::Backend;
 use super::relay::{Client, End};
 use super::share::{self, Tenure};
 use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config};
 use crate::http::App;
 use crate::mcp;
+use crate::socket;
 use crate::store::sqlite::OpenError;
 
 /// How long a directory is left to the server that asked for it before this process takes it again.
@@ -39,8 +40,8 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
     loop {
         let mut end = None;
         if Instant::now() >= hold_from {
-            match Hold::open(arguments, config).await {
-                Ok(hold) => end = Some(serve(hold, arguments, config, &mut client).await?),
+            match Backend::open(arguments, config).await {
+                Ok(backend) => end = Some(serve(backend, arguments, config, &mut client).await?),
                 Err(RunError::Open(OpenError::InUse { .. })) => {}
                 Err(error) => return Err(error),
             }
@@ -48,7 +49,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
         if end.is_none() {
             let joined = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                joined = share::join(&config.data_dir) => joined,
+                joined = socket::join(&config.data_dir) => joined,
             };
             match joined {
                 Ok(stream) => {
@@ -60,7 +61,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
                 Err(error) if Instant::now() > patience => {
                     return Err(RunError::Join {
                         dir: config.data_dir.display().to_string(),
-                        socket: share::SOCKET.to_owned(),
+                        socket: socket::SOCKET.to_owned(),
                         error,
                     });
                 }
@@ -88,21 +89,21 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
 
 /// Holds the directory for the client and for processes that join.
 async fn serve(
-    hold: Hold,
+    backend: Backend,
     arguments: &Arguments,
     config: &Config,
     client: &mut Client,
 ) -> Result<End, RunError> {
-    let server = mcp::stdio_server(hold.service.clone(), arguments.tools())?;
+    let server = mcp::stdio_server(backend.service.clone(), arguments.tools())?;
     if arguments.read_only {
         server.hide_writing_tools();
     }
     let app = App::new(
-        hold.service.clone(),
+        backend.service.clone(),
         StreamableHttpService::with_config(server.clone(), config.mcp.clone()),
         config.rest.clone(),
     );
-    let shared = match hold.online() {
+    let shared = match backend.online() {
         Some(online) => {
             tracing::info!(dir = %config.data_dir.display(), "holding the data directory");
             let (dir, server) = (&config.data_dir, server.clone());
@@ -120,13 +121,13 @@ async fn serve(
     let (reader, writer) = tokio::io::split(near);
     let end = tokio::select! {
         end = client.relay(reader, writer, &leave) => end,
-        () = hold.failed() => Err(RunError::Store),
+        () = backend.failed() => Err(RunError::Store),
     };
     serving.abort();
     if let Some(shared) = shared {
         shared.close().await;
     }
-    hold.close().await;
+    backend.close().await;
     match end? {
         End::Client => Ok(End::Client),
         _ if leave.is_cancelled() => {

@@ -28,19 +28,19 @@ impl NearbyUniverses {
         let ids = || known.iter().map(|record| record.meta.id.as_str());
         let mut near = nearest::nearest(unknown, ids());
         near.truncate(TOLD_IDS);
-        let mut told: Vec<_> = near.iter().map(|&id| id.to_owned()).collect();
+        let mut suggested: Vec<_> = near.iter().map(|&id| id.to_owned()).collect();
         if near.is_empty() {
             let names = nearest::nearest(unknown, known.iter().map(|record| &*record.meta.name));
             let named = known.iter().map(|record| &record.meta);
             let named = named.filter(|meta| names.contains(&&*meta.name));
             for meta in named.take(TOLD_IDS) {
                 near.push(meta.id.as_str());
-                told.push(format!("{} ({})", meta.id, meta.name));
+                suggested.push(format!("{} ({})", meta.id, meta.name));
             }
         }
-        let hint = match told.as_slice() {
+        let hint = match suggested.as_slice() {
             [] => String::new(),
-            told => format!("; did you mean {}?", told.join(" or ")),
+            suggested => format!("; did you mean {}?", suggested.join(" or ")),
         };
         let others = ids().filter(|id| !near.contains(id));
         let ids = near.iter().copied().chain(others).take(TOLD_IDS);

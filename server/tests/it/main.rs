@@ -5,21 +5,19 @@ mod authorize;
 mod care;
 mod cli;
 mod client;
-#[cfg(feature = "postgres")]
 #[expect(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../universe-store/tests/it/cluster.rs"]
 mod cluster;
 mod config;
 mod crash;
 mod demo;
-#[cfg(any(feature = "nats", feature = "postgres"))]
 #[expect(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../universe-store/tests/it/engines.rs"]
 mod engines;
 mod feed;
 #[cfg(feature = "nats")]
 #[expect(dead_code, reason = "the tests of the store need more of it")]
-#[path = "../../../universe-store/tests/it/fleet.rs"]
+#[path = "../../../contrib/universe-nats/tests/it/fleet.rs"]
 mod fleet;
 mod full_disk;
 mod generate;
@@ -30,14 +28,28 @@ mod looking;
 mod mcp;
 #[cfg(feature = "nats")]
 mod nats;
-#[cfg(any(feature = "nats", feature = "postgres"))]
+#[cfg(feature = "nats")]
+#[path = "../../../contrib/universe-nats/tests/it/engine.rs"]
+mod nats_engine;
 mod nodes;
 mod page;
 mod past;
 mod picture;
+#[path = "../../../universe-store/tests/it/postgres.rs"]
+mod postgres;
+#[cfg(feature = "nats")]
+#[path = "../../../contrib/universe-nats/tests/it/raw.rs"]
+mod raw;
 mod rest;
 mod retention;
 mod retries;
 mod service;
 mod simulation;
 mod stdio;
+
+/// The engines of stores that servers share. The feature `postgres` is always there in tests.
+const ENGINES: &[&dyn engines::Engine] = &[
+    &postgres::Postgres,
+    #[cfg(feature = "nats")]
+    &nats_engine::Nats,
+];

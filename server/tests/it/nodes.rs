@@ -3,7 +3,6 @@
 mod balancer;
 mod drain;
 mod keys;
-#[cfg(feature = "postgres")]
 mod migrate;
 mod sessions;
 mod streams;
@@ -16,7 +15,6 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-#[cfg(feature = "postgres")]
 use crate::cluster::shared;
 use crate::engines::{Servers, urls};
 use crate::harness::process::{Ended, binary, run};
@@ -26,9 +24,10 @@ use crate::harness::{Era, Mcp, Server, add_star, tick};
 pub(crate) const SECRET: &str = "geheim";
 
 pub(crate) fn with_password(url: &str) -> String {
-    match url.contains('@') {
-        true => url.replacen('@', &format!(":{SECRET}@"), 1),
-        false => url.replacen("://", &format!("://u:{SECRET}@"), 1),
+    if url.contains('@') {
+        url.replacen('@', &format!(":{SECRET}@"), 1)
+    } else {
+        url.replacen("://", &format!("://u:{SECRET}@"), 1)
     }
 }
 
@@ -59,7 +58,6 @@ async fn until(mut done: impl AsyncFnMut() -> bool) {
     panic!("it does not come to that");
 }
 
-#[cfg(feature = "postgres")]
 async fn verb(url: &str, arguments: &[&str]) -> Ended {
     let mut command = binary();
     command.env("UNIVERSE_STORE", with_password(url)).args(arguments);
@@ -190,7 +188,6 @@ async fn a_store_that_dies_and_comes_back_is_said_to_be_away() {
     }
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn verbs_say_what_they_are_for() {
     let Some(cluster) = shared() else {
@@ -230,7 +227,6 @@ async fn verbs_say_what_they_are_for() {
     assert!(missing.stderr.contains("universe not found: gg"), "{}", missing.stderr);
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_password_is_never_shown() {
     for url in [
@@ -259,7 +255,6 @@ async fn a_password_is_never_shown() {
     assert!(config.stdout.contains("postgres://u:***@h/d"), "{}", config.stdout);
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_server_without_a_database_does_not_start() {
     let mut command = binary();

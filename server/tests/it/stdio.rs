@@ -44,10 +44,7 @@ async fn both_eras_are_served_on_pipes() {
 async fn it_says_where_universes_come_from() {
     let dir = directory().await;
     for joined in [false, true] {
-        let server = match joined {
-            true => Some(Server::on(dir.path()).await),
-            false => None,
-        };
+        let server = if joined { Some(Server::on(dir.path()).await) } else { None };
         let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
         let told = stdio.ask(&json!(1), "server/discover", json!({})).await;
         let told = told["result"]["instructions"].as_str().unwrap();

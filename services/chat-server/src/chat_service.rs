@@ -21,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
 pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
-pub use failure::Failure;
 pub use messages::{Around, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
+pub use service_host::Failure;
 
 use crate::config::{Config, SourceKind};
 use crate::index::{Alias, Index};
@@ -65,7 +65,6 @@ struct Inner {
 impl ChatService {
     /// The parts of `index` that `config` allows. Reads nothing and connects to no network before
     /// [`run`](Self::run).
-    #[must_use]
     pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
         let zones = config.sources.iter().map(|source| {
             let zone = match &source.kind {
@@ -89,13 +88,11 @@ impl ChatService {
     }
 
     /// The sources.
-    #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.registry
     }
 
     /// The index of the service.
-    #[must_use]
     pub fn index(&self) -> &Index {
         &self.0.index
     }

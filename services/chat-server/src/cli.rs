@@ -16,7 +16,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use service_host::block_on;
+use service_host::{block_on, complain};
 
 use error::CliError;
 use paths::Paths;
@@ -60,7 +60,6 @@ enum Command {
 }
 
 /// Does what the arguments of the process say. What goes wrong is one line on stderr.
-#[must_use]
 pub fn main() -> ExitCode {
     let ChatServerArgs { paths, command } = ChatServerArgs::parse();
     let done = async {
@@ -82,11 +81,8 @@ pub fn main() -> ExitCode {
                 Ok(ExitCode::SUCCESS)
             }
             Err(error) => {
-                output::complain(&format!("{PROGRAM}: {error}"));
-                Ok(match error.is_usage() {
-                    true => ExitCode::from(2),
-                    false => ExitCode::FAILURE,
-                })
+                complain(&format!("{PROGRAM}: {error}"));
+                Ok(if error.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE })
             }
             done => done,
         }

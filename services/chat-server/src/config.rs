@@ -172,7 +172,6 @@ impl Config {
 
 impl ChatFilter {
     /// Whether a chat may be seen.
-    #[must_use]
     pub fn allows(&self, id: &str, name: &str) -> bool {
         if !self.has_lists() {
             return true;
@@ -185,7 +184,6 @@ impl ChatFilter {
     }
 
     /// Whether any list limits which chats may be seen.
-    #[must_use]
     pub fn has_lists(&self) -> bool {
         self.allow.is_some() || !self.deny.is_empty()
     }
@@ -199,7 +197,6 @@ impl ChatFilter {
     }
 
     /// The entries that have matched no chat.
-    #[must_use]
     pub fn unmatched(&self, matched: &BTreeSet<String>) -> Vec<&str> {
         let entries = self.deny.iter().chain(self.allow.iter().flatten());
         let unmatched: BTreeSet<&str> =
@@ -309,8 +306,12 @@ impl WrittenSource {
             self.path.as_deref().ok_or("needs `path`, the file or the folder of the export")?;
         let zone = match &self.zone {
             None => TimeZone::system(),
-            Some(zone) => TimeZone::get(zone)
-                .map_err(|_| format!("`zone` {zone:?} is not a time zone: give a name such as \"Europe/Helsinki\" or \"UTC\""))?,
+            Some(zone) => TimeZone::get(zone).map_err(|_| {
+                format!(
+                    "`zone` {zone:?} is not a time zone: give a name such as \
+                         \"Europe/Helsinki\" or \"UTC\""
+                )
+            })?,
         };
         Ok(SourceKind::Export {
             format,
@@ -368,18 +369,18 @@ const fn yes() -> bool {
 }
 
 /// The forms in which the id of a chat is known: Telegram's own apps leave out the marks of groups and channels.
-#[must_use]
 pub fn forms(id: &str) -> Vec<String> {
     let bare = ["-100", "-", "user", "chat", "channel"]
         .into_iter()
         .find_map(|mark| id.strip_prefix(mark))
         .unwrap_or(id);
-    match !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => ["", "-", "-100", "user", "chat", "channel"]
+    if !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit()) {
+        ["", "-", "-100", "user", "chat", "channel"]
             .iter()
             .map(|mark| format!("{mark}{bare}"))
-            .collect(),
-        false => vec![alike(id)],
+            .collect()
+    } else {
+        vec![alike(id)]
     }
 }
 

@@ -8,6 +8,7 @@ mod lines;
 mod signal;
 mod telegram;
 mod tree;
+mod unit;
 mod whatsapp;
 
 use std::collections::BTreeSet;
@@ -17,9 +18,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use layout::{Layout, Unit};
+use unit::{Layout, Unit};
 
-use crate::source::Event;
+use crate::event::Event;
 
 pub use archive::{Attached, attachment, attachment_within};
 pub use layout::{Plan, plan};
@@ -301,7 +302,6 @@ impl Reading<'_, '_, '_> {
 
 impl Format {
     /// Its name in a configuration.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Telegram => "telegram",

@@ -21,6 +21,7 @@ mod schema;
 mod search;
 mod statistics;
 mod stored;
+mod terms;
 mod writer;
 
 use std::fmt;
@@ -33,8 +34,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
 pub use self::answer::{
-    ChatKey, ChatSummary, Cursor, DEFAULT_LIMIT, Kind, MAX_LIMIT, MessageQuery, Page, Sequence,
-    SourceSummary, StoredMessage,
+    ChatKey, ChatSummary, Cursor, Kind, MessageQuery, Page, Sequence, SourceSummary, StoredMessage,
 };
 pub use self::chats::{FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
@@ -48,6 +48,7 @@ pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 pub use self::fold::contains;
 pub use self::matcher::says;
 pub use self::stored::is_call;
+pub use crate::query::{DEFAULT_LIMIT, MAX_LIMIT};
 
 use self::cursor::Secret;
 use self::directory::{Directory, Lock};
@@ -131,13 +132,11 @@ impl Index {
     }
 
     /// The data directory.
-    #[must_use]
     pub fn dir(&self) -> &Path {
         self.inner.directory.path()
     }
 
     /// Whether this process writes.
-    #[must_use]
     pub fn is_writer(&self) -> bool {
         self.inner.writer.get().is_some()
     }
@@ -161,14 +160,12 @@ impl Index {
 
     /// The sink of a source. Batches of all sources are committed by one thread, several at a time if several wait.
     /// When `keep` returns, the batch is on disk. If another process writes, each `keep` is refused with that reason.
-    #[must_use]
     pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
         Arc::new(SourceSink { index: self.clone(), source: source.to_owned() })
     }
 
     /// A pseudonym for a hidden text: the same for the same text for as long as the index lives, and not reversible
     /// without it. Ten digits of base 16.
-    #[must_use]
     pub fn pseudonym(&self, text: &str) -> String {
         self.inner.secret.pseudonym(text)
     }

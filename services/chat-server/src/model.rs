@@ -176,9 +176,36 @@ pub enum AttachmentPlace {
     Missing(Option<String>),
 }
 
+impl AttachmentKind {
+    /// The kind of a file by the end of its name. Stickers are WebP, or WhatsApp's own `.was`.
+    pub fn of_file(name: &str) -> Self {
+        match media_type_of(name) {
+            Some("image/webp") => Self::Sticker,
+            None if name.to_ascii_lowercase().ends_with(".was") => Self::Sticker,
+            media_type => media_type.and_then(Self::of_media_type).unwrap_or(Self::File),
+        }
+    }
+
+    /// The kind of a file with this media type, if it is a picture, a video or a sound.
+    pub fn of_media_type(media_type: &str) -> Option<Self> {
+        match media_type.split('/').next()? {
+            "image" => Some(Self::Image),
+            "video" => Some(Self::Video),
+            "audio" => Some(Self::Audio),
+            _ => None,
+        }
+    }
+}
+
+impl Attachment {
+    /// A file of which nothing more is known.
+    pub fn new(kind: AttachmentKind, name: Option<String>, place: AttachmentPlace) -> Self {
+        Self { kind, name, media_type: None, size: None, seconds: None, place }
+    }
+}
+
 impl Message {
     /// About how many bytes it takes: its texts, and something for each entry of a list.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let sender = self.sender.iter().map(|sender| {
             let others = [&sender.username, &sender.phone];
@@ -224,6 +251,21 @@ impl Body {
     }
 }
 
+/// Media types as they are registered (IANA), where `mime_guess` has none or an older one.
+const REGISTERED: [(&str, &str); 4] = [
+    (".amr", "audio/AMR"),
+    (".m4a", "audio/mp4"),
+    (".mkv", "video/matroska"),
+    (".vcf", "text/vcard"),
+];
+
+/// The media type of a file by the end of its name.
+pub fn media_type_of(name: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let registered = REGISTERED.iter().find(|(end, _)| lower.ends_with(end));
+    registered.map_or_else(|| mime_guess::from_path(name).first_raw(), |(_, known)| Some(known))
+}
+
 /// The approximate size of a list entry without its texts.
 const ENTRY: usize = 64;
 
@@ -233,7 +275,6 @@ fn texts<const N: usize>(texts: [&Option<String>; N]) -> usize {
 
 impl ChatKind {
     /// The name for clients.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",

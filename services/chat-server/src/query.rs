@@ -8,7 +8,11 @@ pub use time::{TIME_FORMS, time};
 
 use jiff::Timestamp;
 
-use crate::index::MAX_LIMIT;
+/// How many messages a page has by default.
+pub const DEFAULT_LIMIT: usize = 100;
+
+/// The most messages of a page.
+pub const MAX_LIMIT: usize = 1_000;
 
 /// An invalid parameter: what is wrong with it and what is accepted. Clients get it as `INVALID_PARAMETER`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,12 +57,5 @@ pub fn limit(limit: usize) -> Result<(), Invalid> {
 
 /// The given value, short enough for a sentence.
 fn quoted(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let clean = |c: char| if c.is_control() { '\u{FFFD}' } else { c };
-    let mut chars = text.chars();
-    let head: String = chars.by_ref().take(LONGEST).map(clean).collect();
-    match chars.next() {
-        Some(_) => format!("'{head}…'"),
-        None => format!("'{head}'"),
-    }
+    format!("'{}'", service_host::quotable(text, 40))
 }

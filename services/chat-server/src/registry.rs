@@ -41,14 +41,12 @@ pub struct RegisteredSource {
 
 impl RegisteredSource {
     /// The entries that match no chat, because of which nothing of the source is served.
-    #[must_use]
     pub fn unmatched(&self) -> Vec<String> {
         let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
         self.chats.unmatched(&matched).into_iter().map(str::to_owned).collect()
     }
 
     /// Whether nothing of the source is served: privacy fails closed.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         !self.chats.lenient && self.chats.has_lists() && !self.unmatched().is_empty()
     }
@@ -56,7 +54,6 @@ impl RegisteredSource {
 
 impl Registry {
     /// The sources of a configuration. Nothing is read and no network is connected to before [`run`](Self::run).
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         let mut registry = Self::default();
         for source in &config.sources {
@@ -68,7 +65,6 @@ impl Registry {
     }
 
     /// The source of this id.
-    #[must_use]
     pub fn get(&self, id: &str) -> Option<&RegisteredSource> {
         self.0.get(id)
     }
@@ -89,19 +85,16 @@ impl Registry {
     }
 
     /// Whether a chat of a source may be seen.
-    #[must_use]
     pub fn allows(&self, source: &str, chat: &str, name: &str) -> bool {
         self.get(source).is_some_and(|entry| entry.chats.allows(chat, name))
     }
 
     /// Whether a chat of a source is served: it is visible, and the lists of the source are right.
-    #[must_use]
     pub fn serves(&self, source: &str, chat: &str, name: &str) -> bool {
         self.get(source).is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }
 
     /// The sink of a source: the index, without the chats that may not be seen.
-    #[must_use]
     pub fn sink(&self, source: &str, index: &Index) -> Arc<dyn Sink> {
         let chats = self.get(source).map(|entry| entry.chats.clone()).unwrap_or_default();
         Arc::new(Filtered {

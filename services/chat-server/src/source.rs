@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::import::{Doubt, Summary};
-use crate::model::{Chat, Message, Reaction};
+
+pub use crate::event::Event;
 
 /// The most events of one batch.
 pub const MAX_BATCH: usize = 8_000;
@@ -108,76 +108,6 @@ impl Report {
         self.doubts.retain(news);
         self.doubts.extend(read.doubts.iter().cloned());
         self.left_out = read.skipped;
-    }
-}
-
-/// One thing that happened.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// A chat exists, or has a new name. Comes before the first message of the chat.
-    Chat(Chat),
-    /// A message.
-    Message {
-        /// The chat's id.
-        chat: String,
-        /// The message.
-        message: Box<Message>,
-    },
-    /// A message is sent again as a whole, without its reactions: known ones stay. Stored if it is not known.
-    Revised {
-        /// The chat's id.
-        chat: String,
-        /// The message.
-        message: Box<Message>,
-    },
-    /// A message was edited. Ignored if it is not known.
-    Edited {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
-        /// The new text.
-        text: String,
-        /// When.
-        at: Timestamp,
-    },
-    /// A message was deleted. Ignored if it is not known.
-    Deleted {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
-    },
-    /// A person reacted, or removed the reaction (`removed`). Ignored if the message is not known.
-    Reacted {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
-        /// The reaction of one person: its count is 1. With an empty emoji and `removed`: any reaction of that person,
-        /// for networks with one reaction each.
-        reaction: Reaction,
-        /// Whether it was removed.
-        removed: bool,
-    },
-}
-
-impl Event {
-    /// About how many bytes it takes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        match self {
-            Self::Chat(chat) => chat.id.len() + chat.name.len(),
-            Self::Message { chat, message } | Self::Revised { chat, message } => {
-                chat.len() + message.bytes()
-            }
-            Self::Edited { chat, id, text, .. } => chat.len() + id.len() + text.len(),
-            Self::Deleted { chat, id } => chat.len() + id.len(),
-            Self::Reacted { chat, id, reaction, .. } => {
-                let by = reaction.by.iter().map(String::len);
-                chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()
-            }
-        }
     }
 }
 

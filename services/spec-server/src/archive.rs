@@ -144,7 +144,6 @@ pub fn archive_change(
 
 /// Today's date as `YYYY-MM-DD` in the local time zone. OpenSpec's own tool uses the same date in the names of archived
 /// changes.
-#[must_use]
 pub fn today() -> String {
     Zoned::now().date().to_string()
 }

@@ -8,7 +8,6 @@ mod index;
 mod list;
 mod output;
 mod project;
-mod repository;
 mod search;
 mod serve;
 mod show;
@@ -20,10 +19,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use crate::repository::Repository;
 pub use error::CliError;
 pub use output::{Output, Style};
-pub use repository::Repository;
-pub(crate) use search::{MAX_TOP_K, Scope};
 
 /// The name of the program.
 pub const PROGRAM: &str = "spec-server";
@@ -69,7 +67,6 @@ enum Command {
 }
 
 /// Runs the command in the arguments of the process. An error is one line on stderr.
-#[must_use]
 pub fn main() -> ExitCode {
     let arguments = SpecServerArgs::parse();
     let done = match arguments.command {

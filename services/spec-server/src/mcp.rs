@@ -44,15 +44,12 @@ pub fn server(settings: Settings) -> Result<Server, BuildError> {
 
 /// The instructions for a model.
 fn instructions(allow_writes: bool) -> String {
-    let writes = match allow_writes {
-        true => {
-            "complete_task ticks a task off; archive_change applies a finished change to the specs and moves it to the \
+    let writes = if allow_writes {
+        "complete_task ticks a task off; archive_change applies a finished change to the specs and moves it to the \
              archive: look at preview_change first."
-        }
-        false => {
-            "preview_change shows what a change would make of the specs. Nothing here writes: specs and changes are \
+    } else {
+        "preview_change shows what a change would make of the specs. Nothing here writes: specs and changes are \
              files, edit them as such."
-        }
     };
     format!(
         "The specifications of this repository (specs: requirements with scenarios that say what the software does) and \

@@ -241,7 +241,6 @@ impl Change {
 
 impl Tasks {
     /// How many tasks are ticked.
-    #[must_use]
     pub fn completed(&self) -> usize {
         self.items.iter().filter(|task| task.done).count()
     }
@@ -261,7 +260,6 @@ impl Operation {
     pub const IN_ORDER: [Self; 4] = [Self::Renamed, Self::Removed, Self::Modified, Self::Added];
 
     /// The name for clients, in lower case.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Added => "added",

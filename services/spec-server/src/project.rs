@@ -94,19 +94,16 @@ impl Project {
     }
 
     /// The root, absolute and without symbolic links.
-    #[must_use]
     pub fn root(&self) -> &Path {
         self.inner.reader.root()
     }
 
     /// The folders of the project.
-    #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.inner.layout
     }
 
     /// The limits.
-    #[must_use]
     pub fn limits(&self) -> Limits {
         self.inner.limits
     }

@@ -39,6 +39,7 @@ pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
 pub use semantic::{Model, ModelError, PIECES, Tokenizer};
 pub use settings::{Freshness, Settings, TOP_K, Thresholds};
+pub(crate) use settings::{MAX_TOP_K, Scope};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;
 pub use terms::{TERM_CHARS, Token, is_grammar, tokens};
@@ -58,7 +59,6 @@ pub enum Ranker {
 
 impl Ranker {
     /// The name for clients, in lower case.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bm25 => "bm25",
@@ -117,7 +117,6 @@ pub struct Outdated {
 
 impl Outdated {
     /// Whether anything differs.
-    #[must_use]
     pub const fn is_outdated(&self) -> bool {
         self.added + self.changed + self.removed > 0
     }

@@ -45,7 +45,6 @@ const CHANGE_CONFLICT: Rule = Rule::warning("change-conflict").advice();
 
 impl Rules {
     /// Every rule of the set, including the rules of both sets.
-    #[must_use]
     pub fn all(self) -> Vec<Rule> {
         let own: &[Rule] = match self {
             Self::SpecOxide => &spec_oxide::rules::ALL,
@@ -66,7 +65,6 @@ impl From<Dialect> for Rules {
 }
 
 /// The findings about a spec, by line.
-#[must_use]
 pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings::default();
     match rules {
@@ -80,7 +78,6 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
 
 /// Requirements of a spec that are outside of their section or share a name, and headings that belong in a delta. A
 /// spec with one of these cannot be changed safely, in either kind of project.
-#[must_use]
 pub fn structure(spec: &Spec) -> Vec<Finding> {
     let mut findings = Findings::default();
     openspec::check_structure(spec, &mut findings);
@@ -89,7 +86,6 @@ pub fn structure(spec: &Spec) -> Vec<Finding> {
 
 /// The findings about a change of `project`, by file and line. Conflicts with other changes are reported by
 /// [`changes`].
-#[must_use]
 pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings::default();
     match rules {

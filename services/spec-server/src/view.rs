@@ -23,7 +23,6 @@ pub use change::{ChangeList, ChangeSummary, TaskProgress};
 pub use content::{ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
-pub(crate) use names::counted;
 pub use names::fold;
 pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview, TickedTask};
 pub use project::ProjectView;

@@ -52,7 +52,6 @@ pub struct Artifact {
 
 impl Words {
     /// Reads the guidance of a project. Blocks.
-    #[must_use]
     pub fn of(project: &Project) -> Self {
         let mut words = Self::default();
         let layout = project.layout();
@@ -68,7 +67,6 @@ impl Words {
     }
 
     /// The whole guidance as Markdown; empty if the project has none.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut parts = Vec::new();
         if let Some(context) = &self.context {

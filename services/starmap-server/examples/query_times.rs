@@ -131,8 +131,7 @@ impl<'m> Figures<'m> {
     fn new(map: &'m Map, kind: &'m str) -> Result<Self, Failure> {
         let busiest = map.indices().max_by_key(|it| map.neighbours(*it).len());
         let hub = busiest.ok_or("the map is empty")?;
-        let around =
-            within(map, starmap_server::route::Extras::none(), hub, u32::MAX, SecurityFilter::Any);
+        let around = within(map, Extras::none(), hub, u32::MAX, SecurityFilter::Any);
         let main: Vec<SystemIndex> = around.iter().map(|near| near.system).collect();
         let is_high = |it: &SystemIndex| map.system(*it).class == SecurityClass::High;
         let mut random = Random(1);
@@ -223,23 +222,15 @@ impl<'m> Figures<'m> {
     fn surroundings(&self, rows: &mut Vec<Row>) {
         let map = self.map;
         let origins: Vec<SystemIndex> = self.pairs.iter().map(|pair| pair.0).collect();
-        let area = |origin: &SystemIndex| {
-            within(map, starmap_server::route::Extras::none(), *origin, 10, SecurityFilter::Any)
-        };
+        let area =
+            |origin: &SystemIndex| within(map, Extras::none(), *origin, 10, SecurityFilter::Any);
         let mut row = self.measure("within 10 jumps", &origins, area);
         row.kind = json!(["within", 10]);
         row.questions = origins.iter().map(|it| json!(it.index())).collect();
         row.answers = origins.iter().map(|it| json!(area(it).len())).collect();
         rows.push(row);
         let border = |origin: &SystemIndex| {
-            borders(
-                map,
-                starmap_server::route::Extras::none(),
-                *origin,
-                15,
-                SecurityFilter::Any,
-                10,
-            )
+            borders(map, Extras::none(), *origin, 15, SecurityFilter::Any, 10)
         };
         let mut row = self.measure("borders within 15 jumps", &origins, border);
         row.kind = json!(["borders", 15]);
@@ -251,26 +242,18 @@ impl<'m> Figures<'m> {
             let filter = low.clone();
             search(
                 map,
-                starmap_server::route::Extras::none(),
+                Extras::none(),
                 &Search { origin: Some(origin), filter, limit: 100, ..Search::default() },
             )
         }));
         rows.push(self.measure("search: by a part of the name", &origins, |&origin| {
             let name = map.system(origin).name.chars().take(2).collect();
             let filter = Filter { name: Some(name), ..Filter::default() };
-            search(
-                map,
-                starmap_server::route::Extras::none(),
-                &Search { filter, limit: 100, ..Search::default() },
-            )
+            search(map, Extras::none(), &Search { filter, limit: 100, ..Search::default() })
         }));
         rows.push(self.measure("nearest 5 with 2 neighbours below high", &origins, |&origin| {
             let filter = Filter { min_adjacent_lower: 2, ..Filter::default() };
-            nearest(
-                map,
-                starmap_server::route::Extras::none(),
-                &Nearest { origin, max_jumps: 30, filter, limit: 5 },
-            )
+            nearest(map, Extras::none(), &Nearest { origin, max_jumps: 30, filter, limit: 5 })
         }));
         let ways: Vec<Vec<SystemIndex>> = (self.pairs.iter())
             .filter_map(|(from, to)| find(map, &Query::new(*from, *to, Mode::Shortest)).ok())
@@ -322,7 +305,7 @@ impl<'m> Figures<'m> {
                     start: Start::FirstAndBack,
                     security: SecurityFilter::Any,
                     avoid: Avoid::nothing(),
-                    extras: starmap_server::route::Extras::none(),
+                    extras: Extras::none(),
                 };
                 waypoints(map, &query)
             }));
@@ -343,7 +326,7 @@ impl<'m> Figures<'m> {
                             optimize,
                             security: SecurityFilter::HighSec,
                             avoid: Avoid::nothing(),
-                            extras: starmap_server::route::Extras::none(),
+                            extras: Extras::none(),
                         };
                         loop_(map, &query)
                     },

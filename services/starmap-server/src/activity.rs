@@ -85,19 +85,16 @@ pub struct Warfare {
 
 impl Activity {
     /// What happened in the system with this id.
-    #[must_use]
     pub fn figures(&self, system: u32) -> Figures {
         self.systems.get(&system).copied().unwrap_or_default()
     }
 
     /// The state of faction warfare in the system with this id; `None` if there is no faction warfare.
-    #[must_use]
     pub fn warfare(&self, system: u32) -> Option<&Warfare> {
         self.warfare.get(&system)
     }
 
     /// The ids of the systems with faction warfare, in order.
-    #[must_use]
     pub fn contested_systems(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = self.warfare.keys().copied().collect();
         ids.sort_unstable();
@@ -105,13 +102,11 @@ impl Activity {
     }
 
     /// The arrays that the dump contains.
-    #[must_use]
     pub fn has(&self) -> Kinds {
         self.has
     }
 
     /// Whether the dump has data for this measure. If not, its zeros mean nothing.
-    #[must_use]
     pub fn counts(&self, measure: Measure) -> bool {
         match measure {
             Measure::Kills => self.has.kills,
@@ -121,13 +116,11 @@ impl Activity {
     }
 
     /// The number of systems for which the dump has kills or jumps.
-    #[must_use]
     pub fn systems(&self) -> usize {
         self.systems.len()
     }
 
     /// How many seconds ago the oldest file of the dump was written.
-    #[must_use]
     pub fn age_seconds(&self, now: SystemTime) -> Option<u64> {
         let age = now.duration_since(self.written?).unwrap_or_default();
         Some(age.as_secs())
@@ -136,21 +129,18 @@ impl Activity {
 
 impl Activity {
     /// How many seconds ago the kills were reported: by the feed if there is one, else by the dump.
-    #[must_use]
     pub fn kills_age(&self, now: SystemTime) -> Option<u64> {
         let age = now.duration_since(self.kills_written.or(self.written)?);
         Some(age.unwrap_or_default().as_secs())
     }
 
     /// The kind of activity in the system with this id, according to the feed.
-    #[must_use]
     pub fn scene(&self, system: u32) -> Option<SceneKind> {
         self.scenes.get(&system).map(|scene| scene.kind)
     }
 
     /// The weight of the kills in the system with this id at this time. The weight of a kill is halved every 15 minutes
     /// if it comes from a feed, and every hour if it comes from a dump.
-    #[must_use]
     pub fn heat(&self, system: u32, now: SystemTime) -> f64 {
         let dumped = || {
             let hours = self.kills_age(now).unwrap_or_default() as f64 / 3_600.0;
@@ -161,7 +151,6 @@ impl Activity {
 
     /// The risk of a camp at a gate of the system with this id: by the kills of the hour, and at least high if a feed
     /// shows a camp.
-    #[must_use]
     pub fn camp_risk(&self, system: u32) -> Level {
         let by_kills = self.figures(system).camp_risk();
         match self.scene(system) {
@@ -185,13 +174,11 @@ impl Activity {
 
 impl Figures {
     /// Players' ships and capsules killed.
-    #[must_use]
     pub fn kills(&self) -> u32 {
         self.ship_kills.saturating_add(self.pod_kills)
     }
 
     /// The count for this measure.
-    #[must_use]
     pub fn count(&self, measure: Measure) -> u32 {
         match measure {
             Measure::Kills => self.kills(),
@@ -201,13 +188,11 @@ impl Figures {
     }
 
     /// The level for this measure.
-    #[must_use]
     pub fn level(&self, measure: Measure) -> Level {
         measure.level(self.count(measure))
     }
 
     /// The risk of a camp at a gate here, by kills in the last hour.
-    #[must_use]
     pub fn camp_risk(&self) -> Level {
         match self.kills() {
             0 => Level::None,
@@ -220,13 +205,11 @@ impl Figures {
 }
 
 /// The name of a faction that takes part in faction warfare, by its id in the API.
-#[must_use]
 pub fn faction_name(id: u32) -> Option<&'static str> {
     FACTIONS.iter().find(|(faction, _)| *faction == id).map(|(_, name)| *name)
 }
 
 /// The id of a faction by its name or the first word of its name, ignoring case.
-#[must_use]
 pub fn faction_id(name: &str) -> Option<u32> {
     let name = name.trim().to_lowercase();
     FACTIONS

@@ -16,9 +16,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::errors::UniverseError;
 use crate::load::{self, LoadError};
-use crate::mcp::{Snapshot, extras};
+use crate::mcp::{Snapshot, connections_on};
 
-pub use log::{LOG_LEVEL_VARIABLE, LogLevel};
 pub use serve::ServeArguments;
 
 /// The name of the program in its messages.
@@ -107,7 +106,6 @@ enum Failure {
 
 /// Runs the program `starmap-server` with the arguments of the process. The exit code is 0 for success, 1 for failure
 /// (no such system, no route, a map that fails the checks), 2 if the command line cannot be parsed.
-#[must_use]
 pub fn main() -> ExitCode {
     let outcome = match StarmapServerArgs::parse().command {
         Command::Mcp(arguments) => return serve::run(PROGRAM, &arguments),
@@ -130,7 +128,6 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs the program `aria-universe` with the arguments of the process: starts the server immediately.
-#[must_use]
 pub fn aria_universe() -> ExitCode {
     serve::run(crate::mcp::SERVER_NAME, &AriaUniverse::parse().serve)
 }
@@ -154,7 +151,7 @@ fn snapshot(
     let activity = activity.map(crate::activity::load).transpose()?;
     let connections = connections.map(crate::connections::load).transpose()?;
     let map = load(map.graph.as_deref())?.map;
-    let (extras, left_out) = extras::of_file(&map, &connections.unwrap_or_default());
+    let (extras, left_out) = connections_on(&map, &connections.unwrap_or_default());
     for warning in left_out {
         print::report(PROGRAM, &warning);
     }

@@ -15,7 +15,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
 use crate::files::{self, FileError};
-use crate::mcp::arguments::Name;
+use crate::name::Name;
 use crate::route::MAX_EXTRAS;
 
 /// The largest file in bytes.

@@ -119,7 +119,6 @@ pub struct PositionChanges {
 }
 
 /// Compares two maps.
-#[must_use]
 pub fn diff(old: &Map, new: &Map) -> Diff {
     let gates = [gates(old), gates(new)];
     let [old_gates, new_gates] = &gates;
@@ -157,7 +156,6 @@ pub fn diff(old: &Map, new: &Map) -> Diff {
 
 impl Diff {
     /// Whether the two maps are the same except for their versions.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         let same = Self {
             old_version: self.old_version.clone(),

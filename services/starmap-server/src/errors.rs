@@ -80,7 +80,6 @@ pub struct InsufficientBordersError {
 
 impl UniverseError {
     /// The code of its class.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::Universe(_) => "UNIVERSE_ERROR",
@@ -92,7 +91,6 @@ impl UniverseError {
     }
 
     /// The details for programs; an empty object if the class has none.
-    #[must_use]
     pub fn data(&self) -> Value {
         match self {
             Self::Universe(_) => json!({}),
@@ -117,7 +115,6 @@ impl UniverseError {
     }
 
     /// The error message with the suggestions.
-    #[must_use]
     pub fn sentence(&self) -> String {
         match self {
             Self::SystemNotFound(unknown) if !unknown.suggestions.is_empty() => {
@@ -128,7 +125,6 @@ impl UniverseError {
     }
 
     /// The body for clients: `{"error":{"code","message","data"}}`.
-    #[must_use]
     pub fn to_mcp_error(&self) -> Value {
         json!({ "error": { "code": self.code(), "message": self.to_string(), "data": self.data() } })
     }
@@ -136,7 +132,6 @@ impl UniverseError {
 
 impl SystemNotFoundError {
     /// An unknown name with suggestions. A name that is longer than any valid name is cut.
-    #[must_use]
     pub fn new<T: Into<String>>(name: &str, suggestions: impl IntoIterator<Item = T>) -> Self {
         Self {
             name: shown(name),
@@ -148,7 +143,6 @@ impl SystemNotFoundError {
 
 impl RouteNotFoundError {
     /// No route from one system to another.
-    #[must_use]
     pub fn new(origin: &str, destination: &str, reason: Option<&str>) -> Self {
         Self {
             origin: origin.to_owned(),
@@ -160,7 +154,6 @@ impl RouteNotFoundError {
 
 impl InvalidParameterError {
     /// A parameter, the given value, and what is wrong with it. A long value is cut.
-    #[must_use]
     pub fn new(parameter: &str, value: &str, reason: impl Into<String>) -> Self {
         Self { parameter: shown(parameter), value: shown(value), reason: reason.into() }
     }
@@ -172,16 +165,16 @@ impl From<UniverseError> for ToolError {
     }
 }
 
+/// The error for an invalid parameter.
+pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseError {
+    InvalidParameterError::new(parameter, value, reason).into()
+}
+
 fn because(reason: Option<&str>) -> String {
     reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
 /// Input text as an error quotes it: shortened, and without characters that would break a line.
 pub(crate) fn shown(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut quoted: String = text.chars().take(MAX_SHOWN).map(visible).collect();
-    if text.chars().nth(MAX_SHOWN).is_some() {
-        quoted.push('…');
-    }
-    quoted
+    service_host::quotable(text, MAX_SHOWN)
 }

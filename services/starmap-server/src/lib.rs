@@ -13,6 +13,7 @@ pub mod files;
 pub mod load;
 pub mod map;
 pub mod mcp;
+mod name;
 pub mod picture;
 pub mod route;
 pub mod stats;

@@ -94,9 +94,10 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
         }
         Content::Json => {
             let bytes = source::whole(path).map_err(at)?;
-            match sde::is_lines(&bytes) {
-                true => folder::beside_lines(path)?,
-                false => (aria::read(&bytes).map_err(at)?, Format::Json),
+            if sde::is_lines(&bytes) {
+                folder::beside_lines(path)?
+            } else {
+                (aria::read(&bytes).map_err(at)?, Format::Json)
             }
         }
         Content::Table(_) => folder::beside_csv(path)?,
@@ -115,7 +116,6 @@ pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
 }
 
 /// A map encoded in the own format, as [`write()`] writes it. The same map always gives the same bytes.
-#[must_use]
 pub fn encode(map: &Map) -> Vec<u8> {
     own::write(map)
 }
@@ -129,7 +129,6 @@ fn finish(read: Read, format: Format) -> Result<Loaded, Problem> {
 
 impl Loaded {
     /// The first `few` warnings, one per line, and a line that counts the rest.
-    #[must_use]
     pub fn warnings_in_brief(&self, few: usize) -> Vec<String> {
         let mut lines: Vec<String> =
             self.warnings.iter().take(few).map(Warning::to_string).collect();

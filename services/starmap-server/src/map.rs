@@ -126,13 +126,11 @@ impl Map {
     }
 
     /// The version of the data from its file, else a digest of the map's contents.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
     /// All systems, by id.
-    #[must_use]
     pub fn systems(&self) -> &[System] {
         &self.systems
     }
@@ -143,19 +141,16 @@ impl Map {
     }
 
     /// All constellations, by id.
-    #[must_use]
     pub fn constellations(&self) -> &[Constellation] {
         &self.constellations
     }
 
     /// All regions, by id.
-    #[must_use]
     pub fn regions(&self) -> &[Region] {
         &self.regions
     }
 
     /// How many pairs of systems are joined by a gate.
-    #[must_use]
     pub fn connections(&self) -> usize {
         self.connections
     }
@@ -164,31 +159,26 @@ impl Map {
 #[expect(clippy::indexing_slicing, reason = "the map creates its handles, so each is in range")]
 impl Map {
     /// A system of this map.
-    #[must_use]
     pub fn system(&self, index: SystemIndex) -> &System {
         &self.systems[index.0 as usize]
     }
 
     /// The class of a system of this map: the same as [`System::class`], but without loading the whole system.
-    #[must_use]
     pub fn class(&self, index: SystemIndex) -> SecurityClass {
         self.classes[index.0 as usize]
     }
 
     /// A constellation of this map.
-    #[must_use]
     pub fn constellation(&self, index: ConstellationIndex) -> &Constellation {
         &self.constellations[index.0 as usize]
     }
 
     /// A region of this map.
-    #[must_use]
     pub fn region(&self, index: RegionIndex) -> &Region {
         &self.regions[index.0 as usize]
     }
 
     /// Where the gates of a system lead, by id.
-    #[must_use]
     pub fn neighbours(&self, index: SystemIndex) -> &[SystemIndex] {
         let at = index.0 as usize;
         &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
@@ -202,14 +192,12 @@ impl Map {
     }
 
     /// The system with this id.
-    #[must_use]
     pub fn system_by_id(&self, id: u32) -> Option<SystemIndex> {
         let at = self.systems.binary_search_by_key(&id, |system| system.id).ok()?;
         u32::try_from(at).ok().map(SystemIndex)
     }
 
     /// The system with this name, ignoring case and surrounding blanks.
-    #[must_use]
     pub fn system_by_name(&self, name: &str) -> Option<SystemIndex> {
         self.names.system(name)
     }
@@ -220,19 +208,16 @@ impl Map {
     }
 
     /// The constellation with this name, ignoring case and surrounding blanks.
-    #[must_use]
     pub fn constellation_by_name(&self, name: &str) -> Option<ConstellationIndex> {
         self.names.constellation(name)
     }
 
     /// The region with this name, ignoring case and surrounding blanks.
-    #[must_use]
     pub fn region_by_name(&self, name: &str) -> Option<RegionIndex> {
         self.names.region(name)
     }
 
     /// The release date of the data, if its version contains one.
-    #[must_use]
     pub fn released(&self) -> Option<jiff::civil::Date> {
         let mut starts = self.version.char_indices().map(|(at, _)| at);
         starts.find_map(|at| self.version.get(at..at + 10)?.parse().ok())
@@ -241,14 +226,12 @@ impl Map {
     /// At most `limit` names of systems that an unknown name may stand for. First come names that differ by one letter,
     /// then names that begin with it, then names two letters away with the same beginning, then names that contain it,
     /// then names a few letters away. Among equals, trade hubs come first, then systems with gates.
-    #[must_use]
     pub fn suggest(&self, name: &str, limit: usize) -> Vec<&str> {
         self.names.suggest(name, limit, &self.systems)
     }
 
     /// The one system whose name differs from this unknown name by one letter, if there is exactly one. (A letter
     /// added, missing or replaced, or two neighbouring letters swapped.)
-    #[must_use]
     pub fn correct(&self, name: &str) -> Option<SystemIndex> {
         self.names.correct(name)
     }
@@ -256,7 +239,6 @@ impl Map {
 
 impl SystemIndex {
     /// Its index in [`Map::systems`].
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -264,7 +246,6 @@ impl SystemIndex {
 
 impl ConstellationIndex {
     /// Its index in [`Map::constellations`].
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -272,7 +253,6 @@ impl ConstellationIndex {
 
 impl RegionIndex {
     /// Its index in [`Map::regions`].
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -280,7 +260,6 @@ impl RegionIndex {
 
 impl SecurityClass {
     /// The class of an unrounded security status.
-    #[must_use]
     pub fn of(security: f64) -> Self {
         if security >= 0.45 {
             Self::High
@@ -303,7 +282,6 @@ impl fmt::Display for SecurityClass {
 }
 
 /// The status as the game shows it: one decimal, and 0.1 for values above 0 that would round to 0.
-#[must_use]
 pub fn shown_security(security: f64) -> f64 {
     if security > 0.0 && security < 0.05 {
         return 0.1;

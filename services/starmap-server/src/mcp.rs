@@ -3,8 +3,9 @@
 mod address;
 pub(crate) mod arguments;
 mod completion;
-pub(crate) mod extras;
+mod extras;
 mod feed;
+mod loaded;
 mod names;
 mod prompts;
 pub(crate) mod records;
@@ -19,4 +20,4 @@ pub use feed::FeedSource;
 pub use names::resolve_system_name;
 pub(crate) use names::{did_you_mean, known_constellation, known_region};
 pub use server::{RunError, SERVER_NAME, UniverseServer};
-pub(crate) use universe::Snapshot;
+pub(crate) use universe::{Snapshot, connections_on};

@@ -35,7 +35,6 @@ struct Scene<'m> {
 }
 
 /// A route, with the systems around it. `title` is written above it.
-#[must_use]
 pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
     let mut seen = BTreeSet::new();
     let systems = route.iter().filter(|at| seen.insert(**at)).copied();
@@ -47,7 +46,6 @@ pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
 }
 
 /// A region, with the systems that its gates lead to.
-#[must_use]
 pub fn region(map: &Map, region: RegionIndex) -> String {
     let record = map.region(region);
     let systems = record.constellations.iter();
@@ -57,7 +55,6 @@ pub fn region(map: &Map, region: RegionIndex) -> String {
 }
 
 /// A constellation, with the systems that its gates lead to.
-#[must_use]
 pub fn constellation(map: &Map, constellation: ConstellationIndex) -> String {
     let record = map.constellation(constellation);
     let title = format!("{} (constellation of {})", record.name, map.region(record.region).name);
@@ -65,7 +62,6 @@ pub fn constellation(map: &Map, constellation: ConstellationIndex) -> String {
 }
 
 /// A system, with the systems that its gates lead to.
-#[must_use]
 pub fn system(map: &Map, system: SystemIndex) -> String {
     let record = map.system(system);
     let title = format!("{} ({})", record.name, map.region(record.region).name);

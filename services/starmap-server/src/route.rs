@@ -84,7 +84,6 @@ pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
 
 impl<'q> Query<'q> {
     /// A route between two systems by gates, avoiding nothing.
-    #[must_use]
     pub fn new(origin: SystemIndex, destination: SystemIndex, mode: Mode) -> Self {
         Self {
             origin,
@@ -117,7 +116,6 @@ impl<'q> Query<'q> {
 
 impl Route {
     /// How many jumps it takes.
-    #[must_use]
     pub const fn jumps(&self) -> usize {
         self.by.len()
     }

@@ -77,7 +77,6 @@ pub struct RegionStats {
 }
 
 /// Computes the statistics of a map.
-#[must_use]
 pub fn stats(map: &Map) -> Stats {
     let systems = || map.indices().zip(map.systems());
     let degree = |(index, _): &(_, &System)| map.neighbours(*index).len();

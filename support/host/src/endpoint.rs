@@ -171,10 +171,12 @@ impl EndpointArgs {
         address: SocketAddr,
         config: &mut HttpConfig,
     ) -> Result<Callers, EndpointError> {
-        config.hosts = match self.allowed_host.is_empty() {
-            false => Hosts::from_names(&self.allowed_host).map_err(EndpointError::Host)?,
-            true if address.ip().is_loopback() => Hosts::Loopback,
-            true => return Err(EndpointError::NeedsHost(address)),
+        config.hosts = if !self.allowed_host.is_empty() {
+            Hosts::from_names(&self.allowed_host).map_err(EndpointError::Host)?
+        } else if address.ip().is_loopback() {
+            Hosts::Loopback
+        } else {
+            return Err(EndpointError::NeedsHost(address));
         };
         if let Some(memory) = self.max_memory {
             let memory = usize::try_from(memory.as_u64()).unwrap_or(usize::MAX);

@@ -111,10 +111,7 @@ pub fn replace_unless_changed(
 ) -> Result<(), ReplaceError> {
     write(path, contents, |io| {
         let now = Stamp::of(path).map_err(io)?;
-        match now.as_ref() == stamp {
-            true => Ok(()),
-            false => Err(ReplaceError::Changed(path.to_owned())),
-        }
+        if now.as_ref() == stamp { Ok(()) } else { Err(ReplaceError::Changed(path.to_owned())) }
     })
 }
 

@@ -44,10 +44,7 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     // An empty part would be read as a level for everything.
     let parts = given.split(',').map(str::trim);
     let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
-    let targets = match parts.is_empty() {
-        true => None,
-        false => Some(parts.join(",").parse::<Targets>()),
-    };
+    let targets = if parts.is_empty() { None } else { Some(parts.join(",").parse::<Targets>()) };
     let wrong = matches!(targets, Some(Err(_)));
     let by_default = || {
         let targets = format!("audit=info,{filter}").parse();
@@ -99,6 +96,11 @@ pub fn say(text: &str) {
         Some(mut lines) => lines.write_all(line.as_bytes()),
         None => io::stderr().lock().write_all(line.as_bytes()),
     };
+}
+
+/// [`say`] for a text with names from outside, which is made [`visible`].
+pub fn complain(text: &str) {
+    say(&visible(text));
 }
 
 /// Reports dropped lines in the log, forever.

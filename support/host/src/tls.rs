@@ -182,9 +182,10 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
-    match bytes.len() as u64 > MAX_BYTES {
-        true => Err(format!("it is longer than {MAX_BYTES} bytes")),
-        false => Ok(bytes),
+    if bytes.len() as u64 > MAX_BYTES {
+        Err(format!("it is longer than {MAX_BYTES} bytes"))
+    } else {
+        Ok(bytes)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Star CRUD, Star hierarchy and Rings.
 
 use super::CommandSpec;
-use crate::command::CommandKind;
+use crate::command::kind::CommandKind;
 use crate::entity::parts::RING;
-use crate::entity::tables::{STAR, row};
+use crate::entity::tables::STAR;
 use crate::member::Kind::{Object, Text};
 use crate::member::Mode::{New, Part};
 use crate::member::Need::Required;
-use crate::member::Table;
+use crate::member::{Table, row};
 
 // Members are read by column.
 #[rustfmt::skip]

@@ -1,13 +1,13 @@
 //! Group CRUD and Group hierarchy.
 
 use super::CommandSpec;
-use crate::command::CommandKind;
+use crate::command::kind::CommandKind;
 use crate::entity::parts::GROUP_CHILD;
-use crate::entity::tables::{GROUP, row};
+use crate::entity::tables::GROUP;
 use crate::member::Kind::{Choice, IdOrNull, Object, Text};
 use crate::member::Mode::{New, Part, Whole};
 use crate::member::Need::Required;
-use crate::member::Table;
+use crate::member::{Table, row};
 
 // Members are read by column.
 #[rustfmt::skip]

@@ -1,13 +1,12 @@
 //! Small body fields, Protoplanetary disks and Nebulae.
 
 use super::CommandSpec;
-use crate::command::CommandKind;
+use crate::command::kind::CommandKind;
 use crate::entity::regions::{DISK, FIELD, NEBULA};
-use crate::entity::tables::row;
 use crate::member::Kind::{Map, Object, Text};
 use crate::member::Mode::{Part, Whole};
 use crate::member::Need::Required;
-use crate::member::Table;
+use crate::member::{Table, row};
 
 // Members are read by column.
 #[rustfmt::skip]

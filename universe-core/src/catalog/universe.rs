@@ -1,12 +1,12 @@
 //! Simulation and Snapshot.
 
 use super::CommandSpec;
-use crate::command::CommandKind;
-use crate::entity::tables::{UNIVERSE, row};
+use crate::command::kind::CommandKind;
+use crate::entity::tables::UNIVERSE;
 use crate::member::Kind::{Number, Object};
 use crate::member::Mode::New;
 use crate::member::Need::{Omittable, Required};
-use crate::member::Table;
+use crate::member::{Table, row};
 
 // Members are read by column.
 #[rustfmt::skip]

@@ -1,10 +1,9 @@
 //! The objects inside bodies, groups and nebulae: their members.
 
-use super::tables::row;
 use crate::member::Kind::{Choice, Color, Flag, Number, Object, Seed, Text};
 use crate::member::Mode::Part;
 use crate::member::Need::{Optional, Required};
-use crate::member::Table;
+use crate::member::{Table, row};
 
 // Tables are read by column.
 #[rustfmt::skip]

@@ -1,11 +1,10 @@
 //! Belts, particle fields, disks and nebulae: their members.
 
 use super::parts::POSITION;
-use super::tables::row;
 use crate::member::Kind::{Choice, Color, Flag, Ids, Number, Object, Pair, Seed, Text};
 use crate::member::Mode::Part;
 use crate::member::Need::{Fixed, Optional, Required};
-use crate::member::Table;
+use crate::member::{Table, row};
 
 // Tables are read by column.
 #[rustfmt::skip]

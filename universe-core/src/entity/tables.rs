@@ -5,12 +5,7 @@ use super::regions::{BELT, DISK, FIELD, NEBULA};
 use crate::member::Kind::{Choice, Color, Flag, IdOrNull, Ids, List, Map, Number, Object, Text};
 use crate::member::Mode::Part;
 use crate::member::Need::{Defaulted, Fixed, Managed, Optional, Required};
-use crate::member::{Kind, Member, Need, Range, Table};
-
-/// One line of a table.
-pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'static str) -> Member {
-    Member { name, kind, need, doc, range: Range::Any }
-}
+use crate::member::{Table, row};
 
 const BODY_TYPES: &[&str] =
     &["star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole"];

@@ -9,13 +9,13 @@ use futures_util::stream::BoxStream;
 use super::nodes::Unavailable;
 
 /// The shortest time between two recorded uses of a session.
-pub(crate) const NOTED: Duration = Duration::from_secs(15);
+pub const NOTED: Duration = Duration::from_secs(15);
 
 /// The interval at which sessions that have ended are deleted, and the others counted.
-pub(crate) const LOOK: Duration = Duration::from_secs(30);
+pub const LOOK: Duration = Duration::from_secs(30);
 
 /// How many times a change is tried when another change is made first.
-pub(crate) const TRIES: usize = 16;
+pub const TRIES: usize = 16;
 
 /// Computes the new content of a session from the old; `None` if the old content cannot be read.
 pub type Change<'a> = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'a;

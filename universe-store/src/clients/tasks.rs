@@ -46,7 +46,6 @@ pub enum TaskError {
 
 /// A task as read from the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Found {
     /// Its name, if it has an owner.
     pub name: Option<String>,
@@ -134,12 +133,9 @@ pub trait Tasks: fmt::Debug + Send + Sync {
 impl TaskBounds {
     /// # Errors
     /// [`TaskError::TooLarge`].
-    pub(crate) fn check(&self, bytes: usize) -> Result<(), TaskError> {
+    pub fn check(&self, bytes: usize) -> Result<(), TaskError> {
         let max = self.record_bytes;
-        match bytes > max {
-            true => Err(TaskError::TooLarge { max }),
-            false => Ok(()),
-        }
+        if bytes > max { Err(TaskError::TooLarge { max }) } else { Ok(()) }
     }
 }
 

@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::PostgresOptions;
 use super::error::{PostgresError, causes};
-use crate::tls;
+use crate::adapter::tls;
 
 /// How long a lost connection waits before it is tried again, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio_postgres::error::SqlState;
 
-use crate::failure::Failure;
+use crate::adapter::failure::Failure;
 
 /// Why a database could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use tokio_postgres::AsyncMessage;
 use super::connect::Connector;
 use super::reader::Reader;
 use crate::Revision;
-use crate::live::Live;
+use crate::adapter::live::Live;
 
 /// The channel of all nodes.
 pub(super) const CHANNEL: &str = "universe_log";

@@ -20,7 +20,8 @@ use self::streams::Streams;
 use super::connect::{Connector, Link};
 use super::nodes::{NOW, Nodes, Parameters, get, query};
 use super::{PostgresOptions, Task};
-use crate::clients::logs::{self, LOOK};
+use crate::adapter::logs::LOOK;
+use crate::clients::logs;
 use crate::clients::nodes::Unavailable;
 
 use crate::clients::logs::{Fate, LogBounds, LogError, Tailed, Write};

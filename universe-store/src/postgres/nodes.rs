@@ -20,8 +20,10 @@ use uuid::Uuid;
 use super::connect::{Connector, Link, NotificationHandler};
 use super::error::{causes, is_conflict};
 use super::{PostgresOptions, Task};
-use crate::clients::watched::Watched;
-use crate::clients::{Key, Lease, REFRESHES, nodes};
+use crate::adapter::keys::Key;
+use crate::adapter::lease::{Lease, REFRESHES};
+use crate::adapter::watched::Watched;
+use crate::clients::nodes;
 
 use crate::clients::nodes::Unavailable;
 

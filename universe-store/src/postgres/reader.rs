@@ -10,7 +10,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::connect::Link;
 use super::error::causes;
-use crate::tail::{Chunk, History};
+use crate::adapter::tail::{Chunk, History};
 use crate::{
     Base, CommandId, Entry, Head, KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, ReadError, Record,
     Revision, Size, Snapshot, TailError, Timestamp, UniverseId,

@@ -150,12 +150,11 @@ async fn make(client: &Client) -> Result<(), PostgresError> {
     }
     let is_there = "SELECT to_regclass('universe_format') IS NOT NULL";
     let is_there: bool = client.query_one(is_there, &[]).await.map_err(failed)?.get(0);
-    let found: i32 = match is_there {
-        true => {
-            let format = "SELECT format FROM universe_format";
-            client.query_one(format, &[]).await.map_err(failed)?.get(0)
-        }
-        false => 0,
+    let found: i32 = if is_there {
+        let format = "SELECT format FROM universe_format";
+        client.query_one(format, &[]).await.map_err(failed)?.get(0)
+    } else {
+        0
     };
     if found > FORMAT {
         let known = FORMAT;
@@ -170,8 +169,5 @@ async fn make(client: &Client) -> Result<(), PostgresError> {
     sql.push_str(&format!(
         "DELETE FROM universe_format; INSERT INTO universe_format VALUES ({FORMAT}); COMMIT;"
     ));
-    match found == FORMAT {
-        true => Ok(()),
-        false => client.batch_execute(&sql).await.map_err(failed),
-    }
+    if found == FORMAT { Ok(()) } else { client.batch_execute(&sql).await.map_err(failed) }
 }

@@ -14,8 +14,8 @@ use tokio_postgres::types::Type;
 use super::Task;
 use super::connect::Link;
 use super::nodes::{CHANNEL, Nodes, Parameters, get};
+use crate::adapter::keys::{Key, session_key};
 use crate::clients::sessions::{self, Change, LOOK, NOTED, TRIES};
-use crate::clients::{Key, session_key};
 
 use crate::clients::sessions::{SessionBounds, SessionError};
 
@@ -72,10 +72,7 @@ impl Sessions {
             self.count.fetch_add(usize::from(!replaced), Ordering::Relaxed);
             return Ok(());
         }
-        let max = match is_share {
-            true => share,
-            false => self.bounds.sessions,
-        };
+        let max = if is_share { share } else { self.bounds.sessions };
         Err(SessionError::Full { is_share, max })
     }
 
@@ -86,7 +83,7 @@ impl Sessions {
         };
         if is_due {
             let sql = "UPDATE session SET used = now() WHERE key = $1";
-            // A database that takes no writes still lets sessions go on.
+            // A database that takes no writes still lets sessions continue.
             let noted = self.nodes.query(sql, &[(&&key[..], Type::BYTEA)]).await;
             if noted.is_err() {
                 tracing::warn!("the use of a session was not noted");

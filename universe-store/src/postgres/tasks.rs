@@ -14,8 +14,9 @@ use tokio_postgres::types::Type;
 use super::Task;
 use super::connect::Link;
 use super::nodes::{CHANNEL, NOW, Nodes, Parameters, get, query};
+use crate::adapter::keys::task_key;
 use crate::clients::nodes::Unavailable;
-use crate::clients::{task_key, tasks};
+use crate::clients::tasks;
 
 use crate::clients::tasks::{Found, TaskBounds, TaskError};
 

@@ -15,8 +15,8 @@ use super::connect::Link;
 use super::error::{causes, is_conflict, is_read_only, judge};
 use super::listen::CHANNEL;
 use super::reader::{head, revision};
-use crate::failure::Failure;
-use crate::live::Live;
+use crate::adapter::failure::Failure;
+use crate::adapter::live::Live;
 use crate::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Head, MAX_WRITE,
     Meta, Revision, Snapshot, SnapshotError, TrimError, UniverseId,
@@ -99,10 +99,7 @@ impl Writer {
         ];
         let _share = self.share::<CreateError>(body.len()).await?;
         let rows = self.write::<CreateError>(sql, parameters, body.len()).await?;
-        match rows.is_empty() {
-            true => Err(CreateError::Exists),
-            false => Ok(()),
-        }
+        if rows.is_empty() { Err(CreateError::Exists) } else { Ok(()) }
     }
 
     /// Gives the number of the universe that has gone.
@@ -165,10 +162,7 @@ impl Writer {
         let row = rows.first().ok_or(TrimError::NotFound)?;
         let oldest = revision(row, 0).map_err(|_| TrimError::Unavailable)?;
         let moved: Option<i64> = row.try_get(1).map_err(|_| TrimError::Unavailable)?;
-        match moved.is_some() || base.revision <= oldest {
-            true => Ok(()),
-            false => Err(TrimError::NotThere),
-        }
+        if moved.is_some() || base.revision <= oldest { Ok(()) } else { Err(TrimError::NotThere) }
     }
 
     pub(super) async fn put_snapshot(
@@ -189,10 +183,7 @@ impl Writer {
         let rows = self.write::<SnapshotError>(sql, parameters, body.len()).await?;
         let row = rows.first().ok_or(SnapshotError::NotFound)?;
         let head = revision(row, 0).map_err(|_| SnapshotError::Unavailable)?;
-        match snapshot.revision > head {
-            true => Err(SnapshotError::Ahead { head }),
-            false => Ok(()),
-        }
+        if snapshot.revision > head { Err(SnapshotError::Ahead { head }) } else { Ok(()) }
     }
 
     /// One statement, which is one transaction.

@@ -171,11 +171,10 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
     // Offsets: "Database File Format", section 1.3.
     let (found, application) = (be_i32(&header, 60), be_i32(&header, 68));
     if !header.starts_with(MAGIC) || application != Some(schema::APPLICATION_ID) {
-        let help = match database == dir.join(DATABASE) {
-            true => {
-                "; if it was one, `universe-server restore FILE --replace` puts a backup in its place"
-            }
-            false => "",
+        let help = if database == dir.join(DATABASE) {
+            "; if it was one, `universe-server restore FILE --replace` puts a backup in its place"
+        } else {
+            ""
         };
         return Err(OpenError::Damaged {
             dir: dir.to_owned(),

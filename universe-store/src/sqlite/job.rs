@@ -3,8 +3,8 @@
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::ledger::{Landed, Ledger};
-use crate::failure::Failure;
-use crate::live::Channels;
+use crate::adapter::failure::Failure;
+use crate::adapter::live::Channels;
 use crate::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Meta, Revision,
     Snapshot, SnapshotError, TrimError, UniverseId,

@@ -9,22 +9,18 @@ use std::collections::HashMap;
 
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
-use uuid::Uuid;
 
+use super::columns::{LARGE, head, integer, revision, sum};
 use super::schema::{self, MARK};
 use super::{Durability, reader};
 use crate::model::Admission;
 use crate::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
-    Revision, Snapshot, SnapshotError, Timestamp, TrimError, UniverseId,
+    Revision, Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
 const MAX_HEADS: usize = 1 << 16;
-
-/// Bodies of entries beyond this many bytes are written into their place and read from it, not through the values of a
-/// row, which the database holds twice.
-pub(super) const LARGE: usize = 1 << 20;
 
 /// The writer's connection with what it remembers of the tables.
 pub(super) struct Ledger {
@@ -127,12 +123,9 @@ impl Ledger {
         )?;
         let slot = Slot { uni: self.connection.last_insert_rowid(), seq: 0, head: base.head() };
         self.run(
-            "INSERT INTO head (uni, rev, seq, command, at, oldest) VALUES (?1, ?3, 0, NULL, ?2, ?3)",
-            params![
-                slot.uni,
-                base.at.as_millis(),
-                integer(base.revision)
-            ],
+            "INSERT INTO head (uni, rev, seq, command, at, oldest) \
+             VALUES (?1, ?3, 0, NULL, ?2, ?3)",
+            params![slot.uni, base.at.as_millis(), integer(base.revision)],
         )?;
         self.run(
             "INSERT INTO genesis (uni, body, rev, at, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -172,9 +165,10 @@ impl Ledger {
             self.next_seq += 1;
             self.appended = self.appended.saturating_add(1);
             let is_large = entry.body.len() > LARGE;
-            let body = match is_large {
-                true => ToSqlOutput::ZeroBlob(entry.body.len() as u64),
-                false => ToSqlOutput::from(&entry.body[..]),
+            let body = if is_large {
+                ToSqlOutput::ZeroBlob(entry.body.len() as u64)
+            } else {
+                ToSqlOutput::from(&entry.body[..])
             };
             self.run(
                 "INSERT INTO log (seq, uni, rev, prev, at, command, body, sum) \
@@ -377,32 +371,4 @@ impl Ledger {
     fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute(params).map(drop)
     }
-}
-
-/// What is kept with a body, to recognise it by.
-pub(super) fn sum(command: &[u8], body: &[u8]) -> i64 {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(command);
-    sum.update(body);
-    i64::from(sum.finalize())
-}
-
-/// A head from three columns, beginning at `first`: revision, command, time.
-pub(super) fn head(row: &Row<'_>, first: usize) -> rusqlite::Result<Head> {
-    let command: Option<[u8; 16]> = row.get(first + 1)?;
-    Ok(Head {
-        revision: revision(row.get(first)?),
-        last_command_id: command.map(|bytes| CommandId(Uuid::from_bytes(bytes))),
-        updated_at: Timestamp::from_millis(row.get(first + 2)?),
-    })
-}
-
-/// A revision as SQLite has it. None is beyond [`Revision::MAX`] but one that a reader made up.
-pub(super) fn integer(revision: Revision) -> i64 {
-    i64::try_from(revision.0).unwrap_or(i64::MAX)
-}
-
-/// A revision from SQLite.
-pub(super) fn revision(integer: i64) -> Revision {
-    Revision(integer.cast_unsigned())
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::ledger::{LARGE, head, integer, revision, sum};
+use super::columns::{LARGE, head, integer, revision, sum};
 use super::schema::MARK;
 use crate::{
     Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
@@ -171,13 +171,12 @@ pub(super) fn stretch(
         }
         let is_large = usize::try_from(length).is_ok_and(|length| length > LARGE);
         filled |= is_large;
-        let read = match is_large {
-            true => apart.query_row([seq], |row| {
+        let read = if is_large {
+            apart.query_row([seq], |row| {
                 to_entry(row, |command| state(view, "log", row, 3, command))
-            }),
-            false => {
-                statement.query_row([seq], |row| to_entry(row, |command| body(row, 3, command)))
-            }
+            })
+        } else {
+            statement.query_row([seq], |row| to_entry(row, |command| body(row, 3, command)))
         };
         match read {
             Ok(entry) => entries.push(entry),

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::directory::Lock;
 use super::reader::{self, Chunk};
 use super::schema;
-use crate::tail::{self, History};
+use crate::adapter::tail::{self, History};
 use crate::{ReadError, Revision, TailError, UniverseId};
 
 /// A few connections, opened as needed.
@@ -62,10 +62,7 @@ impl Readers {
             let found = turn.connection().and_then(read);
             found.map_err(|error| {
                 tracing::error!(%error, "reading the store failed");
-                match reader::is_damage(&error) {
-                    true => ReadError::Damaged,
-                    false => ReadError::Unavailable,
-                }
+                if reader::is_damage(&error) { ReadError::Damaged } else { ReadError::Unavailable }
             })
         });
         task.await.unwrap_or(Err(ReadError::Unavailable))

@@ -16,8 +16,8 @@ use super::DRAIN;
 use super::directory::Lock;
 use super::job::Job;
 use super::ledger::Ledger;
-use crate::failure::Failure;
-use crate::live::Live;
+use crate::adapter::failure::Failure;
+use crate::adapter::live::Live;
 
 /// Most writes in one transaction.
 const GROUP: usize = 512;

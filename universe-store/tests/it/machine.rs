@@ -1,14 +1,15 @@
 //! Random histories, followed by a model: whatever is done in whatever order, every adapter gives
 //! the model's answers.
 
+// By its path: for those who use this file from another folder.
+#[path = "machine/model.rs"]
 mod model;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use universe_store::MemoryStore;
 
 use self::model::Model;
-use super::{OnDisk, Subject};
+use crate::Subject;
 
 const NAMES: [&str; 3] = ["sol", "a", "ü~ 1"];
 
@@ -86,7 +87,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..100)
 }
 
-fn judge(cases: u32, subject: impl AsyncFn() -> Box<dyn Subject>) {
+/// Puts so many histories to an adapter.
+pub(crate) fn judge(cases: u32, subject: impl AsyncFn() -> Box<dyn Subject>) {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&steps(), |steps| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -105,40 +107,4 @@ fn judge(cases: u32, subject: impl AsyncFn() -> Box<dyn Subject>) {
     if let Err(failure) = outcome {
         panic!("{failure}");
     }
-}
-
-fn boxed(subject: impl Subject + 'static) -> Box<dyn Subject> {
-    Box::new(subject)
-}
-
-#[test]
-fn memory_follows_the_model() {
-    judge(256, async || boxed(MemoryStore::default()));
-}
-
-#[test]
-fn sqlite_follows_the_model() {
-    judge(48, async || boxed(OnDisk::new()));
-}
-
-#[cfg(feature = "postgres")]
-#[test]
-fn two_nodes_on_postgres_follow_the_model() {
-    use crate::nodes::Nodes;
-
-    let Some(cluster) = crate::cluster::shared() else {
-        return;
-    };
-    judge(16, async || boxed(Nodes::on(&cluster.database()).await));
-}
-
-#[cfg(feature = "nats")]
-#[test]
-fn two_nodes_on_nats_follow_the_model() {
-    use crate::nodes::Nodes;
-
-    let Some(fleet) = crate::fleet::shared() else {
-        return;
-    };
-    judge(16, async || boxed(Nodes::on(&fleet.url()).await));
 }

@@ -1,16 +1,11 @@
 //! Several nodes on one store.
 
-#[cfg(feature = "postgres")]
-mod database;
-
 use bytes::Bytes;
 use futures_util::future::join_all;
 use universe_store::{
     AppendError, Appended, CommandId, ReadError, Revision, TailError, UniverseLog,
 };
 
-#[cfg(feature = "postgres")]
-pub(crate) use self::database::open;
 use crate::engines::{self, Node, urls};
 use crate::{Subject, after, entry, id, meta, next, next_entry};
 

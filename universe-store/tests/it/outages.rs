@@ -6,8 +6,8 @@ use bytes::Bytes;
 use universe_store::{AppendError, Revision, UniverseLog};
 
 use crate::cluster::Cluster;
+use crate::database::open;
 use crate::load::{Load, WHILE};
-use crate::nodes::open;
 use crate::{after, aside, entry, id, meta};
 
 /// Two nodes on one database.

@@ -11,7 +11,7 @@ pub(super) fn run() -> Result<bool> {
         return Ok(false);
     }
     let skipped: String = LEFT_OUT.iter().flat_map(|name| [" --skip ", name]).collect();
-    for (name, manifest) in workspaces().filter(|(name, _)| *name != "lab") {
+    for (name, manifest) in workspaces().filter(|(name, _)| ["root", "services"].contains(name)) {
         let line = format!(
             "cargo test --locked --manifest-path {manifest} --workspace --lib --bins --test it --{skipped}"
         );

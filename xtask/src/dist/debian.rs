@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::Release;
-use crate::tools::Tool;
-use xtask::{Result, root};
-
-const CARGO_DEB: Tool = Tool { name: "cargo-deb", version: "3.8.0" };
+use xtask::programs::cargo;
+use xtask::{Result, root, target};
 
 /// Makes the package from the programs that are already built.
 ///
@@ -15,7 +13,12 @@ const CARGO_DEB: Tool = Tool { name: "cargo-deb", version: "3.8.0" };
 /// When cargo-deb cannot be installed or fails.
 pub(super) fn make(release: &Release<'_>) -> Result<PathBuf> {
     let file = release.to.join(format!("universe-server_{}.deb", release.version));
-    let mut deb = Command::new(CARGO_DEB.installed()?);
+    let tools = target().join("tools");
+    let install = ["install", "cargo-deb@3.8.0", "--locked", "--root"];
+    if !cargo(&install).arg(&tools).status()?.success() {
+        return Err("cargo-deb cannot be installed".into());
+    }
+    let mut deb = Command::new(tools.join("bin/cargo-deb"));
     deb.current_dir(root())
         .args(["--no-build", "--no-strip", "--locked", "-p", "universe-server", "--profile"])
         .arg(&release.arguments.profile)

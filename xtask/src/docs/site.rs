@@ -1,41 +1,56 @@
-//! Builds the site with mdBook, including the documentation of the library.
+//! Builds the site with mdBook, and checks its links.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
+use std::process::Command;
 
 use serde_json::Value;
 
 use super::PAGES;
-use crate::tools::Tool;
+use crate::tools;
 use xtask::install::mirror;
 use xtask::programs::cargo;
 use xtask::{Result, root, say, target};
 
-const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4" };
-
 /// The path of the library's documentation below the root of the site.
 const API: &str = "api/mcp_proto/index.html";
 
-/// Builds the site.
+/// Builds the site, with the documentation of the library.
 ///
 /// # Errors
-/// When mdBook cannot be installed or run.
+/// When a tool cannot be installed or run.
 pub(super) fn build() -> Result<bool> {
-    let mdbook = MDBOOK.installed()?;
-    let to = target().join("book");
-    let mut book = std::process::Command::new(mdbook);
-    book.arg("build").arg(root().join("docs")).arg("--dest-dir").arg(&to);
-    if !book.status()?.success() {
+    if !book()? {
         return Ok(false);
     }
     let mut api = cargo(&["doc", "--locked", "--no-deps", "-p", "mcp-proto"]);
     if !api.status()?.success() {
         return Ok(false);
     }
+    let to = target().join("book");
     mirror(&target().join("doc"), &to.join("api"))?;
     say(&format!("the site begins at {}", to.join("index.html").display()))?;
     Ok(true)
+}
+
+/// Builds the pages of the site, and checks that links lead somewhere in it. `false` when they do not.
+///
+/// # Errors
+/// When a tool cannot be installed or run.
+pub(super) fn book() -> Result<bool> {
+    let to = target().join("book");
+    let mut book = Command::new(tools::program("mdbook")?);
+    book.arg("build").arg(root().join("docs")).arg("--dest-dir").arg(&to);
+    if !book.status()?.success() {
+        return Ok(false);
+    }
+    // Files that pages link to.
+    mirror(&root().join("server/deploy"), &to.join("deploy"))?;
+    let mut links = Command::new(tools::program("lychee")?);
+    links.args(["--offline", "--no-progress", "--exclude", "/api/mcp_proto/", "--root-dir"]);
+    links.arg(&to).arg("--exclude-path").arg(to.join("api")).arg(&to);
+    Ok(links.status()?.success())
 }
 
 /// The mdBook preprocessor, which runs before the book is rendered. It turns links to items of the library into links

@@ -224,9 +224,8 @@ mod tests {
         let verdict = judged(&[("tasks", vec![check("later", Status::Success)])]);
         assert_eq!(
             verdict.findings,
-            [
-                "tasks: later is no longer skipped; take it off the list in xtask/src/suites/excused.rs"
-            ]
+            ["tasks: later is no longer skipped; take it off the list in \
+                 xtask/src/suites/excused.rs"]
         );
     }
 

@@ -7,18 +7,32 @@ use serde_json::Value;
 use super::imports::{self, Module};
 use super::{list, text};
 
-/// The crates of the workspace that each crate may use. Tests may use any crate.
-const CRATES: [(&str, &[&str]); 11] = [
-    ("mcp-proto", &[]),
-    ("mcp-proto-client", &["mcp-proto"]),
-    ("universe-core", &[]),
-    ("universe-store", &[]),
-    ("universe-server", &["mcp-proto", "service-host", "universe-core", "universe-store"]),
-    ("mcp-conformance", &["mcp-proto"]),
-    ("service-host", &["mcp-proto"]),
-    ("spec-server", &["mcp-proto", "service-host"]),
-    ("chat-server", &["mcp-proto", "service-host"]),
-    ("starmap-server", &["mcp-proto", "mcp-proto-client", "service-host"]),
+/// The crates of this project that each crate may use. Tests may use any crate. What is in `lab/` may use all, and is
+/// used by none.
+const CRATES: [(&str, &[&str]); 14] = [
+    ("known-range", &[]),
+    ("mcp-proto", &["known-range"]),
+    ("mcp-proto-client", &["known-range", "mcp-proto"]),
+    ("mcp-skills", &["known-range", "mcp-proto", "mcp-proto-client"]),
+    ("universe-core", &["known-range"]),
+    ("universe-store", &["known-range"]),
+    ("universe-nats", &["universe-store"]),
+    (
+        "universe-server",
+        &[
+            "known-range",
+            "mcp-proto",
+            "service-host",
+            "universe-core",
+            "universe-nats",
+            "universe-store",
+        ],
+    ),
+    ("mcp-conformance", &["known-range", "mcp-proto"]),
+    ("service-host", &["known-range", "mcp-proto"]),
+    ("spec-server", &["known-range", "mcp-proto", "service-host"]),
+    ("chat-server", &["known-range", "mcp-proto", "service-host"]),
+    ("starmap-server", &["known-range", "mcp-proto", "mcp-proto-client", "service-host"]),
     ("xtask", &[]),
 ];
 
@@ -41,12 +55,12 @@ const LAYERS: [&[&str]; 12] = [
 /// The older revisions (`legacy`), and the modules of lower layers that may still name that module.
 const LEGACY: (&str, &[&str]) = ("legacy", &["http", "stdio", "server"]);
 
-/// Dependencies in `cargo metadata --no-deps` that point the wrong way, and crates without a rule.
-pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
-    let members: BTreeSet<&str> =
-        list(metadata, "packages").map(|package| text(package, "name")).collect();
+/// Dependencies that point the wrong way, and crates without a rule. `packages` are from `cargo metadata --no-deps`.
+pub(super) fn between_crates(packages: &[Value]) -> Vec<String> {
+    let members: BTreeSet<&str> = packages.iter().map(|package| text(package, "name")).collect();
     let mut findings = Vec::new();
-    for package in list(metadata, "packages") {
+    let bound = packages.iter().filter(|package| !text(package, "manifest_path").contains("/lab/"));
+    for package in bound {
         let name = text(package, "name");
         let Some((_, allowed)) = CRATES.iter().find(|(known, _)| *known == name) else {
             findings.push(format!("{name}: a crate without a rule in xtask/src/tidy/arrows.rs"));
@@ -61,8 +75,7 @@ pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
     findings
 }
 
-/// Uses of one module by another that point the wrong way, and circles of files that use each other, in `mcp-proto`.
-/// Each file is `(path below src, text)`.
+/// Uses of one module by another that point the wrong way, in `mcp-proto`. Each file is `(path below src, text)`.
 pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
     let imports = imports::read(files);
     let mut findings = Vec::new();
@@ -88,14 +101,20 @@ pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>
             }
         }
     }
-    for circle in imports::circles(&imports) {
-        let circle: Vec<_> = circle.iter().map(|module| module.join("/")).collect();
-        findings.push(format!(
-            "mcp-proto/src: these files use each other in a circle: {}",
-            circle.join(", ")
-        ));
-    }
     findings
+}
+
+/// Circles of files that use each other, in the crate whose sources are below `folder`.
+pub(super) fn circles<'f>(
+    folder: &str,
+    files: impl Iterator<Item = (&'f str, &'f str)>,
+) -> Vec<String> {
+    let imports = imports::read(files);
+    let circles = imports::circles(&imports).into_iter().map(|circle| {
+        let circle: Vec<_> = circle.iter().map(|module| module.join("/")).collect();
+        format!("{folder}: these files use each other in a circle: {}", circle.join(", "))
+    });
+    circles.collect()
 }
 
 /// The top-level module that a file belongs to, and its layer.
@@ -126,10 +145,10 @@ mod tests {
     #[test]
     fn a_crate_uses_only_what_its_rule_allows() {
         let metadata = |used: &str, kind: Value| {
-            json!({"packages": [
-                {"name": "mcp-proto", "dependencies": [{"name": used, "kind": kind}, {"name": "hyper", "kind": null}]},
-                {"name": "universe-core", "dependencies": []},
-            ]})
+            [
+                json!({"name": "mcp-proto", "dependencies": [{"name": used, "kind": kind}, {"name": "hyper"}]}),
+                json!({"name": "universe-core", "dependencies": []}),
+            ]
         };
         assert_eq!(
             between_crates(&metadata("universe-core", Value::Null)),
@@ -142,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_new_crate_needs_a_rule() {
-        let metadata = json!({"packages": [{"name": "newcomer", "dependencies": []}]});
+        let metadata = [json!({"name": "newcomer", "dependencies": []})];
         assert_eq!(
             between_crates(&metadata),
             ["newcomer: a crate without a rule in xtask/src/tidy/arrows.rs"]
@@ -201,7 +220,7 @@ mod tests {
             ("http/body.rs", "use crate::http::head::X;"),
         ];
         assert_eq!(
-            inside_library(files.into_iter()),
+            circles("mcp-proto/src", files.into_iter()),
             ["mcp-proto/src: these files use each other in a circle: http/body, http/head"]
         );
     }

@@ -1,7 +1,9 @@
-//! The uses between files of a crate, read from the paths in their text: `crate::…`, `super::…` and `self::…`, alone
-//! and in groups.
+//! The uses between files of a crate, read from the paths in their text: `crate::…`, `super::…`, `self::…`, and those
+//! that begin with a module below the file; alone and in groups.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use super::code;
 
 /// A file as its module path: `http/head.rs` is `["http", "head"]`.
 pub(super) type Module = Vec<String>;
@@ -15,11 +17,17 @@ pub(super) type Imports = BTreeMap<Module, BTreeSet<Module>>;
 pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Imports {
     let texts: BTreeMap<Module, &str> = files
         .map(|(path, text)| (module(path), text))
-        .filter(|(module, _)| !matches!(module.last().map(String::as_str), Some("tests" | "lib")))
+        .filter(|(module, _)| {
+            !matches!(module.last().map(String::as_str), Some("tests" | "lib" | "main"))
+        })
         .collect();
-    let used = |module: &Module, text| {
+    let used = |module: &Module, text: &str| {
         let mut used = BTreeSet::new();
-        for path in paths(module, text) {
+        let below = texts.keys().filter(|other| other.len() == module.len() + 1);
+        let below = below.filter(|other| other.starts_with(module));
+        let below: BTreeSet<&str> =
+            below.filter_map(|other| Some(other.last()?.as_str())).collect();
+        for path in paths(module, &below, text) {
             let known = (1..=path.len()).rev();
             let known = known.filter_map(|length| path.get(..length));
             let mut known = known.filter(|path| texts.contains_key(*path));
@@ -31,9 +39,7 @@ pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Impor
         }
         used
     };
-    let imports =
-        texts.iter().map(|(module, text)| (module.clone(), used(module, without_tests(text))));
-    imports.collect()
+    texts.iter().map(|(module, text)| (module.clone(), used(module, text))).collect()
 }
 
 /// The cycles among imports, each as the list of modules that use each other.
@@ -70,14 +76,9 @@ fn module(path: &str) -> Module {
     path.split('/').map(str::to_owned).collect()
 }
 
-/// The text without the module of tests at its end.
-fn without_tests(text: &str) -> &str {
-    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
-}
-
-/// Every path to an item of this crate, starting at the crate root.
-fn paths(module: &Module, text: &str) -> Vec<Module> {
-    let lines = text.lines();
+/// Every path to an item of this crate, starting at the crate root. `below` are the modules below this one.
+fn paths(module: &Module, below: &BTreeSet<&str>, text: &str) -> Vec<Module> {
+    let lines = code::without_tests(text).into_iter();
     let code: String = lines
         .filter(|line| !line.trim_start().starts_with("//"))
         .flat_map(|line| [line, "\n"])
@@ -96,6 +97,9 @@ fn paths(module: &Module, text: &str) -> Vec<Module> {
             Some("super") if base.split("::").all(|part| part == "super") => {
                 let depth = module.len().saturating_sub(parents);
                 module.get(..depth).unwrap_or_default().to_vec()
+            }
+            Some(name) if base == name && below.contains(name) => {
+                [module.as_slice(), &[name.to_owned()]].concat()
             }
             _ => continue,
         };
@@ -187,6 +191,20 @@ mod tests {
             ),
         ]);
         assert!(used(&imports, "b.rs").is_empty());
+    }
+
+    #[test]
+    fn a_module_below_is_used_by_its_bare_name() {
+        let files = [
+            ("call.rs", "use rounds::Round;\nfn f() { other::g(); std::rounds::h(); }"),
+            ("call/rounds.rs", "use crate::leaf::X;"),
+            ("leaf.rs", ""),
+        ];
+        assert_eq!(used(&of(&files), "call.rs"), ["call/rounds"]);
+        let [call, rounds, _] = files;
+        let circle = of(&[call, rounds, ("leaf.rs", "use crate::call::Call;")]);
+        let circle: Vec<_> = circles(&circle).concat().iter().map(|it| it.join("/")).collect();
+        assert_eq!(circle, ["call", "call/rounds", "leaf"]);
     }
 
     #[test]

@@ -7,27 +7,29 @@ use serde_json::Value;
 
 use super::{list, text};
 
-/// Tests in the sources of libraries that have `test = false` in `cargo metadata --no-deps`. `files` are the files
-/// under version control, by their path below `root`.
+/// Tests in the sources of libraries that have `test = false`. `packages` are from `cargo metadata --no-deps`, and
+/// `files` the files under version control, by their path below `root`.
 pub(super) fn check(
-    metadata: &Value,
+    packages: &[Value],
     files: &BTreeMap<String, String>,
     root: &Path,
 ) -> Vec<String> {
-    list(metadata, "packages")
+    packages
+        .iter()
         .flat_map(|package| list(package, "targets"))
         .filter(|target| list(target, "kind").any(|kind| kind == "lib"))
         .filter(|target| target.get("test").and_then(Value::as_bool) == Some(false))
         .filter_map(|target| Path::new(text(target, "src_path")).parent())
         .filter_map(|folder| Some(folder.strip_prefix(root).ok()?.to_str()?.replace('\\', "/")))
         .flat_map(|folder| {
-            files
-                .iter()
-                .filter(move |(path, _)| path.starts_with(&format!("{folder}/")))
+            files.iter().filter(move |(path, _)| path.starts_with(&format!("{folder}/")))
         })
         .filter(|(path, source)| path.ends_with(".rs") && has_tests(source))
         .map(|(path, _)| {
-            format!("{path}: a test that never runs; put it into tests/, or remove `test = false` from the manifest")
+            format!(
+                "{path}: a test that never runs; put it into tests/, or remove `test = false` from \
+                 the manifest"
+            )
         })
         .collect()
 }
@@ -46,13 +48,13 @@ mod tests {
     use super::*;
 
     fn findings(tested: bool, source: &str) -> Vec<String> {
-        let metadata = json!({"packages": [{"targets": [
+        let packages = [json!({"targets": [
             {"kind": ["lib"], "src_path": "/r/a/src/lib.rs", "test": tested},
             {"kind": ["test"], "src_path": "/r/a/tests/it/main.rs", "test": true},
-        ]}]});
+        ]})];
         let file = |path: &str| (path.to_owned(), source.to_owned());
         let files = BTreeMap::from([file("a/src/deep/room.rs"), file("a/tests/it/main.rs")]);
-        check(&metadata, &files, Path::new("/r"))
+        check(&packages, &files, Path::new("/r"))
     }
 
     #[test]

@@ -4,8 +4,7 @@ use futures_util::FutureExt as _;
 use http::{Method, Uri};
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding};
-use super::base::known;
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, settled};
 use super::{EVERYWHERE, MUST};
 use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
@@ -21,35 +20,35 @@ pub(super) const RULES: &[Rule] = &[
         id: "access.challenge",
         level: MUST,
         section: "Authorization, Token handling (RFC 6750 §3)",
-        title: "A token that is not valid is refused with 401 and a challenge in WWW-Authenticate",
+        title: "A request with an invalid token is refused with 401 and a challenge in WWW-Authenticate",
         fix: "answer 401 with WWW-Authenticate: Bearer resource_metadata=\"…\"",
         scope: SCOPE,
-        probe: |bench| challenge(bench).boxed(),
+        probe: |bench| settled(challenge(bench)).boxed(),
     },
     Rule {
         id: "access.metadata",
         level: MUST,
         section: "Authorization, Protected resource metadata (RFC 9728)",
-        title: "A server that wants tokens publishes its metadata, with at least one authorization server",
-        fix: "serve /.well-known/oauth-protected-resource, and name it in the challenge",
+        title: "A server that requires tokens publishes metadata that names at least one authorization server",
+        fix: "serve /.well-known/oauth-protected-resource, and put its URL into the challenge",
         scope: SCOPE,
-        probe: |bench| metadata(bench).boxed(),
+        probe: |bench| settled(metadata(bench)).boxed(),
     },
 ];
 
 /// Sends a request with a made-up token and returns the exchange.
 async fn refused(bench: &mut Bench) -> Exchange {
-    let message = bench.message(known(bench), json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     let raw = bench.framed(&message);
     bench.raw(raw.with("authorization", "Bearer no-such-token")).await
 }
 
 fn is_open() -> Verdict {
-    Verdict::Inapplicable("the server takes any token, or wants none".to_owned())
+    Verdict::Inapplicable("the server accepts any token, or requires none".to_owned())
 }
 
 fn wants_no_bearer() -> Verdict {
-    Verdict::Inapplicable("the server does not ask for a bearer token".to_owned())
+    Verdict::Inapplicable("the server does not require a bearer token".to_owned())
 }
 
 /// Whether an answer proves nothing about the server's rules: it did not come, or the server was busy or failed.
@@ -57,45 +56,49 @@ fn is_unclear(exchange: &Exchange) -> bool {
     matches!(exchange.status, None | Some(429 | 500..600))
 }
 
-async fn challenge(bench: &mut Bench) -> Verdict {
+/// The refusal of a request with an invalid token; a verdict if the server accepts it, or its answer proves nothing.
+async fn refusal(bench: &mut Bench) -> Result<Exchange, Verdict> {
     let exchange = refused(bench).await;
     match exchange.status {
-        Some(401) => {}
         // A server without authorization passes over the header.
-        Some(200..300) => return is_open(),
-        _ if is_unclear(&exchange) => return Verdict::Unclear(exchange.outcome()),
-        _ => return finding(exchange.outcome(), &exchange),
-    }
-    let challenges = Challenges::of(&exchange);
-    match challenges.schemes.is_empty() {
-        _ if challenges.want("bearer") => Verdict::Holds,
-        true => finding("WWW-Authenticate has no challenge", &exchange),
-        // Authorization of another kind is free.
-        false => wants_no_bearer(),
+        Some(200..300) => Err(is_open()),
+        _ if is_unclear(&exchange) => Err(Verdict::Unclear(exchange.outcome())),
+        _ => Ok(exchange),
     }
 }
 
-async fn metadata(bench: &mut Bench) -> Verdict {
-    let exchange = refused(bench).await;
-    match exchange.status {
-        Some(401) => {}
-        Some(200..300) => return is_open(),
-        _ if is_unclear(&exchange) => return Verdict::Unclear(exchange.outcome()),
-        _ => return wants_no_bearer(),
+async fn challenge(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let exchange = refusal(bench).await?;
+    if exchange.status != Some(401) {
+        return Ok(finding(exchange.outcome(), &exchange));
     }
     let challenges = Challenges::of(&exchange);
-    if !challenges.want("bearer") {
-        return wants_no_bearer();
+    Ok(if challenges.want("bearer") {
+        Verdict::Holds
+    } else if challenges.schemes.is_empty() {
+        finding("WWW-Authenticate has no challenge", &exchange)
+    } else {
+        // The rule says nothing of other kinds of authorization.
+        wants_no_bearer()
+    })
+}
+
+async fn metadata(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let exchange = refusal(bench).await?;
+    let challenges = Challenges::of(&exchange);
+    if exchange.status != Some(401) || !challenges.want("bearer") {
+        return Ok(wants_no_bearer());
     }
     let paths = match challenges.parameter("resource_metadata") {
         None => well_known(&bench.endpoint),
         Some(url) => match url.parse::<Uri>() {
             Ok(uri) if is_elsewhere(&uri, &bench.endpoint) => {
-                return Verdict::Unclear(format!("{url} is on another server"));
+                return Ok(Verdict::Unclear(format!("{url} is on another server")));
             }
             Ok(uri) => uri.path_and_query().map(|it| it.as_str().to_owned()).into_iter().collect(),
             Err(_) => {
-                return finding(format!("resource_metadata is {url:?}, no URL"), &exchange);
+                let seen = format!("resource_metadata is {url:?}, which is not a URL");
+                return Ok(finding(seen, &exchange));
             }
         },
     };
@@ -107,15 +110,13 @@ async fn metadata(bench: &mut Bench) -> Verdict {
         let document: Option<Value> = serde_json::from_str(&last.received).ok();
         let servers = document.as_ref().and_then(|it| it.get("authorization_servers"));
         if servers.and_then(Value::as_array).is_some_and(|it| !it.is_empty()) {
-            return Verdict::Holds;
+            return Ok(Verdict::Holds);
         }
         if is_unclear(&last) {
             unclear = Some(Verdict::Unclear(format!("metadata: {}", last.outcome())));
         }
     }
-    unclear.unwrap_or_else(|| {
-        finding("there is no metadata that names an authorization server", &last)
-    })
+    Ok(unclear.unwrap_or_else(|| finding("no metadata names an authorization server", &last)))
 }
 
 /// The paths where the metadata of an endpoint may lie if no challenge names it, the most exact first (RFC 9728 §3.1).

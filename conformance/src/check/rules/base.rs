@@ -12,8 +12,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.id-echo",
         level: MUST,
         section: "Base protocol, Responses",
-        title: "A response carries the id of its request, with its type",
-        fix: "copy the id as it came: a string stays a string, a number a number",
+        title: "A response has the id of its request, with the same JSON type",
+        fix: "return the id unchanged: a string stays a string, and a number stays a number",
         scope: EVERYWHERE,
         probe: |bench| id_echo(bench).boxed(),
     },
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "Base protocol, Responses (JSON-RPC 2.0 §5.1)",
         title: "An unknown method is answered with error −32601",
-        fix: "answer every request whose method you do not have with code −32601",
+        fix: "answer a request with an unknown method with code −32601",
         scope: EVERYWHERE,
         probe: |bench| unknown_method(bench).boxed(),
     },
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.parse-error",
         level: SHOULD,
         section: "JSON-RPC 2.0 §5.1",
-        title: "Text that is not JSON is answered with error −32700, on stdio perhaps with nothing, and the server goes on",
+        title: "Text that is not JSON is answered with error −32700 (on stdio it may be ignored), and the server keeps running",
         fix: "answer with code −32700 and without an id",
         scope: EVERYWHERE,
         probe: |bench| parse_error(bench).boxed(),
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.notification",
         level: MUST,
         section: "Base protocol, Notifications",
-        title: "A notification gets no JSON-RPC answer, not even an unknown one",
+        title: "A notification gets no JSON-RPC response, even if its method is unknown",
         fix: "send no response to a message without an id",
         scope: EVERYWHERE,
         probe: |bench| notification(bench).boxed(),
@@ -57,8 +57,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.unknown-members",
         level: PRACTICE,
         section: "JSON-RPC 2.0",
-        title: "Members that a server does not know are ignored",
-        fix: "do not refuse requests for members that you do not know",
+        title: "Unknown members of a request are ignored",
+        fix: "do not refuse a request because it has unknown members",
         scope: EVERYWHERE,
         probe: |bench| unknown_members(bench).boxed(),
     },
@@ -75,8 +75,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "robust.deep-nesting",
         level: PRACTICE,
         section: "none",
-        title: "A message nested 20,000 levels deep does not end the server",
-        fix: "bound the depth of JSON that you read",
+        title: "The server survives a message that is nested 20,000 levels deep",
+        fix: "limit the depth of the JSON that you parse",
         scope: EVERYWHERE,
         probe: |bench| deep_nesting(bench).boxed(),
     },
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "robust.invalid-utf8",
         level: PRACTICE,
         section: "Base protocol (UTF-8)",
-        title: "Bytes that are not UTF-8 do not end the server, and are not a server error",
+        title: "The server survives bytes that are not UTF-8, and does not answer with a server error (5xx)",
         fix: "answer with code −32700, and over HTTP with status 400",
         scope: EVERYWHERE,
         probe: |bench| invalid_utf8(bench).boxed(),
@@ -93,25 +93,16 @@ pub(super) const RULES: &[Rule] = &[
         id: "robust.huge-id",
         level: PRACTICE,
         section: "none",
-        title: "An id of 100,000 characters does not end the server",
-        fix: "bound the length of ids, or echo them whole",
+        title: "The server survives an id of 100,000 characters",
+        fix: "limit the length of ids, or return them whole",
         scope: EVERYWHERE,
         probe: |bench| huge_id(bench).boxed(),
     },
 ];
 
-/// A request that every server answers.
-pub(super) fn known(bench: &Bench) -> &'static str {
-    match bench.revision.is_modern() {
-        true => "server/discover",
-        false => "ping",
-    }
-}
-
 async fn id_echo(bench: &mut Bench) -> Verdict {
     for id in [json!("a string"), json!("7"), json!(7), json!(0)] {
-        let params = bench.with_meta(json!({}));
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": known(bench), "params": params});
+        let message = bench.message_with(id.clone(), bench.revision.ping(), json!({}));
         let exchange = bench.send(&message).await;
         let Some(response) = exchange.response() else {
             return finding(format!("the id {id} got {}", exchange.outcome()), &exchange);
@@ -125,7 +116,7 @@ async fn id_echo(bench: &mut Bench) -> Verdict {
 }
 
 async fn frame(bench: &mut Bench) -> Verdict {
-    let good = bench.ask(known(bench), json!({})).await;
+    let good = bench.ask(bench.revision.ping(), json!({})).await;
     let bad = bench.ask("no/such/method", json!({})).await;
     for exchange in [good, bad] {
         let Some(response) = exchange.response() else {
@@ -149,14 +140,10 @@ async fn unknown_method(bench: &mut Bench) -> Verdict {
 /// Sends a body unchanged, in a separate session, since it may do harm.
 async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
     let mut fresh = bench.fresh().await;
-    let params = fresh.with_meta(json!({}));
-    let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
+    let message = fresh.message_with(1, bench.revision.ping(), json!({}));
     let raw = Raw { body: body.into(), ..fresh.framed(&message) };
-    let patience = match bench.endpoint.is_http() {
-        true => bench.patience,
-        // Such a line needs no answer.
-        false => QUIET,
-    };
+    // On stdio, such a line needs no answer.
+    let patience = if bench.endpoint.is_http() { bench.patience } else { QUIET };
     let exchange = fresh.raw_within(raw, patience).await;
     (fresh, exchange)
 }
@@ -192,7 +179,7 @@ async fn notification(bench: &mut Bench) -> Verdict {
 
 async fn unknown_members(bench: &mut Bench) -> Verdict {
     let params = json!({"noSuchMember": 1, "_meta": {"example.com/unknown": true}});
-    let mut message = bench.message(known(bench), params);
+    let mut message = bench.message(bench.revision.ping(), params);
     if let Some(members) = message.as_object_mut() {
         members.insert("alsoUnknown".to_owned(), json!({"a": [1]}));
     }
@@ -223,7 +210,7 @@ async fn deep_nesting(bench: &mut Bench) -> Verdict {
     let nested = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{{"x":{nested}}}}}"#,
-        known(bench)
+        bench.revision.ping()
     );
     survives(bench, body).await
 }
@@ -234,7 +221,7 @@ async fn invalid_utf8(bench: &mut Bench) -> Verdict {
 }
 
 async fn huge_id(bench: &mut Bench) -> Verdict {
-    let params = bench.with_meta(json!({}));
-    let message = json!({"jsonrpc": "2.0", "id": "i".repeat(100_000), "method": known(bench), "params": params});
+    let id = json!("i".repeat(100_000));
+    let message = bench.message_with(id, bench.revision.ping(), json!({}));
     survives(bench, message.to_string()).await
 }

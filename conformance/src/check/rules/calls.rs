@@ -12,8 +12,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.arguments",
         level: SHOULD,
         section: "2025-11-25, Tools, Error handling",
-        title: "Arguments of a wrong type are refused by a result with isError, which a model can read; before 2025-11-25 also by −32602",
-        fix: "check arguments against the inputSchema, and answer with isError and what would be right",
+        title: "Arguments of a wrong type are refused with an isError result, which a model can read (before 2025-11-25 also with error −32602)",
+        fix: "check arguments against the inputSchema; answer with isError and a text that says what would be right",
         scope: EVERYWHERE,
         probe: |bench| arguments(bench).boxed(),
     },
@@ -21,8 +21,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.structured-content",
         level: MUST,
         section: "2025-06-18, Tools, Output schema",
-        title: "A tool with an outputSchema gives structuredContent that fits it",
-        fix: "give structuredContent with every result that is not an error, as the schema says",
+        title: "A tool with an outputSchema returns structuredContent that matches it",
+        fix: "return structuredContent that matches the schema in every result that is not an error",
         scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
         probe: |bench| structured(bench).boxed(),
     },
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.progress",
         level: MUST,
         section: "Progress, Behaviour requirements",
-        title: "Progress carries the token of its request, and grows",
+        title: "Progress notifications have the token of their request, and their progress increases",
         fix: "send notifications/progress with the progressToken of the request and a larger progress each time",
         scope: EVERYWHERE,
         probe: |bench| progress(bench).boxed(),
@@ -39,8 +39,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "prompts.arguments",
         level: SHOULD,
         section: "Prompts, Error handling",
-        title: "A prompt without a required argument is refused with −32602",
-        fix: "check that every required argument is there",
+        title: "prompts/get without a required argument is refused with −32602",
+        fix: "check that every required argument was sent",
         scope: EVERYWHERE,
         probe: |bench| prompt_arguments(bench).boxed(),
     },
@@ -48,8 +48,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "completion.unknown",
         level: SHOULD,
         section: "Completion, Error handling",
-        title: "A completion for a prompt that does not exist, or for something of an unknown kind, is refused with −32602",
-        fix: "answer with code −32602 where ref names nothing",
+        title: "A completion for an unknown prompt, or for a reference of an unknown type, is refused with −32602",
+        fix: "answer with code −32602 if ref names nothing that exists",
         scope: EVERYWHERE,
         probe: |bench| completion(bench).boxed(),
     },
@@ -72,7 +72,7 @@ pub(super) fn needs_nothing(tool: &Value) -> bool {
 }
 
 pub(super) fn nothing_to_call(what: &str) -> Verdict {
-    Verdict::Inapplicable(format!("no tool that is read-only or named by --call {what}"))
+    Verdict::Inapplicable(format!("no tool that is read-only or named with --call {what}"))
 }
 
 async fn arguments(bench: &mut Bench) -> Verdict {
@@ -111,10 +111,10 @@ async fn structured(bench: &mut Bench) -> Verdict {
     };
     let is_complete = result.get("resultType").is_none_or(|it| it == "complete");
     if !is_complete || result.get("isError") == Some(&json!(true)) {
-        return Verdict::Inapplicable("its result is not complete".to_owned());
+        return Verdict::Inapplicable("its result is an error, or needs input".to_owned());
     }
     let Some(content) = result.get("structuredContent") else {
-        return finding("there is no structuredContent", &exchange);
+        return finding("the result has no structuredContent", &exchange);
     };
     let schema = tool.get("outputSchema").unwrap_or(&Value::Null);
     match misfit(content, schema, "", 0) {
@@ -179,7 +179,7 @@ async fn progress(bench: &mut Bench) -> Verdict {
     for params in reports(&exchange) {
         is_silent = false;
         if params.get("progressToken") != Some(&token) {
-            return finding("progress with another token", &exchange);
+            return finding("a progress notification has another token", &exchange);
         }
         let Some(now) = params.get("progress").and_then(Value::as_f64) else {
             // That is a finding about its schema.
@@ -190,9 +190,10 @@ async fn progress(bench: &mut Bench) -> Verdict {
         }
         last = now;
     }
-    match is_silent {
-        true => Verdict::Inapplicable(format!("{name} reports no progress")),
-        false => Verdict::Holds,
+    if is_silent {
+        Verdict::Inapplicable(format!("{name} reports no progress"))
+    } else {
+        Verdict::Holds
     }
 }
 
@@ -222,7 +223,7 @@ async fn prompt_arguments(bench: &mut Bench) -> Verdict {
 
 async fn completion(bench: &mut Bench) -> Verdict {
     if !bench.offers("completions") {
-        return Verdict::Inapplicable("completions is not declared".to_owned());
+        return Verdict::Inapplicable("the server does not declare completions".to_owned());
     }
     for reference in [
         json!({"type": "ref/prompt", "name": "no_such_prompt_of_this_server"}),

@@ -17,8 +17,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "stdio.fallback",
         level: PRACTICE,
         section: "2026-07-28, stdio, Backward compatibility",
-        title: "After server/discover, which a newer client asks first, initialize is answered as if nothing had come",
-        fix: "answer what you do not know with an error, before initialize too, and go on: a newer client asks server/discover in the same process and then begins the handshake",
+        title: "After server/discover, which a newer client sends first, initialize works as if nothing had been sent before",
+        fix: "answer unknown methods with an error, also before initialize, and keep running: a newer client sends server/discover and then initialize to the same process",
         scope: Scope { transport: Transport::Stdio, ..LEGACY },
         probe: |bench| fallback(bench).boxed(),
     },
@@ -26,8 +26,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.initialize-versions",
         level: SHOULD,
         section: "2026-07-28, Versioning, Backward compatibility",
-        title: "A server without a handshake names its versions when it refuses initialize",
-        fix: "put the versions into the message or the data of the error: an older client has nothing else to show",
+        title: "A server without a handshake lists its versions when it refuses initialize",
+        fix: "put the supported versions into the message or the data of the error: an older client can show nothing else",
         scope: MODERN,
         probe: |bench| names_versions(bench).boxed(),
     },
@@ -35,10 +35,8 @@ pub(super) const RULES: &[Rule] = &[
 
 async fn fallback(bench: &mut Bench) -> Verdict {
     let newer = Bench::new(bench.endpoint.clone(), Revision::V2026_07_28, bench.patience);
-    let params = newer.with_meta(json!({}));
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
-    let probe =
-        json!({"jsonrpc": "2.0", "id": "a probe", "method": "server/discover", "params": params});
+    let probe = newer.message_with("a probe", "server/discover", json!({}));
     let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
     // It may stay silent.
     let patience = PROBE.min(bench.patience);
@@ -65,8 +63,9 @@ async fn names_versions(bench: &mut Bench) -> Verdict {
     if refusal.code().is_none() {
         return Verdict::Unclear(format!("initialize: {}", refusal.outcome()));
     }
-    match refusal.received.contains(bench.revision.as_str()) {
-        true => Verdict::Holds,
-        false => finding("the error has no version", &refusal),
+    if refusal.received.contains(bench.revision.as_str()) {
+        Verdict::Holds
+    } else {
+        finding("the error does not name a supported version", &refusal)
     }
 }

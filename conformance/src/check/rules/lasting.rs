@@ -21,8 +21,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "listen.left",
         level: SHOULD,
         section: "2026-07-28, Cancellation, Behavior requirements",
-        title: "Subscriptions end when their clients leave: after a hundred of them another is taken, and none is answered",
-        fix: "end a request when its stream is closed, or on stdio when it is cancelled, and free what it held",
+        title: "Subscriptions end when their clients disconnect or cancel: after a hundred of them another one is accepted, and none gets a response",
+        fix: "end a request when its stream is closed, or on stdio when it is cancelled, and free its resources",
         scope: MODERN,
         probe: |bench| left(bench).boxed(),
     },
@@ -30,8 +30,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "listen.graceful-end",
         level: SHOULD,
         section: "2026-07-28, Subscriptions, Graceful closure",
-        title: "A program that is asked to end (SIGTERM) answers its subscriptions first",
-        fix: "when you shut down, send each subscription its result, with resultType and _meta.subscriptionId, before stdout is closed",
+        title: "On SIGTERM, a server on stdio answers its open subscriptions before it exits",
+        fix: "on shutdown, send the result of each subscription, with resultType and the subscriptionId in _meta, before you close stdout",
         scope: Scope { transport: Transport::Stdio, ..MODERN },
         probe: |bench| graceful_end(bench).boxed(),
     },
@@ -42,7 +42,7 @@ pub(super) const KEPT_ALIVE: &[Rule] = &[Rule {
     id: KEEP_ALIVE,
     level: PRACTICE,
     section: "2026-07-28, Streamable HTTP, Receiving messages",
-    title: "A stream on which nothing happens gets a comment from time to time",
+    title: "A stream without events gets a comment from time to time",
     fix: "send a line such as \":\" every 15 seconds, so that proxies do not close the connection as idle",
     scope: MODERN_HTTP,
     probe: |bench| kept_alive(bench).boxed(),
@@ -60,7 +60,7 @@ async fn left(bench: &mut Bench) -> Verdict {
             return match index {
                 0 => none(),
                 _ => finding(
-                    format!("after {index} that were left: {}", exchange.outcome()),
+                    format!("after {index} abandoned subscriptions: {}", exchange.outcome()),
                     &exchange,
                 ),
             };
@@ -68,10 +68,10 @@ async fn left(bench: &mut Bench) -> Verdict {
         if !fresh.endpoint.is_http() {
             let params = json!({"requestId": id, "reason": "a test"});
             let method = "notifications/cancelled";
-            let said = fresh.notify_with(method, params, listening(index)).await;
-            if said.response().is_some() {
+            let answer = fresh.notify_with(method, params, listening(index)).await;
+            if answer.response().is_some() {
                 fresh.end().await;
-                return finding("a cancelled subscription was answered", &said);
+                return finding("a cancelled subscription got a response", &answer);
             }
         } else if index + 1 == LEFT {
             // That a connection is gone takes a moment to be seen.
@@ -80,16 +80,13 @@ async fn left(bench: &mut Bench) -> Verdict {
     }
     let (last, _open) = fresh.listen(json!("left-last"), wanted).await;
     fresh.end().await;
-    let seen = format!("after {LEFT} that were left: {}", last.outcome());
+    let seen = format!("after {LEFT} abandoned subscriptions: {}", last.outcome());
     holds_if(last.is_acknowledged(), seen, &last)
 }
 
 /// How long an answer to a cancelled subscription is waited for: for the last of them only.
 fn listening(index: usize) -> Duration {
-    match index + 1 == LEFT {
-        true => QUIET,
-        false => Duration::ZERO,
-    }
+    if index + 1 == LEFT { QUIET } else { Duration::ZERO }
 }
 
 async fn graceful_end(bench: &mut Bench) -> Verdict {

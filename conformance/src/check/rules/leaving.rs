@@ -20,8 +20,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: "calls.left",
     level: PRACTICE,
     section: "Cancellation, Timing considerations",
-    title: "After twenty calls whose clients left, a call is answered as before",
-    fix: "free what a call holds when its client leaves or cancels it, and bound how long it may run",
+    title: "After twenty abandoned calls, the next call is answered as before",
+    fix: "free the resources of a call when its client disconnects or cancels it, and limit how long a call may run",
     scope: EVERYWHERE,
     probe: |bench| left(bench).boxed(),
 }];
@@ -45,12 +45,8 @@ async fn left(bench: &mut Bench) -> Verdict {
     let count = u32::try_from(count).unwrap_or(LEFT).clamp(1, LEFT);
     for index in 0..count {
         let id = format!("gone-{index}");
-        let params = fresh.with_meta(params.clone());
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-        let stay = match fresh.endpoint.is_http() {
-            true => STAY,
-            false => Duration::ZERO,
-        };
+        let message = fresh.message_with(json!(id), "tools/call", params.clone());
+        let stay = if fresh.endpoint.is_http() { STAY } else { Duration::ZERO };
         let raw = fresh.framed(&message);
         fresh.raw_within(raw, stay).await;
         if !fresh.endpoint.is_http() || !fresh.revision.is_modern() {
@@ -63,7 +59,7 @@ async fn left(bench: &mut Bench) -> Verdict {
     let patience = fresh.patience + took * count;
     let after = fresh.raw_within(raw, patience).await;
     fresh.end().await;
-    let seen = format!("after {count} calls that were left: {}", after.outcome());
+    let seen = format!("after {count} abandoned calls: {}", after.outcome());
     // A lost session is not such a bound.
     let is_refused = after.status != Some(404)
         && (after.code().is_some() || after.status.is_some_and(|it| it >= 400));

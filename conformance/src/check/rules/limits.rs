@@ -1,13 +1,12 @@
 //! Many at once, much at once, and what is over already.
 
 use futures_util::FutureExt as _;
-use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding, holds_if};
-use super::base::{known, survives};
+use super::base::survives;
 use super::{EVERYWHERE, HTTP, LEGACY_HTTP, MUST, PRACTICE, SHOULD};
-use crate::probe::{Bench, Exchange, QUIET, Raw};
+use crate::probe::{Bench, Exchange, QUIET};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
@@ -19,8 +18,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.concurrent",
         level: MUST,
         section: "Base protocol, Responses",
-        title: "Of eight requests that are sent at once each gets its own response",
-        fix: "keep what belongs to a request with it, not with the connection",
+        title: "Each of eight simultaneous requests gets its own response",
+        fix: "keep the state of a request with the request, not with the connection",
         scope: EVERYWHERE,
         probe: |bench| concurrent(bench).boxed(),
     },
@@ -37,8 +36,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "robust.large-message",
         level: PRACTICE,
         section: "none",
-        title: "A message of 5 MiB does not end the server, and is not a server error",
-        fix: "bound what you read; over HTTP answer with 413",
+        title: "The server survives a message of 5 MiB, and does not answer with a server error (5xx)",
+        fix: "limit the size of messages; over HTTP, answer larger ones with 413",
         scope: EVERYWHERE,
         probe: |bench| large(bench).boxed(),
     },
@@ -46,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.accept",
         level: PRACTICE,
         section: "Streamable HTTP, Sending messages (RFC 9110 §12.5.1)",
-        title: "A client that takes JSON alone gets no event stream",
+        title: "A client that accepts only JSON gets no event stream",
         fix: "answer with JSON, or with 406",
         scope: HTTP,
         probe: |bench| accept(bench).boxed(),
@@ -55,21 +54,17 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.resume-unknown",
         level: MUST,
         section: "Streamable HTTP, Resumability and redelivery",
-        title: "A stream that is resumed after an event that was never sent brings no responses of other streams",
-        fix: "replay the events of the stream that the id belongs to, and of no other",
+        title: "Resuming after an unknown event id returns no responses of other streams",
+        fix: "replay only events of the stream that the id belongs to",
         scope: LEGACY_HTTP,
         probe: |bench| resume_unknown(bench).boxed(),
     },
 ];
 
 async fn concurrent(bench: &mut Bench) -> Verdict {
-    let method = known(bench);
+    let method = bench.revision.ping();
     let messages: Vec<Value> = (0..AT_ONCE)
-        .map(|index| {
-            let params = bench.with_meta(json!({}));
-            let id = format!("together-{index}");
-            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-        })
+        .map(|index| bench.message_with(format!("together-{index}"), method, json!({})))
         .collect();
     let exchanges = bench.together(&messages).await;
     each_has_its_own(&messages, &exchanges, bench.endpoint.is_http())
@@ -83,7 +78,7 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
         if id == message.get("id") {
             continue;
         }
-        let seen = format!("one of eight got {}", exchange.outcome());
+        let seen = format!("one of the eight requests got {}", exchange.outcome());
         let is_of_another = id.is_some_and(|id| !id.is_null());
         let is_lost = match exchange.status {
             Some(status) => (200..300).contains(&status),
@@ -103,7 +98,7 @@ async fn cancel_unknown(bench: &mut Bench) -> Verdict {
     let method = "notifications/cancelled";
     let exchange = bench.notify_with(method, params, QUIET).await;
     if exchange.result().is_some() {
-        return finding("it was answered", &exchange);
+        return finding("the cancellation was answered", &exchange);
     }
     let alive = bench.is_alive().await;
     let seen = "the server did not answer the next request";
@@ -111,13 +106,13 @@ async fn cancel_unknown(bench: &mut Bench) -> Verdict {
 }
 
 async fn large(bench: &mut Bench) -> Verdict {
-    let params = bench.with_meta(json!({"x": "x".repeat(LARGE)}));
-    let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
+    let params = json!({"x": "x".repeat(LARGE)});
+    let message = bench.message_with(1, bench.revision.ping(), params);
     survives(bench, message.to_string()).await
 }
 
 async fn accept(bench: &mut Bench) -> Verdict {
-    let message = bench.message(known(bench), json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     let raw = bench.framed(&message).with("accept", "application/json");
     let exchange = bench.raw(raw).await;
     let kind = exchange.header("content-type").unwrap_or_default();
@@ -126,14 +121,7 @@ async fn accept(bench: &mut Bench) -> Verdict {
 }
 
 async fn resume_unknown(bench: &mut Bench) -> Verdict {
-    let mut raw = Raw::bare(Method::GET)
-        .with("accept", "text/event-stream")
-        .with("last-event-id", "no-such-event")
-        .with("mcp-protocol-version", bench.revision.as_str());
-    if let Some(session) = bench.session() {
-        raw = raw.with("mcp-session-id", session);
-    }
-    let exchange = bench.head(raw).await;
+    let exchange = bench.head(bench.get().with("last-event-id", "no-such-event")).await;
     let answers = exchange.result().is_some();
     holds_if(!answers, "a response came", &exchange)
 }

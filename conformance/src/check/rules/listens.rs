@@ -12,8 +12,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "listen.acknowledged",
         level: MUST,
         section: "2026-07-28, Subscriptions",
-        title: "A subscription is acknowledged first, with its own id and with no more than was asked for",
-        fix: "send notifications/subscriptions/acknowledged with the agreed notifications and _meta.subscriptionId before anything else",
+        title: "A subscription is acknowledged before anything else, with its own id and with nothing that was not requested",
+        fix: "before anything else, send notifications/subscriptions/acknowledged with the accepted notifications and the subscriptionId in _meta",
         scope: MODERN,
         probe: |bench| acknowledged(bench).boxed(),
     },
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "listen.filter",
         level: MUST,
         section: "2026-07-28, Subscriptions",
-        title: "A subscription without a subject is refused with −32602",
+        title: "A subscription without params.notifications is refused with −32602",
         fix: "require params.notifications",
         scope: MODERN,
         probe: |bench| filter(bench).boxed(),
@@ -30,8 +30,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "listen.several",
         level: MUST,
         section: "2026-07-28, Subscriptions",
-        title: "A client may have several subscriptions at once, and ask other things meanwhile",
-        fix: "keep subscriptions apart by the id of their requests",
+        title: "A client can have several subscriptions at once, and send other requests meanwhile",
+        fix: "distinguish subscriptions by the id of their requests",
         scope: MODERN,
         probe: |bench| several(bench).boxed(),
     },
@@ -78,15 +78,15 @@ fn beginning(exchange: &Exchange, id: &Value, wanted: &Value) -> Option<String> 
         return Some(exchange.outcome());
     };
     if exchange.messages.first() != Some(acknowledgement) {
-        return Some("something came before the acknowledgement".to_owned());
+        return Some("a message came before the acknowledgement".to_owned());
     }
     let own = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
     if acknowledgement.pointer(own) != Some(id) {
         let got = acknowledgement.pointer(own).unwrap_or(&Value::Null);
-        return Some(format!("its subscriptionId is {got}; it ought to be {id}"));
+        return Some(format!("its subscriptionId is {got} instead of {id}"));
     }
     let Some(agreed) = acknowledgement.pointer("/params/notifications") else {
-        return Some("it does not say what was agreed".to_owned());
+        return Some("the acknowledgement has no notifications".to_owned());
     };
     let agreed = agreed.as_object().into_iter().flatten();
     let mut more = agreed.filter(|(name, value)| {
@@ -94,7 +94,7 @@ fn beginning(exchange: &Exchange, id: &Value, wanted: &Value) -> Option<String> 
         !is_nothing && wanted.get(name.as_str()).is_none()
     });
     let (name, _) = more.next()?;
-    Some(format!("{name} was agreed and not asked for"))
+    Some(format!("the server accepted {name}, which was not requested"))
 }
 
 async fn acknowledged(bench: &mut Bench) -> Verdict {
@@ -135,11 +135,11 @@ async fn several(bench: &mut Bench) -> Verdict {
     }
     // Whether the first is acknowledged correctly is a separate rule.
     if first.is_acknowledged() && !second.is_acknowledged() {
-        return finding(format!("the second: {}", second.outcome()), &second);
+        return finding(format!("the second subscription: {}", second.outcome()), &second);
     }
     holds_if(
         other.result().is_some(),
-        format!("a request beside them: {}", other.outcome()),
+        format!("a request beside the subscriptions: {}", other.outcome()),
         &other,
     )
 }

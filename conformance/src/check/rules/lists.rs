@@ -14,8 +14,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "lists.declared",
         level: MUST,
         section: "Tools, Resources, Prompts: Capabilities, Listing",
-        title: "A list whose capability is declared is there",
-        fix: "answer tools/list, resources/list or prompts/list with what there is, perhaps nothing; or do not declare it",
+        title: "If a capability is declared, its list can be read",
+        fix: "answer tools/list, resources/list or prompts/list, with an empty list if there are no items; or do not declare the capability",
         scope: EVERYWHERE,
         probe: |bench| declared(bench).boxed(),
     },
@@ -23,8 +23,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "lists.unknown-cursor",
         level: SHOULD,
         section: "Pagination",
-        title: "A cursor that the server did not give is refused with −32602",
-        fix: "answer with code −32602 where you cannot read a cursor",
+        title: "An unknown cursor is refused with −32602",
+        fix: "answer with code −32602 if a cursor is not one of yours",
         scope: EVERYWHERE,
         probe: |bench| unknown_cursor(bench).boxed(),
     },
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "lists.end",
         level: PRACTICE,
         section: "Pagination",
-        title: "A list ends within a hundred pages, and no cursor comes twice",
+        title: "A list has at most a hundred pages, and no cursor is repeated",
         fix: "leave nextCursor out of the last page",
         scope: EVERYWHERE,
         probe: |bench| end(bench).boxed(),
@@ -41,8 +41,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "lists.cache-scope",
         level: MUST,
         section: "2026-07-28, Caching, Pagination",
-        title: "All pages of a list have one cacheScope",
-        fix: "give each page the scope of the first; private if one of them has to be",
+        title: "All pages of a list have the same cacheScope",
+        fix: "give each page the scope of the first page; private if any page requires it",
         scope: MODERN,
         probe: |bench| cache_scope(bench).boxed(),
     },
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.unique",
         level: SHOULD,
         section: "Tools, Tool names",
-        title: "No two tools have one name",
+        title: "No two tools have the same name",
         fix: "name each tool differently",
         scope: EVERYWHERE,
         probe: |bench| unique(bench, "tools/list", "name").boxed(),
@@ -59,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "resources.unique",
         level: PRACTICE,
         section: "Resources",
-        title: "No two resources have one URI",
+        title: "No two resources have the same URI",
         fix: "list each resource once",
         scope: EVERYWHERE,
         probe: |bench| unique(bench, "resources/list", "uri").boxed(),
@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "prompts.unique",
         level: PRACTICE,
         section: "Prompts",
-        title: "No two prompts have one name",
+        title: "No two prompts have the same name",
         fix: "name each prompt differently",
         scope: EVERYWHERE,
         probe: |bench| unique(bench, "prompts/list", "name").boxed(),
@@ -77,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.name-characters",
         level: SHOULD,
         section: "2025-11-25, Tools, Tool names",
-        title: "The name of a tool has 1 to 128 of the characters A–Z a–z 0–9 _ - .",
+        title: "The name of a tool has 1 to 128 characters, which are A–Z a–z 0–9 _ - .",
         fix: "name tools with letters, digits, underscores, hyphens and dots",
         scope: Scope { first: Revision::V2025_11_25, ..EVERYWHERE },
         probe: |bench| name_characters(bench).boxed(),
@@ -86,8 +86,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.description",
         level: PRACTICE,
         section: "Tools",
-        title: "Every tool says what it does",
-        fix: "give each tool a description: models choose by it",
+        title: "Every tool has a description",
+        fix: "describe what each tool does: models choose tools by their descriptions",
         scope: EVERYWHERE,
         probe: |bench| description(bench).boxed(),
     },
@@ -95,8 +95,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "schemas.local-references",
         level: PRACTICE,
         section: "none (schema portability)",
-        title: "A schema refers to nothing outside of itself",
-        fix: "use #/$defs/… alone: clients fetch no schemas",
+        title: "A schema refers only to its own definitions",
+        fix: "use only references such as #/$defs/…: clients do not fetch schemas",
         scope: EVERYWHERE,
         probe: |bench| local_references(bench).boxed(),
     },
@@ -136,7 +136,10 @@ async fn end(bench: &mut Bench) -> Verdict {
                 continue;
             };
             if !seen.insert(cursor.to_owned()) {
-                return finding(format!("{method}: the cursor {cursor:?} came twice"), page);
+                return finding(
+                    format!("{method}: the cursor {cursor:?} was returned twice"),
+                    page,
+                );
             }
         }
         if seen.len() >= 100 {
@@ -188,7 +191,7 @@ async fn name_characters(bench: &mut Bench) -> Verdict {
         let name = tool.get("name").and_then(Value::as_str)?;
         let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         let good = (1..=128).contains(&name.len()) && name.chars().all(is_good);
-        (!good).then(|| "its name has other characters, or is empty or too long".to_owned())
+        (!good).then(|| "its name is empty, too long, or has other characters".to_owned())
     })
 }
 
@@ -204,7 +207,7 @@ async fn local_references(bench: &mut Bench) -> Verdict {
     every_tool(bench, |tool| {
         let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
         let reference = schemas.into_iter().flatten().find_map(|schema| foreign(schema, 0))?;
-        Some(format!("it refers to {reference:?}"))
+        Some(format!("a schema refers to {reference:?}"))
     })
 }
 

@@ -13,8 +13,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "messages.schema",
         level: MUST,
         section: "Schema reference (schema.json of the revision)",
-        title: "Every message fits the official schema of its revision",
-        fix: "send what is required, and each member as the schema has it, or leave it out: null is not the same as absent",
+        title: "Every message is valid by the official schema of its revision",
+        fix: "send all required members with the types of the schema, and leave optional members out instead of sending null",
         scope: EVERYWHERE,
         probe: |bench| fit(bench).boxed(),
     },
@@ -22,8 +22,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "messages.error-codes",
         level: SHOULD,
         section: "2026-07-28, Base protocol, Error codes",
-        title: "Errors have no code that older revisions used, or that the protocol keeps for itself",
-        fix: "use −32602 for what there is not, and codes outside −32768 to −32000 for what is your own",
+        title: "Errors have no code that only older revisions used, or that is reserved for the protocol",
+        fix: "use −32602 for things that do not exist, and codes outside −32768 to −32000 for your own errors",
         scope: MODERN,
         probe: |bench| error_codes(bench).boxed(),
     },
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "2026-07-28, Base protocol",
         title: "The server sends no requests",
-        fix: "ask the client by a result that needs input",
+        fix: "ask the client with a result that needs input (resultType input_required)",
         scope: MODERN,
         probe: |bench| no_requests(bench).boxed(),
     },
@@ -86,7 +86,7 @@ async fn no_requests(bench: &mut Bench) -> Verdict {
         let is_request = |it: &&Value| it.get("method").is_some() && it.get("id").is_some();
         if let Some(request) = exchange.messages.iter().find(is_request) {
             let method = request.get("method").unwrap_or(&Value::Null);
-            return finding(format!("it sent the request {method}"), exchange);
+            return finding(format!("the server sent the request {method}"), exchange);
         }
     }
     Verdict::Holds

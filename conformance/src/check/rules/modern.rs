@@ -21,8 +21,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.discover",
         level: MUST,
         section: "2026-07-28, Discovery",
-        title: "supportedVersions of server/discover has the version in which it was asked",
-        fix: "list every version that you answer in",
+        title: "server/discover lists the version of its request in supportedVersions",
+        fix: "list every version that you support",
         scope: MODERN,
         probe: |bench| discover(bench).boxed(),
     },
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.meta-missing",
         level: MUST,
         section: "2026-07-28, Base protocol, _meta",
-        title: "A request without its version or client capabilities in _meta is refused with −32602",
+        title: "A request without protocolVersion or clientCapabilities in _meta is refused with −32602",
         fix: "require both keys in params._meta; over HTTP answer with status 400",
         scope: MODERN,
         probe: |bench| meta_missing(bench).boxed(),
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.client-info-optional",
         level: MUST,
         section: "2026-07-28, Base protocol, _meta",
-        title: "A request without clientInfo is served",
+        title: "A request without clientInfo is answered",
         fix: "do not require io.modelcontextprotocol/clientInfo",
         scope: MODERN,
         probe: |bench| client_info_optional(bench).boxed(),
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.unsupported-version",
         level: MUST,
         section: "2026-07-28, Versioning",
-        title: "A version that the server does not support is refused with −32022, and data lists those that it does",
+        title: "An unsupported version is refused with −32022, and the data of the error lists the supported versions",
         fix: "answer with code −32022, data.supported and data.requested; over HTTP with status 400",
         scope: MODERN,
         probe: |bench| unsupported_version(bench).boxed(),
@@ -57,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.method-header",
         level: MUST,
         section: "2026-07-28, Streamable HTTP, Headers",
-        title: "Mcp-Method that differs from the body, or is missing, is refused with 400 and −32020",
+        title: "A request whose Mcp-Method header differs from the body, or is missing, is refused with 400 and −32020",
         fix: "compare the header with the body's method",
         scope: MODERN_HTTP,
         probe: |bench| method_header(bench).boxed(),
@@ -66,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.version-header",
         level: MUST,
         section: "2026-07-28, Streamable HTTP, Headers",
-        title: "MCP-Protocol-Version that differs from the body, or is missing (where no client of 2025-03-26 or before is served), is refused with 400 and −32020",
+        title: "A request whose MCP-Protocol-Version header differs from the body, or is missing (if the server does not support 2025-03-26 or older), is refused with 400 and −32020",
         fix: "compare the header with the version in _meta",
         scope: MODERN_HTTP,
         probe: |bench| version_header(bench).boxed(),
@@ -84,8 +84,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.no-session",
         level: SHOULD,
         section: "2026-07-28, Streamable HTTP",
-        title: "No session id is given",
-        fix: "leave Mcp-Session-Id out of answers to requests of this revision",
+        title: "The server sends no session id",
+        fix: "leave Mcp-Session-Id out of responses to requests of this revision",
         scope: MODERN_HTTP,
         probe: |bench| no_session(bench).boxed(),
     },
@@ -117,7 +117,7 @@ async fn discover(bench: &mut Bench) -> Verdict {
     let versions = result.and_then(|it| it.get("supportedVersions"));
     let versions = versions.and_then(Value::as_array);
     let listed = versions.is_some_and(|it| it.contains(&json!(bench.revision.as_str())));
-    let seen = "supportedVersions does not list this one";
+    let seen = "supportedVersions does not list the version of the request";
     holds_if(listed, seen, &exchange)
 }
 
@@ -131,12 +131,9 @@ async fn without(bench: &mut Bench, key: &str) -> Exchange {
 }
 
 async fn meta_missing(bench: &mut Bench) -> Verdict {
-    let keys: &[&str] = match bench.endpoint.is_http() {
-        true => &["protocolVersion", "clientCapabilities"],
-        // On stdio a request without a version may be one of an older revision.
-        false => &["clientCapabilities"],
-    };
-    for key in keys {
+    // On stdio a request without a version may be one of an older revision.
+    let version = bench.endpoint.is_http().then_some("protocolVersion");
+    for key in version.into_iter().chain(["clientCapabilities"]) {
         let exchange = without(bench, key).await;
         let status = exchange.status.is_none_or(|status| status == 400);
         if exchange.code() != Some(-32602) || !status {
@@ -158,10 +155,8 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
         *version = json!("2099-01-01");
     }
     let raw = bench.framed(&message);
-    let raw = match bench.endpoint.is_http() {
-        true => raw.with("mcp-protocol-version", "2099-01-01"),
-        false => raw,
-    };
+    let raw =
+        if bench.endpoint.is_http() { raw.with("mcp-protocol-version", "2099-01-01") } else { raw };
     let exchange = bench.raw(raw).await;
     let data = exchange.response().and_then(|it| it.pointer("/error/data"));
     let supported = data.and_then(|it| it.get("supported")).and_then(Value::as_array);
@@ -169,10 +164,10 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
     let status = exchange.status.is_none_or(|status| status == 400);
     match exchange.code() {
         Some(-32022) if status && supported.is_none_or(Vec::is_empty) => {
-            finding("data.supported lists nothing", &exchange)
+            finding("data.supported lists no version", &exchange)
         }
         Some(-32022) if status && requested != Some(&json!("2099-01-01")) => {
-            finding("data.requested is not what was asked for", &exchange)
+            finding("data.requested is not the requested version", &exchange)
         }
         Some(-32022) if status => Verdict::Holds,
         _ => finding(exchange.outcome(), &exchange),
@@ -214,10 +209,7 @@ async fn method_header(bench: &mut Bench) -> Verdict {
 async fn version_header(bench: &mut Bench) -> Verdict {
     // Clients before 2025-06-18 send no such header: a server that has them may take the request for one of theirs.
     let has_older = bench.spoken.iter().any(|it| *it < Revision::V2025_06_18);
-    let values: &[_] = match has_older {
-        true => &[Some("2025-11-25")],
-        false => &[Some("2025-11-25"), None],
-    };
+    let values: &[_] = if has_older { &[Some("2025-11-25")] } else { &[Some("2025-11-25"), None] };
     discover_mismatch(bench, "mcp-protocol-version", values).await
 }
 
@@ -230,5 +222,5 @@ async fn unknown_method_status(bench: &mut Bench) -> Verdict {
 async fn no_session(bench: &mut Bench) -> Verdict {
     let exchange = bench.greeting.clone();
     let given = exchange.header("mcp-session-id").is_some();
-    holds_if(!given, "Mcp-Session-Id was given", &exchange)
+    holds_if(!given, "the response has an Mcp-Session-Id header", &exchange)
 }

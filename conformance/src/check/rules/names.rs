@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.name-header",
         level: MUST,
         section: "2026-07-28, Streamable HTTP, Headers",
-        title: "Mcp-Name that differs from the body, or is missing, is refused with 400 and −32020",
+        title: "A request whose Mcp-Name header differs from the body, or is missing, is refused with 400 and −32020",
         fix: "compare the header with params.name, or for resources/read with params.uri",
         scope: MODERN_HTTP,
         probe: |bench| name_header(bench).boxed(),
@@ -25,8 +25,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.name-encoding",
         level: MUST,
         section: "2026-07-28, Streamable HTTP, Headers",
-        title: "Mcp-Name in base64 is decoded before it is compared, and refused with −32020 if it cannot be",
-        fix: "decode =?base64?…?= strictly, and compare what it says with the body",
+        title: "Mcp-Name in base64 is decoded before it is compared, and refused with −32020 if it cannot be decoded",
+        fix: "decode =?base64?…?= strictly, and compare the decoded value with the body",
         scope: MODERN_HTTP,
         probe: |bench| name_encoding(bench).boxed(),
     },
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.param-header",
         level: MUST,
         section: "2026-07-28, Streamable HTTP, Custom headers from tool parameters",
-        title: "Mcp-Param-… that differs from the argument, or is missing, is refused with 400 and −32020",
+        title: "A call whose Mcp-Param-… header differs from the argument, or is missing, is refused with 400 and −32020",
         fix: "compare each header that x-mcp-header names with the argument in the body",
         scope: MODERN_HTTP,
         probe: |bench| param_header(bench).boxed(),
@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.removed-methods",
         level: MUST,
         section: "2026-07-28, Changes",
-        title: "Methods that this revision no longer has are refused with −32601, initialize with any error, or taken in the newest older revision of the server",
+        title: "Methods that this revision removed are refused with −32601; initialize is refused with any error, or answered in the newest older revision of the server",
         fix: "answer ping, logging/setLevel and resources/subscribe with −32601, and initialize with an error, if _meta names this revision",
         scope: MODERN,
         probe: |bench| removed(bench).boxed(),
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.get-and-delete",
         level: SHOULD,
         section: "2026-07-28, Streamable HTTP",
-        title: "GET and DELETE are answered with 405, or with 400 or 404 by a server that has sessions for older clients",
+        title: "GET and DELETE are answered with 405 (or with 400 or 404, if the server has sessions for older clients)",
         fix: "answer 405 with Allow: POST",
         scope: MODERN_HTTP,
         probe: |bench| get_and_delete(bench).boxed(),
@@ -89,7 +89,7 @@ async fn name_encoding(bench: &mut Bench) -> Verdict {
     let message = bench.message(method, params);
     let exchange = bench.send(&message).await;
     if exchange.code() == Some(-32020) {
-        let seen = "a name in base64 that equals the body's was taken for another";
+        let seen = "a header in base64 with the same name as the body was refused as different";
         return finding(seen, &exchange);
     }
     for broken in ["=?base64?bm9@?=", "=?base64?bm8?="] {
@@ -114,7 +114,9 @@ async fn param_header(bench: &mut Bench) -> Verdict {
         is_enough.then(|| (name, argument, mirror.header()))
     });
     let Some((name, argument, header)) = chosen else {
-        return nothing_to_call("has a text that a header repeats, and needs nothing else");
+        return nothing_to_call(
+            "has a string argument that a header repeats, and no other required argument",
+        );
     };
     let arguments = json!({ argument.as_str(): "one" });
     let request = ("tools/call", json!({"name": name, "arguments": arguments}));
@@ -157,9 +159,7 @@ async fn removed(bench: &mut Bench) -> Verdict {
 async fn get_and_delete(bench: &mut Bench) -> Verdict {
     let has_sessions = bench.spoken.iter().any(|it| *it < Revision::V2026_07_28);
     for method in [Method::GET, Method::DELETE] {
-        let raw = Raw::bare(method.clone())
-            .with("accept", "text/event-stream")
-            .with("mcp-protocol-version", bench.revision.as_str());
+        let raw = Raw { method: method.clone(), ..bench.get() };
         let exchange = bench.head(raw).await;
         let good = match exchange.status {
             Some(405) => true,

@@ -12,7 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "tools.unknown",
         level: SHOULD,
         section: "Tools, Error handling",
-        title: "A call of an unknown tool is refused with a JSON-RPC error, −32602",
+        title: "A call of an unknown tool is refused with error −32602",
         fix: "answer with code −32602, not with a result that has isError",
         scope: EVERYWHERE,
         probe: |bench| unknown_tool(bench).boxed(),
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "resources.read",
         level: MUST,
         section: "Resources, Reading resources",
-        title: "A resource that is listed can be read",
+        title: "A listed resource can be read",
         fix: "answer resources/read for every uri that resources/list names",
         scope: EVERYWHERE,
         probe: |bench| read(bench).boxed(),
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "resources.unknown",
         level: SHOULD,
         section: "Resources, Error handling",
-        title: "An unknown resource is refused with an error: −32002, from 2026-07-28 on −32602",
+        title: "An unknown resource is refused with an error: −32602 from 2026-07-28 on, −32002 before",
         fix: "answer with that code, never with empty contents",
         scope: EVERYWHERE,
         probe: |bench| unknown_resource(bench).boxed(),
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "Logging, Error handling",
         title: "An unknown log level is refused with −32602",
-        fix: "answer logging/setLevel with code −32602 where the level is not one of the eight",
+        fix: "answer logging/setLevel with code −32602 if the level is not one of the eight levels",
         scope: LEGACY,
         probe: |bench| log_level(bench).boxed(),
     },
@@ -57,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "capabilities.undeclared",
         level: SHOULD,
         section: "Lifecycle, Operation",
-        title: "What is not declared is not offered: its list is refused with −32601",
+        title: "The list of a capability that is not declared is refused with −32601",
         fix: "declare the capability, or answer its methods with code −32601",
         scope: EVERYWHERE,
         probe: |bench| undeclared(bench).boxed(),
@@ -65,7 +65,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn without(capability: &str) -> Verdict {
-    Verdict::Inapplicable(format!("the server declares no {capability}"))
+    Verdict::Inapplicable(format!("the server does not declare {capability}"))
 }
 
 async fn unknown_tool(bench: &mut Bench) -> Verdict {
@@ -131,7 +131,7 @@ async fn undeclared(bench: &mut Bench) -> Verdict {
         // An empty list offers nothing.
         if items.is_some_and(|items| !items.is_empty()) {
             return finding(
-                format!("{method} lists something though {capability} is not declared"),
+                format!("{method} lists items, although {capability} is not declared"),
                 &exchange,
             );
         }

@@ -26,8 +26,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "stdio.end",
         level: SHOULD,
         section: "Lifecycle, Shutdown (stdio)",
-        title: "The program ends when its stdin is closed",
-        fix: "end when reading stdin gives nothing more",
+        title: "The program exits when its stdin is closed",
+        fix: "exit at the end of stdin",
         scope: STDIO,
         probe: |bench| ends(bench).boxed(),
     },
@@ -59,7 +59,7 @@ async fn ends(bench: &mut Bench) -> Verdict {
     match fresh.take_process() {
         Some(process) => {
             let end = END.min(bench.patience);
-            let seen = format!("it still ran {} s later", end.as_secs_f64());
+            let seen = format!("it was still running {} s later", end.as_secs_f64());
             holds_if(process.ends(end).await, seen, &exchange)
         }
         None => Verdict::Unclear("the program could not be started".to_owned()),

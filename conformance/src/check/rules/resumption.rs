@@ -1,14 +1,12 @@
 //! Event streams that are resumed: their ids, and what comes after one.
 
 use futures_util::FutureExt as _;
-use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding};
-use super::base::known;
 use super::calls::{callable, needs_nothing};
 use super::{LEGACY_HTTP, MUST};
-use crate::probe::{Bench, Exchange, Raw};
+use crate::probe::{Bench, Exchange};
 use crate::sse::is_event_stream;
 
 pub(super) const RULES: &[Rule] = &[
@@ -16,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.event-ids",
         level: MUST,
         section: "Streamable HTTP, Resumability and redelivery",
-        title: "No two events of a session have one id",
+        title: "No two events of a session have the same id",
         fix: "count events over the whole session, or put the stream into the id",
         scope: LEGACY_HTTP,
         probe: |bench| event_ids(bench).boxed(),
@@ -25,8 +23,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.resume-own",
         level: MUST,
         section: "Streamable HTTP, Resumability and redelivery",
-        title: "A stream that is resumed after its last event brings no response of another stream",
-        fix: "replay the events of the stream that the id belongs to, and of no other",
+        title: "Resuming a stream after its last event returns no response of another stream",
+        fix: "replay only events of the stream that the id belongs to",
         scope: LEGACY_HTTP,
         probe: |bench| resume_own(bench).boxed(),
     },
@@ -50,7 +48,7 @@ async fn stream(bench: &mut Bench, tool: Option<&Value>, id: &str) -> (Exchange,
             let params = json!({"name": name, "arguments": {}, "_meta": meta});
             ("tools/call", params)
         }
-        None => (known(bench), json!({})),
+        None => (bench.revision.ping(), json!({})),
     };
     let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let exchange = bench.send(&message).await;
@@ -69,7 +67,7 @@ fn event_ids_of(exchange: &Exchange) -> Vec<String> {
 }
 
 fn without_ids() -> Verdict {
-    Verdict::Inapplicable("the server gives no events with ids in answer to a request".to_owned())
+    Verdict::Inapplicable("the server sends no event ids when it answers a request".to_owned())
 }
 
 async fn event_ids(bench: &mut Bench) -> Verdict {
@@ -78,7 +76,7 @@ async fn event_ids(bench: &mut Bench) -> Verdict {
         return without_ids();
     }
     match two.iter().find(|id| one.contains(id)) {
-        Some(id) => finding(format!("the event id {id:?} came on two streams"), &exchange),
+        Some(id) => finding(format!("the event id {id:?} was used on two streams"), &exchange),
         None => Verdict::Holds,
     }
 }
@@ -88,21 +86,14 @@ async fn resume_own(bench: &mut Bench) -> Verdict {
     let Some(last) = one.last() else {
         return without_ids();
     };
-    let mut raw = Raw::bare(Method::GET)
-        .with("accept", "text/event-stream")
-        .with("last-event-id", last)
-        .with("mcp-protocol-version", bench.revision.as_str());
-    if let Some(session) = bench.session() {
-        raw = raw.with("mcp-session-id", session);
-    }
-    let exchange = bench.head(raw).await;
+    let exchange = bench.head(bench.get().with("last-event-id", last)).await;
     if exchange.status != Some(200) {
         return Verdict::Inapplicable(format!("streams are not resumed: {}", exchange.outcome()));
     }
     let id = other.response().and_then(|it| it.get("id"));
     let is_of_other = |it: &&Value| it.get("id") == id && it.get("method").is_none();
     match exchange.messages.iter().find(is_of_other) {
-        Some(_) if id.is_some() => finding("the response of another stream came", &exchange),
+        Some(_) if id.is_some() => finding("the response of another stream was sent", &exchange),
         _ => Verdict::Holds,
     }
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use self::asking::{Round, ask, asking, is_complete, is_refused, round};
-use super::super::rule::{Rule, Verdict, another_caller, finding, holds_if};
+use super::super::rule::{Rule, Verdict, another_caller, finding, holds_if, settled};
 use super::{MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange};
 
@@ -16,78 +16,80 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.undeclared",
         level: MUST,
         section: "2026-07-28, Multi round-trip requests, Server requirements",
-        title: "A client is asked nothing that it does not declare to be able to answer",
-        fix: "look at the client's capabilities in _meta of each request, and refuse with −32021 what needs others",
+        title: "The server requests only input that the client declares to support",
+        fix: "check the client's capabilities in _meta of each request, and refuse with −32021 a call that needs others",
         scope: MODERN,
-        probe: |bench| undeclared(bench).boxed(),
+        probe: |bench| settled(undeclared(bench)).boxed(),
     },
     Rule {
         id: "rounds.missing-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "A call that is repeated without the answers is asked again, and not refused",
-        fix: "give the result that needs input once more",
+        title: "A call that is repeated without the answers is not refused: the server asks again",
+        fix: "return the result that needs input again",
         scope: MODERN,
-        probe: |bench| missing_answers(bench).boxed(),
+        probe: |bench| settled(missing_answers(bench)).boxed(),
     },
     Rule {
         id: "rounds.malformed-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "A call whose answers are numbers in place of objects is not completed",
-        fix: "check inputResponses, and refuse with −32602 anything that is not an answer",
+        title: "A call whose answers are numbers instead of objects is not completed",
+        fix: "check inputResponses, and refuse with −32602 values that are not answers",
         scope: MODERN,
-        probe: |bench| malformed_answers(bench).boxed(),
+        probe: |bench| settled(malformed_answers(bench)).boxed(),
     },
     Rule {
         id: "rounds.unknown-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "An answer to something that was not asked is ignored",
-        fix: "ignore the members of inputResponses that you do not know",
+        title: "An answer to a question that was not asked is ignored",
+        fix: "ignore unknown members of inputResponses",
         scope: MODERN,
-        probe: |bench| unknown_answers(bench).boxed(),
+        probe: |bench| settled(unknown_answers(bench)).boxed(),
     },
     Rule {
         id: "rounds.altered-state",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where the state decides anything)",
         title: "A call that is repeated with an altered requestState is not completed",
-        fix: "seal the state, by an HMAC for instance, and refuse with −32602 what you did not give",
+        fix: "sign the state, for instance with an HMAC, and refuse with −32602 a state that is not yours",
         scope: MODERN,
-        probe: |bench| altered_state(bench).boxed(),
+        probe: |bench| settled(altered_state(bench)).boxed(),
     },
     Rule {
         id: "rounds.state-of-another-tool",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Server requirements",
         title: "A call that is repeated with the requestState of another tool is not completed",
-        fix: "seal into the state which request it belongs to, and refuse with −32602 what belongs to another",
+        fix: "bind the state to its request, and refuse with −32602 the state of another request",
         scope: MODERN,
-        probe: |bench| state_of_another_tool(bench).boxed(),
+        probe: |bench| settled(state_of_another_tool(bench)).boxed(),
     },
     Rule {
         id: "rounds.state-of-another-caller",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Server requirements",
         title: "A call that is repeated with the requestState of another caller is not completed",
-        fix: "seal into the state whose it is, and refuse with −32602 what is another's",
+        fix: "bind the state to its caller, and refuse with −32602 the state of another caller",
         scope: MODERN,
-        probe: |bench| state_of_another_caller(bench).boxed(),
+        probe: |bench| settled(state_of_another_caller(bench)).boxed(),
     },
     Rule {
         id: "rounds.state-twice",
         level: PRACTICE,
         section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where it must be used once)",
-        title: "A requestState that completed a call of a tool that is not idempotent does not complete it again",
+        title: "If a tool is not idempotent, a requestState completes only one call",
         fix: "remember which states were used until they expire, or annotate the tool with idempotentHint",
         scope: MODERN,
-        probe: |bench| state_twice(bench).boxed(),
+        probe: |bench| settled(state_twice(bench)).boxed(),
     },
 ];
 
 fn no_state() -> Verdict {
-    Verdict::Inapplicable("no tool that may be called needs input and gives a state".to_owned())
+    Verdict::Inapplicable(
+        "no tool that may be called needs input and returns a requestState".to_owned(),
+    )
 }
 
 fn was_completed(tool: &str, exchange: &Exchange) -> Verdict {
@@ -95,11 +97,8 @@ fn was_completed(tool: &str, exchange: &Exchange) -> Verdict {
     holds_if(!is_complete(exchange), seen, exchange)
 }
 
-async fn undeclared(bench: &mut Bench) -> Verdict {
-    let tools = match asking(bench).await {
-        Ok(tools) => tools,
-        Err(verdict) => return verdict,
-    };
+async fn undeclared(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let tools = asking(bench).await?;
     for tool in tools {
         for capabilities in [
             json!({}),
@@ -115,13 +114,13 @@ async fn undeclared(bench: &mut Bench) -> Verdict {
             if let Some(needed) = asked.find(|it| capabilities.pointer(it).is_none()) {
                 let needed = needed.trim_start_matches('/').replace('/', ".");
                 let seen = format!(
-                    "{tool} asks for what needs {needed}; the client declares {capabilities}"
+                    "{tool} requests input that needs {needed}; the client declares {capabilities}"
                 );
-                return finding(seen, &exchange);
+                return Ok(finding(seen, &exchange));
             }
         }
     }
-    Verdict::Holds
+    Ok(Verdict::Holds)
 }
 
 /// The capability that a client needs to answer a request.
@@ -145,40 +144,31 @@ async fn first(bench: &mut Bench) -> Result<Round, Verdict> {
             return Ok(round);
         }
     }
-    Err(Verdict::Inapplicable("no tool that may be called asks the client".to_owned()))
+    Err(Verdict::Inapplicable("no tool that may be called asks the client for anything".to_owned()))
 }
 
-async fn missing_answers(bench: &mut Bench) -> Verdict {
-    let round = match first(bench).await {
-        Ok(round) => round,
-        Err(verdict) => return verdict,
-    };
+async fn missing_answers(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let round = first(bench).await?;
     let exchange = round.again(bench, json!({})).await;
     let seen = format!("{}: {}", round.tool, exchange.outcome());
-    holds_if(!is_refused(&exchange), seen, &exchange)
+    Ok(holds_if(!is_refused(&exchange), seen, &exchange))
 }
 
-async fn malformed_answers(bench: &mut Bench) -> Verdict {
-    let round = match first(bench).await {
-        Ok(round) => round,
-        Err(verdict) => return verdict,
-    };
+async fn malformed_answers(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let round = first(bench).await?;
     let numbers = round.answers_by(|_| json!(42));
     let exchange = round.again(bench, numbers).await;
-    was_completed(&round.tool, &exchange)
+    Ok(was_completed(&round.tool, &exchange))
 }
 
-async fn unknown_answers(bench: &mut Bench) -> Verdict {
-    let good = match first(bench).await {
-        Ok(round) => round,
-        Err(verdict) => return verdict,
-    };
+async fn unknown_answers(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let good = first(bench).await?;
     let taken = good.again(bench, good.answers()).await;
     if is_refused(&taken) {
-        return Verdict::Unclear(format!("{} refuses the answers of a test", good.tool));
+        return Ok(Verdict::Unclear(format!("{} refuses the test's answers", good.tool)));
     }
     let Some(round) = round(bench, &good.tool).await else {
-        return Verdict::Unclear(format!("{} does not ask again", good.tool));
+        return Ok(Verdict::Unclear(format!("{} does not ask again", good.tool)));
     };
     let mut answers = round.answers();
     if let Some(answers) = answers.as_object_mut() {
@@ -187,7 +177,7 @@ async fn unknown_answers(bench: &mut Bench) -> Verdict {
     }
     let exchange = round.again(bench, answers).await;
     let seen = format!("{}: {}", round.tool, exchange.outcome());
-    holds_if(!is_refused(&exchange), seen, &exchange)
+    Ok(holds_if(!is_refused(&exchange), seen, &exchange))
 }
 
 /// The first rounds of all tools that give a state.
@@ -201,25 +191,19 @@ async fn states(bench: &mut Bench) -> Result<Vec<(Round, String)>, Verdict> {
             found.push((round, state));
         }
     }
-    match found.is_empty() {
-        true => Err(no_state()),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(no_state()) } else { Ok(found) }
 }
 
-async fn altered_state(bench: &mut Bench) -> Verdict {
-    let states = match states(bench).await {
-        Ok(states) => states,
-        Err(verdict) => return verdict,
-    };
+async fn altered_state(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let states = states(bench).await?;
     for (round, state) in states {
         let Some(altered) = altered(&state) else {
             continue;
         };
         let exchange = round.with(altered).again(bench, round.answers()).await;
-        return was_completed(&round.tool, &exchange);
+        return Ok(was_completed(&round.tool, &exchange));
     }
-    no_state()
+    Ok(no_state())
 }
 
 /// The state with another letter or digit in its middle: not at its end, where base64 has unused bits.
@@ -235,40 +219,28 @@ fn altered(state: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-async fn state_of_another_tool(bench: &mut Bench) -> Verdict {
-    let states = match states(bench).await {
-        Ok(states) => states,
-        Err(verdict) => return verdict,
-    };
+async fn state_of_another_tool(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let states = states(bench).await?;
     let [(one, _), (_, of_another), ..] = states.as_slice() else {
-        return Verdict::Inapplicable("one tool alone gives a state".to_owned());
+        return Ok(Verdict::Inapplicable("only one tool returns a requestState".to_owned()));
     };
     let exchange = one.with(of_another.clone()).again(bench, one.answers()).await;
-    was_completed(&one.tool, &exchange)
+    Ok(was_completed(&one.tool, &exchange))
 }
 
-async fn state_of_another_caller(bench: &mut Bench) -> Verdict {
-    let mut other = match another_caller(bench).await {
-        Ok(other) => other,
-        Err(verdict) => return verdict,
-    };
-    let states = match states(bench).await {
-        Ok(states) => states,
-        Err(verdict) => return verdict,
-    };
+async fn state_of_another_caller(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let mut other = another_caller(bench).await?;
+    let states = states(bench).await?;
     let Some((round, _)) = states.first() else {
-        return no_state();
+        return Ok(no_state());
     };
     let exchange = round.again(&mut other, round.answers()).await;
     other.end().await;
-    was_completed(&round.tool, &exchange)
+    Ok(was_completed(&round.tool, &exchange))
 }
 
-async fn state_twice(bench: &mut Bench) -> Verdict {
-    let states = match states(bench).await {
-        Ok(states) => states,
-        Err(verdict) => return verdict,
-    };
+async fn state_twice(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let states = states(bench).await?;
     for (round, _) in states {
         let tools = bench.items("tools/list");
         let tool = tools.iter().find(|it| it.get("name") == Some(&json!(round.tool)));
@@ -283,10 +255,10 @@ async fn state_twice(bench: &mut Bench) -> Verdict {
             continue;
         }
         let exchange = round.again(bench, round.answers()).await;
-        return was_completed(&round.tool, &exchange);
+        return Ok(was_completed(&round.tool, &exchange));
     }
-    Verdict::Inapplicable(
-        "no tool call completed with a state, except on idempotent tools; name another with --call"
+    Ok(Verdict::Inapplicable(
+        "no call was completed with a requestState, except of idempotent tools; allow another tool with --call"
             .to_owned(),
-    )
+    ))
 }

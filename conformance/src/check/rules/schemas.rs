@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         level: PRACTICE,
         section: "none (clients)",
         title: "The name of a tool has at most 64 characters",
-        fix: "shorten it: vendors of models refuse longer ones",
+        fix: "shorten the name: some model vendors refuse longer names",
         scope: EVERYWHERE,
         probe: |bench| name_length(bench).boxed(),
     },
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         level: PRACTICE,
         section: "none (schema portability)",
         title: "An inputSchema has no anyOf, oneOf, allOf, not, enum or $ref at its root",
-        fix: "say at the root only which properties there are: vendors of models refuse the rest",
+        fix: "list only properties at the root: some model vendors refuse the rest",
         scope: EVERYWHERE,
         probe: |bench| root(bench).boxed(),
     },
@@ -35,8 +35,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "schemas.property-names",
         level: PRACTICE,
         section: "none (schema portability)",
-        title: "A property of an inputSchema has 1 to 64 of the characters A–Z a–z 0–9 _ - .",
-        fix: "rename it: vendors of models refuse other names",
+        title: "The name of a property of an inputSchema has 1 to 64 characters, which are A–Z a–z 0–9 _ - .",
+        fix: "rename the property: some model vendors refuse other names",
         scope: EVERYWHERE,
         probe: |bench| property_names(bench).boxed(),
     },
@@ -44,8 +44,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "schemas.header-names",
         level: MUST,
         section: "2026-07-28, Streamable HTTP, Custom headers from tool parameters",
-        title: "x-mcp-header is a token that comes once, on a string, integer or boolean that properties alone lead to",
-        fix: "name the header by letters, digits and hyphens, each one once, or leave it out: clients drop the tool otherwise",
+        title: "Each x-mcp-header is a valid and unique header name, on a string, integer or boolean that is reached through `properties` only",
+        fix: "use letters, digits and hyphens, and each name once, or remove x-mcp-header: clients drop the tool otherwise",
         scope: MODERN,
         probe: |bench| header_names(bench).boxed(),
     },
@@ -54,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "2026-07-28, Tools, Listing tools",
         title: "Tools are listed in the same order each time",
-        fix: "sort them, or keep them as they were added",
+        fix: "sort the tools, or keep the order in which they were added",
         scope: MODERN,
         probe: |bench| order(bench).boxed(),
     },
@@ -84,7 +84,9 @@ async fn property_names(bench: &mut Bench) -> Verdict {
         let bad = properties
             .keys()
             .find(|name| !(1..=LONGEST).contains(&name.len()) || !name.chars().all(is_good))?;
-        Some(format!("its property {bad:?} has other characters, or is empty or too long"))
+        Some(format!(
+            "the name of its property {bad:?} is empty, too long, or has other characters"
+        ))
     })
 }
 
@@ -94,7 +96,7 @@ async fn header_names(bench: &mut Bench) -> Verdict {
 
 async fn order(bench: &mut Bench) -> Verdict {
     if !bench.offers("tools") {
-        return Verdict::Inapplicable("tools is not declared".to_owned());
+        return Verdict::Inapplicable("the server does not declare tools".to_owned());
     }
     let mut first: Option<Vec<Value>> = None;
     for _ in 0..3 {

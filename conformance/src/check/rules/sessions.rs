@@ -13,8 +13,8 @@ pub(super) const RULES: &[Rule] = &[
         id: SPEAKS,
         level: MUST,
         section: "Versioning",
-        title: "The server answers initialize or server/discover in a revision that was asked for",
-        fix: "answer initialize with protocolVersion, or server/discover with supportedVersions; see that the URL is the endpoint and that its credentials are sent",
+        title: "The server answers initialize or server/discover in a requested revision",
+        fix: "answer initialize with protocolVersion, or server/discover with supportedVersions; check that the URL is the MCP endpoint and that credentials are sent",
         scope: EVERYWHERE,
         probe: |bench| speaks(bench).boxed(),
     },
@@ -22,8 +22,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "handshake.unknown-version",
         level: MUST,
         section: "Lifecycle, Version negotiation",
-        title: "A version that the server does not know is answered with one that it does, or with error −32602 that lists them",
-        fix: "answer initialize with a version that you support, the latest by preference",
+        title: "initialize with an unknown version is answered with a supported version, or with error −32602 that lists the supported versions",
+        fix: "answer initialize with a version that you support, preferably the latest",
         scope: LEGACY,
         probe: |bench| unknown_version(bench).boxed(),
     },
@@ -31,8 +31,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "session.characters",
         level: MUST,
         section: "Streamable HTTP, Session management",
-        title: "A session id has visible ASCII characters alone (0x21 to 0x7E)",
-        fix: "make session ids of letters, digits and hyphens, such as a UUID",
+        title: "A session id has only visible ASCII characters (0x21 to 0x7E)",
+        fix: "use session ids of letters, digits and hyphens, such as UUIDs",
         scope: LEGACY_HTTP,
         probe: |bench| characters(bench).boxed(),
     },
@@ -40,8 +40,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "session.own",
         level: SHOULD,
         section: "Streamable HTTP, Session management",
-        title: "Each session has an id of its own",
-        fix: "draw each session id at random from a cryptographic source",
+        title: "No two sessions have the same id",
+        fix: "generate each session id with a cryptographic random generator",
         scope: LEGACY_HTTP,
         probe: |bench| own(bench).boxed(),
     },
@@ -49,8 +49,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "session.missing",
         level: SHOULD,
         section: "Streamable HTTP, Session management",
-        title: "A request without the session that the server requires is answered with 400",
-        fix: "answer 400 where the header Mcp-Session-Id is missing",
+        title: "A request without a required session id is answered with 400",
+        fix: "answer 400 if the header Mcp-Session-Id is missing",
         scope: LEGACY_HTTP,
         probe: |bench| missing(bench).boxed(),
     },
@@ -58,8 +58,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "session.ended",
         level: MUST,
         section: "Streamable HTTP, Session management",
-        title: "A request of a session that was ended is answered with 404",
-        fix: "answer 404 for sessions that have ended, so that clients begin again",
+        title: "A request in an ended session is answered with 404",
+        fix: "answer 404 for ended sessions, so that clients open a new one",
         scope: LEGACY_HTTP,
         probe: |bench| ended(bench).boxed(),
     },
@@ -67,8 +67,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "session.unknown",
         level: SHOULD,
         section: "2025-03-26, Streamable HTTP, Session management",
-        title: "A request of a session that there never was is answered with 404",
-        fix: "answer 404, so that the client begins again",
+        title: "A request with an unknown session id is answered with 404",
+        fix: "answer 404, so that the client opens a new session",
         scope: LEGACY_HTTP,
         probe: |bench| unknown_session(bench).boxed(),
     },
@@ -76,8 +76,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.version-header",
         level: MUST,
         section: "Streamable HTTP, Protocol version header",
-        title: "A version in MCP-Protocol-Version that the server does not support is answered with 400",
-        fix: "answer 400 where the header names a version that you do not support",
+        title: "An unsupported version in MCP-Protocol-Version is answered with 400",
+        fix: "answer 400 if the header names a version that you do not support",
         scope: Scope { first: Revision::V2025_06_18, ..LEGACY_HTTP },
         probe: |bench| version_header(bench).boxed(),
     },
@@ -105,7 +105,7 @@ async fn unknown_version(bench: &mut Bench) -> Verdict {
     fresh.end().await;
     let version = exchange.result().and_then(|it| it.get("protocolVersion"));
     match version.and_then(Value::as_str) {
-        Some("1999-01-01") => finding("the server agreed to 1999-01-01", &exchange),
+        Some("1999-01-01") => finding("the server accepted the version 1999-01-01", &exchange),
         Some(version) if version.parse::<Revision>().is_ok() => Verdict::Holds,
         Some(version) => finding(
             format!("the server answered {version:?}, which is not a revision of MCP"),
@@ -125,7 +125,7 @@ fn lists_versions(exchange: &Exchange) -> bool {
 }
 
 fn no_sessions() -> Verdict {
-    Verdict::Inapplicable("the server gives no session id".to_owned())
+    Verdict::Inapplicable("the server sends no session id".to_owned())
 }
 
 async fn characters(bench: &mut Bench) -> Verdict {
@@ -141,7 +141,7 @@ async fn own(bench: &mut Bench) -> Verdict {
     let mut other = bench.fresh().await;
     let (exchange, pair) = (other.greeting.clone(), (bench.session(), other.session()));
     let verdict = match pair {
-        (Some(one), Some(two)) => holds_if(one != two, "two sessions have one id", &exchange),
+        (Some(one), Some(two)) => holds_if(one != two, "two sessions have the same id", &exchange),
         _ => no_sessions(),
     };
     other.end().await;
@@ -157,7 +157,7 @@ async fn missing(bench: &mut Bench) -> Verdict {
     let exchange = bench.raw(raw).await;
     match exchange.status {
         Some(400) => Verdict::Holds,
-        Some(200) => Verdict::Inapplicable("the server does not require its session".to_owned()),
+        Some(200) => Verdict::Inapplicable("the server does not require the session id".to_owned()),
         _ => finding(exchange.outcome(), &exchange),
     }
 }
@@ -183,7 +183,11 @@ async fn ended(bench: &mut Bench) -> Verdict {
         .with("mcp-protocol-version", bench.revision.as_str());
     let deleted = fresh.raw(delete).await;
     match deleted.status {
-        Some(405) => return Verdict::Inapplicable("clients may not end sessions here".to_owned()),
+        Some(405) => {
+            return Verdict::Inapplicable(
+                "the server does not let clients end sessions".to_owned(),
+            );
+        }
         Some(200..300) => {}
         // How a server refuses it is not specified.
         _ => return Verdict::Unclear(format!("DELETE got {}", deleted.outcome())),

@@ -5,7 +5,7 @@ mod notified;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Verdict, another_caller, finding, holds_if};
+use super::super::rule::{Rule, Scope, Verdict, another_caller, finding, holds_if, settled};
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "2025-11-25, Tasks, Error handling; 2026-07-28, extension Tasks",
         title: "An unknown task is refused with −32602",
-        fix: "answer tasks/get with code −32602 where the taskId is not one of the caller's",
+        fix: "answer tasks/get with code −32602 if the taskId is not a task of the caller",
         scope: TASKS,
         probe: |bench| unknown(bench).boxed(),
     },
@@ -33,60 +33,61 @@ pub(super) const RULES: &[Rule] = &[
         id: "tasks.guessable",
         level: MUST,
         section: "2025-11-25, Tasks, Security considerations; 2026-07-28, extension Tasks",
-        title: "Without an owner that is known, the id of a task cannot be guessed",
-        fix: "draw ids from a cryptographic source, with 128 bits as a UUID has",
+        title: "If a task has no known owner, its id cannot be guessed",
+        fix: "generate ids with a cryptographic random generator, with 128 bits like a UUID",
         scope: TASKS,
-        probe: |bench| guessable(bench).boxed(),
+        probe: |bench| settled(guessable(bench)).boxed(),
     },
     Rule {
         id: "tasks.of-another-caller",
         level: MUST,
         section: "2025-11-25, Tasks, Security considerations; 2026-07-28, extension Tasks",
-        title: "The task of one caller is not given to another",
-        fix: "bind tasks to who made them, and refuse with −32602 who did not",
+        title: "A task of one caller is not returned to another caller",
+        fix: "bind tasks to the caller that created them, and refuse other callers with −32602",
         scope: TASKS,
-        probe: |bench| of_another_caller(bench).boxed(),
+        probe: |bench| settled(of_another_caller(bench)).boxed(),
     },
     Rule {
         id: "tasks.listed",
         level: SHOULD,
         section: "2025-11-25, Tasks, Security considerations",
-        title: "Without an owner that is known, no other client finds a task in its list",
-        fix: "bind tasks to who made them, or do not declare tasks.list",
+        title: "If a task has no known owner, it is not in the list of another client",
+        fix: "bind tasks to the caller that created them, or do not declare tasks.list",
         scope: Scope { last: Revision::V2025_11_25, ..TASKS },
-        probe: |bench| listed(bench).boxed(),
+        probe: |bench| settled(listed(bench)).boxed(),
     },
     Rule {
         id: "tasks.listen-undeclared",
         level: MUST,
         section: "2026-07-28, extension Tasks, Notifications",
         title: "A client that does not declare the extension cannot subscribe to a task",
-        fix: "refuse subscriptions/listen with taskIds by −32021 unless the client declares the extension in _meta",
+        fix: "refuse subscriptions/listen with taskIds with −32021 unless the client declares the extension in _meta",
         scope: MODERN,
-        probe: |bench| notified::undeclared(bench).boxed(),
+        probe: |bench| settled(notified::undeclared(bench)).boxed(),
     },
     Rule {
         id: "tasks.notified",
         level: MUST,
         section: "2026-07-28, extension Tasks, Notifications",
-        title: "A subscription to a task agrees to no other, and says of it all that tasks/get says",
-        fix: "repeat in the acknowledgement the taskIds that you agree to, and give the whole task in notifications/tasks",
+        title: "A subscription to a task accepts no other task, and its notifications have all members that tasks/get returns",
+        fix: "list the accepted taskIds in the acknowledgement, and send the whole task in notifications/tasks",
         scope: MODERN,
-        probe: |bench| notified::notified(bench).boxed(),
+        probe: |bench| settled(notified::notified(bench)).boxed(),
     },
 ];
 
 fn has_tasks(bench: &Bench) -> bool {
     let capabilities = bench.greeting.result().and_then(|it| it.get("capabilities"));
-    let declared = match bench.revision.is_modern() {
-        true => capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION)),
-        false => capabilities.and_then(|it| it.get("tasks")),
+    let declared = if bench.revision.is_modern() {
+        capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION))
+    } else {
+        capabilities.and_then(|it| it.get("tasks"))
     };
     declared.is_some_and(Value::is_object)
 }
 
 fn no_tasks() -> Verdict {
-    Verdict::Inapplicable("the server declares no tasks".to_owned())
+    Verdict::Inapplicable("the server does not declare tasks".to_owned())
 }
 
 /// The params of a client that supports tasks.
@@ -131,7 +132,7 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
     let names = names.filter_map(|tool| tool.get("name").cloned());
     let names: Vec<Value> = names.take(MAX_TRIED).collect();
     if names.is_empty() {
-        return Err(nothing_to_call("can be a task and needs no arguments"));
+        return Err(nothing_to_call("can run as a task and needs no arguments"));
     }
     for name in names {
         let mut params = json!({"name": name, "arguments": {}});
@@ -145,7 +146,7 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
             return Ok((id, exchange));
         }
     }
-    let seen = "no tool that may be called became a task";
+    let seen = "no tool that may be called was run as a task";
     Err(Verdict::Inapplicable(seen.to_owned()))
 }
 
@@ -156,55 +157,46 @@ async fn cancel(bench: &mut Bench, ids: &[&str]) {
     }
 }
 
-async fn guessable(bench: &mut Bench) -> Verdict {
+async fn guessable(bench: &mut Bench) -> Result<Verdict, Verdict> {
     if bench.endpoint.shows_a_token() {
-        return Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned());
+        return Ok(Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned()));
     }
-    let (one, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
-    let (two, exchange) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+    let (one, _) = make(bench).await?;
+    let (two, exchange) = make(bench).await?;
     cancel(bench, &[&one, &two]).await;
     let counted = |id: &str| id.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
     let is_counted = counted(&one) == counted(&two);
-    match one.len().min(two.len()) < SHORT || is_counted {
-        true => finding(format!("two tasks in a row are {one:?} and {two:?}"), &exchange),
-        false => Verdict::Holds,
-    }
+    Ok(if one.len().min(two.len()) < SHORT || is_counted {
+        finding(
+            format!(
+                "two tasks that were created one after the other have the ids {one:?} and {two:?}"
+            ),
+            &exchange,
+        )
+    } else {
+        Verdict::Holds
+    })
 }
 
-async fn of_another_caller(bench: &mut Bench) -> Verdict {
-    let mut other = match another_caller(bench).await {
-        Ok(other) => other,
-        Err(verdict) => return verdict,
-    };
-    let (id, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+async fn of_another_caller(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let mut other = another_caller(bench).await?;
+    let (id, _) = make(bench).await?;
     let exchange = ask(&mut other, "tasks/get", json!({ "taskId": id })).await;
     other.end().await;
     cancel(bench, &[&id]).await;
-    let seen = "a task of one caller was given to another";
-    holds_if(exchange.result().is_none(), seen, &exchange)
+    let seen = "a task of one caller was returned to another";
+    Ok(holds_if(exchange.result().is_none(), seen, &exchange))
 }
 
-async fn listed(bench: &mut Bench) -> Verdict {
+async fn listed(bench: &mut Bench) -> Result<Verdict, Verdict> {
     let greeting = bench.greeting.result();
     if greeting.and_then(|it| it.pointer("/capabilities/tasks/list")).is_none() {
-        return Verdict::Inapplicable("the server does not declare tasks.list".to_owned());
+        return Ok(Verdict::Inapplicable("the server does not declare tasks.list".to_owned()));
     }
     if bench.endpoint.shows_a_token() || !bench.endpoint.is_http() {
-        return Verdict::Inapplicable("there is one caller alone".to_owned());
+        return Ok(Verdict::Inapplicable("there is only one caller".to_owned()));
     }
-    let (id, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+    let (id, _) = make(bench).await?;
     let mut other = bench.fresh().await;
     let exchange = other.ask("tasks/list", json!({})).await;
     other.end().await;
@@ -213,5 +205,5 @@ async fn listed(bench: &mut Bench) -> Verdict {
     let mut tasks = tasks.into_iter().flatten();
     let is_listed = tasks.any(|it| it.get("taskId") == Some(&json!(id)));
     let seen = "a task of one session is listed in another";
-    holds_if(!is_listed, seen, &exchange)
+    Ok(holds_if(!is_listed, seen, &exchange))
 }

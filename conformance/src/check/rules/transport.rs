@@ -1,7 +1,6 @@
 //! Streamable HTTP: statuses, types, origins, batches.
 
 use futures_util::FutureExt as _;
-use http::Method;
 use serde_json::json;
 
 use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
@@ -14,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "Streamable HTTP, Sending messages",
         title: "A request is answered with application/json or text/event-stream",
-        fix: "set Content-Type to what the body is",
+        fix: "set Content-Type to the media type of the body",
         scope: HTTP,
         probe: |bench| content_type(bench).boxed(),
     },
@@ -41,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         // What the specification binds here is the client: its body is one message.
         level: PRACTICE,
         section: "2025-06-18, Streamable HTTP, Sending messages",
-        title: "A batch, which clients may not send, is refused as a whole",
+        title: "A batch (an array of messages, which clients must not send) is refused as a whole",
         fix: "answer an array with status 400 and error −32600",
         scope: Scope { first: Revision::V2025_06_18, ..HTTP },
         probe: |bench| batch(bench).boxed(),
@@ -50,8 +49,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.batch-2025-03-26",
         level: MUST,
         section: "2025-03-26, Base protocol, Batching",
-        title: "A batch is answered, each request of it by one response",
-        fix: "take arrays in sessions of 2025-03-26",
+        title: "A batch is answered with one response for each of its requests",
+        fix: "accept arrays of messages in sessions of 2025-03-26",
         scope: Scope { last: Revision::V2025_03_26, ..LEGACY_HTTP },
         probe: |bench| batch_taken(bench).boxed(),
     },
@@ -59,8 +58,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.origin",
         level: MUST,
         section: "Streamable HTTP, Security warning",
-        title: "A request from a foreign web page is refused by a server on loopback",
-        fix: "compare Origin with the pages that may call you, and answer 403",
+        title: "A server on a loopback address refuses requests from foreign web pages (Origin header)",
+        fix: "compare Origin with the allowed origins, and answer others with 403",
         scope: HTTP,
         probe: |bench| origin(bench).boxed(),
     },
@@ -68,8 +67,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.host",
         level: PRACTICE,
         section: "none (DNS rebinding)",
-        title: "A request for a foreign host is refused by a server on loopback",
-        fix: "compare Host with the names that you are called by, and answer with a 4xx status",
+        title: "A server on a loopback address refuses requests for a foreign host (Host header)",
+        fix: "compare Host with the server's own names, and answer others with a 4xx status",
         scope: HTTP,
         probe: |bench| host(bench).boxed(),
     },
@@ -77,8 +76,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "http.media-type",
         level: PRACTICE,
         section: "none (RFC 9110 §15.5.16)",
-        title: "A body that is not called JSON is refused",
-        fix: "answer 415 where Content-Type is not application/json: web pages can send text/plain without asking",
+        title: "A body whose Content-Type is not application/json is refused",
+        fix: "answer 415 if Content-Type is not application/json: any web page can send text/plain without a preflight request",
         scope: HTTP,
         probe: |bench| media_type(bench).boxed(),
     },
@@ -94,11 +93,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn ask(bench: &mut Bench) -> Raw {
-    let method = match bench.revision.is_modern() {
-        true => "server/discover",
-        false => "ping",
-    };
-    let message = bench.message(method, json!({}));
+    let message = bench.message(bench.revision.ping(), json!({}));
     bench.framed(&message)
 }
 
@@ -122,13 +117,8 @@ async fn accepted(bench: &mut Bench) -> Verdict {
 }
 
 async fn get(bench: &mut Bench) -> Verdict {
-    let mut raw = Raw::bare(Method::GET).with("accept", "text/event-stream");
-    if let Some(session) = bench.session() {
-        raw = raw.with("mcp-session-id", session);
-    }
-    raw = raw.with("mcp-protocol-version", bench.revision.as_str());
     // An open stream does not end: its head is enough.
-    let exchange = bench.head(raw).await;
+    let exchange = bench.head(bench.get()).await;
     let streams =
         exchange.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
     match exchange.status {
@@ -166,7 +156,7 @@ async fn batch_taken(bench: &mut Bench) -> Verdict {
     let all = answers == 2
         || answers == 1
             && exchange.header("content-type").is_some_and(|it| it.starts_with("text/event"));
-    holds_if(all, format!("{answers} of 2 requests were answered"), &exchange)
+    holds_if(all, format!("{answers} of 2 requests got a response"), &exchange)
 }
 
 /// Whether the server is reached by a loopback name: others may be open to every page on purpose.
@@ -182,7 +172,7 @@ fn is_refused(exchange: &Exchange) -> Verdict {
 
 async fn refused(bench: &mut Bench, name: &str, value: &str) -> Verdict {
     if !is_loopback(bench) {
-        return Verdict::Inapplicable("the server is not reached by a loopback name".to_owned());
+        return Verdict::Inapplicable("the server is not on a loopback address".to_owned());
     }
     let raw = ask(bench).with(name, value);
     let exchange = bench.raw(raw).await;

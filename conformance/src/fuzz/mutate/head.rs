@@ -75,9 +75,10 @@ pub(super) fn change(rng: &mut Rng, raw: &mut Raw, bench: &Bench) -> &'static st
         }
         4 => {
             // What the other era would send.
-            match bench.revision.is_modern() {
-                true => raw.headers.push(("mcp-session-id".to_owned(), "a".to_owned())),
-                false => raw.headers.push(("mcp-method".to_owned(), "ping".to_owned())),
+            if bench.revision.is_modern() {
+                raw.headers.push(("mcp-session-id".to_owned(), "a".to_owned()))
+            } else {
+                raw.headers.push(("mcp-method".to_owned(), "ping".to_owned()))
             }
             "a header of the other era"
         }

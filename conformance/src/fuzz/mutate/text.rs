@@ -74,10 +74,7 @@ pub(super) fn change(rng: &mut Rng, body: &[u8]) -> (Vec<u8>, &'static str) {
         }
         11 => {
             let number = pick(rng, &NUMBERS).copied().unwrap_or_default();
-            let name = match rng.bool() {
-                true => "id",
-                false => "number",
-            };
+            let name = if rng.bool() { "id" } else { "number" };
             (within(&bytes, &format!("\"{name}\":{number},")), "a number of another form")
         }
         _ => {

@@ -203,10 +203,7 @@ fn id(rng: &mut Rng) -> Value {
 fn pick_path(rng: &mut Rng, message: &Value) -> String {
     let known = PATHS.iter().filter(|path| message.pointer(path).is_some());
     let known: Vec<_> = known.map(|path| (*path).to_owned()).collect();
-    let from = match rng.bool() && !known.is_empty() {
-        true => known,
-        false => paths::all(message),
-    };
+    let from = if rng.bool() && !known.is_empty() { known } else { paths::all(message) };
     pick(rng, &from).cloned().unwrap_or_default()
 }
 
@@ -224,10 +221,7 @@ fn add(rng: &mut Rng, message: &mut Value) {
     let name = pick(rng, &NAMES).copied().unwrap_or_default();
     let value = other(rng);
     let path = pick_path(rng, message);
-    let at = match rng.bool() {
-        true => Some(message),
-        false => message.pointer_mut(&path),
-    };
+    let at = if rng.bool() { Some(message) } else { message.pointer_mut(&path) };
     if let Some(at) = at {
         insert(at, name, value);
     }
@@ -241,10 +235,7 @@ fn nest(rng: &mut Rng, message: &mut Value) {
     };
     for _ in 0..rng.usize(1..60) {
         let inner = at.take();
-        *at = match rng.bool() {
-            true => json!([inner]),
-            false => json!({ "a": inner }),
-        };
+        *at = if rng.bool() { json!([inner]) } else { json!({ "a": inner }) };
     }
 }
 
@@ -258,12 +249,11 @@ fn repeat(rng: &mut Rng, message: &mut Value) {
     // What is large is not made larger.
     let small = inner.to_string().len() < 1_000;
     let count = if small { rng.usize(2..2_000) } else { 2 };
-    *at = match rng.bool() {
-        true => Value::Array(vec![inner; count]),
-        false => {
-            let members = (0..count).map(|index| (format!("m{index}"), inner.clone()));
-            Value::Object(members.collect())
-        }
+    *at = if rng.bool() {
+        Value::Array(vec![inner; count])
+    } else {
+        let members = (0..count).map(|index| (format!("m{index}"), inner.clone()));
+        Value::Object(members.collect())
     };
 }
 
@@ -274,13 +264,10 @@ fn mix(rng: &mut Rng, message: &mut Value, revision: Revision) {
     let version = pick(rng, &versions).copied().unwrap_or_default();
     if revision.is_modern() {
         let meta = "/params/_meta";
-        match rng.bool() {
-            true => paths::remove(message, meta),
-            false => {
-                if let Some(meta) = message.pointer_mut(meta) {
-                    insert(meta, VERSION, version.into());
-                }
-            }
+        if rng.bool() {
+            paths::remove(message, meta);
+        } else if let Some(meta) = message.pointer_mut(meta) {
+            insert(meta, VERSION, version.into());
         }
         return;
     }

@@ -15,7 +15,7 @@ impl Scribe<'_> {
     /// The `initialize` of the client, and the client's name.
     pub(super) fn handshake(&self) -> Option<(Open, String)> {
         self.session.items.iter().find_map(|item| match item {
-            Item::Asked { method, params, .. } if method == "initialize" => {
+            Item::Request { method, params, .. } if method == "initialize" => {
                 let params = params.as_ref()?;
                 let text = |name: &str| params.get(name).cloned();
                 let version = text("protocolVersion");
@@ -28,7 +28,7 @@ impl Scribe<'_> {
     /// The version that the server answered the handshake with: the one of every request after it.
     pub(super) fn agreed(&self) -> Option<String> {
         let serial = self.session.items.iter().find_map(|item| match item {
-            Item::Asked { serial, method, .. } if method == "initialize" => Some(serial),
+            Item::Request { serial, method, .. } if method == "initialize" => Some(serial),
             _ => None,
         })?;
         let answer = self.answers.get(serial)?.answer;
@@ -39,7 +39,7 @@ impl Scribe<'_> {
     /// What the first modern request that was not refused says of its client.
     pub(super) fn introduction(&self) -> Option<(Open, String)> {
         self.session.items.iter().find_map(|item| match item {
-            Item::Asked { serial, params, .. } if !self.is_refused(*serial) => {
+            Item::Request { serial, params, .. } if !self.is_refused(*serial) => {
                 let meta = params.as_ref()?.get("_meta")?;
                 let [version, capabilities, info] =
                     SENDER.map(|name| meta.get(format!("io.modelcontextprotocol/{name}")).cloned());
@@ -55,13 +55,13 @@ impl Scribe<'_> {
         open.answers = self.scripted();
         if self.session.era == Era::Legacy {
             let asked = self.session.items.iter().find_map(|item| match item {
-                Item::Asked { serial, method, .. } if method == "initialize" => Some(*serial),
+                Item::Request { serial, method, .. } if method == "initialize" => Some(*serial),
                 _ => None,
             });
             open.expect = asked.and_then(|serial| self.expect(serial, &[]));
         }
         self.step(Action::Open(open), None);
-        let unasked = |item: &Item| matches!(item, Item::Said { to: None, message } if message.get("id").is_none());
+        let unasked = |item: &Item| matches!(item, Item::Server { to: None, message } if message.get("id").is_none());
         if !self.session.http && self.session.items.iter().any(unasked) {
             self.listen();
         }
@@ -71,14 +71,14 @@ impl Scribe<'_> {
     fn scripted(&mut self) -> Vec<ScriptedAnswer> {
         let items = &self.session.items;
         let questions = items.iter().filter_map(|item| match item {
-            Item::Said { message, .. } => Some((message.get("id")?, message)),
+            Item::Server { message, .. } => Some((message.get("id")?, message)),
             _ => None,
         });
         let mut scripted = Vec::new();
         for (id, question) in questions {
             let method = question.get("method").and_then(Value::as_str).unwrap_or_default();
             let answer = items.iter().find_map(|item| match item {
-                Item::Replied { id: to, answer } if to == id => Some(answer),
+                Item::Reply { id: to, answer } if to == id => Some(answer),
                 _ => None,
             });
             let Some(answer) = answer.filter(|_| method != "ping") else {
@@ -137,15 +137,14 @@ fn opened(
 /// The client of a session as a part of a file's name.
 pub(crate) fn client_of(session: &Session) -> String {
     let info = session.items.iter().find_map(|item| match item {
-        Item::Asked { params: Some(params), .. } => params
+        Item::Request { params: Some(params), .. } => params
             .get("clientInfo")
             .or_else(|| params.get("_meta")?.get("io.modelcontextprotocol/clientInfo")),
         _ => None,
     });
     let name = info.and_then(|info| info.get("name")).and_then(Value::as_str).unwrap_or("client");
-    let safe = name.chars().map(|letter| match letter.is_ascii_alphanumeric() {
-        true => letter.to_ascii_lowercase(),
-        false => '-',
+    let safe = name.chars().map(|letter| {
+        if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }
     });
     safe.take(40).collect()
 }

@@ -16,13 +16,13 @@ impl Scribe<'_> {
         method: &str,
         params: Option<&Value>,
     ) {
-        let said: Vec<&Value> = self
+        let notifications: Vec<&Value> = self
             .session
             .items
             .iter()
             .skip(index)
             .filter_map(|item| match item {
-                Item::Said { to: Some(to), message }
+                Item::Server { to: Some(to), message }
                     if *to == serial && message.get("id").is_none() =>
                 {
                     Some(message)
@@ -31,7 +31,7 @@ impl Scribe<'_> {
             })
             .collect();
         let (params, masked) = self.params(params);
-        match self.expect(serial, &said) {
+        match self.expect(serial, &notifications) {
             Some(expect) => {
                 let message =
                     Message { method: Some(method.to_owned()), params, ..Message::default() };
@@ -39,19 +39,21 @@ impl Scribe<'_> {
             }
             None => self
                 .left_out
-                .push(format!("line after {}: {method}, which got no answer", self.lines.len())),
+                .push(format!("{method} after line {}, which got no answer", self.lines.len())),
         }
     }
 
     /// What the answer to a request was, and the notifications before it; `None` without an answer.
-    pub(super) fn expect(&mut self, serial: u64, said: &[&Value]) -> Option<Expect> {
+    pub(super) fn expect(&mut self, serial: u64, notifications: &[&Value]) -> Option<Expect> {
         let Answered { answer, status, .. } = self.answers.get(&serial).copied()?;
         let mut expect = Expect::default();
         let usual = answer.member == "result" && status.is_none_or(|status| status == 200);
         expect.status = status.filter(|_| !usual).map(Value::from);
-        if !said.is_empty() {
-            let said: Vec<Value> = said.iter().map(|message| (*message).clone()).collect();
-            expect.notifications = Some(self.writer.expected("/notifications", &said.into()));
+        if !notifications.is_empty() {
+            let notifications: Vec<Value> =
+                notifications.iter().map(|message| (*message).clone()).collect();
+            expect.notifications =
+                Some(self.writer.expected("/notifications", &notifications.into()));
         }
         match answer.member {
             "result" => expect.result = Some(self.writer.expected("/result", &answer.value)),
@@ -147,7 +149,7 @@ impl Scribe<'_> {
             named.map(|(_, value)| value.clone())
         };
         let own = self.session.items.iter().find_map(|item| match item {
-            Item::Asked { headers, method, .. } if method != "initialize" => of(headers),
+            Item::Request { headers, method, .. } if method != "initialize" => of(headers),
             _ => None,
         });
         of(headers) == own

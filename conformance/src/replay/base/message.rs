@@ -50,7 +50,7 @@ impl Sent {
     pub(crate) fn head_breach(&self, status: StatusCode, headers: &HeaderMap) -> Option<String> {
         if self.silent && status.is_success() && status != StatusCode::ACCEPTED {
             return Some(format!(
-                "a notification or response was answered with {status}; the right status is 202"
+                "a notification or response was answered with {status} instead of 202"
             ));
         }
         if self.id.is_none() || status != StatusCode::OK {
@@ -60,7 +60,7 @@ impl Sent {
         let kind = String::from_utf8_lossy(kind.unwrap_or_default()).to_ascii_lowercase();
         let media = kind.split(';').next().unwrap_or_default().trim();
         let good = matches!(media, "application/json" | "text/event-stream");
-        (!good).then(|| format!("the answer to {} has the content-type {kind:?}; it ought to be application/json or text/event-stream", self.method))
+        (!good).then(|| format!("the answer to {} has the content-type {kind:?} instead of application/json or text/event-stream", self.method))
     }
 
     fn name(&self) -> String {
@@ -102,7 +102,7 @@ fn question(message: &Value, method: &Value) -> Option<String> {
         () if has("result") || has("error") => "it has a method, and a result or an error",
         () if message.get("id").is_some_and(|id| !is_id(&id)) => "its id is not a string or number",
         () if message.get("params").is_some_and(|it| !it.is_object()) => {
-            "its params are not an object"
+            "its params is not an object"
         }
         () => return None,
     };
@@ -117,7 +117,7 @@ fn response(message: &Value, sent: &Sent, failed: bool) -> Option<String> {
         && !is_unknown
     {
         let got = id.map_or("no id".to_owned(), Value::to_string);
-        return Some(format!("its id is {got}; it ought to be {wanted}"));
+        return Some(format!("its id is {got} instead of {wanted}"));
     }
     let problem = match (message.get("result"), message.get("error")) {
         (Some(_), Some(_)) => "it has both a result and an error",

@@ -15,8 +15,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.speaks",
         level: MUST,
         section: "Lifecycle; Discovery",
-        title: "The client gets as far as asking a server for its tools",
-        fix: "connect to the URL that is given, and list the tools",
+        title: "The client connects and requests the list of tools",
+        fix: "connect to the given URL, and list the tools",
         scenes: CALM,
         judge: speaks,
     },
@@ -33,8 +33,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.request-id",
         level: MUST,
         section: "Base protocol, Requests",
-        title: "The id of a request is a string or an integer that this session has not had",
-        fix: "count ids up, and use none a second time",
+        title: "The id of a request is a string or an integer that was not used before in the session",
+        fix: "increment ids, and never use one twice",
         scenes: &Scene::ALL,
         judge: request_id,
     },
@@ -60,8 +60,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.ends",
         level: PRACTICE,
         section: "Lifecycle, Shutdown",
-        title: "The client ends when it has done what it was asked for",
-        fix: "close the session and what keeps the program alive, such as streams and timers",
+        title: "The client exits when its work is done",
+        fix: "close the session, and everything that keeps the program running, such as streams and timers",
         scenes: CALM,
         judge: ends,
     },
@@ -76,8 +76,10 @@ fn speaks(runs: &Runs) -> Verdict {
     }
     let last = calm().flat_map(|seen| seen.requests.last()).last();
     match last {
-        Some(request) => finding("no server was asked for its tools; this came last", request),
-        None => missing("no server received anything"),
+        Some(request) => {
+            finding("the client never requested tools/list; this is its last request", request)
+        }
+        None => missing("the client sent no request"),
     }
 }
 
@@ -85,17 +87,16 @@ fn frame(request: &ReceivedRequest) -> Option<String> {
     let Some(message) = &request.message else {
         return Some("the body is not JSON".to_owned());
     };
+    if message.is_array() {
+        return Some("several messages in one body".to_owned());
+    }
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
         && (message.get("method").is_some_and(Value::is_string) || request.is_response());
-    let params = message.get("params");
-    match is_message {
-        false if message.is_array() => Some("several messages in one body".to_owned()),
-        false => Some("it is not a message of JSON-RPC 2.0".to_owned()),
-        true if params.is_some_and(|params| !params.is_object()) => {
-            Some("params are not an object".to_owned())
-        }
-        true => None,
+    if !is_message {
+        return Some("the body is not a JSON-RPC 2.0 message".to_owned());
     }
+    let params = message.get("params");
+    params.is_some_and(|it| !it.is_object()).then(|| "params is not an object".to_owned())
 }
 
 fn request_id(runs: &Runs) -> Verdict {
@@ -110,13 +111,14 @@ fn request_id(runs: &Runs) -> Verdict {
             }
             let session = request.header("mcp-session-id").unwrap_or_default();
             if !used.insert((session.to_owned(), id.to_string())) {
-                return finding(format!("the id {id} was used before"), request);
+                return finding(format!("the id {id} was used before in this session"), request);
             }
         }
     }
-    match any {
-        true => Verdict::Holds,
-        false => Verdict::Inapplicable("the client sent no request".to_owned()),
+    if any {
+        Verdict::Holds
+    } else {
+        Verdict::Inapplicable("the client sent no request".to_owned())
     }
 }
 
@@ -148,7 +150,9 @@ fn ends(runs: &Runs) -> Verdict {
         if let (Ended::Late(after), Some(last)) = (&seen.ended, seen.requests.last()) {
             let after = after.as_secs_f64();
             return finding(
-                format!("in the scene {scene} it still ran after {after} s; this came last"),
+                format!(
+                    "in the scene {scene} the client was still running after {after} s; this is its last request"
+                ),
                 last,
             );
         }

@@ -5,6 +5,7 @@ use super::super::scene::Scene;
 use super::super::script::TRAP;
 use super::super::seen::{Ended, Runs, SceneRun};
 use super::super::stage::ENDLESS;
+use super::legacy::judged_all;
 use super::{MUST, PRACTICE};
 use crate::check::Verdict;
 
@@ -13,8 +14,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.wrong-id",
         level: MUST,
         section: "Base protocol, Responses (JSON-RPC 2.0 §5)",
-        title: "A response with an id that the client never used answers nothing",
-        fix: "find the request of a response by its id, type included, and drop what fits none",
+        title: "A response with an id that the client never used is ignored",
+        fix: "match responses to requests by id, including its JSON type, and drop a response that matches none",
         scenes: &[Scene::WrongId],
         judge: |runs| {
             listed(runs, Scene::WrongId, |seen| {
@@ -22,7 +23,7 @@ pub(super) const RULES: &[ClientRule] = &[
                 let trap =
                     calls.find(|request| request.param("name").is_some_and(|name| name == TRAP));
                 trap.map_or(Verdict::Holds, |request| {
-                    finding("the tool of the wrong answer was called", request)
+                    finding("the client called a tool from the response with the wrong id", request)
                 })
             })
         },
@@ -32,30 +33,32 @@ pub(super) const RULES: &[ClientRule] = &[
         level: PRACTICE,
         section: "Security best practices",
         title: "A redirect to another origin is not followed",
-        fix: "follow redirects within the origin alone: sessions and tokens are for one origin",
+        fix: "follow redirects only within the same origin: sessions and tokens belong to one origin",
         scenes: &[Scene::Redirects],
-        judge: |runs| match runs.of(Scene::Redirects) {
-            None => Verdict::Unclear("its scene was not played".to_owned()),
-            Some(seen) => match seen.requests.iter().find(|request| request.elsewhere) {
-                Some(request) => finding("the other origin received this", request),
-                None if seen.requests.is_empty() => missing("the server received nothing"),
-                None => Verdict::Holds,
-            },
+        judge: |runs| {
+            judged_all(runs, Scene::Redirects, |seen| {
+                match seen.requests.iter().find(|request| request.elsewhere) {
+                    Some(request) => finding("the client sent this to the other origin", request),
+                    None if seen.requests.is_empty() => missing("the client sent no request"),
+                    None => Verdict::Holds,
+                }
+            })
         },
     },
     ClientRule {
         id: "client.endless",
         level: PRACTICE,
         section: "Security best practices",
-        title: "The reading of one message is bounded",
-        fix: "give up a message above a size that you document, and close the connection",
+        title: "The client limits the size of a message that it reads",
+        fix: "stop reading a message above a documented size, and close the connection",
         scenes: &[Scene::Endless],
         judge: |runs| {
             listed(runs, Scene::Endless, |seen| {
                 match seen.requests.iter().find(|request| request.taken >= ENDLESS) {
-                    Some(request) => {
-                        finding(format!("{} MiB of one event were taken", ENDLESS >> 20), request)
-                    }
+                    Some(request) => finding(
+                        format!("the client read {} MiB of one event", ENDLESS >> 20),
+                        request,
+                    ),
                     None => ended(seen),
                 }
             })
@@ -65,8 +68,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.garbage",
         level: PRACTICE,
         section: "Base protocol, Messages",
-        title: "An answer that is not JSON ends the call and does not hang the client",
-        fix: "fail the call with the parser's words",
+        title: "An answer that is not JSON fails the call, and does not block or crash the client",
+        fix: "fail the call with the error of the JSON parser",
         scenes: &[Scene::Garbage],
         judge: |runs| listed(runs, Scene::Garbage, ended),
     },
@@ -74,20 +77,19 @@ pub(super) const RULES: &[ClientRule] = &[
 
 /// Judges a scene in which the client listed the tools.
 fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
-    let Some(seen) = runs.of(scene) else {
-        return Verdict::Unclear("its scene was not played".to_owned());
-    };
-    match seen.calls("tools/list").next() {
+    judged_all(runs, scene, |seen| match seen.calls("tools/list").next() {
         Some(_) => judge(seen),
-        None => Verdict::Inapplicable("the client did not come to list the tools".to_owned()),
-    }
+        None => Verdict::Inapplicable("the client did not list the tools".to_owned()),
+    })
 }
 
 /// Checks that the client exited and was not ended by a signal.
 fn ended(seen: &SceneRun) -> Verdict {
     let wrong = match &seen.ended {
-        Ended::Late(after) => format!("it still ran after {} s", after.as_secs_f64()),
-        Ended::Itself(how) if how.contains("signal") => format!("it ended by {how}"),
+        Ended::Late(after) => {
+            format!("the client was still running after {} s", after.as_secs_f64())
+        }
+        Ended::Itself(how) if how.contains("signal") => format!("the client ended with {how}"),
         Ended::Itself(_) => return Verdict::Holds,
     };
     match seen.calls("tools/list").last() {

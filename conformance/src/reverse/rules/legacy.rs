@@ -16,7 +16,7 @@ pub(super) const RULES: &[ClientRule] = &[
         level: MUST,
         section: "Lifecycle, Initialization",
         title: "The first message of a session is initialize",
-        fix: "send nothing but initialize and ping before its answer has come",
+        fix: "send only initialize and ping until the answer to initialize has arrived",
         scenes: &[Scene::Legacy],
         judge: initialize_first,
     },
@@ -34,7 +34,7 @@ pub(super) const RULES: &[ClientRule] = &[
         level: MUST,
         section: "Lifecycle, Initialization",
         title: "notifications/initialized follows the answer to initialize, before any other request",
-        fix: "send notifications/initialized as soon as the answer to initialize is there",
+        fix: "send notifications/initialized as soon as the answer to initialize has arrived",
         scenes: &[Scene::Legacy],
         judge: initialized,
     },
@@ -42,8 +42,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.session-header",
         level: MUST,
         section: "Transports, Streamable HTTP, Session management",
-        title: "Every request after the handshake repeats Mcp-Session-Id as it came",
-        fix: "keep the header of the answer to initialize, and send it with every later request",
+        title: "Every request after the handshake has the session id of the server in Mcp-Session-Id, unchanged",
+        fix: "keep the Mcp-Session-Id of the answer to initialize, and send it with every later request",
         scenes: &[Scene::Legacy],
         judge: |runs| {
             each(later(runs), NO_HANDSHAKE, |request| {
@@ -59,7 +59,7 @@ pub(super) const RULES: &[ClientRule] = &[
         level: MUST,
         section: "Transports, Streamable HTTP, Protocol version header",
         title: "Every request after the handshake names the negotiated revision in MCP-Protocol-Version",
-        fix: "send MCP-Protocol-Version with the revision that the server answered",
+        fix: "send MCP-Protocol-Version with the revision in the server's answer",
         scenes: &[Scene::Legacy],
         judge: |runs| {
             each(later(runs), NO_HANDSHAKE, |request| {
@@ -73,8 +73,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.cursor",
         level: MUST,
         section: "Pagination",
-        title: "The next page is asked for with the cursor as it came",
-        fix: "treat nextCursor as opaque, and send it back unchanged until none comes",
+        title: "The next page is requested with the unchanged cursor",
+        fix: "treat nextCursor as opaque, and send it back unchanged, until a page has none",
         scenes: &[Scene::Legacy],
         judge: cursor,
     },
@@ -82,13 +82,13 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.session-end",
         level: SHOULD,
         section: "Transports, Streamable HTTP, Session management",
-        title: "A session that is no longer needed is ended by DELETE",
-        fix: "send DELETE with Mcp-Session-Id when the client ends",
+        title: "A session that is no longer needed is ended with DELETE",
+        fix: "send DELETE with Mcp-Session-Id when the client exits",
         scenes: &[Scene::Legacy],
         judge: |runs| {
             judged(runs, Scene::Legacy, |seen| {
                 let ended = seen.requests.iter().any(|request| request.method == Method::DELETE);
-                if ended { Verdict::Holds } else { missing("the client left without a DELETE") }
+                if ended { Verdict::Holds } else { missing("the client sent no DELETE") }
             })
         },
     },
@@ -96,13 +96,16 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.unspoken-version",
         level: SHOULD,
         section: "Lifecycle, Version negotiation",
-        title: "A client that does not speak the revision of the server's answer goes no further",
-        fix: "compare protocolVersion of the answer with the revisions you speak, and disconnect",
+        title: "If the client does not support the revision in the server's answer, it sends no more requests",
+        fix: "compare protocolVersion in the answer with the revisions that you support, and disconnect if it is not one of them",
         scenes: &[Scene::Unspoken],
         judge: |runs| {
             judged(runs, Scene::Unspoken, |seen| {
                 match seen.calls("tools/list").find(|request| !request.is_modern()) {
-                    Some(request) => finding("it went on after 1999-01-01", request),
+                    Some(request) => finding(
+                        "the client continued after the server answered with the revision 1999-01-01",
+                        request,
+                    ),
                     None => Verdict::Holds,
                 }
             })
@@ -113,7 +116,7 @@ pub(super) const RULES: &[ClientRule] = &[
         level: MUST,
         section: "Transports, Streamable HTTP, Session management",
         title: "After 404 to a request with a session, the client opens a new one without Mcp-Session-Id",
-        fix: "on 404 forget the session, send initialize without the header, and go on in the new session",
+        fix: "on 404, drop the session, send initialize without the header, and continue in the new session",
         scenes: &[Scene::Forgets],
         judge: session_lost,
     },
@@ -121,13 +124,13 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.both-eras",
         level: PRACTICE,
         section: "Versioning, Backward compatibility",
-        title: "The client speaks with servers that have a handshake",
-        fix: "begin with server/discover or with initialize, and fall back to the other where the answer says so",
+        title: "The client supports servers with a handshake",
+        fix: "begin with server/discover or initialize, and fall back to the other if the answer requires it",
         scenes: &[Scene::Legacy],
         judge: |runs| {
             judged_all(runs, Scene::Legacy, |seen| match seen.calls("initialize").next() {
                 Some(_) => Verdict::Holds,
-                None => missing("it never sent initialize"),
+                None => missing("the client never sent initialize"),
             })
         },
     },
@@ -143,8 +146,12 @@ pub(super) fn judged(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Ver
     })
 }
 
-fn judged_all(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
-    runs.of(scene).map_or_else(|| Verdict::Unclear("its scene was not played".to_owned()), judge)
+pub(super) fn judged_all(
+    runs: &Runs,
+    scene: Scene,
+    judge: impl Fn(&SceneRun) -> Verdict,
+) -> Verdict {
+    runs.of(scene).map_or_else(|| Verdict::Unclear("the scene was not run".to_owned()), judge)
 }
 
 fn of<'r>(
@@ -172,7 +179,7 @@ fn initialize_first(runs: &Runs) -> Verdict {
         });
         match first {
             Some(request) if request.rpc() != Some("initialize") => {
-                finding("this came before initialize", request)
+                finding("the client sent this before initialize", request)
             }
             _ => Verdict::Holds,
         }
@@ -188,7 +195,7 @@ fn initialize_params(request: &ReceivedRequest) -> Option<String> {
     };
     let wrong = [
         (version, "protocolVersion is not a string"),
-        (capabilities, "capabilities are not an object"),
+        (capabilities, "capabilities is not an object"),
         (text("name") && text("version"), "clientInfo has no name or no version"),
     ];
     let wrong = wrong.into_iter().find(|(holds, _)| !holds);
@@ -201,8 +208,10 @@ fn initialized(runs: &Runs) -> Verdict {
         let mut posts = after.skip(1).filter(|request| request.method == Method::POST);
         match posts.find(|request| request.rpc() != Some("ping")) {
             Some(request) if request.rpc() == Some("notifications/initialized") => Verdict::Holds,
-            Some(request) => finding("this came before notifications/initialized", request),
-            None => missing("nothing came after initialize"),
+            Some(request) => {
+                finding("the client sent this before notifications/initialized", request)
+            }
+            None => missing("the client sent nothing after initialize"),
         }
     })
 }
@@ -214,11 +223,11 @@ fn cursor(runs: &Runs) -> Verdict {
             return Verdict::Inapplicable("the client listed no tools".to_owned());
         }
         match pages.next() {
-            None => missing("the second page was never asked for"),
+            None => missing("the client never requested the second page"),
             Some(request) if request.param("cursor") == Some(&Value::from(CURSOR)) => {
                 Verdict::Holds
             }
-            Some(request) => finding(format!("the cursor was {CURSOR:?}"), request),
+            Some(request) => finding(format!("the cursor of the server was {CURSOR:?}"), request),
         }
     })
 }
@@ -233,7 +242,7 @@ fn session_lost(runs: &Runs) -> Verdict {
         match after.find(|request| request.rpc() == Some("initialize")) {
             Some(request) if request.header("mcp-session-id").is_none() => Verdict::Holds,
             Some(request) => finding("initialize has a session id", request),
-            None => finding("no initialize came after this", lost),
+            None => finding("the client sent no initialize after this 404", lost),
         }
     })
 }

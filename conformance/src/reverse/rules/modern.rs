@@ -35,15 +35,15 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.modern-version-header",
         level: MUST,
         section: "Transports, Streamable HTTP, Protocol version header",
-        title: "MCP-Protocol-Version is on every POST, and the same as in _meta",
+        title: "Every POST has MCP-Protocol-Version, with the revision in _meta",
         fix: "send MCP-Protocol-Version: 2026-07-28 with every POST",
         scenes: &[Scene::Modern],
         judge: |runs| {
             each(modern(runs), SPEAKS_NOT, |request| {
                 let given = request.header("mcp-protocol-version");
-                let said = request.meta(META_VERSION).and_then(Value::as_str);
-                (given.is_none() || given != said)
-                    .then(|| format!("MCP-Protocol-Version is {given:?}, _meta says {said:?}"))
+                let in_meta = request.meta(META_VERSION).and_then(Value::as_str);
+                (given.is_none() || given != in_meta)
+                    .then(|| format!("MCP-Protocol-Version is {given:?}, _meta has {in_meta:?}"))
             })
         },
     },
@@ -71,8 +71,8 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| {
             each(calls(runs), CALLS_NOT, |request| {
                 let given = request.header("mcp-name");
-                let said = request.param("name").and_then(Value::as_str);
-                (given != said).then(|| format!("Mcp-Name is {given:?}"))
+                let in_body = request.param("name").and_then(Value::as_str);
+                (given != in_body).then(|| format!("Mcp-Name is {given:?}"))
             })
         },
     },
@@ -99,8 +99,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.unusable-tool",
         level: MUST,
         section: "Transports, Streamable HTTP, x-mcp-header",
-        title: "A tool whose x-mcp-header is not a header name is left out, and the others are kept",
-        fix: "take tools with broken annotations out of the list, and say so in a log",
+        title: "A tool whose x-mcp-header is not a valid header name is dropped, and the others are kept",
+        fix: "remove tools with invalid annotations from the list, and log it",
         scenes: &[Scene::Modern],
         judge: |runs| {
             let called = |name: &str| {
@@ -108,9 +108,10 @@ pub(super) const RULES: &[ClientRule] = &[
                     .find(|request| request.param("name").and_then(Value::as_str) == Some(name))
             };
             match (called(UNUSABLE), calls(runs).next()) {
-                (Some(request), _) => {
-                    finding("the tool with the header \"no token\" was called", request)
-                }
+                (Some(request), _) => finding(
+                    "the client called the tool with the invalid header \"no token\"",
+                    request,
+                ),
                 (None, Some(_)) => Verdict::Holds,
                 (None, None) => Verdict::Inapplicable(CALLS_NOT.to_owned()),
             }
@@ -120,8 +121,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.rounds",
         level: MUST,
         section: "Multi round-trip requests",
-        title: "A request that needs input is made again with a new id, requestState as it came, and answers under the same keys",
-        fix: "repeat the request with inputResponses keyed like inputRequests, and requestState byte by byte",
+        title: "A request that needs input is repeated with a new id, the unchanged requestState, and answers under the keys of the questions",
+        fix: "repeat the request with inputResponses under the keys of inputRequests, and with the unchanged requestState",
         scenes: &[Scene::Asks],
         judge: rounds,
     },
@@ -129,8 +130,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.state-leak",
         level: MUST,
         section: "Multi round-trip requests",
-        title: "requestState and inputResponses are in no request that was not asked for them",
-        fix: "forget them when the request has its result",
+        title: "No other request has requestState or inputResponses",
+        fix: "forget both when the request has its result",
         scenes: &[Scene::Asks],
         judge: |runs| {
             let asks = runs.of(Scene::Asks).into_iter().flat_map(|seen| &seen.requests);
@@ -140,7 +141,7 @@ pub(super) const RULES: &[ClientRule] = &[
                 let has = ["requestState", "inputResponses"]
                     .into_iter()
                     .find(|name| request.param(name).is_some());
-                has.map(|name| format!("it has {name}"))
+                has.map(|name| format!("the request has {name}"))
             })
         },
     },
@@ -148,20 +149,23 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.modern",
         level: PRACTICE,
         section: "Versioning, Backward compatibility",
-        title: "The client speaks with servers that have no handshake",
-        fix: "answer −32022 with a revision of its list, or begin with server/discover",
+        title: "The client supports servers without a handshake",
+        fix: "begin with server/discover, or after error −32022 use a revision that the error lists",
         scenes: &[Scene::Modern],
         judge: |runs| match modern(runs).next() {
             Some(_) => Verdict::Holds,
             None => match runs.of(Scene::Modern).and_then(|seen| seen.requests.last()) {
-                Some(request) => finding("no request of 2026-07-28 came; this came last", request),
-                None => missing("nothing came"),
+                Some(request) => finding(
+                    "the client sent no request of 2026-07-28; this is its last request",
+                    request,
+                ),
+                None => missing("the client sent nothing"),
             },
         },
     },
 ];
 
-const SPEAKS_NOT: &str = "the client does not speak 2026-07-28";
+const SPEAKS_NOT: &str = "the client does not support 2026-07-28";
 const CALLS_NOT: &str = "the client called no tool of a server without a handshake";
 
 /// The requests to the server without a handshake, but for one that begins in the older way.
@@ -181,7 +185,7 @@ fn calls(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
 
 fn rounds(runs: &Runs) -> Verdict {
     let Some(seen) = runs.of(Scene::Asks) else {
-        return Verdict::Unclear("its scene was not played".to_owned());
+        return Verdict::Unclear("the scene was not run".to_owned());
     };
     let mut calls = seen.calls("tools/call").filter(|request| request.is_modern());
     let Some(first) = calls.next() else {
@@ -193,22 +197,25 @@ fn rounds(runs: &Runs) -> Verdict {
     let can = first.meta(META_CAPABILITIES).is_some_and(|can| can.get("elicitation").is_some());
     let Some(again) = again else {
         // Without a question it is the client's choice.
-        return match can {
-            true => finding("the call was not made again after this", first),
-            false => Verdict::Inapplicable("the client cannot be asked".to_owned()),
+        return if can {
+            finding("the client did not repeat this call", first)
+        } else {
+            Verdict::Inapplicable("the client does not declare elicitation".to_owned())
         };
     };
     let answered = again.param("inputResponses").and_then(|answers| answers.get(QUESTION));
     match () {
-        () if again.id() == first.id() => finding("it has the id of the first call", again),
+        () if again.id() == first.id() => {
+            finding("the repeated call has the id of the first call", again)
+        }
         () if again.param("requestState") != Some(&Value::from(STATE)) => {
-            finding(format!("the state was {STATE:?}"), again)
+            finding(format!("the requestState of the server was {STATE:?}"), again)
         }
         () if can && answered.is_none() => {
-            finding(format!("inputResponses have nothing under {QUESTION:?}"), again)
+            finding(format!("inputResponses has no answer under {QUESTION:?}"), again)
         }
         () if again.param("arguments") != first.param("arguments") => {
-            finding("the arguments are others", again)
+            finding("the repeated call has other arguments", again)
         }
         () => Verdict::Holds,
     }

@@ -16,8 +16,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.event-stream",
         level: MUST,
         section: "Transports, Streamable HTTP, Sending messages (HTML, Server-sent events)",
-        title: "An answer is read from an event stream with comments, CRLF, several data lines, and chunks that end anywhere",
-        fix: "read the stream by the rules of server-sent events, and decode UTF-8 over the ends of parts",
+        title: "The client reads event streams with comments, CRLF, several data lines, and chunks that end anywhere",
+        fix: "parse the stream by the rules of server-sent events, and decode UTF-8 across chunks",
         scenes: &[Scene::Streams],
         judge: event_stream,
     },
@@ -25,8 +25,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.ping",
         level: MUST,
         section: "Utilities, Ping",
-        title: "A ping of the server is answered at once with an empty result and its id",
-        fix: "answer {\"jsonrpc\":\"2.0\",\"id\":…,\"result\":{}} by a POST while the call waits",
+        title: "A ping from the server is answered promptly with an empty result and the same id",
+        fix: "send {\"jsonrpc\":\"2.0\",\"id\":…,\"result\":{}} in a POST while the call is open",
         scenes: &[Scene::Streams],
         judge: |runs| {
             asked(runs, &Value::from("srv-1"), |answer| answer.get("result") == Some(&json!({})))
@@ -36,8 +36,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.unknown-request",
         level: MUST,
         section: "Base protocol, Responses (JSON-RPC 2.0 §5.1)",
-        title: "A request of the server that the client does not know is answered with error −32601 and its id",
-        fix: "answer every unknown method with code −32601 instead of silence",
+        title: "An unknown request from the server is answered with error −32601 and the same id",
+        fix: "answer every request with an unknown method with code −32601",
         scenes: &[Scene::Streams],
         judge: |runs| {
             asked(runs, &Value::from(7), |answer| {
@@ -49,8 +49,8 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.resume",
         level: SHOULD,
         section: "Transports, Streamable HTTP, Resumability and redelivery",
-        title: "A stream that broke off after an event with an id is resumed by GET with Last-Event-ID as it came",
-        fix: "wait for the time of retry, then GET with Accept: text/event-stream and Last-Event-ID",
+        title: "A stream that broke off after an event with an id is resumed with GET and the unchanged Last-Event-ID",
+        fix: "wait for the time in retry, then send GET with Accept: text/event-stream and Last-Event-ID",
         scenes: &[Scene::Breaks],
         judge: resume,
     },
@@ -85,8 +85,8 @@ fn event_stream(runs: &Runs) -> Verdict {
             return Verdict::Inapplicable("the client calls no tools".to_owned());
         }
         match seen.requests.iter().rev().find(|request| request.id().is_some()) {
-            Some(request) => finding("it did not come to calling the tool of this answer", request),
-            None => missing("it received nothing"),
+            Some(request) => finding("the client did not call a tool after this answer", request),
+            None => missing("the client sent no request"),
         }
     })
 }
@@ -100,8 +100,13 @@ fn asked(runs: &Runs, id: &Value, is_right: impl Fn(&Value) -> bool) -> Verdict 
         let mut answers = seen.requests.iter().filter(|request| request.is_response());
         match answers.find(|request| request.id() == Some(id)) {
             Some(request) if request.message.as_ref().is_some_and(&is_right) => Verdict::Holds,
-            Some(request) => finding("the answer is another", request),
-            None => finding(format!("no answer with the id {id} came within 3 s"), call),
+            Some(request) => finding("the answer is wrong", request),
+            None => finding(
+                format!(
+                    "the client did not answer the server's request with the id {id} within 3 s"
+                ),
+                call,
+            ),
         }
     })
 }
@@ -115,8 +120,11 @@ fn resume(runs: &Runs) -> Verdict {
             seen.requests.iter().filter(|request| request.header("last-event-id").is_some());
         match gets.next() {
             Some(request) if request.header("last-event-id") == Some(EVENT) => Verdict::Holds,
-            Some(request) => finding(format!("the last event had the id {EVENT:?}"), request),
-            None => finding("nothing with Last-Event-ID came after the stream broke off", call),
+            Some(request) => finding(format!("the id of the last event was {EVENT:?}"), request),
+            None => finding(
+                "the client sent no request with Last-Event-ID after the stream broke off",
+                call,
+            ),
         }
     })
 }

@@ -35,7 +35,7 @@ fn in_session(state: &State, request: &ReceivedRequest) -> bool {
 
 fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
     if request.message.is_none() {
-        return Reply::error(request, StatusCode::BAD_REQUEST, -32700, "not JSON", Value::Null);
+        return Reply::error(request, StatusCode::BAD_REQUEST, -32700, "not JSON");
     }
     if request.rpc() == Some("initialize") {
         state.sessions += 1;
@@ -56,14 +56,8 @@ fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
     if !in_session(state, request) {
         let message = "Bad Request: no valid session id";
         return match request.header("mcp-session-id") {
-            Some(_) => Reply::error(
-                request,
-                StatusCode::NOT_FOUND,
-                -32001,
-                "Session not found",
-                Value::Null,
-            ),
-            None => Reply::error(request, StatusCode::BAD_REQUEST, -32000, message, Value::Null),
+            Some(_) => lost(request),
+            None => Reply::error(request, StatusCode::BAD_REQUEST, -32000, message),
         };
     }
     if request.id().is_none() || request.is_response() {
@@ -73,20 +67,19 @@ fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
         // The current session is lost.
         state.forgotten = true;
         state.sessions += 1;
-        return Reply::error(
-            request,
-            StatusCode::NOT_FOUND,
-            -32001,
-            "Session not found",
-            Value::Null,
-        );
+        return lost(request);
     }
     match request.rpc() {
         Some("ping") => respond(scene, request, &json!({})),
         Some("tools/list") => list(scene, request),
         Some("tools/call") => call(scene, state, request),
-        _ => Reply::error(request, StatusCode::OK, -32601, "Method not found", Value::Null),
+        _ => Reply::error(request, StatusCode::OK, -32601, "Method not found"),
     }
+}
+
+/// The refusal of a session that the server does not know.
+fn lost(request: &ReceivedRequest) -> Reply {
+    Reply::error(request, StatusCode::NOT_FOUND, -32001, "Session not found")
 }
 
 fn list(scene: Scene, request: &ReceivedRequest) -> Reply {
@@ -94,7 +87,7 @@ fn list(scene: Scene, request: &ReceivedRequest) -> Reply {
         None => json!({ "tools": [plain_tool("first")], "nextCursor": CURSOR }),
         Some(cursor) if cursor == CURSOR => json!({ "tools": [plain_tool(TOOL)] }),
         Some(_) => {
-            return Reply::error(request, StatusCode::OK, -32602, "Unknown cursor", Value::Null);
+            return Reply::error(request, StatusCode::OK, -32602, "Unknown cursor");
         }
     };
     let whole = json!({ "tools": [plain_tool(TOOL)] });

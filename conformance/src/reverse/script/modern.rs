@@ -14,23 +14,22 @@ pub(super) fn reply(scene: Scene, request: &ReceivedRequest) -> Reply {
     if request.method != Method::POST {
         return Reply::status(StatusCode::METHOD_NOT_ALLOWED);
     }
-    let refused =
-        |code, message, data| Reply::error(request, StatusCode::BAD_REQUEST, code, message, data);
+    let refused = |code, message| Reply::error(request, StatusCode::BAD_REQUEST, code, message);
+    let unsupported = |version: &str| {
+        let data = json!({ "supported": [MODERN], "requested": version });
+        refused(-32022, "Unsupported protocol version").with_data(data)
+    };
     if request.message.is_none() {
-        return refused(-32700, "not JSON", Value::Null);
+        return refused(-32700, "not JSON");
     }
     match request.meta(META_VERSION).and_then(Value::as_str) {
         Some(MODERN) => {}
-        Some(other) => return refused(-32022, "Unsupported protocol version", versions(other)),
+        Some(other) => return unsupported(other),
         None if request.rpc() == Some("initialize") => {
             let asked = request.param("protocolVersion").and_then(Value::as_str);
-            return refused(
-                -32022,
-                "Unsupported protocol version",
-                versions(asked.unwrap_or_default()),
-            );
+            return unsupported(asked.unwrap_or_default());
         }
-        None => return refused(-32602, "_meta has no protocol version", Value::Null),
+        None => return refused(-32602, "_meta has no protocol version"),
     }
     if request.id().is_none() {
         return Reply::status(StatusCode::ACCEPTED);
@@ -47,12 +46,8 @@ pub(super) fn reply(scene: Scene, request: &ReceivedRequest) -> Reply {
             asks(request)
         }
         Some("tools/call") => complete(request, called()),
-        _ => Reply::error(request, StatusCode::NOT_FOUND, -32601, "Method not found", Value::Null),
+        _ => Reply::error(request, StatusCode::NOT_FOUND, -32601, "Method not found"),
     }
-}
-
-fn versions(requested: &str) -> Value {
-    json!({ "supported": [MODERN], "requested": requested })
 }
 
 fn tools() -> Value {

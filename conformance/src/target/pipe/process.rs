@@ -144,9 +144,10 @@ impl Process {
                 read?;
                 let line = std::mem::take(&mut self.line);
                 if !line.ends_with(b"\n") {
-                    return Err(match line.len() > MAX_EVENT_BYTES {
-                        true => format!("a line has more than {MAX_EVENT_BYTES} bytes").into(),
-                        false => "the server closed its stdout".into(),
+                    return Err(if line.len() > MAX_EVENT_BYTES {
+                        format!("a line has more than {MAX_EVENT_BYTES} bytes").into()
+                    } else {
+                        "the server closed its stdout".into()
                     });
                 }
                 let line = std::str::from_utf8(line.trim_ascii_end())?;

@@ -49,10 +49,16 @@ async fn what_cannot_be_used_ends_with_code_2() {
         (&["check"][..], "--url URL or --command COMMAND"),
         (&["check", "--url", "ftp://x"], "its scheme is not"),
         (&["check", "--command", "sh '"], "its quotes do not match"),
-        (&["check", "--url", "http://x", "--revision", "2025-11-26"], "they are 2024-11-05, "),
-        (&["check", "--url", "http://x", "--only", "base.pong"], "the nearest is base.ping"),
+        (
+            &["check", "--url", "http://x", "--revision", "2025-11-26"],
+            "the revisions are 2024-11-05, ",
+        ),
+        (
+            &["check", "--url", "http://x", "--only", "base.pong"],
+            "the most similar one is base.ping",
+        ),
         (&["check", "--url", "http://x", "--skip", "sesion."], "no rule begins with \"sesion.\""),
-        (&["check", "--explain", "base.id-ecko"], "the nearest is base.id-echo"),
+        (&["check", "--explain", "base.id-ecko"], "the most similar one is base.id-echo"),
     ] {
         let (code, _, err) = run(arguments).await;
         assert_eq!(code, 2, "{arguments:?}: {err}");

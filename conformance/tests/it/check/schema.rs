@@ -42,7 +42,7 @@ async fn a_misfit_names_its_place_its_definition_and_its_revision() {
     let scope = result("tools/list", |result| result["cacheScope"] = "all".into());
     assert_eq!(
         seen(scope, MODERN).await,
-        "tools/list: /result/cacheScope is \"all\"; it ought to be one of \"private\", \"public\" (ListToolsResult of 2026-07-28)"
+        "tools/list: /result/cacheScope is \"all\", which is not one of \"private\", \"public\" (ListToolsResult of 2026-07-28)"
     );
 }
 

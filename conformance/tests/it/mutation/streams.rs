@@ -28,17 +28,21 @@ fn gone(method: &'static str, path: &'static str) -> Fault {
 
 /// Streams that fit the first function end after a request that fits the second one.
 pub(super) fn ends_after(own: fn(&SentRequest) -> bool, other: fn(&SentRequest) -> bool) -> Fault {
-    overhear(move |stream, request| match own(stream) && other(request) {
-        true => Overheard::Ends,
-        false => Overheard::Nothing,
-    })
+    overhear(
+        move |stream, request| {
+            if own(stream) && other(request) { Overheard::Ends } else { Overheard::Nothing }
+        },
+    )
 }
 
 /// Streams that fit the first function say something after a request that fits the second one.
 fn says_after(own: fn(&SentRequest) -> bool, other: fn(&SentRequest) -> bool) -> Fault {
-    overhear(move |stream, request| match own(stream) && other(request) {
-        true => Overheard::Says(command_event(&json!({"type": "tick"}))),
-        false => Overheard::Nothing,
+    overhear(move |stream, request| {
+        if own(stream) && other(request) {
+            Overheard::Says(command_event(&json!({"type": "tick"})))
+        } else {
+            Overheard::Nothing
+        }
     })
 }
 

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::connection::Connection;
-use super::exchange::{self, Calls, ToolCall};
+use super::era::Era;
+use super::exchange::{Calls, ToolCall};
 use xtask::Result;
 
 /// A server to measure.
@@ -17,29 +18,12 @@ pub(super) enum Program {
     Universe,
 }
 
-/// The two eras of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Era {
-    Modern,
-    Legacy,
-}
-
 /// The tool that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     Echo,
     GetUniverseState,
     SendTick,
-}
-
-impl Era {
-    /// The protocol revision that represents the era.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Modern => exchange::MODERN,
-            Self::Legacy => exchange::LEGACY,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy)]

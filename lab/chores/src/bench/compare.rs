@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::case::Era;
 use super::connection::Connection;
 use super::contestant::{self, Contestant};
 use super::count::{self, Counted};
+use super::era::Era;
 use super::exchange::{self, Calls, Message, Sessions, ToolCall};
-use super::figure::{Figure, Kind, Measured as _, interleaved};
+use super::figure::{Figure, Kind, Measured as _, count_of, interleaved};
 use super::load::{self, Sample};
 use super::pipe::Pipe;
 use xtask::Result;
@@ -286,11 +286,6 @@ fn footprint(contestant: &Contestant) -> Result<Vec<f64>> {
     let seconds = fs::read_to_string(contestant::build_note(program.name))?;
     // The program itself does not count.
     Ok(vec![megabytes, count_of(crates.len().saturating_sub(1)), seconds.trim().parse()?])
-}
-
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-pub(super) fn count_of(number: usize) -> f64 {
-    number as f64
 }
 
 /// The resident memory of a process in KiB (proc(5): `VmRSS` of `status`).

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::case::Era;
+use super::era::Era;
 use super::figure::Measured;
 use xtask::install::{self, Toolbox};
 use xtask::process::{self, Server};

@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::case::Era;
 use super::connection::Connection;
+use super::era::{Era, LEGACY, MODERN};
 use super::load::Script;
 use super::wire::Answer;
 use xtask::Result;
 
-pub(super) const MODERN: &str = "2026-07-28";
-pub(super) const LEGACY: &str = "2025-11-25";
 /// The line that the tool `large` repeats.
 const LINE: &str = "A line of prose that says \"yes\" once, and then goes on to its end.\n";
 const LINES: usize = 1_500;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::case::Era;
+use super::era::Era;
 use xtask::{Result, say};
 
 /// One kind of figure, with a row for each server.
@@ -156,6 +156,12 @@ pub(super) fn shown(value: f64) -> String {
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }
+}
+
+/// A number of things as a figure.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+pub(super) fn count_of(number: usize) -> f64 {
+    number as f64
 }
 
 #[cfg(test)]

@@ -52,12 +52,12 @@ fn bars(figure: &Figure) -> Markup {
     let most = figure.rows.iter().filter_map(Row::median).fold(f64::MIN_POSITIVE, f64::max);
     let floor = figure.rows.iter().find(|row| row.server == "floor").and_then(Row::median);
     let most = floor.filter(|floor| *floor > 0.0).map_or(most, |floor| most.min(CUT * floor));
-    let height = ROW * super::compare::count_of(figure.rows.len());
+    let height = ROW * super::figure::count_of(figure.rows.len());
     html! {
         h2 { (figure.name) " · " (figure.unit) " · " (better) }
         svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(figure.name) {
             @for (number, row) in figure.rows.iter().enumerate() {
-                @let top = ROW * super::compare::count_of(number);
+                @let top = ROW * super::figure::count_of(number);
                 @let text = top + ROW * 0.7;
                 @let length = row.median().map_or(0.0, |value| LONGEST * (value / most).min(1.0));
                 text x=(LEFT - 8.0) y=(text) text-anchor="end" { (row.server) " · " (row.era.name()) }
@@ -86,7 +86,7 @@ fn label(figure: &Figure, row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::Era;
+    use super::super::era::Era;
     use super::*;
 
     #[test]

@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::case::Era;
-use super::compare::count_of;
 use super::contestant::Program;
+use super::era::Era;
 use super::exchange::{self, Message};
+use super::figure::count_of;
 use super::load;
 use xtask::Result;
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::case::{self, Era};
+use super::case;
 use super::compare::{Plan, load_calls};
 use super::connection::Connection;
 use super::contestant::{self, Contestant};
+use super::era::Era;
 use super::exchange::{NUMBER, ToolCall};
 use super::figure::{Figure, Measured, interleaved};
 use super::load::Sample;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::NODES;
 use super::network::Side;
+use super::request::{Dialect, post};
 use super::world::{Acknowledged, Outage, World};
 use crate::siege::wire::{Answer, Client};
 
@@ -21,16 +22,6 @@ const PAUSE: Duration = Duration::from_millis(30);
 const SHOWN: usize = 110;
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
-
-/// The protocol of a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
-    Rest,
-    /// MCP with a session.
-    Legacy,
-    /// MCP without a session.
-    Modern,
-}
 
 /// Sends commands until the load ends.
 pub(super) fn write(world: &World, dialect: Dialect, mut random: Rng) {
@@ -218,22 +209,6 @@ fn result(answer: &Answer) -> std::result::Result<(), Failure> {
 fn shown(answer: &Answer) -> String {
     let body: String = answer.body.chars().take(SHOWN).collect();
     format!("{} {body}", answer.status)
-}
-
-/// A request with a JSON body.
-pub(super) fn post(to: SocketAddr, path: &str, headers: &str, body: &Value) -> Vec<u8> {
-    let body = body.to_string();
-    format!(
-        "POST {path} HTTP/1.1\r\nhost: {to}\r\ncontent-type: application/json\r\n\
-         accept: application/json, text/event-stream\r\n{headers}content-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
-}
-
-/// A request without a body.
-pub(super) fn get(to: SocketAddr, path: &str, headers: &str) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\nhost: {to}\r\n{headers}\r\n").into_bytes()
 }
 
 #[cfg(test)]

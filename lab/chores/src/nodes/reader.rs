@@ -10,8 +10,8 @@ use fastrand::Rng;
 use serde_json::Value;
 
 use super::NODES;
-use super::client::get;
 use super::network::Side;
+use super::request::get;
 use super::world::{Outage, Seen, World};
 use crate::siege::wire;
 use xtask::Result;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::client::{Dialect, get, post};
 use super::fault::Fault;
 use super::network::Side;
+use super::request::{Dialect, get, post};
 use super::{NODES, UNIVERSES};
 use crate::siege::wire::Client;
 use xtask::Result;

@@ -9,9 +9,12 @@ mod sessions;
 mod streams;
 mod values;
 
+use std::time::Duration;
+
 use super::attacker::Field;
-use super::target::Kind;
-use xtask::Result;
+use super::part::Orders;
+use super::target::{Kind, Target};
+use xtask::{Result, say};
 
 /// One way to harm a server.
 #[derive(Debug)]
@@ -163,6 +166,23 @@ pub(super) const ATTACKS: &[Attack] = &[
         http2::continuations,
     ),
 ];
+
+/// Runs one attack until its time is over, and prints what it achieved.
+///
+/// # Errors
+/// When there is no such attack.
+pub(super) fn run(orders: &Orders, target: Target) -> Result<bool> {
+    let attack = ATTACKS.iter().find(|attack| attack.name == orders.attack);
+    let attack = attack.ok_or("no such attack")?;
+    let field = Field::new(target, Duration::from_secs(orders.seconds));
+    let done = (attack.run)(&field);
+    let mut report = field.tally.to_json();
+    if let (Err(error), Some(report)) = (done, report.as_object_mut()) {
+        report.insert("error".to_owned(), error.to_string().into());
+    }
+    say(&report.to_string())?;
+    Ok(true)
+}
 
 #[cfg(test)]
 mod tests {

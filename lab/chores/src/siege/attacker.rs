@@ -1,7 +1,7 @@
-//! The attacking client. It runs one attack until its stdin ends, and reports what it achieved.
+//! The attacking client: its target, its time, and what it achieved.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -9,11 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::attack::ATTACKS;
-use super::part::Orders;
 use super::target::{Message, Target};
 use super::wire::Client;
-use xtask::Result;
 
 /// The target of an attack, and its duration.
 #[derive(Debug)]
@@ -39,32 +36,23 @@ pub(super) struct Tally {
     answers: Mutex<BTreeMap<u16, u64>>,
 }
 
-/// Runs the attacker.
-pub(super) fn run(orders: &Orders, target: Target) -> Result<bool> {
-    let attack = ATTACKS.iter().find(|attack| attack.name == orders.attack);
-    let attack = attack.ok_or("no such attack")?;
-    let field = Arc::new(Field {
-        target,
-        tally: Tally::default(),
-        stopped: AtomicBool::new(false),
-        end: Instant::now() + Duration::from_secs(orders.seconds),
-    });
-    let watched = Arc::clone(&field);
-    thread::spawn(move || {
-        // The attack ends when stdin ends, for any reason.
-        let _ = io::stdin().lock().read(&mut [0]);
-        watched.stopped.store(true, Ordering::Relaxed);
-    });
-    let done = (attack.run)(&field);
-    let mut report = field.tally.to_json();
-    if let (Err(error), Some(report)) = (done, report.as_object_mut()) {
-        report.insert("error".to_owned(), error.to_string().into());
-    }
-    writeln!(io::stdout(), "{report}")?;
-    Ok(true)
-}
-
 impl Field {
+    /// An attack on this target that ends after this time, or when stdin ends, for any reason.
+    pub(super) fn new(target: Target, time: Duration) -> Arc<Self> {
+        let field = Arc::new(Self {
+            target,
+            tally: Tally::default(),
+            stopped: AtomicBool::new(false),
+            end: Instant::now() + time,
+        });
+        let watched = Arc::clone(&field);
+        thread::spawn(move || {
+            let _ = io::stdin().lock().read(&mut [0]);
+            watched.stopped.store(true, Ordering::Relaxed);
+        });
+        field
+    }
+
     pub(super) fn over(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.end
     }
@@ -107,7 +95,7 @@ impl Tally {
         *answers.entry(status).or_default() += 1;
     }
 
-    fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let number = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let answers: serde_json::Map<String, Value> =

@@ -14,9 +14,7 @@ use super::part::{Orders, SiegeProcess};
 use super::report::{self, Outcome};
 use super::target::Kind;
 use xtask::process::Server;
-use xtask::programs::{SHIPPED, cargo};
-use xtask::servers::Shown;
-use xtask::{Result, fixture, target};
+use xtask::{Result, fixture, programs, target};
 
 /// The resident memory of the server that ends an attack early, in MiB.
 pub(super) const MEMORY_CAP: u64 = 3_072;
@@ -45,7 +43,7 @@ impl Built {
     pub(super) fn new(kind: Kind, address_space: Option<u64>, seconds: u64) -> Result<Self> {
         let binary = match kind {
             Kind::Everything => fixture::build()?,
-            Kind::Universe => universe_server()?,
+            Kind::Universe => programs::given_or_judged(None, "universe-server")?,
         };
         Ok(Self { kind, binary, address_space, seconds })
     }
@@ -126,18 +124,6 @@ impl Built {
         }
         Server::start("sh".as_ref(), &words)
     }
-}
-
-/// Builds the universe server with the release profile.
-fn universe_server() -> Result<PathBuf> {
-    let shown = Shown::first("universe-server")?;
-    let build = ["build", "--quiet", "--locked", "--release", "-p"];
-    let built = cargo(&build).args([shown.program, "--features", SHIPPED]).status()?;
-    if !built.success() {
-        return Err(format!("{} does not build", shown.program).into());
-    }
-    let file = format!("{}{}", shown.program, std::env::consts::EXE_SUFFIX);
-    Ok(target().join("release").join(file))
 }
 
 fn ended(attacker: SiegeProcess) -> Option<String> {

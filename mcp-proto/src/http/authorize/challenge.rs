@@ -51,10 +51,20 @@ impl Refusal {
         self.denied.text()
     }
 
-    /// The value of `WWW-Authenticate`; `None` where another token would not help.
+    /// The value of `WWW-Authenticate`, with a challenge for each accepted scheme; `None` if another token would not
+    /// help.
     #[must_use]
     pub fn challenge(&self) -> Option<HeaderValue> {
-        challenge(self)
+        let proofs = self.proofs.as_ref();
+        if let Denied::Unavailable(_) = self.denied {
+            return None;
+        }
+        let is_proof = matches!(self.denied, Denied::Proof(_));
+        let needs_proof = proofs.is_some_and(|it| it.is_required || is_proof);
+        let bearer = (!needs_proof).then(|| of_scheme("Bearer", self, None));
+        let dpop = proofs.map(|proofs| of_scheme("DPoP", self, Some(&proofs.algorithms)));
+        let challenges: Vec<_> = bearer.into_iter().chain(dpop).collect();
+        HeaderValue::from_str(&challenges.join(", ")).ok()
     }
 }
 
@@ -96,20 +106,6 @@ impl Denied {
             Self::Insufficient(_) => Some("insufficient_scope"),
         }
     }
-}
-
-/// The value of `WWW-Authenticate`, with a challenge for each accepted scheme; `None` if another token would not help.
-fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
-    let (denied, proofs) = (&refusal.denied, refusal.proofs.as_ref());
-    if let Denied::Unavailable(_) = denied {
-        return None;
-    }
-    let is_proof = matches!(denied, Denied::Proof(_));
-    let needs_proof = proofs.is_some_and(|it| it.is_required || is_proof);
-    let bearer = (!needs_proof).then(|| of_scheme("Bearer", refusal, None));
-    let dpop = proofs.map(|proofs| of_scheme("DPoP", refusal, Some(&proofs.algorithms)));
-    let challenges: Vec<_> = bearer.into_iter().chain(dpop).collect();
-    HeaderValue::from_str(&challenges.join(", ")).ok()
 }
 
 fn of_scheme(scheme: &str, refusal: &Refusal, algorithms: Option<&str>) -> String {

@@ -195,7 +195,9 @@ impl JwtTokens {
         let kind = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
         let kind = kind.strip_prefix("application/").unwrap_or(&kind);
         let problem = match (kind, &header.crit) {
-            (_, Some(_)) => "its header asks for extensions (crit) that this server has not",
+            (_, Some(_)) => {
+                "its header requires extensions (crit) that this server does not support"
+            }
             ("at+jwt" | "jwt", None) => return Ok(header),
             _ => "it is not an access token: its type (typ) must be at+jwt or JWT",
         };
@@ -215,7 +217,9 @@ impl JwtTokens {
                 format!("it is for another audience (aud) than {}", self.audience)
             }
             ErrorKind::InvalidSignature => "its signature is wrong".to_owned(),
-            ErrorKind::MissingRequiredClaim(name) => format!("it has no good claim {name}"),
+            ErrorKind::MissingRequiredClaim(name) => {
+                format!("its claim {name} is missing or not valid")
+            }
             ErrorKind::InvalidClaimFormat(name) => format!("its claim {name} is not a time"),
             _ => "its claims cannot be read".to_owned(),
         })

@@ -94,7 +94,7 @@ fn read(text: &str) -> Result<Known, InvalidTokens> {
             wrong("it must begin with sha256: and the 64 hex digits of the hash of a token")
         })?;
         let name = words.next();
-        let name = name.ok_or_else(|| wrong("behind the hash goes the name of the caller"))?;
+        let name = name.ok_or_else(|| wrong("the name of the caller must follow the hash"))?;
         let named: Vec<_> = words.collect();
         let scopes = Scopes::of(named.iter().copied());
         if !named.iter().all(|name| scopes.iter().any(|kept| kept == *name)) {
@@ -102,7 +102,7 @@ fn read(text: &str) -> Result<Known, InvalidTokens> {
         }
         let caller = Caller { principal: Principal(name.to_owned()), scopes };
         if known.insert(hash, caller).is_some() {
-            return Err(wrong("this token is there already"));
+            return Err(wrong("this token is listed already"));
         }
         if known.len() > MAX_TOKENS {
             return Err(wrong("a set has at most 10000 tokens"));

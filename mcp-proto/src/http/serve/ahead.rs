@@ -72,7 +72,7 @@ impl AheadStream {
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
-        // Nobody else waits for it: all of a connection is one task.
+        // Never contended: all of a connection is one task.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use super::ServeConfig;
 use super::ahead::AheadStream;
-use super::handshake::Opening;
+use super::handshake::Shake;
 use super::http2;
 use super::stall::Socket;
 use super::table::Admitted;
@@ -55,7 +55,7 @@ fn http1(config: &ServeConfig) -> http1::Builder {
 pub(super) fn run<S, B>(
     stream: TcpStream,
     admitted: Admitted,
-    opening: Arc<Opening>,
+    handshake: Arc<dyn Shake>,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
@@ -70,9 +70,9 @@ where
     // Boxed, because a task is as large as the largest value that it ever holds.
     let mut served: BoxFuture<'static, ()> = Box::pin(async move {
         let begun = Instant::now();
-        let opened = open(stream, &opening, &admitted, &mut closing, &config);
+        let opened = open(stream, &*handshake, &admitted, &mut closing, &config);
         if let Some((version, stream)) = Box::pin(opened).await {
-            drop(opening);
+            drop(handshake);
             serve(version, stream, begun, admitted, service, closing, config).await;
         }
     });
@@ -82,14 +82,14 @@ where
 /// The stream for HTTP, and which version its client speaks; `None` if the connection ends before.
 async fn open(
     socket: TcpStream,
-    opening: &Opening,
+    handshake: &dyn Shake,
     admitted: &Admitted,
     closing: &mut watch::Receiver<bool>,
     config: &ServeConfig,
 ) -> Option<(Version, AheadStream)> {
     let opened = async {
         let socket = Socket::new(socket, config.write_timeout);
-        let shaken = tokio::time::timeout(config.handshake_timeout, opening.shake(socket));
+        let shaken = tokio::time::timeout(config.handshake_timeout, handshake.shaken(socket));
         let stream = match shaken.await {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => {
@@ -196,7 +196,7 @@ where
                 Poll::Pending if !in_streams && activity.running() > 0 => {
                     let left = client.poll_left(context);
                     left.map(|()| {
-                        tracing::debug!("a client left before its answer was complete");
+                        tracing::debug!("a client disconnected before its answer was complete");
                         Ok(())
                     })
                 }

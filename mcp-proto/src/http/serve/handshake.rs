@@ -6,11 +6,9 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::stall::Socket;
 
@@ -31,37 +29,27 @@ pub trait Handshake: Send + Sync + 'static {
     fn shake(&self, socket: Socket) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// What comes before HTTP on the connections of a server.
-pub(super) enum Opening {
-    /// HTTP starts at once.
-    Plain,
-    /// A handshake.
-    By(Box<dyn Shake>),
-}
+/// No handshake: HTTP starts at once.
+pub(super) struct Plain;
 
-impl Opening {
-    /// Makes the stream for HTTP.
-    ///
-    /// # Errors
-    /// Those of the handshake.
-    pub(super) async fn shake(&self, socket: Socket) -> io::Result<Stream> {
-        match self {
-            Self::Plain => Ok(Stream::Plain(socket)),
-            Self::By(handshake) => Ok(Stream::Shaken(handshake.shaken(socket).await?)),
-        }
+impl Handshake for Plain {
+    type Stream = Socket;
+
+    async fn shake(&self, socket: Socket) -> io::Result<Socket> {
+        Ok(socket)
     }
 }
 
 /// A [`Handshake`] without its type, so that HTTP is compiled once and not for each kind of stream.
 pub(super) trait Shake: Send + Sync {
-    fn shaken(&self, socket: Socket) -> BoxFuture<'_, io::Result<Box<dyn Duplex>>>;
+    fn shaken(&self, socket: Socket) -> BoxFuture<'_, io::Result<Stream>>;
 }
 
 impl<H: Handshake> Shake for H {
-    fn shaken(&self, socket: Socket) -> BoxFuture<'_, io::Result<Box<dyn Duplex>>> {
+    fn shaken(&self, socket: Socket) -> BoxFuture<'_, io::Result<Stream>> {
         Box::pin(async {
             let stream = self.shake(socket).await?;
-            Ok(Box::new(stream) as Box<dyn Duplex>)
+            Ok(Box::new(stream) as Stream)
         })
     }
 }
@@ -72,65 +60,4 @@ pub(super) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
 /// The stream for HTTP of a connection.
-pub(super) enum Stream {
-    Plain(Socket),
-    Shaken(Box<dyn Duplex>),
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
-            Self::Shaken(stream) => Pin::new(stream).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
-            Self::Shaken(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_write_vectored(context, slices),
-            Self::Shaken(stream) => Pin::new(stream).poll_write_vectored(context, slices),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(socket) => socket.is_write_vectored(),
-            Self::Shaken(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_flush(context),
-            Self::Shaken(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(socket) => Pin::new(socket).poll_shutdown(context),
-            Self::Shaken(stream) => Pin::new(stream).poll_shutdown(context),
-        }
-    }
-}
+pub(super) type Stream = Box<dyn Duplex>;

@@ -240,10 +240,7 @@ mod tests {
         let mut was_polled = false;
         poll_fn(|context| {
             context.waker().wake_by_ref();
-            match std::mem::replace(&mut was_polled, true) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
-            }
+            if std::mem::replace(&mut was_polled, true) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
     }

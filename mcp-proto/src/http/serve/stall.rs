@@ -61,10 +61,8 @@ impl AsyncRead for Socket {
         }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.in_a_row = match read.is_ready() {
-            true => self.in_a_row + buffer.filled().len() - before,
-            false => 0,
-        };
+        self.in_a_row =
+            if read.is_ready() { self.in_a_row + buffer.filled().len() - before } else { 0 };
         read
     }
 }

@@ -19,9 +19,8 @@ use crate::http::reading::{Arrived, LongTurn, Text};
 use crate::http::rejection::{Refused, Rejection};
 use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
-use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
+use crate::legacy::batch::{check_in_batch, is_batch, read_batch};
 use crate::legacy::session::Session;
-use crate::lifecycle::ModernMeta;
 
 /// The messages of a batch, by what happened to them.
 #[derive(Default)]
@@ -132,12 +131,7 @@ impl Legacy {
         client: &Client,
         ids: &mut HashSet<RequestId>,
     ) -> Result<Entered, Rejection> {
-        if request.method == "initialize" {
-            return Err(not_in_batch("initialize").into());
-        }
-        if ModernMeta::is_claimed(&request.params) {
-            return Err(not_in_batch("a request of 2026-07-28").into());
-        }
+        check_in_batch(request)?;
         if !ids.insert(request.id.clone()) {
             let problem = format!("the id {} is given twice in the batch", request.id);
             return Err(ErrorObject::invalid_request(problem).into());
@@ -174,17 +168,14 @@ impl Legacy {
                 Step::Cancelled => {}
                 step if accepts.events => return stream(calls, answers, Some(step)),
                 // The client accepts only JSON, so messages cannot be sent to it.
-                Step::Said(_) | Step::Release(_) | Step::Quiet => {}
+                Step::Message(_) | Step::Release(_) | Step::Quiet => {}
             }
             next = LongTurn::of(client).await.begin(calls.next()).await;
         }
         if answers.is_empty() {
             return Ok(accepted());
         }
-        let status = match any {
-            true => StatusCode::OK,
-            false => StatusCode::BAD_REQUEST,
-        };
+        let status = if any { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let turn = client.turn().await;
         let written = blocking::run(move || {
             let body = ResponseBody::answers(&answers, held.0);

@@ -126,7 +126,7 @@ impl Calls {
                 any = true;
             } else {
                 tracing::debug!(
-                    "a call whose client went away was cancelled: it has no place to run on"
+                    "a call whose client disconnected was cancelled: too many run without their clients"
                 );
                 call.cancel();
             }
@@ -209,7 +209,7 @@ impl Driving {
 
     fn take(&mut self, step: Step) {
         match step {
-            Step::Said(message) => {
+            Step::Message(message) => {
                 self.stream.push(|id| events::message_with_id(id, &message));
             }
             Step::Answer(answer) => {

@@ -98,10 +98,10 @@ impl Detached {
         tokio::select! {
             biased;
             () = closing => {
-                tracing::warn!("a call whose client went away was cancelled: the server closes");
+                tracing::warn!("a call whose client disconnected was cancelled: the server closes");
             }
             () = tokio::time::sleep(bounds.max_time) => {
-                tracing::warn!("a call whose client went away was cancelled: it ran too long");
+                tracing::warn!("a call whose client disconnected was cancelled: it ran too long");
             }
         }
     }

@@ -9,8 +9,7 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct StreamName {
     kind: Kind,
-    /// In hexadecimal digits, as each event has them.
-    key: [u8; 16],
+    key: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,12 +44,7 @@ impl StreamName {
     fn random(kind: Kind) -> Self {
         // Each half has a few bits that are the same in every UUID.
         let (high, low) = Uuid::new_v4().as_u64_pair();
-        Self::new(kind, high ^ low.rotate_left(32))
-    }
-
-    fn new(kind: Kind, key: u64) -> Self {
-        let digit = |at| char::from_digit((key >> (60 - 4 * at)) as u32 & 15, 16);
-        Self { kind, key: std::array::from_fn(|at| digit(at).map_or(b'0', |digit| digit as u8)) }
+        Self { kind, key: high ^ low.rotate_left(32) }
     }
 
     pub(super) fn is_standalone(self) -> bool {
@@ -58,37 +52,18 @@ impl StreamName {
     }
 }
 
-impl EventId {
-    /// The size of its text.
-    pub(super) fn size(self) -> usize {
-        let more_digits = self.number.checked_ilog10().unwrap_or(0);
-        1 + self.stream.key.len() + 1 + 1 + more_digits as usize
-    }
-
-    /// Appends its text. Each event of each stream has one: formatting it would be a
-    /// tenth of what an event costs.
-    pub(super) fn append_to(self, line: &mut Vec<u8>) {
-        let Self { stream, number } = self;
-        line.push(stream.kind.letter());
-        line.extend_from_slice(&stream.key);
-        line.push(b'-');
-        line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-    }
-}
-
 impl Kind {
-    fn letter(self) -> u8 {
+    fn letter(self) -> char {
         match self {
-            Self::Calls => b'c',
-            Self::Standalone => b's',
+            Self::Calls => 'c',
+            Self::Standalone => 's',
         }
     }
 }
 
 impl fmt::Display for StreamName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = char::from(self.kind.letter());
-        write!(formatter, "{kind}{}", self.key.escape_ascii())
+        write!(formatter, "{}{:016x}", self.kind.letter(), self.key)
     }
 }
 
@@ -110,7 +85,7 @@ impl FromStr for EventId {
         };
         let key = u64::from_str_radix(key, 16).map_err(|_| NoEventId)?;
         let id = Self {
-            stream: StreamName::new(kind, key),
+            stream: StreamName { kind, key },
             number: number.parse().map_err(|_| NoEventId)?,
         };
         // The parsing above accepts signs, leading zeros and capitals, which are never written.
@@ -128,14 +103,9 @@ mod tests {
         #[test]
         fn what_is_written_is_read_and_nothing_else(key in any::<u64>(), number in any::<u64>(), calls in any::<bool>(), text in "[cs]?[0-9a-fA-F+]{0,17}-?[+0-9]{0,3}") {
             let kind = if calls { Kind::Calls } else { Kind::Standalone };
-            let id = EventId { stream: StreamName::new(kind, key), number };
+            let id = EventId { stream: StreamName { kind, key }, number };
             prop_assert_eq!(id.to_string().parse(), Ok(id));
-            let letter = char::from(kind.letter());
-            prop_assert_eq!(id.to_string(), format!("{letter}{key:016x}-{number}"));
-            let mut line = Vec::new();
-            id.append_to(&mut line);
-            prop_assert_eq!(String::from_utf8_lossy(&line), id.to_string());
-            prop_assert_eq!(line.len(), id.size());
+            prop_assert_eq!(id.to_string(), format!("{}{key:016x}-{number}", kind.letter()));
             if let Ok(read) = text.parse::<EventId>() {
                 prop_assert_eq!(read.to_string(), text);
             }

@@ -40,9 +40,7 @@ pub(super) fn retry(id: EventId, retry: Duration) -> Vec<u8> {
 
 /// The line with an id, in a buffer with room for so many bytes behind it.
 fn id_line(id: EventId, size: usize) -> Vec<u8> {
-    let mut line = Vec::with_capacity(b"id: \n".len() + id.size() + size);
-    line.extend_from_slice(b"id: ");
-    id.append_to(&mut line);
-    line.push(b'\n');
+    let mut line = format!("id: {id}\n").into_bytes();
+    line.reserve(size);
     line
 }

@@ -5,15 +5,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::detached::{Detached, DetachedPermit};
-use super::live::{CallGuard, Cancelled};
-use super::sessions::Hold;
+use super::live::CallGuard;
+use super::sessions::Lease;
 use crate::budget::Over;
 use crate::http::body::ResponseBody;
 use crate::http::exchange;
 use crate::http::head::Accepts;
 use crate::jsonrpc::{Message, Response};
 use crate::outbox::Outgoing;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// A running call of a session, as the stream of its messages. Its answer or its cancellation is the last item.
@@ -21,16 +22,17 @@ pub(super) struct Exchange {
     /// `None` once it was cancelled.
     call: Option<exchange::Exchange>,
     /// `None` once it has answered or was cancelled.
-    hold: Option<SessionCall>,
+    session: Option<SessionCall>,
     ended: bool,
 }
 
 /// The additional state of a call of a session.
 pub(super) struct SessionCall {
-    pub(super) cancelled: Cancelled,
+    /// Ends when the call is cancelled.
+    pub(super) cancelled: oneshot::Receiver<()>,
     /// Takes the call out of the session's list when it ends.
     pub(super) guard: CallGuard,
-    pub(super) hold: Hold,
+    pub(super) lease: Lease,
     /// How it may continue if its client disconnects; `None` once its owner handles that case.
     pub(super) detached: Option<Detached>,
     /// Its permit among the calls that run without their client.
@@ -44,7 +46,7 @@ pub(super) struct SessionCall {
 /// The next step of a call of a session.
 pub(super) enum Step {
     /// A notification, or a request to the client.
-    Said(Message),
+    Message(Message),
     /// The connection may be closed until the client reconnects.
     Release(Duration),
     Answer(Response),
@@ -65,8 +67,8 @@ pub(super) enum First {
 }
 
 impl Exchange {
-    pub(super) fn new(call: exchange::Exchange, hold: SessionCall) -> Self {
-        Self { call: Some(call), hold: Some(hold), ended: false }
+    pub(super) fn new(call: exchange::Exchange, session: SessionCall) -> Self {
+        Self { call: Some(call), session: Some(session), ended: false }
     }
 
     /// Waits until the form of the answer is known.
@@ -80,7 +82,7 @@ impl Exchange {
                 Step::Cancelled => return First::Cancelled,
                 step if accepts.events => return First::Stream(Some(step)),
                 // The client accepts only JSON: it cannot be sent anything before the answer.
-                Step::Said(_) | Step::Release(_) | Step::Quiet => {}
+                Step::Message(_) | Step::Release(_) | Step::Quiet => {}
             }
         }
         First::Cancelled
@@ -96,42 +98,44 @@ impl Exchange {
 
     /// Makes the owner handle a disconnected client: from now on, dropping the exchange cancels the call.
     pub(super) fn own(&mut self) {
-        if let Some(hold) = &mut self.hold {
-            hold.detached = None;
+        if let Some(session) = &mut self.session {
+            session.detached = None;
         }
     }
 
     /// Called when its client has disconnected. Returns whether it may continue; if not, it is cancelled.
     pub(super) fn leave(&mut self, detached: &Detached) -> bool {
         let running = self.call.as_ref().filter(|call| call.is_running());
-        let (Some(client), Some(hold)) = (running.map(|call| call.client()), &mut self.hold) else {
+        let (Some(client), Some(session)) = (running.map(|call| call.client()), &mut self.session)
+        else {
             return true;
         };
-        if hold.away.is_none() {
-            hold.away = detached.permit(&hold.guard, &client);
+        if session.away.is_none() {
+            session.away = detached.permit(&session.guard, &client);
         }
-        hold.away.is_some()
+        session.away.is_some()
     }
 
     /// Called when its client has reconnected.
     pub(super) fn rejoin(&mut self) {
-        if let Some(hold) = &mut self.hold
-            && hold.away.take().is_some()
+        if let Some(session) = &mut self.session
+            && session.away.take().is_some()
         {
-            hold.guard.attach();
+            session.guard.attach();
         }
     }
 
     pub(super) fn cancel(&mut self) {
         self.call = None;
-        self.hold = None;
+        self.session = None;
     }
 
     /// Ready once it is cancelled or its session has ended; for use while the stream is not polled. The stream then
     /// yields nothing more, not even [`Step::Cancelled`].
     pub(super) fn poll_cancelled(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(hold) = &mut self.hold
-            && (hold.cancelled.poll(context).is_ready() || hold.hold.poll_ended(context).is_ready())
+        if let Some(session) = &mut self.session
+            && (session.cancelled.poll_unpin(context).is_ready()
+                || session.lease.poll_ended(context).is_ready())
         {
             self.cancel();
             self.ended = true;
@@ -140,16 +144,8 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// Whether it was cancelled, or a request to the session store is in progress, which may report that the session
-    /// ended.
-    fn may_be_over(&self) -> bool {
-        let hold = self.hold.as_ref();
-        hold.is_some_and(|hold| hold.cancelled.is_given() || hold.hold.is_asking())
-    }
-
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        // Quick calls usually end before either is the case.
-        if self.may_be_over() && self.poll_cancelled(context).is_ready() {
+        if self.poll_cancelled(context).is_ready() {
             return Poll::Ready(Step::Cancelled);
         }
         loop {
@@ -159,28 +155,30 @@ impl Exchange {
             let Poll::Ready(step) = call.poll_next_unpin(context) else {
                 return self.poll_cancelled(context).map(|()| Step::Cancelled);
             };
-            let said = match step {
+            let message = match step {
                 None => return Poll::Ready(Step::Cancelled),
                 Some(exchange::Step::Answer(answer)) => {
-                    self.hold = None;
+                    self.session = None;
                     return Poll::Ready(Step::Answer(answer));
                 }
                 Some(exchange::Step::Quiet) => {
                     self.touch();
                     return Poll::Ready(Step::Quiet);
                 }
-                Some(exchange::Step::Said(said)) => said,
+                Some(exchange::Step::Message(message)) => message,
             };
             self.touch();
-            match (said, &self.hold) {
-                (Outgoing::Notification(said), _) => {
-                    return Poll::Ready(Step::Said(Message::Notification(said)));
+            match (message, &self.session) {
+                (Outgoing::Notification(message), _) => {
+                    return Poll::Ready(Step::Message(Message::Notification(message)));
                 }
-                (Outgoing::Request(request, answer), Some(hold)) if hold.takes_events => {
-                    hold.guard.expect_answer(request.id.clone(), answer);
-                    return Poll::Ready(Step::Said(Message::Request(request)));
+                (Outgoing::Request(request, answer), Some(session)) if session.takes_events => {
+                    session.guard.expect_answer(request.id.clone(), answer);
+                    return Poll::Ready(Step::Message(Message::Request(request)));
                 }
-                (Outgoing::Release(retry), Some(hold)) if hold.takes_events && hold.polls => {
+                (Outgoing::Release(retry), Some(session))
+                    if session.takes_events && session.polls =>
+                {
                     return Poll::Ready(Step::Release(retry));
                 }
                 // Dropping a question signals that no answer will come.
@@ -191,8 +189,8 @@ impl Exchange {
 
     /// A running call keeps its session from expiring.
     fn touch(&mut self) {
-        if let Some(hold) = &mut self.hold {
-            hold.hold.touch(Instant::now());
+        if let Some(session) = &mut self.session {
+            session.lease.touch(Instant::now());
         }
     }
 }
@@ -214,25 +212,26 @@ impl Drop for Exchange {
     /// A call whose client disconnected before anything was sent to it continues, within bounds, so that its effects do
     /// not depend on the network.
     fn drop(&mut self) {
-        let (Some(call), Some(mut hold)) = (self.call.take(), self.hold.take()) else {
+        let (Some(call), Some(mut session)) = (self.call.take(), self.session.take()) else {
             return;
         };
         // Taken out, so that a call that already runs without its client is only dropped, as by a runtime that shuts
         // down.
-        let Some(detached) = hold.detached.take().filter(|_| call.is_running()) else {
+        let Some(detached) = session.detached.take().filter(|_| call.is_running()) else {
             return;
         };
-        let (Some(permit), Ok(runtime)) =
-            (detached.permit(&hold.guard, &call.client()), tokio::runtime::Handle::try_current())
-        else {
+        let (Some(permit), Ok(runtime)) = (
+            detached.permit(&session.guard, &call.client()),
+            tokio::runtime::Handle::try_current(),
+        ) else {
             tracing::debug!(
-                "a call whose client went away was cancelled: it has no place to run on"
+                "a call whose client disconnected was cancelled: too many run without their clients"
             );
             return;
         };
         // The client has no event id for reconnecting.
-        hold.takes_events = false;
-        let mut rest = Self::new(call, hold);
+        session.takes_events = false;
+        let mut rest = Self::new(call, session);
         runtime.spawn(permit.drive(async move { while rest.next().await.is_some() {} }));
     }
 }

@@ -43,7 +43,7 @@ impl Followed {
         };
         let all = AssertUnwindSafe(all).catch_unwind();
         if !matches!(tokio::time::timeout(self.patience, all).await, Ok(Ok(()))) {
-            tracing::warn!("not all that a session has subscribed to elsewhere could be looked at");
+            tracing::warn!("not all subscriptions that a session made elsewhere could be checked");
         }
     }
 }

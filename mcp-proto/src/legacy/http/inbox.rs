@@ -24,7 +24,7 @@ use crate::legacy::session::{Session, SessionId};
 const MESSAGE: u8 = b'm';
 
 /// The first byte of a letter whose rest is the id of the event after which the client now reads a stream elsewhere.
-const TAKEN_OVER: u8 = b't';
+const MOVED: u8 = b't';
 
 impl Legacy {
     /// Reads the messages that other processes receive for the calls of a session, as long as it has any.
@@ -75,7 +75,7 @@ impl Legacy {
                 Ok(self.send(&session.id, letter.freeze()).await?)
             }
             Err(_) => {
-                tracing::debug!("a response to no request that waits here was passed over");
+                tracing::debug!("a response was ignored: no request here waits for it");
                 Ok(())
             }
         }
@@ -99,10 +99,12 @@ impl Legacy {
     }
 
     /// Notifies the process that writes a stream that the client now reads it here.
-    pub(super) async fn take_over(&self, session: &SessionId, last: EventId) {
-        let letter = format!("{}{last}", char::from(TAKEN_OVER));
+    pub(super) async fn notify_moved(&self, session: &SessionId, last: EventId) {
+        let letter = format!("{}{last}", char::from(MOVED));
         if self.send(session, letter.into()).await.is_err() {
-            tracing::debug!("a stream is read here, and its server does not know that");
+            tracing::debug!(
+                "the server that writes a stream could not be notified that it is read here"
+            );
         }
     }
 
@@ -123,7 +125,7 @@ impl Legacy {
         if let Some(shared) = &self.0.shared {
             let limit = self.0.endpoint.config.legacy.store_timeout;
             if let Err(problem) = within(limit, shared.remove(session)).await {
-                tracing::warn!(%problem, "what a session had is left in the event store");
+                tracing::warn!(%problem, "the data of an ended session remains in the event store");
             }
         }
     }
@@ -158,13 +160,13 @@ impl Legacy {
                 }
                 _ => {}
             },
-            Some((&TAKEN_OVER, last)) => {
+            Some((&MOVED, last)) => {
                 let last = std::str::from_utf8(last).ok();
                 let last = last.and_then(|last| last.parse::<EventId>().ok());
                 if let Some(last) = last
                     && let Some(stream) = self.0.streams.find(session, last.stream)
                 {
-                    stream.taken_over(last.number);
+                    stream.reader_moved(last.number);
                 }
             }
             _ => {}

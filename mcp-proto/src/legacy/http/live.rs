@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 
 use foldhash::fast::RandomState;
 use tokio::sync::oneshot;
@@ -11,7 +10,6 @@ use tokio::task::AbortHandle;
 
 use crate::jsonrpc::{RequestId, Response};
 use crate::legacy::http::refusal::Refusal;
-use crate::legacy::http::signal::Signal;
 use crate::legacy::session::SessionId;
 
 /// The most calls that a list may have capacity for if it is kept for the next session.
@@ -46,21 +44,13 @@ pub(super) struct Reading(pub(super) AbortHandle);
 #[derive(Debug)]
 struct RunningCall {
     request: RequestId,
-    /// Dropping it is the signal.
-    _cancel: Cancel,
+    /// Dropping it cancels the call.
+    _cancel: oneshot::Sender<()>,
     /// Its client has disconnected.
     detached: bool,
     /// Its requests to the client, answered or not.
     asked: Vec<RequestId>,
 }
-
-/// Cancels a call by being dropped.
-#[derive(Debug)]
-struct Cancel(Arc<Signal>);
-
-/// Where a call finds out that it is cancelled.
-#[derive(Debug)]
-pub(super) struct Cancelled(Arc<Signal>);
 
 /// Holds the entry of a call; dropping it ends the entry.
 #[derive(Debug)]
@@ -74,15 +64,14 @@ struct Guard {
 }
 
 impl Live {
-    /// Enters a call. The signal is given when the call is cancelled or its session ends.
+    /// Enters a call. The receiver ends when the call is cancelled or its session ends.
     pub(super) fn begin_call(
         self: &Arc<Self>,
         session: &SessionId,
         request: &RequestId,
         max: usize,
-    ) -> Result<(CallGuard, Cancelled), Refusal> {
-        let signal = Arc::<Signal>::default();
-        let (cancel, cancelled) = (Cancel(Arc::clone(&signal)), Cancelled(signal));
+    ) -> Result<(CallGuard, oneshot::Receiver<()>), Refusal> {
+        let (cancel, cancelled) = oneshot::channel();
         let mut table = self.table();
         let key = table.key();
         let Table { sessions, spare, .. } = &mut *table;
@@ -170,27 +159,9 @@ impl Live {
     }
 }
 
-impl Cancelled {
-    /// Whether the call is cancelled.
-    pub(super) fn is_given(&self) -> bool {
-        self.0.is_given()
-    }
-
-    /// Ready once it is.
-    pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        self.0.poll_given(context)
-    }
-}
-
 impl Drop for Reading {
     fn drop(&mut self) {
         self.0.abort();
-    }
-}
-
-impl Drop for Cancel {
-    fn drop(&mut self) {
-        self.0.give();
     }
 }
 
@@ -324,7 +295,7 @@ mod tests {
         assert!(!live.cancel(&session, &RequestId::Number(1)));
         assert_eq!(second.try_recv().unwrap_err(), TryRecvError::Closed);
         assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Empty);
-        // It was cancelled: whoever asks now has its answer at once.
+        // It was cancelled: a question now fails at once.
         let mut late = ask(&one.0, "d");
         assert_eq!(late.try_recv().unwrap_err(), TryRecvError::Closed);
         assert_eq!(live.table().sessions[&session].asked.len(), 1);

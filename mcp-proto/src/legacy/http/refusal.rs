@@ -73,12 +73,12 @@ impl Refusal {
             Self::InboxFull => {
                 "too many messages wait for calls of the session that other servers run: try again later".to_owned()
             }
-            Self::TooManySessions { is_share, max } => match is_share {
-                true => format!(
-                    "{max} sessions of this client are in use, which is its share: end one by DELETE first"
-                ),
-                false => format!("{max} sessions of all clients together are in use: try again later"),
-            },
+            Self::TooManySessions { is_share: true, max } => {
+                format!("{max} sessions of this client are in use, which is its share: end one by DELETE first")
+            }
+            Self::TooManySessions { max, .. } => {
+                format!("{max} sessions of all clients together are in use: try again later")
+            }
             Self::UnsupportedVersionHeader(version) => {
                 format!("the mcp-protocol-version {version:?} is not served")
             }

@@ -76,12 +76,13 @@ impl Legacy {
         let timeout = config.legacy.store_timeout;
         let tail = find(&*shared, timeout, &session.id, last).await?;
         // That process may not know yet that its connection is dead, and the call may wait for it.
-        self.take_over(&session.id, last).await;
+        self.notify_moved(&session.id, last).await;
         let primes = session.protocol_version.has_polling();
-        let opening = match primes {
+        let opening = if primes {
             // One client in use forgets its last id when it reconnects.
-            true => events::priming(last).into(),
-            false => CONNECTED,
+            events::priming(last).into()
+        } else {
+            CONNECTED
         };
         let remote = Remote {
             tail: Some(tail),
@@ -117,7 +118,7 @@ async fn find(
             Ok(Some(tail)) => return Ok(tail),
             Ok(None) => {}
             Err(problem) => {
-                tracing::error!(%problem, "a stream that may be at another server was not looked for");
+                tracing::error!(%problem, "a stream could not be looked up in the event store");
                 return Err(Refusal::StoreUnavailable);
             }
         }
@@ -156,7 +157,7 @@ impl Remote {
                 Ok(held) => self.held = Some(held),
                 Err(problem) => {
                     // The client reconnects for the rest.
-                    tracing::warn!(%problem, "a stream of another server was cut off");
+                    tracing::warn!(%problem, "a stream of another server cannot be read further");
                     return None;
                 }
             }
@@ -179,7 +180,7 @@ impl Remote {
             write.events.push(StreamEvent { number: self.last.number, text });
         }
         if let Err(problem) = within(self.timeout, self.shared.write(&[write])).await {
-            tracing::warn!(%problem, "the end of a stream of another server was not noted");
+            tracing::warn!(%problem, "the end of a stream of another server was not written");
         }
     }
 }

@@ -10,10 +10,9 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, Fuse};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::refusal::Refusal;
-use crate::http::deadline::Deadline;
 use crate::legacy::session::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 
 /// A store whose every answer has a time limit. Cheap to clone.
@@ -25,19 +24,18 @@ pub(super) struct Sessions {
 
 /// Keeps a session from expiring while one of its calls or streams is active, and notices when it ended elsewhere: in
 /// another process over the same store, by eviction or by age.
-pub(super) struct Hold {
+pub(super) struct Lease {
     sessions: Sessions,
     id: SessionId,
     /// The store is asked no more often than this, and never twice at once.
     interval: Duration,
     touched: Instant,
-    /// A request to the store that is in progress. The holder of the session polls it, so it is dropped with its
-    /// holder.
-    asking: Option<BoxFuture<'static, Held>>,
+    /// A request to the store that is in progress. The call or stream polls it, so it is dropped with that.
+    asking: Option<BoxFuture<'static, LeaseState>>,
 }
 
-/// The store's answer about a session that is held.
-pub(super) enum Held {
+/// The store's answer about a session.
+pub(super) enum LeaseState {
     /// It does not exist any more.
     Ended,
     /// It exists, in this state.
@@ -84,8 +82,8 @@ impl Sessions {
         self.store.hints(id).fuse()
     }
 
-    pub(super) fn hold(&self, id: &SessionId, interval: Duration) -> Hold {
-        Hold {
+    pub(super) fn lease(&self, id: &SessionId, interval: Duration) -> Lease {
+        Lease {
             sessions: self.clone(),
             id: id.clone(),
             interval,
@@ -98,16 +96,16 @@ impl Sessions {
         &self,
         question: BoxFuture<'_, Result<T, SessionStoreError>>,
     ) -> Result<T, Refusal> {
-        match Deadline::new(self.timeout).run(question).await {
-            Some(Ok(answer)) => Ok(answer),
-            Some(Err(SessionStoreError::Full { is_share, max })) => {
+        match timeout(self.timeout, question).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(SessionStoreError::Full { is_share, max })) => {
                 Err(Refusal::TooManySessions { is_share, max })
             }
-            Some(Err(error)) => {
+            Ok(Err(error)) => {
                 tracing::error!(%error, "the session store failed");
                 Err(Refusal::StoreUnavailable)
             }
-            None => {
+            Err(_elapsed) => {
                 tracing::error!(timeout = ?self.timeout, "the session store did not answer in time");
                 Err(Refusal::StoreUnavailable)
             }
@@ -115,7 +113,7 @@ impl Sessions {
     }
 }
 
-impl Hold {
+impl Lease {
     /// Counts as a use of the session. Called whenever a message was sent or the keep-alive is due.
     pub(super) fn touch(&mut self, now: Instant) {
         if self.asking.is_some() || now.duration_since(self.touched) < self.interval {
@@ -134,9 +132,9 @@ impl Hold {
         let (sessions, id) = (self.sessions.clone(), self.id.clone());
         self.asking = Some(Box::pin(async move {
             match sessions.load(&id).await {
-                Ok(None) => Held::Ended,
-                Ok(Some(session)) => Held::Is(session),
-                Err(_) => Held::Unknown,
+                Ok(None) => LeaseState::Ended,
+                Ok(Some(session)) => LeaseState::Is(session),
+                Err(_) => LeaseState::Unknown,
             }
         }));
     }
@@ -146,25 +144,25 @@ impl Hold {
         self.asking.is_some()
     }
 
-    /// Stops holding it. A request in progress is dropped.
+    /// Lets the session expire. A request in progress is dropped.
     pub(super) fn rest(&mut self) {
         self.asking = None;
     }
 
     /// Ready whenever the store has answered; never unless it was asked.
-    pub(super) fn poll_held(&mut self, context: &mut Context<'_>) -> Poll<Held> {
+    pub(super) fn poll_state(&mut self, context: &mut Context<'_>) -> Poll<LeaseState> {
         let Some(asking) = &mut self.asking else {
             return Poll::Pending;
         };
-        let held = std::task::ready!(asking.as_mut().poll(context));
+        let state = std::task::ready!(asking.as_mut().poll(context));
         self.asking = None;
-        Poll::Ready(held)
+        Poll::Ready(state)
     }
 
     /// Ready once the store has reported that the session does not exist any more.
     pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        match self.poll_held(context) {
-            Poll::Ready(Held::Ended) => Poll::Ready(()),
+        match self.poll_state(context) {
+            Poll::Ready(LeaseState::Ended) => Poll::Ready(()),
             _ => Poll::Pending,
         }
     }

@@ -21,7 +21,7 @@ use super::event_id::EventId;
 use super::events::CONNECTED;
 use super::followed::Followed;
 use super::refusal::Refusal;
-use super::sessions::{Held, Hold};
+use super::sessions::{Lease, LeaseState};
 use super::streams::{Audience, Opened, Reader, Standalone};
 use super::{Legacy, events, session_id};
 use crate::budget::{self, Client, Kind};
@@ -48,7 +48,7 @@ struct Listening {
     /// It has changed, and the store has not returned its new state yet. Changes wait until then.
     is_stale: bool,
     stream: Opened,
-    hold: Hold,
+    lease: Lease,
     keep_alive: Duration,
     /// How long it continues without a connection.
     keep_listening: Duration,
@@ -104,9 +104,9 @@ impl Legacy {
                 };
                 let mut listening = self.listen(&session, client, stream, followed)?;
                 let primes = listening.primes;
-                listening.take_over(&session, has_missed).await;
+                listening.begin(&session, has_missed).await;
                 // Captured here: an `async fn` that takes it would keep it twice.
-                reader.speak_by(Box::pin(async move { listening.run().await }));
+                tokio::spawn(async move { listening.run().await });
                 Ok(opened(reader, !primes))
             }
         }
@@ -136,7 +136,7 @@ impl Legacy {
             followed,
             is_stale: false,
             stream,
-            hold: self.0.sessions.hold(&session.id, config.keep_alive),
+            lease: self.0.sessions.lease(&session.id, config.keep_alive),
             keep_alive: config.keep_alive,
             keep_listening: config.legacy.keep_listening,
             primes,
@@ -148,7 +148,7 @@ impl Legacy {
 
 impl Listening {
     /// Begins with the session's existing subscriptions.
-    async fn take_over(&mut self, session: &Session, has_missed: bool) {
+    async fn begin(&mut self, session: &Session, has_missed: bool) {
         if !session.subscriptions.is_empty() {
             self.followed.follow(session, session.subscriptions.iter()).await;
         }
@@ -158,7 +158,7 @@ impl Listening {
     }
 
     /// Follows the current subscriptions of the session.
-    async fn heed(&mut self, session: &Session) {
+    async fn follow_subscriptions(&mut self, session: &Session) {
         self.is_stale = false;
         let late = std::mem::take(&mut self.is_late);
         let before = self.listener.subscribe_to(session.subscriptions.clone());
@@ -173,17 +173,19 @@ impl Listening {
     async fn run(&mut self) {
         // Set again when it has elapsed, not with each event.
         let mut quiet = pin!(tokio::time::sleep(self.keep_alive));
-        let mut said = Instant::now();
+        let mut last_sent = Instant::now();
         loop {
             let (here, room) = match self.stream.audience() {
                 Audience::Gone => return,
                 Audience::Here { room, wants_id } => {
                     if self.away.take().is_some() {
-                        said = Instant::now();
+                        last_sent = Instant::now();
                         self.stream.unkeep();
                         if !self.listener.acquire_permit() {
-                            tracing::warn!("a GET stream ends: others have taken every place");
-                            self.say_the_rest().await;
+                            tracing::warn!(
+                                "a GET stream ends: all permits for listeners are taken"
+                            );
+                            self.send_the_rest().await;
                             return;
                         }
                     }
@@ -196,7 +198,7 @@ impl Listening {
                     if self.away.is_none() {
                         // There is no client for which to hold the session.
                         if !self.is_stale {
-                            self.hold.rest();
+                            self.lease.rest();
                         }
                         self.stream.keep();
                         // Connected clients must not lack the permit.
@@ -211,20 +213,20 @@ impl Listening {
                 () = self.stream.changed() => {
                     if self.stream.has_session_changed() {
                         self.is_stale = true;
-                        self.hold.ask_now();
+                        self.lease.ask_now();
                     }
                 }
                 Some(()) = self.elsewhere.next() => {
                     (self.is_stale, self.is_late) = (true, true);
-                    self.hold.ask_now();
+                    self.lease.ask_now();
                 }
-                held = poll_fn(|context| self.hold.poll_held(context)) => match held {
-                    Held::Ended => return,
+                state = poll_fn(|context| self.lease.poll_state(context)) => match state {
+                    LeaseState::Ended => return,
                     // Another process may have changed it, too. Boxed: it is rare, and would otherwise be most of the
                     // memory of a stream.
-                    Held::Is(session) => Box::pin(self.heed(&session)).await,
+                    LeaseState::Is(session) => Box::pin(self.follow_subscriptions(&session)).await,
                     // What changed is not known yet: it is asked again in a while.
-                    Held::Unknown => {}
+                    LeaseState::Unknown => {}
                 },
                 // Without room the listener lags, and is notified later that everything may have changed.
                 change = next_change(&mut self.listener, self.is_stale), if room => {
@@ -235,43 +237,43 @@ impl Listening {
                         }
                         return;
                     };
-                    self.say(&change);
+                    self.send(&change);
                     if here {
-                        said = Instant::now();
-                        self.hold.touch(said);
+                        last_sent = Instant::now();
+                        self.lease.touch(last_sent);
                     }
                 }
                 () = over(&mut self.away) => return,
                 () = &mut quiet, if here => {
                     let now = Instant::now();
-                    if now >= said + self.keep_alive {
-                        self.hold.touch(now);
+                    if now >= last_sent + self.keep_alive {
+                        self.lease.touch(now);
                         self.stream.keep_alive();
-                        said = now;
+                        last_sent = now;
                     }
-                    quiet.as_mut().reset(said + self.keep_alive);
+                    quiet.as_mut().reset(last_sent + self.keep_alive);
                 }
             }
         }
     }
 
     /// Sends the changes that came while there was no connection, as far as there is room.
-    async fn say_the_rest(&mut self) {
+    async fn send_the_rest(&mut self) {
         if self.is_stale
-            && self.hold.is_asking()
-            && let Held::Is(session) = poll_fn(|context| self.hold.poll_held(context)).await
+            && self.lease.is_asking()
+            && let LeaseState::Is(session) = poll_fn(|context| self.lease.poll_state(context)).await
         {
-            Box::pin(self.heed(&session)).await;
+            Box::pin(self.follow_subscriptions(&session)).await;
         }
         while !self.is_stale
             && matches!(self.stream.audience(), Audience::Here { room: true, .. })
             && let Some(Some(change)) = self.listener.next().now_or_never()
         {
-            self.say(&change);
+            self.send(&change);
         }
     }
 
-    fn say(&self, change: &SharedNotification) {
+    fn send(&self, change: &SharedNotification) {
         self.stream.push(|id| events::text_with_id(id, &change.text()));
     }
 }

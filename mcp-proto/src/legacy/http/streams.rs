@@ -1,11 +1,9 @@
 //! The streams of legacy sessions that can be resumed (2025-11-25, Streamable HTTP, "Resumability and Redelivery"):
 //! which exist, and for how long those without a reader are kept.
 
-mod alone;
 mod mirror;
 mod reader;
 mod ring;
-mod speaker;
 mod stream;
 mod table;
 #[cfg(test)]

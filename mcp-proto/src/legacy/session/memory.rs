@@ -132,18 +132,16 @@ impl Table {
         let own = own.copied().unwrap_or_default();
         let share = config.max_sessions_per_client.max(1);
         if let Some(client) = client.filter(|_| own >= share) {
-            return match self.evict_of(client, config.in_use, now) {
-                true => Ok(()),
-                false => Err(SessionStoreError::Full { is_share: true, max: share }),
+            return if self.evict_of(client, config.in_use, now) {
+                Ok(())
+            } else {
+                Err(SessionStoreError::Full { is_share: true, max: share })
             };
         }
         let max = config.max_sessions.max(1);
         // The last tenth is reserved for clients that have very few sessions.
         let has_little = client.is_none() || own < (max / 100).max(1);
-        let limit = match has_little {
-            true => max,
-            false => max - max / 10,
-        };
+        let limit = if has_little { max } else { max - max / 10 };
         while self.sessions.len() >= limit {
             if !self.evict(max, config.in_use, now) {
                 return Err(SessionStoreError::Full { is_share: false, max });

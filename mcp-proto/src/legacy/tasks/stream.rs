@@ -25,16 +25,16 @@ pub(crate) enum Step {
 
 impl Entry {
     /// Sends a message of the handler to the newest stream of its result, if there is one and it has room.
-    pub(crate) fn pass_on(&self, said: Outgoing) {
-        let Outgoing::Notification(mut said) = said else {
+    pub(crate) fn pass_on(&self, message: Outgoing) {
+        let Outgoing::Notification(mut message) = message else {
             return;
         };
         let newest = self.state().streams.last().cloned();
         let Some((_, stream)) = newest else {
             return;
         };
-        relate_params(&mut said.params, &self.id);
-        let _lost = stream.send(said).now_or_never();
+        relate_params(&mut message.params, &self.id);
+        let _lost = stream.send(message).now_or_never();
     }
 
     /// Attaches a `tasks/result` request, which is the newest from now on.

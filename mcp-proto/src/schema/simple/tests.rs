@@ -170,10 +170,7 @@ fn a_value_fits_exactly_if_another_validator_says_so() {
             simple += 1;
             let validator = validator(&schema).unwrap_or_else(|| panic!("{schema}"));
             for instance in &instances {
-                match judge(&schema, &validator, instance) {
-                    true => right += 1,
-                    false => wrong += 1,
-                }
+                if judge(&schema, &validator, instance) { right += 1 } else { wrong += 1 }
             }
         }
     }

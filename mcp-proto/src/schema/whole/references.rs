@@ -86,9 +86,10 @@ pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     }
     let again = expand(schema, &anchors)?;
     // The targets of other references are not known here: each may lead back.
-    Ok(match references.iter().all(|reference| is_here(reference)) {
-        true => again,
-        false => again.max(references.len()).max(2),
+    Ok(if references.iter().all(|reference| is_here(reference)) {
+        again
+    } else {
+        again.max(references.len()).max(2)
     })
 }
 

@@ -1,11 +1,11 @@
 //! The changes that a server notifies its listeners of, and who may listen.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use super::ServerBuilder;
 use crate::change::ResourceUpdate;
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::RequestError;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
@@ -32,11 +32,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, String, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<(), RequestError>> + Send + 'static,
     {
-        let (state, handler) = (self.state.clone(), Arc::new(handler));
-        self.on_subscribe = Some(Box::new(move |uri, context| {
-            let (state, handler) = (state.clone(), handler.clone());
-            Box::pin(async move { handler(state, uri, context).await })
-        }));
+        self.on_subscribe = Some(Box::new(with_state(self.state.clone(), handler)));
         self.subscriptions()
     }
 

@@ -1,10 +1,9 @@
 //! Completion of arguments.
 
-use std::future::Future;
-
 use super::ServerBuilder;
 use crate::completion::{Completion, CompletionRequest, Reference};
 use crate::context::Context;
+use crate::handler::with_state;
 use crate::interrupt::RequestError;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
@@ -41,8 +40,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
     {
-        let state = self.state.clone();
-        let added = self.offered.complete(reference, argument, state, handler);
+        let completer = with_state(self.state.clone(), handler);
+        let added = self.offered.complete(reference, argument, completer);
         self.keep_first(added)
     }
 }

@@ -117,10 +117,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 }
 
 fn check_id(id: &str) -> Result<(), BuildError> {
-    match is_extension_id(id) {
-        true => Ok(()),
-        false => Err(BuildError::Server(format!(
+    if is_extension_id(id) {
+        Ok(())
+    } else {
+        Err(BuildError::Server(format!(
             "the extension {id:?} needs an identifier such as \"com.example/thing\": labels, a slash, a name"
-        ))),
+        )))
     }
 }

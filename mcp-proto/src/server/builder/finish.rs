@@ -6,7 +6,7 @@ use serde_json::value::to_raw_value;
 use tokio::sync::Semaphore;
 
 use super::super::changes::Changes;
-use super::super::rounds::Rounds;
+use super::super::rounds::config::Rounds;
 use super::super::{Inner, Server, wire};
 use super::{BuildError, ServerBuilder};
 use crate::app;

@@ -88,10 +88,7 @@ impl Sent {
     ) -> SharedNotification {
         let make = || SharedNotification::updated(uri, meta.cloned());
         let first = self.first.get_or_init(make);
-        match first.is_of(uri) {
-            true => first.clone(),
-            // With a matcher, one update may concern several resources.
-            false => make(),
-        }
+        // With a matcher, one update may concern several resources.
+        if first.is_of(uri) { first.clone() } else { make() }
     }
 }

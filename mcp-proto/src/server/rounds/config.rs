@@ -1,8 +1,9 @@
-//! The configuration of questions to clients, set by the program that builds the server.
+//! The configuration of questions to clients, set by the program that builds the server, and the state that enforces
+//! it.
 
 use std::time::Duration;
 
-use crate::seal::DEFAULT_MAX_USED;
+use crate::seal::{DEFAULT_MAX_USED, Keys, UsedOnce};
 
 /// The most rounds of questions of one legacy call or one task: a handler that asks again every time would never end.
 pub(crate) const MAX_ROUNDS: usize = 32;
@@ -40,6 +41,20 @@ pub struct InputConfig {
     /// The largest total size of the answers to one legacy call, in bytes of JSON; beyond it the call fails. 4 MiB by
     /// default.
     pub max_answer_bytes: usize,
+}
+
+/// [`InputConfig`] and the state that enforces it.
+#[derive(Debug)]
+pub(crate) struct Rounds {
+    pub(crate) config: InputConfig,
+    pub(crate) keys: Keys,
+    pub(in crate::server) used: UsedOnce,
+}
+
+impl Rounds {
+    pub(in crate::server) fn new(config: InputConfig, keys: Keys) -> Self {
+        Self { used: UsedOnce::new(config.max_used_states), config, keys }
+    }
 }
 
 impl Default for InputConfig {

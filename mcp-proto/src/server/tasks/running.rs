@@ -108,10 +108,7 @@ impl Server {
             let is_started = started.is_ok();
             // A client that has disconnected needs no answer.
             let _gone = report.send(started);
-            match is_started {
-                true => keeper.keep().await,
-                false => keeper.discard().await,
-            }
+            if is_started { keeper.keep().await } else { keeper.discard().await }
         });
         reported.await.unwrap_or_else(|_| Err(ErrorObject::internal()))
     }

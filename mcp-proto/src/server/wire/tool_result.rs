@@ -71,12 +71,11 @@ fn prepared(
     let is_object = json.first().is_some_and(|json| json.starts_with(b"{"));
     let mut parts = vec![Bytes::from(before)];
     parts.extend(quoted);
-    match era == Era::Modern || is_object {
-        true => {
-            parts.push(Bytes::from_static(br#""}],"structuredContent":"#));
-            parts.extend(json);
-        }
-        false => parts.push(Bytes::from_static(br#""}]"#)),
+    if era == Era::Modern || is_object {
+        parts.push(Bytes::from_static(br#""}],"structuredContent":"#));
+        parts.extend(json);
+    } else {
+        parts.push(Bytes::from_static(br#""}]"#));
     }
     parts.push(after.into());
     Ok(Payload::in_parts(parts))
@@ -131,8 +130,9 @@ pub(super) fn push_value(out: &mut String, value: &impl Serialize) -> Result<(),
 /// A handler's JSON text without line breaks, since transports end messages and events by them. Between the tokens of
 /// JSON they have no meaning, and strings never contain them raw.
 fn on_one_line(json: &str) -> Cow<'_, str> {
-    match is_one_line(json) {
-        true => Cow::Borrowed(json),
-        false => Cow::Owned(json.replace(['\n', '\r'], " ")),
+    if is_one_line(json) {
+        Cow::Borrowed(json)
+    } else {
+        Cow::Owned(json.replace(['\n', '\r'], " "))
     }
 }

@@ -76,7 +76,7 @@ pub(super) async fn verify(
         if let Some((ours, _)) = differing {
             return Err(differs(&format!("revision {}", ours.revision)));
         }
-        let both = ours.get(..theirs.len()).unwrap_or_default();
+        let both = known_range::items(&ours, ..theirs.len());
         let (wanted, kept) = (from.keyed(id, both).await?, source::keyed(&**to, id, both).await?);
         // A key that has just expired is in neither store.
         if wanted.iter().zip(&kept).any(|(wanted, kept)| *wanted && !kept) {

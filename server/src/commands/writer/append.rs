@@ -9,9 +9,9 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 
 use super::ATTEMPTS;
-use super::job::Job;
 use crate::commands::ServiceError;
 use crate::commands::batch::Batch;
+use crate::commands::job::Job;
 use crate::store::{Append, AppendError, CommandId, Revision, TailError, UniverseId, UniverseLog};
 
 /// The pause before a failed store is asked again.

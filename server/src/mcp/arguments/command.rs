@@ -66,11 +66,10 @@ fn sent_as_text(command: &Value) -> Option<String> {
     // Read without building it: a tree of a long text takes many times its memory.
     let is_object =
         text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
-    Some(match is_object {
-        true => {
-            "is an object written as JSON text: send the object itself, without quotes".to_owned()
-        }
-        false => format!("must be an object with a `type`, such as {}", example(text.trim())),
+    Some(if is_object {
+        "is an object written as JSON text: send the object itself, without quotes".to_owned()
+    } else {
+        format!("must be an object with a `type`, such as {}", example(text.trim()))
     })
 }
 

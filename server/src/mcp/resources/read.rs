@@ -7,7 +7,7 @@ use universe_core::Family;
 
 use super::{MAX_LISTED, listed};
 use crate::commands::{CommandService, Universe};
-use crate::mcp::tools::META_REVISION;
+use crate::mcp::results::META_REVISION;
 use crate::mcp::{address, find, scopes};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};

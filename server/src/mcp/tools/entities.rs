@@ -6,8 +6,9 @@ use mcp_proto::{CallToolResult, Context, Tool, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{answered, arguments, arguments_schema, hints, universe_schema, written};
 use crate::commands::{CommandService, Universe};
+use crate::mcp::arguments;
+use crate::mcp::results::{answered, arguments_schema, hints, universe_schema, written};
 use crate::offload;
 use crate::view::{SelectedEntity, Selection};
 

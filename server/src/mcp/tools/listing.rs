@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use universe_core::catalog::{self, Category, CommandSpec};
 use universe_core::member::Mode;
 
-use super::{arguments, arguments_schema, failure, universe_id_schema};
 use crate::commands::{CommandService, ServiceError};
+use crate::mcp::arguments;
+use crate::mcp::results::{arguments_schema, failure, universe_id_schema};
 
 pub(super) fn tool() -> Tool {
     let properties = json!({

@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use universe_core::{Command, Findings, catalog};
 
-use super::{
-    META_HINT, answered, arguments, arguments_schema, hints, set_meta, universe_id_schema,
-    universe_schema, written,
-};
 use crate::commands::{CommandService, MAX_COMMANDS, Processed, Request};
+use crate::mcp::arguments;
+use crate::mcp::results::{
+    META_HINT, answered, arguments_schema, hints, set_meta, universe_id_schema, universe_schema,
+    written,
+};
 use crate::mcp::view;
 use crate::store::{Revision, UniverseId};
 use crate::view::{CommandAnswer, ResultForm};

@@ -10,11 +10,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use universe_core::{Family, State, TextPart};
 
-use super::{
-    META_HINT, META_REVISION, answered, arguments, arguments_schema, set_meta, universe_id_schema,
-    written,
-};
 use crate::commands::{CommandService, Universe};
+use crate::mcp::arguments;
+use crate::mcp::results::{
+    META_HINT, META_REVISION, answered, arguments_schema, set_meta, universe_id_schema, written,
+};
 use crate::mcp::view;
 use crate::offload;
 use crate::store::Revision;

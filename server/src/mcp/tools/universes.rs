@@ -6,10 +6,11 @@ use serde_json::{Map, Value, json};
 use universe_core::generate::{MAX_SYSTEMS, Preset, Scale, Style};
 use universe_core::{Findings, State};
 
-use super::{answered, arguments, arguments_schema, hints, universe_schema};
 use crate::commands::{CommandService, Replacement, ServiceError, Universe};
 use crate::demo;
 use crate::generate;
+use crate::mcp::arguments;
+use crate::mcp::results::{answered, arguments_schema, hints, universe_schema};
 use crate::store::{self, Position, Revision, UniverseId};
 use crate::view::history::{self, PageError};
 

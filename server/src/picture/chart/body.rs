@@ -1,10 +1,11 @@
 //! How single bodies look, and their names.
 
+use super::super::color::Color;
 use super::super::labels::Wanted;
-use super::super::scene::{At, Color, Shape};
+use super::super::painter::Painter;
+use super::super::scene::{At, Shape};
 use super::super::theme::Theme;
 use super::super::view::{Body, Kind};
-use super::system::Painter;
 
 impl Painter<'_> {
     /// Draws a single body.
@@ -61,10 +62,7 @@ impl Painter<'_> {
 
     pub(super) fn name(&mut self, body: &Body, at: At, radius: f64, rank: f64) {
         self.labels.keep_off(at, radius);
-        let color = match rank < 2.0 {
-            true => self.theme.letters(),
-            false => self.theme.muted(),
-        };
+        let color = if rank < 2.0 { self.theme.letters() } else { self.theme.muted() };
         let text = body.name.clone();
         self.labels.want(Wanted { at, distance: radius, text, color, rank });
     }

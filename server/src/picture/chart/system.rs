@@ -2,15 +2,13 @@
 
 use std::collections::VecDeque;
 
-use universe_core::State;
-
 use super::super::cells::Cell;
-use super::super::labels::{Labels, shortened};
-use super::super::regions::Bands;
-use super::super::scene::{At, Color, Shape, Size, Text};
-use super::super::theme::Theme;
+use super::super::color::Color;
+use super::super::labels::shortened;
+use super::super::painter::Painter;
+use super::super::scale::Scale;
+use super::super::scene::{At, Shape, Size, Text};
 use super::super::view::{Body, Kind};
-use super::scale::Scale;
 
 /// The smallest radius that is worth drawing in, in pixels.
 const LEAST_ROOM: f64 = 5.0;
@@ -20,19 +18,6 @@ const MAX_ORBITS: usize = 160;
 const MAX_MEASURED: usize = 400;
 /// The smallest radius in which names are written, in pixels.
 const NAMED_ROOM: f64 = 120.0;
-
-/// The state of a drawing in progress.
-pub(in crate::picture) struct Painter<'u> {
-    pub(in crate::picture) state: &'u State,
-    pub(in crate::picture) bands: &'u Bands,
-    pub(in crate::picture) time: f64,
-    pub(in crate::picture) theme: Theme,
-    pub(in crate::picture) shapes: Vec<Shape>,
-    pub(in crate::picture) labels: Labels,
-    pub(in crate::picture) words: bool,
-    /// The number of bodies that may still be drawn.
-    pub(in crate::picture) left: usize,
-}
 
 /// A body to draw, with everything that orbits it.
 struct Centre {

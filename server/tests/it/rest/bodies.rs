@@ -123,9 +123,10 @@ async fn what_is_not_json_is_400_with_its_place() {
         request.extend_from_slice(body);
         let answer = client.raw(&request).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-        let place = match body == latin1 {
-            true => ["the body is not UTF-8", "at offset 20"],
-            false => ["the body is not JSON", "line 1"],
+        let place = if body == latin1 {
+            ["the body is not UTF-8", "at offset 20"]
+        } else {
+            ["the body is not JSON", "line 1"]
         };
         assert!(place.iter().all(|part| answer.contains(part)), "{answer}");
     }

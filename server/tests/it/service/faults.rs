@@ -115,16 +115,14 @@ async fn what_is_reported_of_a_store_that_fails_is_true() {
             assert_eq!(processed.revision, again.revision, "{told}");
             tick_once(&service, &u).await.unwrap();
             let landed = mode == Mode::Torn;
-            let (ticks, entries) = match landed {
+            let (ticks, entries) = if landed {
                 // The tick, the keyed one and the name had landed.
-                true => (83.0, 84),
-                false => (82.0, 82),
+                (83.0, 84)
+            } else {
+                (82.0, 82)
             };
             assert_eq!(now(&service, &u).await, (ticks, entries), "{told}");
-            let expected: &[&str] = match landed {
-                true => &["new", "u"],
-                false => &["gone", "u"],
-            };
+            let expected: &[&str] = if landed { &["new", "u"] } else { &["gone", "u"] };
             assert_eq!(ids(&*subject.store).await, expected, "{told}");
 
             // Another process finds the same, from the snapshot and from the beginning.

@@ -94,9 +94,10 @@ fn landed(operation: &Operation, log: &Log) -> Result<Option<u64>, String> {
         .iter()
         .enumerate()
         .all(|(index, revision)| *revision == first.map(|first| first + index as u64));
-    match together {
-        true => Ok(revisions.last().copied().flatten()),
-        false => Err(format!("it is in the log in parts, at {revisions:?}: {operation:?}")),
+    if together {
+        Ok(revisions.last().copied().flatten())
+    } else {
+        Err(format!("it is in the log in parts, at {revisions:?}: {operation:?}"))
     }
 }
 

@@ -226,11 +226,12 @@ impl World {
                     let several = self.draw(|random| random.u64(1..3));
                     let is_keyed = kind < 8;
                     // Each command is made once. A universe itself refuses the same star once more, and no tick.
-                    let command = |part: u64| match is_keyed {
-                        true => {
+                    let command = |part: u64| {
+                        if is_keyed {
                             json!({"type": "tick", "dt": client * 1_000 + number * 10 + part + 1})
+                        } else {
+                            add_star(&format!("{client}-{number}-{part}"))
                         }
-                        false => add_star(&format!("{client}-{number}-{part}")),
                     };
                     let commands = (0..several).map(command).collect();
                     self.write(universe, commands, is_keyed.then(|| key(client, number))).await;

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use super::{ChatService, Failure};
+use super::{ChatService, Failure, failure};
 use crate::import::{self, ImportError};
 use crate::model::AttachmentPlace;
 use crate::view;
@@ -34,10 +34,10 @@ impl ChatService {
         let entry = self.source(source)?;
         self.settled(Some(source)).await;
         let key = self.find(Some(source), chat).await?.key;
-        let not_found = |problem: &str| Failure::new("ATTACHMENT_NOT_FOUND", problem);
+        let not_found = |problem: &str| Failure::not_found("ATTACHMENT_NOT_FOUND", problem);
         let id = self.message_id(&key, message).await?;
         let found = self.index().message(&key, &id).await?;
-        let found = found.ok_or_else(|| Failure::message_not_found(&key, message))?;
+        let found = found.ok_or_else(|| failure::message_not_found(&key, message))?;
         let attachment = found.message.attachments.into_iter().nth(n);
         let attachment = attachment.ok_or_else(|| not_found("the message has no such file"))?;
         let media_type = view::media_type(&attachment).map(str::to_owned);

@@ -10,7 +10,7 @@ use crate::source::{Report, Twin};
 use crate::view;
 
 /// The most chats with doubtful dates that are listed for a source, and the most that a sentence names.
-const MAX_TOLD: usize = 20;
+const MAX_DOUBTS: usize = 20;
 const MAX_NAMED: usize = 3;
 
 /// The reports of the sources, by source.
@@ -71,7 +71,7 @@ impl Doubts {
                 doubt: self.date(&chat.key)?,
             })
         });
-        let first = doubtful.by_ref().take(MAX_TOLD).collect();
+        let first = doubtful.by_ref().take(MAX_DOUBTS).collect();
         (first, doubtful.count() as u64)
     }
 
@@ -129,9 +129,10 @@ impl Doubts {
             };
             let [one, other] = &twin.chats;
             let [one, other] = [name(one)?, name(other)?];
-            let what = match one == other {
-                true => format!("{one} was perhaps exported by two people"),
-                false => format!("{one} and {other} are perhaps one chat, exported twice"),
+            let what = if one == other {
+                format!("{one} was perhaps exported by two people")
+            } else {
+                format!("{one} and {other} are perhaps one chat, exported twice")
             };
             Some(format!(
                 "{what}: {} of {} messages that were compared are the same, and count twice",

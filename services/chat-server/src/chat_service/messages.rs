@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::chats::{id_of, within};
 use super::scope::Scope;
-use super::{ChatService, Failure, News};
+use super::{ChatService, Failure, News, failure};
 use crate::index::{
     self, ChatKey, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
 };
@@ -189,7 +189,7 @@ impl ChatService {
             Some(News::Message(new)) => (vec![new.message], None),
             _ => (
                 Vec::new(),
-                Some("no such message has come in: call again to go on waiting".to_owned()),
+                Some("no such message has come in: call again to continue waiting".to_owned()),
             ),
         };
         Ok(view::Messages { messages, next_cursor: None, note })
@@ -260,7 +260,7 @@ impl ChatService {
         let id = self.message_id(key, &asked.message_id).await?;
         let found = self.index().context(key, &id, before, after).await?;
         let (message, around) =
-            found.ok_or_else(|| Failure::message_not_found(key, &asked.message_id))?;
+            found.ok_or_else(|| failure::message_not_found(key, &asked.message_id))?;
         let note = self.note_on(Some(&key.source), [&message]).await?;
         Ok(view::Around {
             note,

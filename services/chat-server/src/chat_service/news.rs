@@ -56,7 +56,7 @@ impl ChatService {
                 "{what} does not tell of new messages as they arrive: streaming is not supported. An export does if \
                  its configuration says watch = true; else read its messages from time to time"
             );
-            Failure::new("STREAMING_NOT_SUPPORTED", message)
+            Failure::invalid("STREAMING_NOT_SUPPORTED", message)
         };
         match to.source.as_deref() {
             Some(source) if !self.source(source)?.source.streams() => {
@@ -118,7 +118,6 @@ impl Following {
 
 impl News {
     /// Whether the event is for a listener to this address. `chat` is the id of the chat, if it is known.
-    #[must_use]
     pub fn concerns(&self, to: &Listening, chat: Option<&str>) -> bool {
         let is_source = |source: &str| to.source.as_deref().is_none_or(|wanted| wanted == source);
         match self {

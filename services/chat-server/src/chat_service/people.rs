@@ -191,11 +191,8 @@ impl ChatService {
             .collect();
         let first = identities.first()?;
         let is_alias = self.0.aliases.iter().any(|alias| alias.name == person.name);
-        let mut name = match is_alias {
-            true => person.name,
-            // The name may come from a hidden chat alone.
-            false => first.display_name.clone(),
-        };
+        // Without an alias, the name may come from a hidden chat alone.
+        let mut name = if is_alias { person.name } else { first.display_name.clone() };
         if is_alias {
             self.0.redactor.text(&mut name);
         }

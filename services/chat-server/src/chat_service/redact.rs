@@ -50,10 +50,7 @@ impl Redactor {
     fn named(&self, id: &mut String, name: &mut String) {
         let is_name = id == name;
         self.text(name);
-        match is_name {
-            true => id.clone_from(name),
-            false => self.id(id),
-        }
+        if is_name { id.clone_from(name) } else { self.id(id) }
     }
 
     pub(super) fn participant(&self, participant: &mut Participant) {
@@ -131,9 +128,10 @@ impl Redactor {
         let mut rest = text.as_str();
         while let Some((before, number, after)) = next_number(rest) {
             redacted.push_str(before);
-            match is_meant(number) && !is_spared(&redacted, number) {
-                true => redacted.push_str(&stand_in(index, number)),
-                false => redacted.push_str(number),
+            if is_meant(number) && !is_spared(&redacted, number) {
+                redacted.push_str(&stand_in(index, number))
+            } else {
+                redacted.push_str(number)
             }
             rest = after;
         }

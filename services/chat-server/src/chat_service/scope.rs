@@ -1,6 +1,6 @@
 //! Where to look: visible sources and chats by the names that a caller gives.
 
-use super::{ChatService, Failure};
+use super::{ChatService, Failure, failure};
 use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::RegisteredSource;
@@ -32,7 +32,7 @@ impl ChatService {
         let registry = self.registry();
         registry.get(id).ok_or_else(|| {
             let ids = registry.iter().map(|entry| entry.source.id());
-            Failure::source_not_found(id, ids)
+            failure::source_not_found(id, ids)
         })
     }
 
@@ -56,7 +56,7 @@ impl ChatService {
                 let kept = self.seen_chats(Some(id)).await?;
                 let kept = kept.iter().map(|chat| chat.shown.messages).sum();
                 let name = entry.source.name();
-                Err(Failure::not_connected(name, id, &advice, kept))
+                Err(failure::not_connected(name, id, &advice, kept))
             }
         }
     }
@@ -71,7 +71,7 @@ impl ChatService {
                     "Source '{id}' has lists of chats, and is shown once they are checked: {reading}"
                 ),
             ),
-            None => Failure::private(id, entry.unmatched().len()),
+            None => failure::private(id, entry.unmatched().len()),
         })
     }
 
@@ -101,12 +101,11 @@ impl ChatService {
                 known.iter().all(|source| may_be_seen(&source.id))
             }
         };
-        let chats = match all_may_be_seen {
-            true => None,
-            false => {
-                let seen = self.seen_chats(source).await?;
-                Some(seen.into_iter().map(|chat| chat.key).collect())
-            }
+        let chats = if all_may_be_seen {
+            None
+        } else {
+            let seen = self.seen_chats(source).await?;
+            Some(seen.into_iter().map(|chat| chat.key).collect())
         };
         Ok(Scope { source: source.map(str::to_owned), chats })
     }
@@ -158,7 +157,7 @@ impl ChatService {
                 seen.iter().filter(|chat| is_called(chat)).map(|chat| chat.shown.clone()).collect();
             let views: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
             if called.len() > 1 {
-                return Err(Failure::ambiguous(chat, &views, called.len()));
+                return Err(failure::ambiguous(chat, &views, called.len()));
             }
             if let [only] = called.as_slice() {
                 seen.retain(|chat| chat.shown == *only);
@@ -170,12 +169,12 @@ impl ChatService {
             FoundChat::Found(found) => seen
                 .into_iter()
                 .find(|chat| chat.shown == *found)
-                .ok_or_else(|| Failure::chat_not_found(chat, source, &[])),
+                .ok_or_else(|| failure::chat_not_found(chat, source, &[])),
             FoundChat::Ambiguous { candidates, total } => {
-                Err(Failure::ambiguous(chat, &views(&candidates), total))
+                Err(failure::ambiguous(chat, &views(&candidates), total))
             }
             FoundChat::NotFound { nearest } => {
-                Err(Failure::chat_not_found(chat, source, &views(&nearest)))
+                Err(failure::chat_not_found(chat, source, &views(&nearest)))
             }
         }
     }

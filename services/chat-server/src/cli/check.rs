@@ -50,10 +50,7 @@ impl CheckConfigArgs {
             output.line("the configuration is fine")?;
         }
         output.finish()?;
-        Ok(match is_fine {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
-        })
+        Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 

@@ -20,9 +20,10 @@ impl Document {
     /// The configuration at its path; an empty one if it does not exist yet.
     pub(super) fn open(paths: &Paths) -> Result<Self, CliError> {
         let file = paths.file()?;
-        let text = match file.exists() {
-            true => fs::read_to_string(&file).map_err(|error| wrong(&file, error))?,
-            false => String::new(),
+        let text = if file.exists() {
+            fs::read_to_string(&file).map_err(|error| wrong(&file, error))?
+        } else {
+            String::new()
         };
         let toml = text.parse().map_err(|error| wrong(&file, error))?;
         Ok(Self { file, toml })

@@ -3,7 +3,7 @@
 use std::io;
 
 use mcp_proto::BuildError;
-use service_host::HostError;
+use service_host::{Fault, HostError};
 
 use crate::chat_service::Failure;
 use crate::config::ConfigError;
@@ -41,7 +41,7 @@ pub(super) enum CliError {
 impl CliError {
     /// Whether the arguments are at fault, and not the data.
     pub(super) fn is_usage(&self) -> bool {
-        matches!(self, Self::Asked(failure) if failure.is_invalid())
+        matches!(self, Self::Asked(failure) if failure.fault == Fault::Invalid)
     }
 }
 
@@ -63,8 +63,5 @@ fn among(failure: &Failure) -> String {
         .flatten()
         .filter_map(named)
         .collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!("; there is {}", names.join(", ")),
-    }
+    if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }

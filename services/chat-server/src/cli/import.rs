@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use service_host::{log_to_stderr, stop_signal};
+use service_host::{complain, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
 use super::CliError;
 use super::document::Document;
-use super::output::{Output, complain};
+use super::output::Output;
 use super::paths::{Paths, close};
 use crate::chat_service::{ChatService, Mode};
 use crate::config::SourceKind;
@@ -26,7 +26,7 @@ const CELLS: u64 = 30;
 const LEFT_OUT: u8 = 3;
 
 /// The most warnings and doubts that are printed for a source.
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ImportArgs {
@@ -155,7 +155,7 @@ impl ImportArgs {
             bar.clear();
             if stop.is_cancelled() {
                 return Err(CliError::Other(format!(
-                    "stopped while {id} was read: what was read is kept, and import goes on with the rest"
+                    "stopped while {id} was read: what was read is kept, and import continues with the rest"
                 )));
             }
             match read {
@@ -209,8 +209,8 @@ fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
 
 /// The first warnings and doubts.
 fn list(id: &str, odd: impl ExactSizeIterator<Item = impl Display>, what: &str) {
-    let more = odd.len().saturating_sub(TOLD);
-    for one in odd.take(TOLD) {
+    let more = odd.len().saturating_sub(MAX_LISTED);
+    for one in odd.take(MAX_LISTED) {
         complain(&format!("{id}: {one}"));
     }
     if more > 0 {

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use service_host::complain;
 
 use super::CliError;
-use super::output::{Format, Output, complain};
+use super::output::{Format, Output};
 use super::paths::{Paths, close};
 use crate::chat_service::{ChatFilter, ChatQuestion, ChatService, Mode};
 use crate::view;

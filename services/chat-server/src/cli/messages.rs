@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use service_host::complain;
 
 use super::CliError;
-use super::output::{Format, Output, complain};
+use super::output::{Format, Output};
 use super::paths::{Paths, close};
 use crate::chat_service::{Mode, Question};
 use crate::view;
@@ -76,10 +77,7 @@ fn write(page: view::Messages, format: Format, is_one: bool) -> Result<(), CliEr
         Format::Csv => output.table(&COLUMNS, &page.messages)?,
         Format::Text => {
             for message in page.messages {
-                let message = match is_one {
-                    true => message,
-                    false => message.among_chats(),
-                };
+                let message = if is_one { message } else { message.among_chats() };
                 output.line(&message.line())?;
             }
             if let Some(note) = &page.note {

@@ -71,7 +71,7 @@ impl Output {
 
     /// A terminal would obey control characters, and a file may be shown on a terminal later.
     fn write(&mut self, text: &str) -> io::Result<()> {
-        self.writer.write_all(visible(text).as_bytes())
+        self.writer.write_all(service_host::visible(text).as_bytes())
     }
 
     /// Flushes the buffer.
@@ -80,32 +80,14 @@ impl Output {
     }
 }
 
-/// One line on stderr.
-pub(super) fn complain(line: &str) {
-    // A closed stderr is ignored.
-    let _ = writeln!(io::stderr(), "{}", visible(line));
-}
-
-/// A text without characters that a terminal obeys: names of chats and of files come from other people.
-fn visible(text: &str) -> String {
-    let visible = |c: char| match c {
-        '\n' | '\t' => c,
-        c if c.is_control() => '\u{FFFD}',
-        c => c,
-    };
-    text.chars().map(visible).collect()
-}
-
 /// Quoted where it must be. A text that a spreadsheet would read as a formula gets an apostrophe before it.
 fn quoted(value: &str) -> String {
     let is_formula = value.starts_with(['=', '@', '\t', '\r'])
         || value.starts_with(['+', '-']) && value.parse::<f64>().is_err();
-    let value = match is_formula {
-        true => format!("'{value}"),
-        false => value.to_owned(),
-    };
-    match value.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", value.replace('"', "\"\"")),
-        false => value,
+    let value = if is_formula { format!("'{value}") } else { value.to_owned() };
+    if value.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value
     }
 }

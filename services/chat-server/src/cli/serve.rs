@@ -56,7 +56,6 @@ impl ServeArgs {
 
 /// The bounds under which `chat-server mcp` serves: 30 s for a connection to send a request, at most
 /// [`mcp::MAX_REQUESTS`] requests at once, 5 s for running requests at the end.
-#[must_use]
 pub fn host() -> Host {
     let mut host = Host::default();
     host.http.budget.calls =

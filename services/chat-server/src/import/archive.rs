@@ -45,9 +45,12 @@ pub fn attachment_within(
     relative: &str,
     most: u64,
 ) -> Result<Attached, ImportError> {
-    let within = |size: u64| match size > most {
-        true => Err(ImportError::TooLarge { path: PathBuf::from(relative), size, most }),
-        false => Ok(size),
+    let within = |size: u64| {
+        if size > most {
+            Err(ImportError::TooLarge { path: PathBuf::from(relative), size, most })
+        } else {
+            Ok(size)
+        }
     };
     let refuse = |problem: &str| ImportError::Unknown {
         path: PathBuf::from(relative),
@@ -100,18 +103,16 @@ fn zip_in<'r>(export: &Path, relative: &'r str) -> Option<(PathBuf, &'r str)> {
     relative.match_indices('/').find_map(|(at, _)| {
         let real = root.join(relative.get(..at)?).canonicalize().ok()?;
         let is_zip = real.starts_with(&root) && real.is_file() && is_zip(&real).ok()?;
-        is_zip.then(|| (real, relative.get(at + 1..).unwrap_or_default()))
+        is_zip.then(|| (real, known_range::text(relative, at + 1..)))
     })
 }
 
 /// The folder of an export: itself, or the one its file is in.
 pub(super) fn folder_of(export: &Path) -> &Path {
-    match export.is_dir() {
-        true => export,
-        false => export
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .unwrap_or(Path::new(".")),
+    if export.is_dir() {
+        export
+    } else {
+        export.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 }
 
@@ -152,24 +153,6 @@ pub(super) fn damaged_zip(path: &Path, error: &zip::result::ZipError) -> ImportE
         path: path.to_owned(),
         place: "zip".to_owned(),
         problem: error.to_string(),
-    }
-}
-
-/// The texts in a zip that may be chats, by their names: iOS calls it `_chat.txt`.
-pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
-    let ours =
-        |name: &&String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
-    let mut names: Vec<String> = names.iter().filter(ours).cloned().collect();
-    names.sort();
-    let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");
-    if let Some(name) = names.iter().find(|name| ios(name)) {
-        return vec![name.clone()];
-    }
-    // Texts beside a chat with one of WhatsApp's names are files that people have sent.
-    let known = |name: &&String| super::whatsapp::is_known_name(Path::new(name));
-    match names.iter().any(|name| known(&name)) {
-        true => names.iter().filter(known).cloned().collect(),
-        false => names,
     }
 }
 

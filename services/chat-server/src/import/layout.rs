@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::tree::{GLANCE, Tree};
+use super::unit::{Layout, Unit, hex};
 use super::{Format, ImportError, Options, archive, io_at, lines, whatsapp};
 
 /// How deep folders are searched: an account as web pages has its chats in `chats/chat_001`.
@@ -16,33 +16,6 @@ const MAX_DEPTH: usize = 4;
 
 /// How many files that are not an export are named.
 const MAX_NAMED: usize = 5;
-
-/// The layout of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Layout {
-    /// `result.json`.
-    TelegramJson,
-    /// `messages.html`, `messages2.html` and so on.
-    TelegramHtml,
-    /// A text of WhatsApp's.
-    WhatsApp,
-    /// The folder of a chat as sigexport writes it.
-    SignalChat,
-    /// `main.jsonl`, as Signal's own app writes it.
-    SignalApp,
-}
-
-/// One export.
-#[derive(Debug, Clone)]
-pub(super) struct Unit {
-    pub(super) layout: Layout,
-    /// The folder or the zip in which its files are.
-    pub(super) tree: Tree,
-    /// Its main file in that folder or zip.
-    pub(super) file: String,
-    /// The prefix that turns its paths into paths of the whole export.
-    pub(super) prefix: String,
-}
 
 /// The exports at a path.
 #[derive(Debug, Default)]
@@ -71,75 +44,6 @@ struct Mark {
     how: String,
     /// The size and the modification time of each file, and the digest of its bytes.
     files: BTreeMap<String, (String, String)>,
-}
-
-impl Layout {
-    pub(super) const fn format(self) -> Format {
-        match self {
-            Self::TelegramJson | Self::TelegramHtml => Format::Telegram,
-            Self::WhatsApp => Format::WhatsApp,
-            Self::SignalChat | Self::SignalApp => Format::Signal,
-        }
-    }
-}
-
-impl Unit {
-    /// The folder of its main file in the tree, with a slash behind it.
-    pub(super) fn folder(&self) -> &str {
-        self.file.rfind('/').and_then(|at| self.file.get(..=at)).unwrap_or_default()
-    }
-
-    /// Its name among all exports.
-    pub(super) fn key(&self) -> String {
-        format!("{}{}", self.prefix, self.file)
-    }
-
-    /// The files whose change makes it a different export.
-    fn files(&self) -> Vec<String> {
-        match self.layout {
-            Layout::TelegramHtml => super::telegram::pages(self),
-            _ => vec![self.file.clone()],
-        }
-    }
-
-    /// The bytes of its main files.
-    pub(super) fn size(&self) -> u64 {
-        self.files().iter().map(|file| self.tree.size(file)).sum()
-    }
-
-    /// Size and time of its files on the disk.
-    fn stamp(&self) -> String {
-        let one = |path: PathBuf| {
-            let metadata = fs::metadata(path).ok()?;
-            let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-            Some(format!("{}.{}", metadata.len(), modified.as_nanos()))
-        };
-        let stamps: Vec<String> = match &self.tree {
-            Tree::Zip { path, .. } => one(path.clone()).into_iter().collect(),
-            Tree::Folder(root) => {
-                let files = self.files().into_iter();
-                files.filter_map(|file| one(root.join(file))).collect()
-            }
-        };
-        stamps.join(" ")
-    }
-
-    fn digest(&self) -> Result<String, ImportError> {
-        let mut sha = Sha256::new();
-        for file in self.files() {
-            self.tree.read(&file, |reader, _| {
-                let mut buffer = vec![0; 64 * 1024];
-                loop {
-                    let count = reader.read(&mut buffer).map_err(io_at(Path::new(&file)))?;
-                    if count == 0 {
-                        return Ok(());
-                    }
-                    sha.update(buffer.get(..count).unwrap_or_default());
-                }
-            })?;
-        }
-        Ok(hex(&sha.finalize()))
-    }
 }
 
 /// The exports to read at `path`: those that have changed since the mark `before`, or all.
@@ -200,7 +104,6 @@ pub(super) fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
 
 impl Plan {
     /// Whether nothing has changed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.units.iter().all(|(_, is_new)| !is_new)
     }
@@ -303,9 +206,10 @@ impl ExportUnits {
             _ if name == "data.json" || name.ends_with(".md") => Ok(Layout::SignalChat),
             text if text.starts_with('{') => Ok(Layout::TelegramJson),
             text if text.starts_with("<!DOCTYPE") || text.starts_with("<html") => {
-                match name.starts_with("messages") {
-                    true => Ok(Layout::TelegramHtml),
-                    false => Err("is a web page, but not Telegram's messages.html"),
+                if name.starts_with("messages") {
+                    Ok(Layout::TelegramHtml)
+                } else {
+                    Err("is a web page, but not Telegram's messages.html")
                 }
             }
             text if whatsapp::looks_like(text) => Ok(Layout::WhatsApp),
@@ -335,7 +239,7 @@ impl ExportUnits {
                 }
             }
         }
-        let texts = archive::chat_texts(&names);
+        let texts = chat_texts(&names);
         let tree = Tree::zip(path, mains.is_empty());
         for (_, name, layout) in &mains {
             self.push(*layout, &tree, name, prefix);
@@ -346,7 +250,7 @@ impl ExportUnits {
             }
         }
         if mains.is_empty() && texts.is_empty() {
-            self.others.push((file.to_owned(), "this zip holds no export".to_owned()));
+            self.others.push((file.to_owned(), "this zip has no export in it".to_owned()));
         }
         Ok(())
     }
@@ -361,6 +265,25 @@ const MAIN_FILES: [(&str, Layout); 6] = [
     ("chat.md", Layout::SignalChat),
     ("index.md", Layout::SignalChat),
 ];
+
+/// The texts in a zip that may be chats, by their names: iOS calls it `_chat.txt`.
+fn chat_texts(names: &[String]) -> Vec<String> {
+    let ours =
+        |name: &&String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
+    let mut names: Vec<String> = names.iter().filter(ours).cloned().collect();
+    names.sort();
+    let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");
+    if let Some(name) = names.iter().find(|name| ios(name)) {
+        return vec![name.clone()];
+    }
+    // Texts beside a chat with one of WhatsApp's names are files that people have sent.
+    let known = |name: &&String| whatsapp::is_known_name(Path::new(name));
+    if names.iter().any(|name| known(&name)) {
+        names.iter().filter(known).cloned().collect()
+    } else {
+        names
+    }
+}
 
 /// Whether a Markdown file begins as old versions of sigexport write it.
 fn is_sigexport(tree: &Tree, file: &str) -> bool {
@@ -397,10 +320,7 @@ fn nothing(
         .map(|unit| format!("{} ({} export)", unit.key(), unit.layout.format().name()))
         .collect();
     found.extend(others.iter().take(MAX_NAMED).map(|(name, why)| format!("{name} ({why})")));
-    let found = match found.is_empty() {
-        true => "nothing of the kind".to_owned(),
-        false => found.join(", "),
-    };
+    let found = if found.is_empty() { "nothing of the kind".to_owned() } else { found.join(", ") };
     let advice = match foreign.first() {
         Some(unit) => format!(
             "give the source the kind {}-export, or another path",
@@ -414,8 +334,4 @@ fn nothing(
             "there is no export to read: looked for {wanted}; found {found}; {advice}"
         ),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -52,11 +52,12 @@ impl<R: Read> Lines<R> {
         reader.by_ref().take(GLANCE).read_to_end(&mut head)?;
         let encoding = encoding(&head);
         let whole = Cursor::new(head).chain(reader);
-        let reader = match encoding == UTF_8 {
-            true => Decoded::Plain(whole),
-            false => Decoded::Other(Box::new(
+        let reader = if encoding == UTF_8 {
+            Decoded::Plain(whole)
+        } else {
+            Decoded::Other(Box::new(
                 DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(whole),
-            )),
+            ))
         };
         Ok(Self {
             // One more byte distinguishes a text that ends there from a longer one.

@@ -5,6 +5,7 @@ mod app;
 mod data;
 mod folder;
 mod markdown;
+mod member;
 mod update;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -17,14 +18,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::clock::Clock;
 use super::identity::Identities;
-use super::layout::Unit;
 use super::lines::Lines;
+use super::unit::Unit;
 use super::{ImportError, Reading, io_at};
+use crate::event::Event;
 use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
-use crate::source::Event;
 
 pub(super) use app::read as read_app;
-pub(super) use folder::kind_of;
 
 use folder::Folder;
 
@@ -79,9 +79,10 @@ pub(super) fn read(
     let entries = |reading: &mut Reading<'_, '_, '_>, take: &mut Take<'_>| {
         unit.tree.read(&unit.file, |file, _| {
             let lines = Lines::new(file).map_err(io_at(&path))?;
-            match unit.file.ends_with(".json") {
-                true => data::read(lines, &place, reading, take),
-                false => markdown::read(lines, &place, reading, take),
+            if unit.file.ends_with(".json") {
+                data::read(lines, &place, reading, take)
+            } else {
+                markdown::read(lines, &place, reading, take)
             }
             .map_err(io_at(&path))
         })

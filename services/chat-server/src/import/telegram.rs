@@ -16,9 +16,9 @@ mod text;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
-use super::layout::Unit;
+use super::unit::Unit;
 use super::{ImportError, Reading, Summary};
-pub(super) use pages::{pages, read as read_pages};
+pub(super) use pages::read as read_pages;
 use scan::{ScanError, Scanner};
 
 pub(super) fn read(

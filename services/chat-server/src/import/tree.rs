@@ -26,10 +26,7 @@ pub(super) enum Tree {
 impl Tree {
     /// A zip of WhatsApp chats, or of larger exports. Its contents are read up to three times.
     pub(super) fn zip(path: &Path, is_whatsapp: bool) -> Self {
-        let most = match is_whatsapp {
-            true => MAX_UNPACKED_BYTES,
-            false => MAX_TEXT_BYTES,
-        };
+        let most = if is_whatsapp { MAX_UNPACKED_BYTES } else { MAX_TEXT_BYTES };
         Self::Zip { path: path.to_owned(), left: Arc::new(AtomicU64::new(3 * most)) }
     }
 

@@ -16,6 +16,7 @@ mod names;
 mod order;
 mod parse;
 mod survey;
+mod text;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,11 +28,11 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::clock::Clock;
 use super::identity::Identities;
-use super::layout::Unit;
 use super::tree::Tree;
+use super::unit::Unit;
 use super::{Doubt, ImportError, Reading, io_at};
+use crate::event::Event;
 use crate::model::Chat;
-use crate::source::Event;
 use header::Shape;
 use order::{Confidence, Decision};
 use parse::{ChatSize, Parse};

@@ -3,20 +3,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use super::cursor::Cursor;
+pub use super::cursor::{Cursor, Sequence};
 use crate::model::{AttachmentKind, Chat, Message};
-use crate::query::{self, Invalid};
+use crate::query::{self, DEFAULT_LIMIT, Invalid};
 use crate::source::Report;
-
-/// The number of a message within its source, in the order in which the index received them: 1 for the first, without
-/// gaps. It never changes for a message.
-pub type Sequence = u64;
-
-/// How many messages a page has by default.
-pub const DEFAULT_LIMIT: usize = 100;
-
-/// The most messages of a page.
-pub const MAX_LIMIT: usize = 1_000;
 
 /// A message and where it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +81,7 @@ pub struct MessageQuery {
     pub kinds: Vec<Kind>,
     /// A part of the name of the topic of a forum.
     pub topic: Option<String>,
-    /// How many: 1 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] by default.
+    /// How many: 1 to [`MAX_LIMIT`](query::MAX_LIMIT); [`DEFAULT_LIMIT`] by default.
     pub limit: usize,
     /// How many of the newest, or of those after the cursor, to pass over.
     pub offset: usize,
@@ -155,7 +145,6 @@ pub struct ChatSummary {
 
 impl ChatSummary {
     /// Its source and its id.
-    #[must_use]
     pub fn key(&self) -> ChatKey {
         ChatKey { source: self.source.clone(), id: self.chat.id.clone() }
     }
@@ -177,63 +166,41 @@ pub struct SourceSummary {
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 12] = [
-        Self::Text,
-        Self::Image,
-        Self::Video,
-        Self::Audio,
-        Self::Sticker,
-        Self::File,
-        Self::Location,
-        Self::Contact,
-        Self::Poll,
-        Self::Service,
-        Self::Unknown,
-        Self::Call,
+    /// Every kind with its name for clients. The place of a kind is that of its bit in the table, which never changes.
+    const NAMES: [(Self, &str); 12] = [
+        (Self::Text, "text"),
+        (Self::Image, "image"),
+        (Self::Video, "video"),
+        (Self::Audio, "audio"),
+        (Self::Sticker, "sticker"),
+        (Self::File, "file"),
+        (Self::Location, "location"),
+        (Self::Contact, "contact"),
+        (Self::Poll, "poll"),
+        (Self::Service, "service"),
+        (Self::Unknown, "unknown"),
+        (Self::Call, "call"),
     ];
 
+    /// Every kind.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::NAMES.into_iter().map(|(kind, _)| kind)
+    }
+
     /// The name for clients.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Image => "image",
-            Self::Video => "video",
-            Self::Audio => "audio",
-            Self::Sticker => "sticker",
-            Self::File => "file",
-            Self::Location => "location",
-            Self::Contact => "contact",
-            Self::Poll => "poll",
-            Self::Service => "service",
-            Self::Unknown => "unknown",
-            Self::Call => "call",
-        }
+    pub fn name(self) -> &'static str {
+        let named = Self::NAMES.into_iter().find(|(kind, _)| *kind == self);
+        named.map_or("unknown", |(_, name)| name)
     }
 
     /// The one with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::NAMES.into_iter().find(|(_, known)| *known == name).map(|(kind, _)| kind)
     }
 
-    /// Its bit in the table, which never changes.
+    /// Its bit in the table.
     pub(super) const fn bit(self) -> i64 {
-        match self {
-            Self::Text => 1,
-            Self::Image => 2,
-            Self::Video => 4,
-            Self::Audio => 8,
-            Self::Sticker => 16,
-            Self::File => 32,
-            Self::Location => 64,
-            Self::Contact => 128,
-            Self::Poll => 256,
-            Self::Service => 512,
-            Self::Unknown => 1_024,
-            Self::Call => 2_048,
-        }
+        1 << self as u8
     }
 }
 

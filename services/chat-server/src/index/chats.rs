@@ -128,7 +128,6 @@ type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
 /// Looks for a chat among these: first by id, then by its name as written, then by its name without regard to case and
 /// diacritics, then by the beginning, then by any part of it. The first of these that fits any chat decides; if it fits
 /// several, they are the candidates.
-#[must_use]
 pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     let folded = fold(text.trim());
     let names: Vec<String> = chats.iter().map(|chat| fold(&chat.chat.name)).collect();

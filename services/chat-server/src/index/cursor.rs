@@ -5,8 +5,11 @@ use std::fmt;
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::Sequence;
 use crate::query::Invalid;
+
+/// The number of a message within its source, in the order in which the index received them: 1 for the first, without
+/// gaps. It never changes for a message.
+pub type Sequence = u64;
 
 /// How many bytes of the digest go with a cursor.
 const TAG: usize = 9;
@@ -16,7 +19,7 @@ const PAYLOAD: usize = 18;
 const VERSION: u8 = 1;
 
 /// An opaque position to continue from, as text of 36 letters that are allowed in a URI.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(String);
 
 /// The meaning of a cursor.
@@ -34,13 +37,11 @@ pub(super) struct Secret([u8; 32]);
 
 impl Cursor {
     /// A cursor that a client sends back. The index checks it.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
     /// The text to hand out.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -49,12 +50,6 @@ impl Cursor {
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cursor({})", self.0)
     }
 }
 
@@ -119,7 +114,7 @@ impl Secret {
     pub(super) fn pseudonym(&self, text: &str) -> String {
         let digest =
             Sha256::new().chain_update(self.0).chain_update(b"pseudonym\0").chain_update(text);
-        HEXLOWER.encode(digest.finalize().get(..5).unwrap_or_default())
+        HEXLOWER.encode(known_range::items(&digest.finalize(), ..5))
     }
 
     /// Keyed by putting the key first. The hashed data has a fixed length, so nothing can be appended to it.

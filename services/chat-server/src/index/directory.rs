@@ -97,7 +97,9 @@ impl Directory {
                 return Ok(());
             }
             if Instant::now() > end {
-                return Err(self.unusable(&"another process holds it but has not made its tables"));
+                return Err(
+                    self.unusable(&"another process has locked it but has not created its tables")
+                );
             }
             thread::sleep(LOOK);
         }

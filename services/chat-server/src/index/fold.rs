@@ -17,7 +17,6 @@ pub(super) fn fold(text: &str) -> String {
 }
 
 /// Whether a text contains this; neither case nor diacritics count.
-#[must_use]
 pub fn contains(text: &str, part: &str) -> bool {
     fold(text).contains(&fold(part))
 }
@@ -124,11 +123,11 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let skip = rest.find(in_word)?;
         let (_, tail) = rest.split_at_checked(skip)?;
         let first = tail.chars().next()?;
-        let end = match is_blankless(first) || is_emoji(first) {
-            true => first.len_utf8(),
-            false => tail
-                .find(|c: char| !in_word(c) || !c.is_ascii() && (is_blankless(c) || is_emoji(c)))
-                .unwrap_or(tail.len()),
+        let end = if is_blankless(first) || is_emoji(first) {
+            first.len_utf8()
+        } else {
+            tail.find(|c: char| !in_word(c) || !c.is_ascii() && (is_blankless(c) || is_emoji(c)))
+                .unwrap_or(tail.len())
         };
         let (run, after) = tail.split_at_checked(end)?;
         let start = at + skip;

@@ -93,7 +93,6 @@ impl Index {
     }
 
     /// Follows a source from after one of its messages: first stored messages, then new ones.
-    #[must_use]
     pub fn follow_after(&self, source: &str, after: Sequence) -> Follower {
         self.follower(Offsets {
             source: Some(source.to_owned()),

@@ -1,29 +1,13 @@
 //! Whether a text matches a search: the index of words gives candidates, and the decision is made here.
 
 use super::fold::words;
-use super::search::terms;
+use super::terms::{self, Clause, Term};
 use crate::query::Invalid;
 
 /// The conditions for a text: all of these clauses must hold.
 #[derive(Debug, Clone)]
 pub(super) struct Matcher {
     clauses: Vec<Clause>,
-}
-
-/// Holds if the text contains any of the terms; with `is_not`, if it contains none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Clause {
-    pub(super) terms: Vec<Term>,
-    pub(super) is_not: bool,
-}
-
-/// Consecutive words, folded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term {
-    /// At least one word.
-    pub(super) words: Vec<String>,
-    /// Whether the last word is only the beginning of a word.
-    pub(super) prefix: bool,
 }
 
 /// A query to a table of [`schema`](super::schema) that finds every matching message, and perhaps others.
@@ -74,35 +58,4 @@ impl Matcher {
             expression: quoted.join(" AND "),
         })
     }
-}
-
-impl Term {
-    pub(super) fn is_in(&self, words: &[String]) -> bool {
-        words.windows(self.words.len()).any(|window| self.is_at(window))
-    }
-
-    /// Whether the term is exactly these words.
-    pub(super) fn is_at(&self, window: &[String]) -> bool {
-        let Some((last, before)) = self.words.split_last() else {
-            return false;
-        };
-        let Some((found, found_before)) = window.split_last() else {
-            return false;
-        };
-        before == found_before
-            && match self.prefix {
-                true => found.starts_with(last.as_str()),
-                false => found == last,
-            }
-    }
-
-    fn expression(&self) -> String {
-        let star = if self.prefix { " *" } else { "" };
-        format!("{}{star}", quote(&self.words.join(" ")))
-    }
-}
-
-/// A string of FTS5: its contents are never operators (SQLite, "FTS5 Strings").
-fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
 }

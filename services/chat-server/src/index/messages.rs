@@ -16,7 +16,7 @@ use super::readers::ReadError;
 use crate::query::Invalid;
 
 pub(super) use fetch::{fetch, weight};
-pub(super) use filter::{Filter, Range, Scope, has_number};
+pub(super) use filter::{Filter, Range, Scope};
 pub(super) use select::select;
 pub(super) use walk::Position;
 

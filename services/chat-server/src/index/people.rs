@@ -9,7 +9,6 @@ use rusqlite::{Connection, Row};
 use super::Index;
 use super::error::IndexError;
 use super::fold::fold;
-use super::messages::has_number;
 use super::stored::{participant, timestamp};
 use crate::model::Participant;
 use crate::query::Invalid;
@@ -167,9 +166,13 @@ fn marks(participant: &Participant) -> Vec<Mark> {
 }
 
 /// Whether two texts are the same telephone number, which may begin without the code of its country.
-#[must_use]
 pub fn is_number(number: &str, asked: &str) -> bool {
     digits(number).is_some_and(|number| has_number(&number, digits(asked).as_deref()))
+}
+
+/// Whether a number is the requested one, which may lack the country code.
+pub(super) fn has_number(number: &str, asked: Option<&str>) -> bool {
+    asked.is_some_and(|asked| number.ends_with(asked.trim_start_matches('0')))
 }
 
 /// The digits of a telephone number, without the prefix before the country code.

@@ -1,7 +1,6 @@
 //! Words and phrases: hits with the matches marked, and the messages around them.
 
 mod snippet;
-pub(super) mod terms;
 
 use rusqlite::Connection;
 
@@ -11,9 +10,10 @@ use super::Index;
 use super::answer::{Cursor, MessageQuery, Page, StoredMessage};
 use super::context::{self, Around};
 use super::error::IndexError;
-use super::matcher::{Matcher, Term};
+use super::matcher::Matcher;
 use super::messages::{PAGE_BYTES, find_stored, next as next_page, page, weight};
 use super::stored::words;
+use super::terms::Term;
 use crate::query::Invalid;
 
 /// The most messages of an answer, those around hits counted too.

@@ -96,7 +96,7 @@ fn statistics(view: &Connection, query: &StatisticsQuery) -> Result<Statistics, 
     let mut counted = Statistics::default();
     let mut senders = HashMap::new();
     for list in lists {
-        let mut rows = statement.query(params![list, range.since, range.end().at])?;
+        let mut rows = statement.query(params![list, range.since, range.before])?;
         while let Some(row) = rows.next()? {
             counted.count(timestamp(row.get(0)?), &query.zone);
             match row.get::<_, Option<i64>>(1)? {

@@ -116,10 +116,8 @@ impl Detail {
 /// A reaction without a name cannot be matched to a person: then it is only counted.
 fn change(known: &mut Reaction, by: &[String], removed: bool) {
     if by.is_empty() {
-        known.count = match removed {
-            true => known.count.saturating_sub(1),
-            false => known.count.saturating_add(1),
-        };
+        known.count =
+            if removed { known.count.saturating_sub(1) } else { known.count.saturating_add(1) };
     }
     for name in by {
         let place = known.by.iter().position(|it| it == name);
@@ -180,7 +178,6 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
 }
 
 /// Whether the action is a call, answered or not.
-#[must_use]
 pub fn is_call(action: &str) -> bool {
     matches!(action, "call" | "missed_call" | "phone_call" | "group_call")
 }

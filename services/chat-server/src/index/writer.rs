@@ -194,10 +194,7 @@ fn transact(
         // The caller may be gone.
         let _ = job.reply.send(Err(failure.clone()));
     }
-    match passing && recovered {
-        true => ControlFlow::Continue(()),
-        false => ControlFlow::Break(()),
-    }
+    if passing && recovered { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// The outcome of each batch: a refused one changes nothing and does not affect the others.

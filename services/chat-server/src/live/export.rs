@@ -64,7 +64,6 @@ enum Ended {
 
 impl Export {
     /// Creates the source, which reads when it is run.
-    #[must_use]
     pub fn new(
         id: String,
         name: String,
@@ -73,9 +72,10 @@ impl Export {
         watch: bool,
         options: Options,
     ) -> Self {
-        let connection = match path.exists() {
-            true => Connection::Connected,
-            false => Connection::Disconnected(advice(&path, "it is not there")),
+        let connection = if path.exists() {
+            Connection::Connected
+        } else {
+            Connection::Disconnected(advice(&path, "it is not there"))
         };
         Self {
             id,
@@ -92,7 +92,6 @@ impl Export {
     }
 
     /// The progress of the current or the last reading.
-    #[must_use]
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
@@ -105,13 +104,11 @@ impl Export {
     }
 
     /// Whether [`settled`](Self::settled) has resolved.
-    #[must_use]
     pub fn is_settled(&self) -> bool {
         *self.settled.borrow()
     }
 
     /// The folder or file, for the bytes of attachments.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -159,22 +156,19 @@ impl Export {
         stop: &CancellationToken,
     ) -> Result<(), Ended> {
         let (path, format, options) = (self.path.clone(), self.format, self.options.clone());
-        let before = match again {
-            true => None,
-            false => sink.mark().await.map_err(Ended::Index)?,
-        };
+        let before = if again { None } else { sink.mark().await.map_err(Ended::Index)? };
         let known = before.clone();
         let plan =
             blocking(move || import::plan(&path, Some(format), &options, known.as_deref())).await?;
         let mark = plan.mark.clone();
         if plan.is_empty() && before.is_some() {
             // Files that were only touched cost their digest once.
-            return match before.as_ref() == Some(&mark) {
-                true => Ok(()),
-                false => sink
-                    .keep(Batch { mark: Some(mark), ..Batch::default() })
+            return if before.as_ref() == Some(&mark) {
+                Ok(())
+            } else {
+                sink.keep(Batch { mark: Some(mark), ..Batch::default() })
                     .await
-                    .map_err(Ended::Index),
+                    .map_err(Ended::Index)
             };
         }
         // A damaged export stays damaged until it changes, so it is not read again.
@@ -236,10 +230,8 @@ impl Export {
             skipped = summary.skipped,
             "read"
         );
-        let mut report = match is_whole {
-            true => Report::default(),
-            false => sink.report().await.map_err(Ended::Index)?,
-        };
+        let mut report =
+            if is_whole { Report::default() } else { sink.report().await.map_err(Ended::Index)? };
         report.take(&summary);
         let done = Batch { mark: Some(mark), report: Some(report), ..Batch::default() };
         sink.keep(done).await.map_err(Ended::Index)
@@ -267,9 +259,10 @@ impl Export {
 
     /// A file is replaced by renaming, so its folder is watched.
     fn watcher(&self) -> Option<Watcher> {
-        let (folder, depth) = match self.path.is_dir() {
-            true => (self.path.as_path(), Depth::Tree),
-            false => (self.path.parent()?, Depth::Entries),
+        let (folder, depth) = if self.path.is_dir() {
+            (self.path.as_path(), Depth::Tree)
+        } else {
+            (self.path.parent()?, Depth::Entries)
         };
         let watcher = Watcher::new(&[(folder, depth)]);
         watcher
@@ -301,19 +294,17 @@ impl Batches {
         }
         self.bytes += bytes;
         self.events.push(event);
-        match self.events.len() >= MAX_BATCH {
-            true => self.send(),
-            false => ControlFlow::Continue(()),
-        }
+        if self.events.len() >= MAX_BATCH { self.send() } else { ControlFlow::Continue(()) }
     }
 
     /// Waits until the queue has space. Breaks if the receiver is gone.
     fn send(&mut self) -> ControlFlow<()> {
         self.bytes = 0;
         let events = std::mem::take(&mut self.events);
-        match events.is_empty() || self.send.blocking_send(events).is_ok() {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        if events.is_empty() || self.send.blocking_send(events).is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     }
 }

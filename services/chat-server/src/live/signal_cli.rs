@@ -60,7 +60,6 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl SignalCli {
     /// Creates the source, which connects when it is run.
-    #[must_use]
     pub fn new(id: String, name: String, address: SignalAddress, account: Option<String>) -> Self {
         let status = Status::new(Connection::Disconnected(advice(&address, "not connected yet")));
         Self { id, name, address, account, status }

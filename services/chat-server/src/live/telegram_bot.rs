@@ -36,7 +36,6 @@ pub struct TelegramBot {
 
 impl TelegramBot {
     /// Creates the source, which sends requests when it is run.
-    #[must_use]
     pub fn new(id: String, name: String, base_url: String, token_file: PathBuf) -> Self {
         Self {
             id,

@@ -1,6 +1,7 @@
 //! Completion of sources and chats: first names that begin with the text, then names that contain it.
 
 use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
+use service_host::completion;
 
 use super::failure::in_time;
 use super::{State, prompts};
@@ -28,8 +29,7 @@ async fn sources(
     _: Context,
 ) -> Result<Completion, RequestError> {
     let ids = state.service.registry().iter();
-    let ids = ids.map(|entry| entry.source.id().to_owned()).collect();
-    Ok(Completion::all(fitting(&request.value, ids)))
+    Ok(completion(&request.value, ids.map(|entry| entry.source.id())))
 }
 
 /// The names of chats, only of one source if it is given.
@@ -46,18 +46,7 @@ async fn chats(
         ..ChatQuestion::default()
     };
     let chats = in_time(state.service.chats(&asked)).await?.chats;
-    let mut names: Vec<String> = chats.into_iter().map(|chat| chat.name).collect();
     let mut known = std::collections::HashSet::new();
-    names.retain(|name| known.insert(name.clone()));
-    Ok(Completion::all(fitting(&request.value, names)))
-}
-
-fn fitting(typed: &str, values: Vec<String>) -> Vec<String> {
-    let typed = typed.to_lowercase();
-    let (mut begin, contain): (Vec<_>, Vec<_>) = values
-        .into_iter()
-        .filter(|value| value.to_lowercase().contains(&typed))
-        .partition(|value| value.to_lowercase().starts_with(&typed));
-    begin.extend(contain);
-    begin
+    let names = chats.iter().map(|chat| chat.name.as_str()).filter(|name| known.insert(*name));
+    Ok(completion(&request.value, names))
 }

@@ -71,13 +71,13 @@ impl Feed {
         let listening = match Listening::parse(uri) {
             None => {
                 let message = "subscribe to messages://SOURCE/CHAT or messages://SOURCE/*";
-                return Err(Failure::new("RESOURCE_NOT_FOUND", message));
+                return Err(Failure::not_found("RESOURCE_NOT_FOUND", message));
             }
             Some(Err(unknown)) => {
                 let unknown: String = unknown.chars().take(40).collect();
                 let message =
                     format!("invalid parameter '{unknown}': filter by chat, sender or search");
-                return Err(Failure::new("INVALID_PARAMETER", message));
+                return Err(Failure::invalid("INVALID_PARAMETER", message));
             }
             Some(Ok(listening)) => listening,
         };

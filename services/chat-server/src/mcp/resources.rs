@@ -100,10 +100,7 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
     let lines: Vec<String> = page
         .messages
         .into_iter()
-        .map(|message| match is_all {
-            true => message.among_chats().line(),
-            false => message.line(),
-        })
+        .map(|message| if is_all { message.among_chats().line() } else { message.line() })
         .collect();
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
     let mut meta = Map::from_iter([(META_UNTRUSTED.to_owned(), UNTRUSTED.into())]);
@@ -126,7 +123,7 @@ async fn read_attachment(
     let contents = async {
         let n = part("n").parse().map_err(|_| {
             let problem = "the last part of the address is the number of the file, from 0";
-            Failure::new("ATTACHMENT_NOT_FOUND", problem)
+            Failure::not_found("ATTACHMENT_NOT_FOUND", problem)
         })?;
         let service = &state.service;
         service.attachment(part("source"), part("chat"), part("message"), n).await

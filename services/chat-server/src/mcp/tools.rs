@@ -48,7 +48,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "wait_for_message",
                 "Wait for a message",
                 "Wait until a new message comes in, at most 50 seconds, and give it; with the same filters as get_messages. \
-                 An answer without messages says where to go on waiting.",
+                 An answer without messages says how to continue waiting.",
             ),
             wait_for_message,
         )

@@ -21,7 +21,6 @@ struct Shared {
 }
 
 /// A page of messages.
-#[must_use]
 pub fn messages(page: &Messages) -> Value {
     let mut shared = Shared::of(page.messages.iter());
     let messages: Vec<Value> = page.messages.iter().map(|it| shared.message(it)).collect();
@@ -33,7 +32,6 @@ pub fn messages(page: &Messages) -> Value {
 }
 
 /// Hits of a search.
-#[must_use]
 pub fn hits(page: &Hits) -> Value {
     let all = |hit: &'_ super::Hit| {
         hit.before.iter().chain([&hit.message]).chain(&hit.after).cloned().collect::<Vec<_>>()
@@ -66,7 +64,6 @@ pub fn hits(page: &Hits) -> Value {
 }
 
 /// A message among others.
-#[must_use]
 pub fn around(page: &Around) -> Value {
     let every = page.before.iter().chain([&page.message]).chain(&page.after);
     let mut shared = Shared::of(every);

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::model::{Attachment, AttachmentKind, Body, Message};
 
 /// The content of a message. Anything but text becomes a word in brackets before its caption or its name.
-#[must_use]
 pub fn content(message: &Message) -> String {
     if message.deleted {
         return "[Deleted]".to_owned();

@@ -102,7 +102,6 @@ pub struct Attachment {
 
 impl Message {
     /// The answer for a message, with local time in this zone.
-    #[must_use]
     pub fn new(stored: &StoredMessage, zone: &TimeZone) -> Self {
         let message = &stored.message;
         let zoned = message.timestamp.to_zoned(zone.clone());
@@ -144,7 +143,6 @@ impl Message {
     }
 
     /// As a line of text, `[timestamp] sender: content`; further lines of the content are indented.
-    #[must_use]
     pub fn line(&self) -> String {
         let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
         let clean = |c: char| if is_break(c) { ' ' } else { c };

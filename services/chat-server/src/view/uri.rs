@@ -36,13 +36,11 @@ pub struct Listening {
 }
 
 /// The address of a chat.
-#[must_use]
 pub fn messages(source: &str, chat: &str) -> String {
     format!("messages://{}/{}", encoded(source), encoded(chat))
 }
 
 /// The address of the `n`th file of a message.
-#[must_use]
 pub fn attachment(source: &str, chat: &str, message: &str, n: usize) -> String {
     let [source, chat, message] = [source, chat, message].map(encoded);
     format!("attachment://{source}/{chat}/{message}/{n}")
@@ -57,7 +55,6 @@ impl Listening {
     ///
     /// # Errors
     /// An unknown parameter.
-    #[must_use]
     pub fn parse(uri: &str) -> Option<Result<Self, String>> {
         let rest = uri.strip_prefix("messages://")?;
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -40,12 +40,13 @@ pub(super) fn commit(
     let result = run(steps, from, to, &mut done);
     if let Err(error) = result {
         let stuck = undo(done);
-        return Err(match stuck.is_empty() {
-            true => error,
-            false => ArchiveError::Write(format!(
+        return Err(if stuck.is_empty() {
+            error
+        } else {
+            ArchiveError::Write(format!(
                 "{error}; and what was written before could not be put back: {}",
                 stuck.join(", ")
-            )),
+            ))
         });
     }
     for step in steps.iter().filter(|step| step.new.is_none()) {
@@ -127,9 +128,10 @@ fn undo(done: Vec<Done<'_>>) -> Vec<String> {
 
 fn remove_unless_changed(path: &Path, stamp: Option<&Stamp>) -> Result<(), ReplaceError> {
     let io = |error| ReplaceError::Io { path: path.to_owned(), error };
-    match Stamp::of(path).map_err(io)?.as_ref() == stamp {
-        true => fs::remove_file(path).map_err(io),
-        false => Err(ReplaceError::Changed(path.to_owned())),
+    if Stamp::of(path).map_err(io)?.as_ref() == stamp {
+        fs::remove_file(path).map_err(io)
+    } else {
+        Err(ReplaceError::Changed(path.to_owned()))
     }
 }
 

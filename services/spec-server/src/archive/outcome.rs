@@ -8,10 +8,7 @@ use crate::parse::{Outline, is_day, trim};
 pub(super) fn archived_id(id: &str, day: &str) -> String {
     let dated =
         id.split_at_checked(10).is_some_and(|(head, rest)| is_day(head) && rest.starts_with('-'));
-    match dated {
-        true => id.to_owned(),
-        false => format!("{day}-{id}"),
-    }
+    if dated { id.to_owned() } else { format!("{day}-{id}") }
 }
 
 pub(super) fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item = Finding> {

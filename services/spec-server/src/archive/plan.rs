@@ -68,7 +68,6 @@ impl Plan {
     }
 
     /// The plan as a preview.
-    #[must_use]
     pub fn preview(&self) -> Preview {
         Preview {
             specs: self.specs.iter().map(|spec| spec.preview.clone()).collect(),
@@ -239,9 +238,10 @@ impl Plan {
             // It was already removed.
             return;
         }
-        let after = match retired {
-            true => String::new(),
-            false => normalise(applied.text.as_bytes()).unwrap_or_default(),
+        let after = if retired {
+            String::new()
+        } else {
+            normalise(applied.text.as_bytes()).unwrap_or_default()
         };
         let unchanged = before.as_ref() == Some(&after);
         if retired && let Some(line) = applied.other {

@@ -6,8 +6,9 @@ use serde::Serialize;
 use super::CliError;
 use super::output::{Ink, Output};
 use crate::model::{Change, Spec};
+use crate::plural::counted;
 use crate::project::{Listing, Project, Unreadable};
-use crate::view::{ChangeSummary, TaskProgress, counted};
+use crate::view::{ChangeSummary, TaskProgress};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ListArgs {

@@ -39,7 +39,6 @@ const CELLS: usize = 10;
 
 impl Style {
     /// The style for a stream. `NO_COLOR` (no-color.org) turns colours off.
-    #[must_use]
     pub fn of(stream: &impl IsTerminal) -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
@@ -73,10 +72,7 @@ impl<'w> Output<'w> {
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         let text = self.safe(text);
         self.writer.write_all(text.as_bytes())?;
-        match text.ends_with('\n') {
-            true => Ok(()),
-            false => writeln!(self.writer),
-        }
+        if text.ends_with('\n') { Ok(()) } else { writeln!(self.writer) }
     }
 
     /// Text from a file as part of a line.

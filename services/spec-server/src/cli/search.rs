@@ -3,16 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
 
 use super::CliError;
 use super::output::{Ink, Output};
 use crate::project::Project;
-use crate::search::{Freshness, Searcher, Settings, TOP_K, Thresholds};
+use crate::search::{Freshness, MAX_TOP_K, Scope, Searcher, Settings, TOP_K, Thresholds};
 use crate::view::{SearchResults, Touching};
-
-/// The most results of one search.
-pub(crate) const MAX_TOP_K: usize = 100;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct SearchArgs {
@@ -62,19 +58,6 @@ pub(super) struct Options {
     /// mostly have less than 0.2.
     #[arg(long, value_name = "SCORE", default_value_t = Thresholds::default().semantic, value_parser = score)]
     semantic_threshold: f64,
-}
-
-/// What is searched.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Scope {
-    /// In the specs.
-    #[default]
-    Specs,
-    /// In the active changes, by words.
-    Changes,
-    /// In the archived changes, by words.
-    Archive,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -138,13 +121,6 @@ impl SearchArgs {
     }
 }
 
-impl Scope {
-    /// Whether to search archived changes; `None` if no changes are searched.
-    pub(crate) fn archived(self) -> Option<bool> {
-        (self != Self::Specs).then_some(self == Self::Archive)
-    }
-}
-
 impl Options {
     /// The settings that these options ask for.
     ///
@@ -180,8 +156,9 @@ fn model_of_user() -> Option<PathBuf> {
 /// A score from 0 to 1.
 fn score(given: &str) -> Result<f64, String> {
     let score: f64 = given.parse().map_err(|_| "it is not a number".to_owned())?;
-    match (0.0..=1.0).contains(&score) {
-        true => Ok(score),
-        false => Err("it is not between 0 and 1".to_owned()),
+    if (0.0..=1.0).contains(&score) {
+        Ok(score)
+    } else {
+        Err("it is not between 0 and 1".to_owned())
     }
 }

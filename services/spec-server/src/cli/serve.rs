@@ -56,8 +56,9 @@ impl ServeArgs {
 
 fn budget(given: &str) -> Result<usize, String> {
     let budget: usize = given.parse().map_err(|_| "it is not a whole number".to_owned())?;
-    match budget >= Budget::MIN.0 {
-        true => Ok(budget),
-        false => Err(format!("it is less than {}", Budget::MIN.0)),
+    if budget >= Budget::MIN.0 {
+        Ok(budget)
+    } else {
+        Err(format!("it is less than {}", Budget::MIN.0))
     }
 }

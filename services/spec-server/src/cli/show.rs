@@ -66,9 +66,10 @@ fn write_change(change: &Change, output: &mut Output<'_>) -> Result<(), CliError
 /// The text of a file, with its headings highlighted.
 fn write_file(file: &Source, output: &mut Output<'_>) -> Result<(), CliError> {
     for line in file.text.lines() {
-        match line.starts_with('#') {
-            true => output.line(output.paint(Ink::Bold, line))?,
-            false => output.text(line)?,
+        if line.starts_with('#') {
+            output.line(output.paint(Ink::Bold, line))?
+        } else {
+            output.text(line)?
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Completion of ids: first those that begin with the typed text, then those that only contain it.
 
 use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
+use service_host::completion;
 
 use super::failure::Failure;
 use super::state::ServerState;
@@ -37,14 +38,7 @@ async fn complete(
     request: CompletionRequest,
     ids: impl FnOnce(&ServerState) -> Result<Vec<String>, Failure> + Send + 'static,
 ) -> Result<Completion, RequestError> {
-    let completed = state.read(move |state| {
-        let typed = request.value.to_lowercase();
-        let (mut begin, contain): (Vec<_>, Vec<_>) = ids(state)?
-            .into_iter()
-            .filter(|id| id.to_lowercase().contains(&typed))
-            .partition(|id| id.to_lowercase().starts_with(&typed));
-        begin.extend(contain);
-        Ok(Completion::all(begin))
-    });
+    let completed = state
+        .read(move |state| Ok(completion(&request.value, ids(state)?.iter().map(String::as_str))));
     Ok(completed.await?)
 }

@@ -9,6 +9,7 @@ use mcp_proto::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::failure::Failure;
 use super::state::ServerState;
@@ -43,77 +44,54 @@ struct OfChange {
 
 /// Adds the prompts.
 pub(super) fn add(builder: ServerBuilder<ServerState>) -> ServerBuilder<ServerState> {
-    builder
-        .prompt(
-            Prompt::new(
-                PROPOSE,
-                "Writes a change proposal: why, what, tasks, and the changed requirements.",
-            )
-            .with_title("Propose a change"),
-            propose,
-        )
-        .prompt(
-            Prompt::new(IMPLEMENT, "Works through the open tasks of a change.")
-                .with_title("Implement a change"),
-            implement,
-        )
-        .prompt(
-            Prompt::new(
-                ARCHIVE,
-                "Applies a finished change to the specs and moves it to the archive.",
-            )
-            .with_title("Archive a change"),
-            archive,
-        )
+    let propose_about = "Writes a change proposal: why, what, tasks, and the changed requirements.";
+    let implement_about = "Works through the open tasks of a change.";
+    let archive_about = "Applies a finished change to the specs and moves it to the archive.";
+    let builder = prompt(builder, PROPOSE, "Propose a change", propose_about, propose);
+    let builder = prompt(builder, IMPLEMENT, "Implement a change", implement_about, implement);
+    prompt(builder, ARCHIVE, "Archive a change", archive_about, archive)
 }
 
-async fn propose(
-    state: ServerState,
-    asked: Propose,
-    context: Context,
-) -> Result<GetPromptResult, RequestError> {
-    let made = state.answer(&context, move |state| {
-        let project = state.project()?;
-        let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
-        let mut messages = vec![says(state, &text, &project)];
-        if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
-            messages.push(spec(state, &*state.spec(id.trim())?));
-        }
-        Ok(result(messages, "How to propose a change to the specs"))
-    });
-    made.await
+/// Adds a prompt that is made on a blocking thread.
+fn prompt<A: DeserializeOwned + JsonSchema + Send + 'static>(
+    builder: ServerBuilder<ServerState>,
+    name: &str,
+    title: &str,
+    description: &str,
+    make: fn(&ServerState, &A) -> Result<GetPromptResult, Failure>,
+) -> ServerBuilder<ServerState> {
+    let prompt = Prompt::new(name, description).with_title(title);
+    builder.prompt(prompt, move |state: ServerState, asked: A, context: Context| async move {
+        state.answer::<_, RequestError>(&context, move |state| make(state, &asked)).await
+    })
 }
 
-async fn implement(
-    state: ServerState,
-    asked: OfChange,
-    context: Context,
-) -> Result<GetPromptResult, RequestError> {
-    let made = state.answer(&context, move |state| {
-        let (project, change, mut messages) = begun(state, &asked, text::implement)?;
-        messages.extend(touched(state, &project, &change));
-        Ok(result(messages, "How to implement a change"))
-    });
-    made.await
+fn propose(state: &ServerState, asked: &Propose) -> Result<GetPromptResult, Failure> {
+    let project = state.project()?;
+    let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
+    let mut messages = vec![says(state, &text, &project)];
+    if let Some(id) = asked.spec_id.as_deref().filter(|id| !id.trim().is_empty()) {
+        messages.push(spec(state, &*state.spec(id.trim())?));
+    }
+    Ok(result(messages, "How to propose a change to the specs"))
 }
 
-async fn archive(
-    state: ServerState,
-    asked: OfChange,
-    context: Context,
-) -> Result<GetPromptResult, RequestError> {
-    let made = state.answer(&context, move |state| {
-        let (project, change, mut messages) = begun(state, &asked, text::archive)?;
-        if change.archived_on.is_none() {
-            let preview = archive::preview(&project, &change.id)?;
-            let diffs: Vec<_> = preview.specs.iter().map(|spec| spec.diff.as_str()).collect();
-            let diff = state.budget().share(2).beginning(&diffs.join("\n")).0;
-            let text = format!("What it would make of the specs now:\n\n```diff\n{diff}\n```");
-            messages.push(PromptMessage::user(ContentBlock::text(text)));
-        }
-        Ok(result(messages, "How to archive a change"))
-    });
-    made.await
+fn implement(state: &ServerState, asked: &OfChange) -> Result<GetPromptResult, Failure> {
+    let (project, change, mut messages) = begun(state, asked, text::implement)?;
+    messages.extend(touched(state, &project, &change));
+    Ok(result(messages, "How to implement a change"))
+}
+
+fn archive(state: &ServerState, asked: &OfChange) -> Result<GetPromptResult, Failure> {
+    let (project, change, mut messages) = begun(state, asked, text::archive)?;
+    if change.archived_on.is_none() {
+        let preview = archive::preview(&project, &change.id)?;
+        let diffs: Vec<_> = preview.specs.iter().map(|spec| spec.diff.as_str()).collect();
+        let diff = state.budget().share(2).beginning(&diffs.join("\n")).0;
+        let text = format!("What it would make of the specs now:\n\n```diff\n{diff}\n```");
+        messages.push(PromptMessage::user(ContentBlock::text(text)));
+    }
+    Ok(result(messages, "How to archive a change"))
 }
 
 /// A change and the first messages of a prompt about it: the instructions and its files.

@@ -36,7 +36,7 @@ impl ServerState {
             return Ok(());
         }
         let missing = self.read(|state| state.project().map(drop)).await.err();
-        if missing.is_none_or(|failure| failure.code() != NO_PROJECT) {
+        if missing.is_none_or(|failure| failure.code != NO_PROJECT) {
             return Ok(());
         }
         let folders: Vec<PathBuf> =

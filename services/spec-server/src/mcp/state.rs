@@ -1,6 +1,6 @@
 //! The state that the handlers share: the project, found when it is first needed, and permits to read it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -9,13 +9,15 @@ use serde_json::json;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::failure::Failure;
-use super::watch::Texts;
-use crate::cli::Repository;
+use super::failure::{self, Failure};
 use crate::model::{Change, Spec};
 use crate::project::{Kind, Project, ProjectError, ReadError};
+use crate::repository::Repository;
 use crate::search::{self, SearchError, Searcher};
 use crate::view::{Budget, notes};
+
+/// The hashes of the files behind each URI.
+pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
 /// How many requests read the disk at the same time. The others wait.
 const TURNS: usize = 8;
@@ -114,14 +116,14 @@ impl ServerState {
         work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = Arc::clone(&self.0.turns).acquire_owned().await;
-        let turn = turn.map_err(|closed| Failure::internal(&closed))?;
+        let turn = turn.map_err(|closed| failure::internal(&closed))?;
         let state = self.clone();
         let work = move || {
             let _turn = turn;
             work(&state)
         };
         let done = tokio::task::spawn_blocking(work).await;
-        done.unwrap_or_else(|error| Err(Failure::internal(&error)))
+        done.unwrap_or_else(|error| Err(failure::internal(&error)))
     }
 
     /// The current project. It is the same one as before unless it has moved or its configuration has changed. Blocks.
@@ -130,7 +132,7 @@ impl ServerState {
             (Err(ProjectError::NotFound(_)), Some(root)) => Project::open(&root),
             (found, _) => found,
         };
-        let found = found.map_err(|error| Failure::no_project(&error))?;
+        let found = found.map_err(|error| failure::no_project(&error))?;
         let mut known = lock(&self.0.project);
         // The same project is reused if possible, since it caches the files that it has read.
         let is_same =
@@ -272,13 +274,13 @@ impl From<ReadError> for Failure {
                     Kind::Spec => ("SPEC_NOT_FOUND", "spec_id"),
                     Kind::Change | Kind::Archived => ("CHANGE_NOT_FOUND", "change_id"),
                 };
-                Self::new(code, message).with_data(json!({ member: id, "nearest": nearest }))
+                Self::not_found(code, message).with_data(json!({ member: id, "nearest": nearest }))
             }
             // The id may be of any length and may contain any character.
             ReadError::BadId { kind, id, problem } => {
                 let id = SHOWN.beginning(&id).0;
                 let message = format!("{id:?} cannot be the id of a {kind}: {problem}");
-                Self::new("INVALID_ID", message).with_data(json!({ "id": id }))
+                Self::not_found("INVALID_ID", message).with_data(json!({ "id": id }))
             }
             _ => Self::new("UNREADABLE", message),
         }

@@ -7,9 +7,12 @@ mod validate;
 mod write;
 
 use clap::ValueEnum;
-use mcp_proto::{ServerBuilder, Tool, ToolAnnotations};
-use schemars::{Schema, SchemaGenerator, json_schema};
+use mcp_proto::{Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use super::failure::Failure;
 use super::state::ServerState;
 
 /// Adds the tools.
@@ -17,132 +20,130 @@ pub(super) fn add(
     builder: ServerBuilder<ServerState>,
     allow_writes: bool,
 ) -> ServerBuilder<ServerState> {
-    let builder = builder
-        .tool(
-            reading(
-                "list_specs",
-                "List the specs",
-                "List all specs of the repository with id, title and purpose, without their requirements. Start here, \
-                 or with search_specs, to learn what is specified.",
-            ),
+    let tools = Tools(builder)
+        .reading(
+            "list_specs",
+            "List the specs",
+            "List all specs of the repository with id, title and purpose, without their requirements. Start here, \
+             or with search_specs, to learn what is specified.",
             spec::list_specs,
         )
-        .tool(
-            reading(
-                "get_spec_requirements",
-                "Read the requirements of a spec",
-                "Read the requirements of one spec: their names, each with the number of its scenarios and the active \
-                 changes that touch it. `detail` adds their text and scenarios, or gives the whole file in one call; \
-                 `requirements` selects some.",
-            ),
+        .reading(
+            "get_spec_requirements",
+            "Read the requirements of a spec",
+            "Read the requirements of one spec: their names, each with the number of its scenarios and the active \
+             changes that touch it. `detail` adds their text and scenarios, or gives the whole file in one call; \
+             `requirements` selects some.",
             spec::get_spec_requirements,
         )
-        .tool(
-            reading(
-                "get_scenario",
-                "Read a scenario",
-                "Read one scenario of a requirement in full: what the requirement says, and what is given, when, then. \
-                 Without `scenario` it is the first one; the answer names the others.",
-            ),
+        .reading(
+            "get_scenario",
+            "Read a scenario",
+            "Read one scenario of a requirement in full: what the requirement says, and what is given, when, then. \
+             Without `scenario` it is the first one; the answer names the others.",
             spec::get_scenario,
         )
-        .tool(
-            reading(
-                "search_specs",
-                "Search the specs",
-                "Find the requirements that have to do with a question or some words, the best first, each with the \
-                 active changes that touch it. A result without a requirement is about its spec as a whole. `in` searches \
-                 changes or the archive instead.",
-            ),
+        .reading(
+            "search_specs",
+            "Search the specs",
+            "Find the requirements that have to do with a question or some words, the best first, each with the \
+             active changes that touch it. A result without a requirement is about its spec as a whole. `in` searches \
+             changes or the archive instead.",
             search::search_specs,
         )
-        .tool(
-            reading(
-                "list_changes",
-                "List the changes",
-                "List the active change proposals with title and progress; with `archived`, those that are done.",
-            ),
+        .reading(
+            "list_changes",
+            "List the changes",
+            "List the active change proposals with title and progress; with `archived`, those that are done.",
             change::list_changes,
         )
-        .tool(
-            reading(
-                "get_change",
-                "Read a change",
-                "Read a change proposal: why, what, its tasks, its design, and the changed requirements by capability. \
-                 With `section` only that part.",
-            ),
+        .reading(
+            "get_change",
+            "Read a change",
+            "Read a change proposal: why, what, its tasks, its design, and the changed requirements by capability. \
+             With `section` only that part.",
             change::get_change,
         )
-        .tool(
-            reading(
-                "validate_spec",
-                "Check specs",
-                "Check one spec, or all of them, for structure and content. Every finding names file, line and what \
-                 would be right.",
-            ),
+        .reading(
+            "validate_spec",
+            "Check specs",
+            "Check one spec, or all of them, for structure and content. Every finding names file, line and what \
+             would be right.",
             validate::validate_spec,
         )
-        .tool(
-            reading(
-                "validate_change",
-                "Check changes",
-                "Check one active change proposal, or all of them, also against the specs that it changes.",
-            ),
+        .reading(
+            "validate_change",
+            "Check changes",
+            "Check one active change proposal, or all of them, also against the specs that it changes.",
             validate::validate_change,
         )
-        .tool(
-            reading(
-                "preview_change",
-                "Preview a change",
-                "Show what a change would make of the specs if it were archived now, as a text difference for each \
-                 spec, and what stands in its way. Nothing is written.",
-            ),
+        .reading(
+            "preview_change",
+            "Preview a change",
+            "Show what a change would make of the specs if it were archived now, as a text difference for each \
+             spec, and what stands in its way. Nothing is written.",
             write::preview_change,
         )
-        .tool(
-            reading(
-                "get_project",
-                "Read the project's own words",
-                "Read what this repository says about itself and its workflow: context, rules, and what a change \
-                 consists of. Follow it when you propose, implement or archive a change.",
-            ),
+        .reading(
+            "get_project",
+            "Read the project's own words",
+            "Read what this repository says about itself and its workflow: context, rules, and what a change \
+             consists of. Follow it when you propose, implement or archive a change.",
             spec::get_project,
         );
     if !allow_writes {
-        return builder;
+        return tools.0;
     }
-    builder
-        .tool(
-            Tool::new(
-                "archive_change",
-                "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
-                 stands in the way is listed. Look at preview_change first.",
-            )
-            .asking()
-            .with_title("Archive a change")
-            .with_annotations(ToolAnnotations::destructive()),
-            write::archive_change,
+    let builder = tools.0.tool(
+        Tool::new(
+            "archive_change",
+            "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
+             stands in the way is listed. Look at preview_change first.",
         )
-        .tool(
-            Tool::new(
-                "complete_task",
-                "Tick a task of a change off, by its number such as 1.2 or its line; with `done` false, take the tick \
-                 away.",
-            )
-            .asking()
-            .with_title("Complete a task")
-            .with_annotations(idempotent()),
-            write::complete_task,
-        )
+        .asking()
+        .with_title("Archive a change")
+        .with_annotations(ToolAnnotations::destructive()),
+        write::archive_change,
+    );
+    let complete_task = Tool::new(
+        "complete_task",
+        "Tick a task of a change off, by its number such as 1.2 or its line; with `done` false, take the tick away.",
+    );
+    let complete_task = complete_task.with_title("Complete a task").with_annotations(idempotent());
+    Tools(builder).add(complete_task, write::complete_task).0
 }
 
-/// A read-only tool.
-fn reading(name: &str, title: &str, description: &str) -> Tool {
-    // Each may ask the client for its roots to find the project.
-    Tool::new(name, description)
-        .asking()
-        .with_title(title)
-        .with_annotations(ToolAnnotations::read_only())
+/// The tools that were added so far. Each may ask the client for its roots to find the project.
+struct Tools(ServerBuilder<ServerState>);
+
+impl Tools {
+    /// Adds a read-only tool.
+    fn reading<A, O>(
+        self,
+        name: &str,
+        title: &str,
+        description: &str,
+        work: fn(&ServerState, &A) -> Result<O, Failure>,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+    {
+        let tool = Tool::new(name, description).with_title(title);
+        self.add(tool.with_annotations(ToolAnnotations::read_only()), work)
+    }
+
+    /// Adds a tool that works on a blocking thread.
+    fn add<A, O>(self, tool: Tool, work: fn(&ServerState, &A) -> Result<O, Failure>) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+    {
+        let run = move |state: ServerState, asked: A, context: Context| async move {
+            state.answer::<O, ToolError>(&context, move |state| work(state, &asked)).await
+        };
+        Self(self.0.tool(tool.asking(), run))
+    }
 }
 
 /// Annotations of a tool that writes, but only changes that can be reverted, and that has no further effect if called

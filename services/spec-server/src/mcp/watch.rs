@@ -12,7 +12,7 @@
 
 mod folders;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use service_host::{Changes, Watcher};
 
 use super::address::{self, Address};
 use super::failure::Failure;
-use super::state::{ChangeDetection, ServerState, WeakState};
+use super::state::{ChangeDetection, ServerState, Texts, WeakState};
 use crate::project::Layout;
 use folders::Folders;
 
@@ -68,9 +68,6 @@ struct Watch {
     without_events: bool,
 }
 
-/// The hashes of the files behind each URI.
-pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
-
 /// The current state of the project.
 struct WatchedProject {
     layout: Layout,
@@ -92,7 +89,7 @@ impl Watch {
                 Err(failure) => {
                     if !lost {
                         tracing::warn!(
-                            problem = failure.message(),
+                            problem = failure.message,
                             "the project cannot be watched for now"
                         );
                     }
@@ -107,9 +104,10 @@ impl Watch {
             self.notify_list(seen.uris);
             match &mut watched {
                 Some((folders, watcher)) if *folders == seen.folders => {
-                    self.set_detection(match self.without_events {
-                        false => ChangeDetection::Fine,
-                        true => ChangeDetection::Looks("the system's events are off".to_owned()),
+                    self.set_detection(if self.without_events {
+                        ChangeDetection::Looks("the system's events are off".to_owned())
+                    } else {
+                        ChangeDetection::Fine
                     });
                     changes = self.next(&seen.layout, watcher).await;
                     if folders.are_touched(&changes) {
@@ -282,10 +280,7 @@ fn texts(state: &ServerState) -> Result<Texts, Failure> {
 /// Starts watching. This takes time for a large tree. Without events nothing is watched.
 async fn watch(folders: Folders, without_events: bool) -> Result<(Folders, Watcher), String> {
     let begin = move || {
-        let paths = match without_events {
-            true => Vec::new(),
-            false => folders.to_watch(),
-        };
+        let paths = if without_events { Vec::new() } else { folders.to_watch() };
         let watcher = Watcher::new(&paths);
         watcher.map(|watcher| (folders, watcher))
     };

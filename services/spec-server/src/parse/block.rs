@@ -10,7 +10,6 @@ use crate::model::{Line, Requirement, Scenario};
 /// The name in a heading that begins a requirement, `None` for any other: `### Requirement: Name`, in upper or lower
 /// case, the blank after `###` optional, without a closing run of `#`. A heading without a name does not begin a
 /// requirement: the text below it belongs to the requirement above.
-#[must_use]
 pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 3).then_some(heading.title)?;
     let named = trim(strip_prefix_any_case(title, "Requirement:")?);
@@ -19,7 +18,6 @@ pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
 
 /// The name in a heading of level 4: the text after `Scenario:`, in upper or lower case, or the whole title; without a
 /// closing run of `#`. `None` for a heading of another level.
-#[must_use]
 pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 4).then(|| name(heading.title))?;
     Some(trim(strip_prefix_any_case(title, "Scenario:").unwrap_or(title)))
@@ -45,10 +43,7 @@ pub(crate) fn name(title: &str) -> &str {
     let blank = [' ', '\t'];
     let open = title.trim_end_matches(blank);
     let head = open.trim_end_matches('#');
-    match head.len() < open.len() && head.ends_with(blank) {
-        true => trim(head),
-        false => trim(title),
-    }
+    if head.len() < open.len() && head.ends_with(blank) { trim(head) } else { trim(title) }
 }
 
 /// The requirement whose block is `lines`. The first line is its heading.
@@ -95,10 +90,7 @@ pub(crate) fn description(outline: &Outline<'_>, lines: Range<Line>) -> String {
         .map(|line| trim(outline.line(line)))
         .filter(|line| !line.is_empty());
     let (keyed, plain): (Vec<_>, Vec<_>) = prose.partition(|line| is_keyed(line));
-    match plain.is_empty() {
-        true => keyed.join(" "),
-        false => plain.join(" "),
-    }
+    if plain.is_empty() { keyed.join(" ") } else { plain.join(" ") }
 }
 
 /// Whether a line is like `**Priority**: high`.

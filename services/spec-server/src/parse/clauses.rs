@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::outline::Outline;
-use super::tasks::bullet;
-use super::text::{is_space, strip_prefix_any_case, trim};
+use super::text::{bullet, is_space, strip_prefix_any_case, trim};
 use crate::model::Line;
 
 /// The clauses of a scenario.
@@ -54,9 +53,10 @@ pub(super) fn read(outline: &Outline<'_>, lines: Range<Line>) -> Clauses {
     let prose = |line: &Line| !outline.is_code(*line);
     let texts = |line| outline.line(line);
     let clauses = read_lines(lines.clone().filter(prose).map(texts));
-    match clauses.is_empty() && !lines.clone().all(|line| prose(&line)) {
-        true => read_lines(lines.map(texts).filter(|line| !is_fence(line))),
-        false => clauses,
+    if clauses.is_empty() && !lines.clone().all(|line| prose(&line)) {
+        read_lines(lines.map(texts).filter(|line| !is_fence(line)))
+    } else {
+        clauses
     }
 }
 

@@ -12,7 +12,6 @@ use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source}
 /// Requirement: A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). An incomplete rename is
 /// kept: with an empty name if only the TO is there, without a new name if only the FROM or a block without an arrow is
 /// there.
-#[must_use]
 pub fn delta(capability: &str, source: Source) -> CapabilityDelta {
     let text = source.text.clone();
     let outline = Outline::of(&text);

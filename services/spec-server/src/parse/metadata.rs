@@ -5,7 +5,6 @@ use super::yaml::{Value, YamlEntry, yaml};
 use crate::model::{Metadata, MetadataProblem, Source};
 
 /// Reads the metadata of a change. Errors are in [`Metadata::problems`]; unknown keys are ignored.
-#[must_use]
 pub fn metadata(source: Source) -> Metadata {
     let text = source.text.clone();
     let mut metadata = Metadata {

@@ -34,7 +34,6 @@ pub struct Heading<'t> {
 
 impl<'t> Outline<'t> {
     /// Splits `text`, whose lines end in LF.
-    #[must_use]
     pub fn of(text: &'t str) -> Self {
         let mut outline = Self { text, lines: Vec::new(), headings: Vec::new() };
         let mut start = 0;
@@ -62,61 +61,52 @@ impl<'t> Outline<'t> {
     }
 
     /// The headings in the order of the text.
-    #[must_use]
     pub fn headings(&self) -> &[Heading<'t>] {
         &self.headings
     }
 
     /// The number of lines. After an LF at the end of the text there is one more, empty line.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
     /// Always false: an empty text is one empty line.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// The line `line`, without its LF; empty beyond the end.
-    #[must_use]
     pub fn line(&self, line: Line) -> &'t str {
         self.text_of(line..line.saturating_add(1))
     }
 
     /// Whether the line is in a code block or opens or closes one.
-    #[must_use]
     pub fn is_code(&self, line: Line) -> bool {
         self.at(line).is_some_and(|(_, code)| code)
     }
 
     /// The text of some lines, without the LF of the last one.
-    #[must_use]
     pub fn text_of(&self, lines: Range<Line>) -> &'t str {
-        let Some((start, _)) = self.at(lines.start) else {
+        let Some((start, _)) = self.at(lines.start).filter(|_| !lines.is_empty()) else {
             return "";
         };
         let end = self.at(lines.end).map_or(self.text.len(), |(next, _)| next.saturating_sub(1));
-        self.text.get(start..end).unwrap_or_default()
+        known_range::text(self.text, start..end)
     }
 
     /// The line after the last one.
-    #[must_use]
     pub fn end(&self) -> Line {
         number(self.lines.len())
     }
 
     /// The headings in some lines.
-    #[must_use]
     pub fn headings_in(&self, lines: Range<Line>) -> &[Heading<'t>] {
         let first = self.headings.partition_point(|h| h.line < lines.start);
         let last = self.headings.partition_point(|h| h.line < lines.end);
-        self.headings.get(first..last).unwrap_or_default()
+        known_range::items(&self.headings, first..last)
     }
 
     /// The end of the part that begins after `line`: the next heading of `level` or above, or the end of the text.
-    #[must_use]
     pub fn end_of(&self, line: Line, level: u8) -> Line {
         self.headings_in(line.saturating_add(1)..self.end())
             .iter()
@@ -126,7 +116,6 @@ impl<'t> Outline<'t> {
 
     /// The heading of the section with the title `title`, ignoring case: the first of level 2, else the first of any
     /// level.
-    #[must_use]
     pub fn find(&self, title: &str) -> Option<Heading<'t>> {
         let mut named =
             self.headings.iter().filter(|heading| heading.title.eq_ignore_ascii_case(title));
@@ -135,7 +124,6 @@ impl<'t> Outline<'t> {
     }
 
     /// The section with the title `title`, as [`Outline::find`] finds it.
-    #[must_use]
     pub fn section(&self, title: &str) -> Option<Section> {
         let heading = self.find(title)?;
         let lines = heading.line.saturating_add(1)..self.end_of(heading.line, heading.level);

@@ -5,7 +5,6 @@ use super::text::{strip_prefix_any_case, trim};
 use crate::model::{Proposal, Source};
 
 /// Reads a proposal.
-#[must_use]
 pub fn proposal(source: Source) -> Proposal {
     let text = source.text.clone();
     let outline = Outline::of(&text);
@@ -14,7 +13,6 @@ pub fn proposal(source: Source) -> Proposal {
 
 /// The title of the change `id`: the first heading of level 1 of its proposal, without `Change:` before it. Without
 /// one, the id with blanks instead of dashes.
-#[must_use]
 pub fn title_of_change(id: &str, proposal: Option<&Proposal>) -> String {
     let heading = proposal.and_then(|proposal| {
         let outline = Outline::of(&proposal.source.text);

@@ -2,12 +2,11 @@
 
 use super::block;
 use super::outline::Outline;
-use super::text::{is_space, number, trim};
+use super::text::{bullet, is_space, number, trim};
 use crate::model::{Source, Task, Tasks};
 
 /// Reads the tasks. Every line with a checkbox counts, as in OpenSpec, including nested ones and those in code blocks,
 /// so that a stray ``` does not hide any.
-#[must_use]
 pub fn tasks(source: Source) -> Tasks {
     let text = source.text.clone();
     let outline = Outline::of(&text);
@@ -37,7 +36,6 @@ pub fn tasks(source: Source) -> Tasks {
 }
 
 /// Whether the task on `line` is ticked; `None` if the line has no checkbox.
-#[must_use]
 pub fn is_task(line: &str) -> Option<bool> {
     task(line).map(|(done, _)| done)
 }
@@ -68,23 +66,14 @@ pub(crate) fn box_of(line: &str) -> Option<(&str, &str)> {
     Some((head.strip_suffix(inside)?, tail))
 }
 
-/// The text after the bullet of a list item.
-pub(crate) fn bullet(line: &str) -> Option<&str> {
-    if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
-        return Some(rest);
-    }
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = line.len() - rest.len();
-    ((1..=9).contains(&digits)).then(|| rest.strip_prefix(['.', ')'])).flatten()
-}
-
 /// The number before a text, with at least two parts such as `1.2` (`1.2a` too), and the text after it.
 fn numbered(text: &str) -> (Option<&str>, &str) {
     let (head, tail) = text.split_once(is_space).unwrap_or((text, ""));
     let digits = head.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    match digits.contains('.') && digits.split('.').all(is_number) {
-        true => (Some(head), trim(tail)),
-        false => (None, text),
+    if digits.contains('.') && digits.split('.').all(is_number) {
+        (Some(head), trim(tail))
+    } else {
+        (None, text)
     }
 }

@@ -18,7 +18,7 @@ pub struct NotUtf8 {
 /// [`NotUtf8`].
 pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
     let text = str::from_utf8(bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let good = known_range::items(bytes, ..error.valid_up_to());
         let text = str::from_utf8(good).unwrap_or_default();
         NotUtf8 { line: number(lf(text).bytes().filter(|byte| *byte == b'\n').count()) }
     })?;
@@ -26,9 +26,10 @@ pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
 }
 
 fn lf(text: &str) -> String {
-    match text.contains('\r') {
-        true => text.replace("\r\n", "\n").replace('\r', "\n"),
-        false => text.to_owned(),
+    if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n")
+    } else {
+        text.to_owned()
     }
 }
 
@@ -56,4 +57,14 @@ pub(crate) fn trim_start(text: &str) -> &str {
 pub(crate) fn strip_prefix_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let (head, tail) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(tail)
+}
+
+/// The text after the bullet of a list item.
+pub(crate) fn bullet(line: &str) -> Option<&str> {
+    if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
+        return Some(rest);
+    }
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = line.len() - rest.len();
+    ((1..=9).contains(&digits)).then(|| rest.strip_prefix(['.', ')'])).flatten()
 }

@@ -91,9 +91,10 @@ impl Reader {
             Event::Alias(_) => self.complete(Value::Other, line)?,
             _ => {}
         }
-        match self.open.len() > MAX_DEPTH {
-            true => Err(format!("more than {MAX_DEPTH} lists and mappings, one in the other")),
-            false => Ok(()),
+        if self.open.len() > MAX_DEPTH {
+            Err(format!("more than {MAX_DEPTH} lists and mappings, one in the other"))
+        } else {
+            Ok(())
         }
     }
 

@@ -7,7 +7,6 @@ use std::path::{Component, Path, PathBuf};
 use toml::Table;
 
 use super::error::ProjectError;
-use super::layout::{Dialect, Layout};
 
 /// The path below the root.
 pub(super) const PATH: &str = ".spox/config.toml";
@@ -15,8 +14,8 @@ pub(super) const PATH: &str = ".spox/config.toml";
 /// The longest file that is read, in bytes: it has six short lines.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The layout in `file` for the project at `root`.
-pub(super) fn layout(root: &Path, file: &Path) -> Result<Layout, ProjectError> {
+/// The folders of specs, of changes and of archived changes, from `file` of the project at `root`.
+pub(super) fn folders(root: &Path, file: &Path) -> Result<[PathBuf; 3], ProjectError> {
     let refuse = |problem: String| ProjectError::Config { path: file.to_owned(), problem };
     let length = fs::metadata(file).map_or(0, |metadata| metadata.len());
     if length > MAX_BYTES {
@@ -31,12 +30,7 @@ pub(super) fn layout(root: &Path, file: &Path) -> Result<Layout, ProjectError> {
         .map_err(|error| refuse(format!("is not TOML: {error}")))?;
     let paths = section(&table, "paths").map_err(refuse)?;
     let folder = |name| folder(root, paths, name).map_err(refuse);
-    Ok(Layout {
-        kind: Dialect::SpecOxide,
-        specs: folder("spec_folder")?,
-        changes: folder("changes_folder")?,
-        archive: folder("archive_folder")?,
-    })
+    Ok([folder("spec_folder")?, folder("changes_folder")?, folder("archive_folder")?])
 }
 
 fn section<'t>(table: &'t Table, name: &str) -> Result<&'t Table, String> {
@@ -67,8 +61,9 @@ fn folder(root: &Path, paths: &Table, name: &str) -> Result<PathBuf, String> {
             }
         }
     }
-    match text.contains('\0') || text.trim().is_empty() {
-        true => Err(format!("{name} = {text:?} is not a folder; write {example}")),
-        false => Ok(folder),
+    if text.contains('\0') || text.trim().is_empty() {
+        Err(format!("{name} = {text:?} is not a folder; write {example}"))
+    } else {
+        Ok(folder)
     }
 }

@@ -125,7 +125,6 @@ pub enum ReadError {
 
 impl ReadError {
     /// Whether the item does not exist, or cannot exist under this id.
-    #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::NotFound { .. } | Self::BadId { .. })
     }
@@ -147,4 +146,9 @@ impl fmt::Display for Kind {
             Self::Archived => "archived change",
         })
     }
+}
+
+/// Whether the error means that the path does not exist, also because a parent is a file.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -9,7 +9,7 @@ use service_host::Stamp;
 use sha2::{Digest as _, Sha256};
 
 use super::Limits;
-use super::error::ReadError;
+use super::error::{ReadError, is_missing};
 use super::folders::{Folders, List};
 use crate::model::Source;
 use crate::parse::normalise;
@@ -81,9 +81,10 @@ impl Reader {
         if !found.starts_with(&self.root) {
             return Err(ReadError::OutOfRoot(self.relative(base)));
         }
-        match found.is_dir() {
-            true => Ok(true),
-            false => Err(ReadError::NotA { wanted: "folder", path: self.relative(base) }),
+        if found.is_dir() {
+            Ok(true)
+        } else {
+            Err(ReadError::NotA { wanted: "folder", path: self.relative(base) })
         }
     }
 
@@ -114,7 +115,8 @@ impl Reader {
         match fs::canonicalize(path) {
             Ok(found) if found.starts_with(&self.root) => ReadError::Refused {
                 path: self.relative(path),
-                problem: "is a symbolic link to a folder, and those are not followed; use the folder itself"
+                problem: "is a symbolic link to a folder, and those are not followed; \
+                          use the folder itself"
                     .to_owned(),
             },
             _ => ReadError::OutOfRoot(self.relative(path)),
@@ -190,14 +192,10 @@ impl Reader {
         let mut bytes = Vec::new();
         let limit = self.limits.file_bytes;
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
-        match u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
-            true => Ok(bytes),
-            false => Err(ReadError::TooLarge { path: self.relative(path), limit }),
+        if u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
+            Ok(bytes)
+        } else {
+            Err(ReadError::TooLarge { path: self.relative(path), limit })
         }
     }
-}
-
-/// Whether the error means that the path does not exist, also because a parent is a file.
-pub(super) fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

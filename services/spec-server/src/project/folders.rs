@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use service_host::Stamp;
 
 use super::cache::SETTLED;
-use super::files::is_missing;
+use super::error::is_missing;
 
 /// The most entries of one folder that are read.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;

@@ -60,7 +60,6 @@ pub(super) fn same_but_for_case<'k>(id: &str, known: &'k [String]) -> Option<&'k
 }
 
 /// The names most similar to `id`, at most three, the nearest first.
-#[must_use]
 pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
     /// Below this similarity two names have hardly a letter in common.
     const ALIKE: f64 = 0.4;

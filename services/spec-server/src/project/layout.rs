@@ -68,7 +68,8 @@ pub(super) fn open(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
 fn layout_at(folder: &Path) -> Result<Option<Layout>, ProjectError> {
     let file = folder.join(config::PATH);
     if file.is_file() {
-        return config::layout(folder, &file).map(Some);
+        let [specs, changes, archive] = config::folders(folder, &file)?;
+        return Ok(Some(Layout { kind: Dialect::SpecOxide, specs, changes, archive }));
     }
     let openspec = folder.join("openspec");
     Ok(openspec.is_dir().then(|| {
@@ -99,8 +100,5 @@ fn hint(root: &Path) -> String {
 fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
     let io = |error| ProjectError::Io { path: path.to_owned(), error };
     let found = fs::canonicalize(path).map_err(io)?;
-    match found.is_dir() {
-        true => Ok(found),
-        false => Err(io(io::Error::from(io::ErrorKind::NotADirectory))),
-    }
+    if found.is_dir() { Ok(found) } else { Err(io(io::Error::from(io::ErrorKind::NotADirectory))) }
 }

@@ -28,10 +28,7 @@ pub(super) fn specs(
     base: &Path,
     dialect: Dialect,
 ) -> Result<FoundFiles, ReadError> {
-    match reader.is_base(base)? {
-        true => below(reader, base, dialect),
-        false => Ok(FoundFiles::default()),
-    }
+    if reader.is_base(base)? { below(reader, base, dialect) } else { Ok(FoundFiles::default()) }
 }
 
 /// The same for the folder `base` of a change. The folder of the change is known to be in the project.
@@ -40,10 +37,7 @@ pub(super) fn deltas(
     base: &Path,
     dialect: Dialect,
 ) -> Result<FoundFiles, ReadError> {
-    match reader.is_base_in(base)? {
-        true => below(reader, base, dialect),
-        false => Ok(FoundFiles::default()),
-    }
+    if reader.is_base_in(base)? { below(reader, base, dialect) } else { Ok(FoundFiles::default()) }
 }
 
 /// A folder that is still to be searched.

@@ -52,7 +52,6 @@ impl DocumentPart {
 
 impl Document {
     /// Its first text of this kind; empty if there is none.
-    #[must_use]
     pub fn first(&self, field: Field) -> &str {
         let part = self.parts.iter().find(|part| part.field == field);
         part.map_or("", |part| part.text.as_str())
@@ -60,7 +59,6 @@ impl Document {
 }
 
 /// The documents of a spec: itself, its requirements in their order, then its other texts.
-#[must_use]
 pub fn documents(spec: &Spec) -> Vec<Document> {
     let mut documents = vec![itself(spec)];
     let requirements = spec.requirements.iter();
@@ -131,8 +129,9 @@ fn names(spec: &Spec, field: Field) -> Vec<DocumentPart> {
 fn of_scenario(scenario: &Scenario) -> String {
     let clauses = [&scenario.given, &scenario.when, &scenario.then];
     let clauses: Vec<&str> = clauses.into_iter().flatten().map(String::as_str).collect();
-    match clauses.is_empty() {
-        true => format!("{}: {}", scenario.name, scenario.text),
-        false => format!("{}: {}", scenario.name, clauses.join("; ")),
+    if clauses.is_empty() {
+        format!("{}: {}", scenario.name, scenario.text)
+    } else {
+        format!("{}: {}", scenario.name, clauses.join("; "))
     }
 }

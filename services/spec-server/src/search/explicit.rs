@@ -37,7 +37,7 @@ pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
 }
 
 /// Reads the index in `folder` if its stamp differs from `known`, the one at the last read.
-pub(super) fn read_anew(
+pub(super) fn read_if_changed(
     folder: &Path,
     known: Option<&Stamp>,
     weights: Weights,

@@ -16,7 +16,6 @@ pub const INDEX_BYTES: u64 = 512 * 1024 * 1024;
 const FORMAT: Format = Format { magic: *b"SPECIDX\n", version: 2 };
 
 /// The bytes of the file for an index.
-#[must_use]
 pub fn encode(index: &Index) -> Vec<u8> {
     let mut body = Vec::new();
     put_number(&mut body, index.len());

@@ -27,11 +27,12 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            match fs::symlink_metadata(folder)?.is_dir() {
-                true => Ok(()),
-                false => Err(io::Error::other(
+            if fs::symlink_metadata(folder)?.is_dir() {
+                Ok(())
+            } else {
+                Err(io::Error::other(
                     "is not a folder, or a link to one; remove it, then it is made again",
-                )),
+                ))
             }
         }
         made => made,
@@ -47,8 +48,5 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
         io::Read::by_ref(&mut file).take(most + 1).read_to_end(&mut content)?;
     }
     let bytes = bytes.max(content.len() as u64);
-    match bytes <= most {
-        true => Ok(content),
-        false => Err(FileError::Large { bytes, most }),
-    }
+    if bytes <= most { Ok(content) } else { Err(FileError::Large { bytes, most }) }
 }

@@ -107,7 +107,6 @@ struct Posting {
 
 impl Index {
     /// An empty index.
-    #[must_use]
     pub fn new(weights: Weights) -> Self {
         Self { weights, ..Self::default() }
     }
@@ -208,7 +207,6 @@ impl Index {
 
     /// The documents that contain a term of the query and score at least `threshold`: the best first, at most `limit`,
     /// ties by id and line.
-    #[must_use]
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![(0.0, 0_u32); self.documents.len()];
         let mut gained = vec![0.0_f64; self.documents.len()];
@@ -285,14 +283,12 @@ impl Index {
     }
 
     /// The document in a slot.
-    #[must_use]
     pub fn document(&self, slot: Slot) -> Option<&Document> {
         let entry = self.documents.get(slot.index())?.as_ref()?;
         Some(&entry.document)
     }
 
     /// The weight of a term of the query; `None` for other terms.
-    #[must_use]
     pub fn weight(&self, query: &Query, term: &str) -> Option<f64> {
         let worths = query.asked().flat_map(|asked| {
             let meant = asked.meant().filter(|(meant, _)| *meant == term);
@@ -302,7 +298,6 @@ impl Index {
     }
 
     /// The ids, hashes and documents of its specs, by id.
-    #[must_use]
     pub fn specs(&self) -> Vec<(&str, [u8; 32], Vec<&Document>)> {
         let specs = self.specs.iter().map(|(id, held)| {
             let documents = held.slots.iter().filter_map(|slot| self.document(*slot));
@@ -314,7 +309,6 @@ impl Index {
     }
 
     /// How its specs differ from `specs`.
-    #[must_use]
     pub fn differences(&self, specs: &[Arc<Spec>]) -> Outdated {
         let mut outdated = Outdated::default();
         let mut ids = HashSet::with_capacity(specs.len());
@@ -341,13 +335,11 @@ impl Index {
     }
 
     /// How many specs it has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.specs.len()
     }
 
     /// Whether it has none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()
     }

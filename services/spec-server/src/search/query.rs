@@ -40,7 +40,6 @@ impl QueryTerm {
 
 impl Query {
     /// Parses `text`. Words of grammar are left out if there are other words.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let found: Vec<_> = tokens(text).collect();
         let telling = found.iter().any(|token| !is_grammar(&token.word));
@@ -62,7 +61,6 @@ impl Query {
     }
 
     /// Whether there are no terms to look up.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.asked.is_empty()
     }

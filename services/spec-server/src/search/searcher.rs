@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use service_host::Stamp;
 
 use super::changes::{self, Changes};
-use super::explicit::read_anew;
+use super::explicit::read_if_changed;
 use super::index::{Index, Match, Update};
 use super::query::Query;
 use super::semantic::{Near, Semantic};
@@ -169,7 +169,7 @@ impl Searcher {
     /// Explicit mode: reads the index if it was written after the last read.
     fn reread(&self) -> Result<(), SearchError> {
         let known = self.read().read.clone();
-        let read = read_anew(&self.folder, known.as_ref(), self.settings.weights)?;
+        let read = read_if_changed(&self.folder, known.as_ref(), self.settings.weights)?;
         let Some((stamp, index)) = read else {
             return Ok(());
         };

@@ -16,7 +16,8 @@ mod worker;
 use std::collections::HashMap;
 use std::path::Path;
 
-pub use self::model::{Model, ModelError, PIECES};
+pub use self::config::ModelError;
+pub use self::model::{Model, PIECES};
 pub use self::tokenizer::Tokenizer;
 
 use self::segments::Vector;

@@ -2,11 +2,30 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
+use serde::Deserialize;
+
 use super::Ranker;
 use super::index::Weights;
 
 /// The default number of hits.
 pub const TOP_K: usize = 10;
+
+/// The most results of one search.
+pub(crate) const MAX_TOP_K: usize = 100;
+
+/// What is searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scope {
+    /// In the specs.
+    #[default]
+    Specs,
+    /// In the active changes, by words.
+    Changes,
+    /// In the archived changes, by words.
+    Archive,
+}
 
 /// The settings of a searcher.
 #[derive(Debug, Clone, Default)]
@@ -47,5 +66,12 @@ pub struct Thresholds {
 impl Default for Thresholds {
     fn default() -> Self {
         Self { bm25: 0.0, semantic: 0.20 }
+    }
+}
+
+impl Scope {
+    /// Whether to search archived changes; `None` if no changes are searched.
+    pub(crate) fn archived(self) -> Option<bool> {
+        (self != Self::Specs).then_some(self == Self::Archive)
     }
 }

@@ -23,7 +23,6 @@ struct Word<'t> {
 /// The best passage of a document, by the total `weight` of the different terms in it (`None`: not in the query). Among
 /// equals the description comes before the scenarios, and an earlier passage before a later one. If only the name has
 /// terms, the snippet is the beginning of the description.
-#[must_use]
 pub fn snippet(document: &Document, weight: impl Fn(&str) -> Option<f64>) -> String {
     let mut best: Option<(f64, String)> = None;
     for part in &document.parts {

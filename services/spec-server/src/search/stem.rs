@@ -5,7 +5,6 @@
 
 /// The stem of a folded word. A word with letters other than `a` to `z`, or with fewer than three, stays unchanged. A
 /// stem is not empty and not longer than its word.
-#[must_use]
 pub fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();

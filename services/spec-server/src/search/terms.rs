@@ -35,7 +35,6 @@ pub struct Token {
 
 impl Token {
     /// The term to look up.
-    #[must_use]
     pub fn term(&self) -> String {
         stem(&self.word)
     }
@@ -111,7 +110,7 @@ fn split(text: &str, words: &[Range<usize>]) -> Vec<Token> {
     for word in words {
         let mut start = word.start;
         while start < word.end {
-            let rest = text.get(start..word.end).unwrap_or_default();
+            let rest = known_range::text(text, start..word.end);
             let part = start..start + part_length(rest);
             start = part.end;
             if rest.starts_with(is_unspaced) {
@@ -166,10 +165,10 @@ fn is_unspaced(c: char) -> bool {
 
 /// Each character of a part with the next one. A single character stands alone.
 fn pairs(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let characters = text.get(part.clone()).unwrap_or_default().char_indices();
+    let characters = known_range::text(text, part.clone()).char_indices();
     let second = part.start + characters.clone().nth(1).map_or(0, |(at, _)| at);
     let starts = characters.map(move |(at, _)| part.start + at);
-    let ends = text.get(second..part.end).unwrap_or_default().char_indices();
+    let ends = known_range::text(text, second..part.end).char_indices();
     let ends = ends.map(move |(at, c)| second + at + c.len_utf8());
     starts.zip(ends).map(|(start, end)| start..end)
 }
@@ -208,7 +207,6 @@ fn fold(c: char) -> impl Iterator<Item = char> {
 
 /// Words that only serve the grammar or politeness of a question, and that do not stand for other words. They are left
 /// out of a query, unless it has no other words.
-#[must_use]
 pub fn is_grammar(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| GRAMMAR.split_whitespace().collect());
     WORDS.contains(word)

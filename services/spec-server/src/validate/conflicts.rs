@@ -106,9 +106,9 @@ impl<'t> Touches<'t> {
         let own = self.by_change.get(&index).map_or(0, Vec::len);
         let named = self.described.iter().filter(|(other, _)| *other != index);
         let mut named: Vec<&str> = named.map(|(_, text)| text.as_str()).take(MAX_NAMED).collect();
-        let untold = self.total.saturating_sub(own + named.len());
-        let more = format!("and {untold} more");
-        if untold > 0 {
+        let left = self.total.saturating_sub(own + named.len());
+        let more = format!("and {left} more");
+        if left > 0 {
             named.push(&more);
         }
         named.join(", ")

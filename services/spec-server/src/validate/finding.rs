@@ -82,7 +82,6 @@ pub const MAX_FINDINGS: usize = 1000;
 
 impl Severity {
     /// The name for clients.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -94,7 +93,6 @@ impl Severity {
 
 impl ChangePart {
     /// The name for clients: a section of a change.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Proposal => "proposal",
@@ -107,19 +105,16 @@ impl ChangePart {
 
 impl Rule {
     /// A rule that makes the item invalid.
-    #[must_use]
     pub const fn error(name: &'static str) -> Self {
         Self::new(name, Severity::Error)
     }
 
     /// A rule that makes the item invalid in strict mode.
-    #[must_use]
     pub const fn warning(name: &'static str) -> Self {
         Self::new(name, Severity::Warning)
     }
 
     /// A rule that only informs.
-    #[must_use]
     pub const fn info(name: &'static str) -> Self {
         Self::new(name, Severity::Info)
     }
@@ -137,7 +132,6 @@ impl Rule {
 
 impl Finding {
     /// Whether it makes its item invalid.
-    #[must_use]
     pub fn fails(&self, strict: bool) -> bool {
         match self.severity {
             Severity::Error => !self.advice,

@@ -1,7 +1,7 @@
 //! Items with their findings, and a summary of them.
 
 use super::finding::{Finding, Severity};
-use crate::view::counted;
+use crate::plural::counted;
 
 /// A spec or a change that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,6 @@ pub struct Report {
 
 impl ItemKind {
     /// The name for clients.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Change => "change",
@@ -51,7 +50,6 @@ impl ItemKind {
 
 impl Item {
     /// Whether no finding makes it invalid.
-    #[must_use]
     pub fn is_valid(&self, strict: bool) -> bool {
         !self.findings.iter().any(|finding| finding.fails(strict))
     }
@@ -59,7 +57,6 @@ impl Item {
 
 impl Report {
     /// The report on `items`.
-    #[must_use]
     pub fn of(items: &[Item], strict: bool) -> Self {
         let of = |severity| {
             let findings = items.iter().flat_map(|item| &item.findings);

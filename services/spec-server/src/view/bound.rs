@@ -35,7 +35,6 @@ impl Budget {
 
     /// The items of a list from `offset` on that fit. There is at least one, so that a reader reaches the end. Items
     /// that do not fit are not built.
-    #[must_use]
     pub fn page<T: Serialize>(
         self,
         list: impl IntoIterator<IntoIter: ExactSizeIterator<Item = T>>,
@@ -56,7 +55,6 @@ impl Budget {
     }
 
     /// The characters of `text` from `offset` on that fit, and the offset of the rest.
-    #[must_use]
     pub fn part(self, text: &str, offset: usize) -> (String, Option<usize>) {
         // A text never has more characters than bytes.
         if offset == 0 && text.len() <= self.0 {
@@ -69,7 +67,6 @@ impl Budget {
     }
 
     /// [`Budget::part`] from the beginning, with a mark at the cut. Returns whether it was cut.
-    #[must_use]
     pub fn beginning(self, text: &str) -> (String, bool) {
         let (mut part, next) = self.part(text, 0);
         if next.is_some() {

@@ -54,7 +54,6 @@ pub struct TaskProgress {
 
 impl ChangeList {
     /// The changes from `offset` on that fit.
-    #[must_use]
     pub fn new(
         changes: &[Arc<Change>],
         unreadable: &[Unreadable],
@@ -75,7 +74,6 @@ impl ChangeList {
 
 impl ChangeSummary {
     /// The summary of a change, active or archived.
-    #[must_use]
     pub fn of(change: &Change) -> Self {
         Self {
             id: change.id.clone(),
@@ -88,7 +86,6 @@ impl ChangeSummary {
 
 impl TaskProgress {
     /// The progress of a change. Without tasks it is zero of zero.
-    #[must_use]
     pub fn of(change: &Change) -> Self {
         let tasks = change.tasks.as_ref();
         Self {

@@ -91,7 +91,6 @@ pub struct DeltaItem {
 
 impl ChangeView {
     /// The whole change. Each part that is too long is cut separately.
-    #[must_use]
     pub fn whole(change: &Change, budget: Budget) -> Self {
         let share = budget.share(SECTIONS);
         let mut cut = Vec::new();
@@ -132,7 +131,6 @@ impl ChangeView {
 
     /// One section: from the character `offset` on, or in deltas from that capability or requirement on. `None` if the
     /// change does not have this section.
-    #[must_use]
     pub fn section(
         change: &Change,
         asked: ChangePart,
@@ -225,8 +223,8 @@ fn deltas(
     }
     let mut views = BTreeMap::new();
     if let Some((delta, Some(_))) = parts.get(offset) {
-        let goes_on = DeltaView { purpose: None, ..DeltaView::of(delta, budget) };
-        views.insert(delta.capability.clone(), goes_on);
+        let continued = DeltaView { purpose: None, ..DeltaView::of(delta, budget) };
+        views.insert(delta.capability.clone(), continued);
     }
     let rows = parts.iter().map(|(delta, operation)| {
         let begins = operation.is_none().then(|| DeltaView::of(delta, budget));

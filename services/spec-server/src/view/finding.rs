@@ -39,7 +39,6 @@ pub struct FindingView {
 
 impl Verdict {
     /// The findings of a report that fit, the errors first.
-    #[must_use]
     pub fn of(report: &Report, budget: Budget) -> Self {
         let half = budget.share(2);
         let errors = half.page(report.errors.iter().map(FindingView::of), 0);
@@ -66,7 +65,6 @@ impl Verdict {
 
 impl FindingView {
     /// The finding in an answer.
-    #[must_use]
     pub fn of(finding: &Finding) -> Self {
         Self {
             problem: ProblemView {

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{name, notes};
-use super::names::counted;
 use super::touching::Touching;
+use crate::plural::counted;
 use crate::search::{Hit, SearchOutcome};
 
 /// What was found, the best first.
@@ -52,7 +52,6 @@ pub struct HitView {
 
 impl SearchResults {
     /// The search results, if `unreadable` specs could not be read.
-    #[must_use]
     pub fn of(found: &SearchOutcome, unreadable: usize, touching: &Touching) -> Self {
         let outdated = found.outdated;
         let outdated = outdated.is_outdated().then(|| {

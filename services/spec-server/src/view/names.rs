@@ -1,7 +1,8 @@
-//! Finds the item for an inexact name.
+//! Finds the item for an inexact name, and names the file of a spec.
+
+use crate::model::Spec;
 
 /// A name for comparison, without the differences that people overlook: case, and the width of blanks.
-#[must_use]
 pub fn fold(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")
@@ -28,8 +29,7 @@ pub(super) fn all_named<'i, T>(
     }
 }
 
-/// A number of things: `1 spec`, `2 specs`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{end}")
+/// The file of a spec, relative to the root of the project.
+pub(super) fn file_of(spec: &Spec) -> String {
+    spec.source.path.to_string_lossy().into_owned()
 }

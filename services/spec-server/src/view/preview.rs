@@ -98,7 +98,6 @@ pub struct TickedTask {
 
 impl TickedTask {
     /// The view of a task of the change `id`.
-    #[must_use]
     pub fn of(id: &str, ticked: Ticked) -> Self {
         Self {
             change_id: id.to_owned(),
@@ -115,7 +114,6 @@ impl TickedTask {
 
 impl PreviewView {
     /// The preview of the change `id`, as far as it fits.
-    #[must_use]
     pub fn of(id: &str, preview: &Preview, budget: Budget) -> Self {
         let (specs, cut) = specs(&preview.specs, budget.share(2));
         let problems = budget.share(4).page(problems(&preview.problems), 0);
@@ -134,7 +132,6 @@ impl PreviewView {
 
 impl ArchivedView {
     /// The view of the archived change, formerly `id`, as far as it fits.
-    #[must_use]
     pub fn of(id: &str, archived: &Archived, budget: Budget) -> Self {
         let (specs, cut) = specs(&archived.specs, budget.share(2));
         let warnings = budget.share(4).page(problems(&archived.warnings), 0);
@@ -151,7 +148,6 @@ impl ArchivedView {
 
 impl ProblemView {
     /// The problem in an answer.
-    #[must_use]
     pub fn of(problem: &Problem) -> Self {
         Self {
             file: problem.path.to_string_lossy().into_owned(),

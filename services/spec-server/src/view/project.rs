@@ -34,7 +34,6 @@ pub struct ProjectView {
 
 impl ProjectView {
     /// The view of a project, with its guidance from the character `offset` on. Blocks.
-    #[must_use]
     pub fn of(project: &Project, offset: usize, budget: Budget) -> Self {
         let words = Words::of(project);
         let layout = project.layout();

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{Budget, MAX_NAMES, name, notes};
-use super::names::all_named;
-use super::spec::file_of;
+use super::names::{all_named, file_of};
 use crate::model::{Requirement, Scenario, Spec};
 use crate::project::nearest;
 
@@ -154,10 +153,7 @@ pub(super) fn requirements_named<'s>(
 ) -> Result<Vec<&'s Requirement>, Missing> {
     let all = &spec.requirements;
     let found = all_named(all, |one| &one.name, |one| one.line, asked);
-    match found.is_empty() {
-        true => Err(no_requirement(spec, asked)),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(no_requirement(spec, asked)) } else { Ok(found) }
 }
 
 /// The scenarios with this name, or the one on this line. Without a name, it is the first scenario.

@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
-use super::names::{counted, fold};
+use super::names::{file_of, fold};
 use super::scenario::{Missing, requirements_named};
 use super::touching::Touching;
 use crate::model::{Line, Oddity, Requirement, Spec};
+use crate::plural::counted;
 use crate::project::Unreadable;
 
 /// How much of a purpose is in the list.
@@ -130,7 +131,6 @@ pub struct RequirementView {
 
 impl SpecList {
     /// The specs from `offset` on that fit.
-    #[must_use]
     pub fn new(
         specs: &[Arc<Spec>],
         unreadable: &[Unreadable],
@@ -267,7 +267,6 @@ fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Requirement>
 }
 
 /// Describes the malformed parts of a spec, which were read anyway.
-#[must_use]
 pub fn malformed(spec: &Spec) -> Option<String> {
     let lines = |wanted: fn(Oddity) -> bool| {
         let all = spec.requirements.iter();
@@ -338,9 +337,4 @@ fn in_lines(lines: &[Line]) -> String {
     let word = if lines.len() == 1 { "line" } else { "lines" };
     let more = if lines.len() > MALFORMED { ", …" } else { "" };
     format!("{word} {}{more}", named.collect::<Vec<_>>().join(", "))
-}
-
-/// The file of a spec, relative to the root of the project.
-pub(super) fn file_of(spec: &Spec) -> String {
-    spec.source.path.to_string_lossy().into_owned()
 }

@@ -15,7 +15,6 @@ pub struct Touching(HashMap<(String, String), BTreeSet<String>>);
 
 impl Touching {
     /// Collects them from the active changes.
-    #[must_use]
     pub fn of(changes: &[Arc<Change>]) -> Self {
         let mut touching = Self::default();
         for change in changes {
@@ -31,7 +30,6 @@ impl Touching {
     }
 
     /// The changes that touch one requirement, at most ten.
-    #[must_use]
     pub fn requirement(&self, spec: &str, name: &str) -> Vec<String> {
         let ids = self.0.get(&(spec.to_owned(), fold(name)));
         ids.into_iter().flatten().take(MAX_NAMED).cloned().collect()

@@ -17,9 +17,9 @@ fn model_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("SPEC_SERVER_MODEL").map(PathBuf::from);
     if folder.is_none() {
         let in_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-        assert!(!in_ci, "SPEC_SERVER_MODEL names no folder: run `cargo xtask test`");
+        assert!(!in_ci, "SPEC_SERVER_MODEL names no folder: run `cargo xtask ci`");
         println!(
-            "skipped: SPEC_SERVER_MODEL names no folder with all-MiniLM-L6-v2; `cargo xtask test` installs one"
+            "skipped: SPEC_SERVER_MODEL names no folder with all-MiniLM-L6-v2; `cargo xtask ci` installs one"
         );
     }
     folder

@@ -83,13 +83,11 @@ impl Feed {
     }
 
     /// How many killmails are kept.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.mails.len()
     }
 
     /// Whether no killmails are kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mails.is_empty()
     }
@@ -97,7 +95,6 @@ impl Feed {
     /// What happened in the last hour, according to the feed and a dump. If the dump is less than an hour old, the
     /// larger of the two kill counts is used for each system. Jumps, ratting and warfare are not in the feed and come
     /// from the dump.
-    #[must_use]
     pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
         let mut activity = dump.cloned().unwrap_or_default();
         let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -139,18 +136,14 @@ impl Scene {
         let age = |mail: &Mail| (now - mail.time).max(0);
         let heat = |mail: &&Mail| (-(age(mail) as f64) / HALF_LIFE).exp2();
         let recent: Vec<&Mail> = mails.iter().filter(|it| age(it) <= WINDOW).copied().collect();
-        let goes_on = recent.iter().any(|mail| age(mail) <= GONE);
-        let kind = match goes_on {
-            true => SceneKind::of(&recent),
-            false => SceneKind::Kills,
-        };
+        let is_active = recent.iter().any(|mail| age(mail) <= GONE);
+        let kind = if is_active { SceneKind::of(&recent) } else { SceneKind::Kills };
         Self { kind, heat: mails.iter().map(heat).sum() }
     }
 }
 
 impl SceneKind {
     /// The word for it in answers.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Camp => "camp",

@@ -34,7 +34,6 @@ pub enum Measure {
 
 impl Measure {
     /// The level for a count of one hour.
-    #[must_use]
     pub fn level(self, count: u32) -> Level {
         let [medium, high, extreme] = match self {
             Self::Kills => [5, 20, 50],

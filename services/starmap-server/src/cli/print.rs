@@ -79,5 +79,5 @@ pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
 
 /// Writes a message to stderr, if stderr is open.
 pub(super) fn report(program: &str, text: &str) {
-    service_host::say(&format!("{program}: {}", service_host::visible(text)));
+    service_host::complain(&format!("{program}: {text}"));
 }

@@ -10,8 +10,9 @@ use clap::Args;
 use crate::activity::Measure;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
-use crate::mcp::arguments::{Common, List, Name};
+use crate::mcp::arguments::Common;
 use crate::mcp::tools::{self, RouteArguments};
+use crate::name::{List, Name};
 use crate::picture;
 
 use super::print::{self, Table};
@@ -166,9 +167,12 @@ pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
         let [at, name, security, class, region] = cells(at, system);
         let figures = activity.figures(map.system(system).id);
         // Figures missing from the dump are not zero.
-        let count = |measure| match activity.counts(measure) {
-            true => figures.count(measure).to_string(),
-            false => "-".to_owned(),
+        let count = |measure| {
+            if activity.counts(measure) {
+                figures.count(measure).to_string()
+            } else {
+                "-".to_owned()
+            }
         };
         let (kills, jumps) = (count(Measure::Kills), count(Measure::Jumps));
         table.row([at, name, security, class, region, kills, jumps]);

@@ -9,7 +9,7 @@ use service_host::{EndpointArgs, HostError, block_on, log_to_stderr, stop_signal
 
 use crate::mcp::{FeedSource, RunError, UniverseServer};
 
-use super::{LogLevel, MapArguments, print};
+use super::{MapArguments, log, print};
 
 /// What the server is started with.
 #[derive(Debug, Clone, Default, Args)]
@@ -44,8 +44,8 @@ pub struct ServeArguments {
 
 /// Serves until stopped.
 pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
-    let (level, wrong) = LogLevel::of_process();
-    log_to_stderr(level.directive());
+    let (directive, wrong) = log::directive();
+    log_to_stderr(directive);
     if let Some(wrong) = wrong {
         print::report(program, &wrong);
     }

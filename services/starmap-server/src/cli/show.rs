@@ -117,9 +117,10 @@ fn finish(
     if let Some(path) = &arguments.svg {
         print::picture(path, &draw())?;
     }
-    match arguments.json {
-        true => print::json(view)?,
-        false => print::out(text)?,
+    if arguments.json {
+        print::json(view)?
+    } else {
+        print::out(text)?
     }
     Ok(ExitCode::SUCCESS)
 }

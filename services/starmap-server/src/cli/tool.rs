@@ -84,9 +84,10 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
         let near: Vec<String> = near.map(str::to_owned).collect();
         return Err(Failure::Other(format!("{message}{}", did_you_mean(&near))));
     }
-    match arguments.json {
-        true => print::json(&answer)?,
-        false => print::out(&shown(&answer))?,
+    if arguments.json {
+        print::json(&answer)?
+    } else {
+        print::out(&shown(&answer))?
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -134,9 +135,10 @@ fn table(answer: &Value, rows: &[Value]) -> String {
     let mut region = String::new();
     for row in rows {
         let mut cells: Vec<String> = row.as_array().into_iter().flatten().map(cell).collect();
-        match cells.len() == width {
-            true => region = cells.last().cloned().unwrap_or_default(),
-            false => cells.push(region.clone()),
+        if cells.len() == width {
+            region = cells.last().cloned().unwrap_or_default()
+        } else {
+            cells.push(region.clone())
         }
         if let Some(kills) = kills {
             let count = cells.first().and_then(|name| kills.get(name));

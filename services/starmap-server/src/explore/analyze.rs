@@ -91,7 +91,6 @@ fn danger_zone(map: &Map, systems: &[SystemIndex]) -> Option<DangerZone> {
 
 impl AnalyzeError {
     /// The reason as half a sentence, to follow "No route from A to B: ".
-    #[must_use]
     pub fn reason(&self, map: &Map) -> String {
         match self {
             Self::Invalid(invalid) => invalid.reason.clone(),

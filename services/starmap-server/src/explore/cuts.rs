@@ -49,7 +49,6 @@ struct Visit {
 /// Finds the cut vertices and bridges of the graph of these systems and the gates between them, by Tarjan's low-links,
 /// without recursion. Systems named twice count once. If the area consists of several unconnected parts, each is judged
 /// separately.
-#[must_use]
 pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     let mut inside = PerSystem::new(map, false);
     for &system in area {

@@ -69,10 +69,7 @@ pub(crate) fn matrix(
 }
 
 fn only<const WORDS: usize>(row: usize) -> Origins<WORDS> {
-    std::array::from_fn(|word| match word == row / PER_WORD {
-        true => 1 << (row % PER_WORD),
-        false => 0,
-    })
+    std::array::from_fn(|word| if word == row / PER_WORD { 1 << (row % PER_WORD) } else { 0 })
 }
 
 fn joined<const WORDS: usize>(mut set: Origins<WORDS>, other: &Origins<WORDS>) -> Origins<WORDS> {
@@ -100,7 +97,7 @@ impl<const WORDS: usize> Levels<WORDS> {
     /// One level, by node.
     fn level(&self, before: usize) -> &[Origins<WORDS>] {
         let start = self.start(before);
-        self.ring.get(start..start + self.nodes).unwrap_or_default()
+        known_range::items(&self.ring, start..start + self.nodes)
     }
 
     fn begin(&mut self, node: usize, row: usize) {

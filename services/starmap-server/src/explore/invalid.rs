@@ -26,11 +26,10 @@ impl Invalid {
         least: usize,
         most: usize,
     ) -> Result<(), Self> {
-        match (least..=most).contains(&value) {
-            true => Ok(()),
-            false => {
-                Err(Self::new(parameter, value, format!("must be between {least} and {most}")))
-            }
+        if (least..=most).contains(&value) {
+            Ok(())
+        } else {
+            Err(Self::new(parameter, value, format!("must be between {least} and {most}")))
         }
     }
 }

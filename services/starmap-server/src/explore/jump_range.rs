@@ -68,9 +68,10 @@ pub fn jump_range(
             continue;
         };
         let space = Space::of(map, system);
-        match space.lets_drives_in() {
-            true => in_range.push(InRange { system, light_years }),
-            false => *closed.entry(space).or_default() += 1,
+        if space.lets_drives_in() {
+            in_range.push(InRange { system, light_years })
+        } else {
+            *closed.entry(space).or_default() += 1
         }
     }
     let name = |it: &InRange| &map.system(it.system).name;
@@ -82,7 +83,6 @@ pub fn jump_range(
 }
 
 /// The distance between two systems; `None` if the position of one is not known.
-#[must_use]
 pub fn light_years_between(map: &Map, a: SystemIndex, b: SystemIndex) -> Option<f64> {
     let (a, b) = (map.system(a).position?, map.system(b).position?);
     let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
@@ -91,7 +91,6 @@ pub fn light_years_between(map: &Map, a: SystemIndex, b: SystemIndex) -> Option<
 
 impl JumpRangeError {
     /// The reason as a sentence.
-    #[must_use]
     pub fn sentence(&self, map: &Map) -> String {
         match self {
             Self::Invalid(invalid) => invalid.to_string(),

@@ -30,7 +30,6 @@ pub struct Nearest {
 
 /// All systems at most `max_jumps` away by gates and extra connections, the origin included, by distance, then by name.
 /// Systems that `travel` does not admit are not entered. The origin is always allowed.
-#[must_use]
 pub fn within(
     map: &Map,
     extras: &Extras,
@@ -45,7 +44,6 @@ pub fn within(
 
 /// The border systems at most `max_jumps` away, by distance, then by name. The origin counts if it is one. Systems that
 /// `travel` does not admit are not entered.
-#[must_use]
 pub fn borders(
     map: &Map,
     extras: &Extras,

@@ -173,10 +173,7 @@ impl Passages {
         jumps: usize,
         may_pass: impl Fn(SystemIndex) -> bool,
     ) -> Option<Way> {
-        let from = match may_pass(system) {
-            true => Some(node),
-            false => self.sources.get(&system).copied(),
-        };
+        let from = if may_pass(system) { Some(node) } else { self.sources.get(&system).copied() };
         from.map(|from| Way::new(from, jumps))
     }
 

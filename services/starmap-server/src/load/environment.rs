@@ -20,14 +20,12 @@ pub struct GraphEnvironment {
 
 /// The path of the map: the argument, else `ARIA_UNIVERSE_GRAPH`, else `starmap-server/universe.graph` in the folder of
 /// the user's data (`$XDG_DATA_HOME`, else `~/.local/share`). The disk is not accessed.
-#[must_use]
 pub fn graph_path(argument: Option<&Path>) -> PathBuf {
     GraphEnvironment::of_process().graph_path(argument)
 }
 
 impl GraphEnvironment {
     /// The values in the environment of this process.
-    #[must_use]
     pub fn of_process() -> Self {
         Self {
             graph: std::env::var_os(VARIABLE),
@@ -37,7 +35,6 @@ impl GraphEnvironment {
     }
 
     /// [`graph_path()`] in this environment.
-    #[must_use]
     pub fn graph_path(&self, argument: Option<&Path>) -> PathBuf {
         if let Some(path) = argument {
             return path.to_owned();

@@ -127,9 +127,10 @@ impl Reading {
 impl Row<'_> {
     /// An unclosed quote would make one field of all following rows.
     fn one_line(&self) -> Result<(), Problem> {
-        match self.record.as_slice().contains(&b'\n') {
-            true => Err(Problem::line(self.line, "a quoted field goes on in the next line")),
-            false => Ok(()),
+        if self.record.as_slice().contains(&b'\n') {
+            Err(Problem::line(self.line, "a quoted field continues in the next line"))
+        } else {
+            Ok(())
         }
     }
 

@@ -178,7 +178,7 @@ fn mark_borders(
     };
     for (system, span) in systems.iter_mut().zip(starts.windows(2)) {
         let [start, end] = span else { continue };
-        let around = neighbours.get(*start as usize..*end as usize).unwrap_or_default();
+        let around = known_range::items(neighbours, *start as usize..*end as usize);
         system.border = system.class == SecurityClass::High && around.iter().any(lower);
     }
 }

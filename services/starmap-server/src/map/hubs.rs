@@ -102,7 +102,7 @@ impl Hubs {
         let row = |from: &SystemIndex| {
             let mut row = vec![UNKNOWN; to.len()];
             for &(hub, near) in &self.labels[*from] {
-                for &(column, far) in columns.get(starts[hub]..ends[hub]).unwrap_or_default() {
+                for &(column, far) in known_range::items(&columns, starts[hub]..ends[hub]) {
                     if let Some(cell) = row.get_mut(column) {
                         *cell = near.saturating_add(far).min(*cell);
                     }

@@ -115,10 +115,7 @@ pub(super) fn distinct(kind: Kind, ids: impl Iterator<Item = u32> + Clone) -> Re
 }
 
 fn within(kind: Kind, count: usize, most: usize) -> Result<(), MapError> {
-    match count <= most {
-        true => Ok(()),
-        false => Err(MapError::TooMany { kind, most }),
-    }
+    if count <= most { Ok(()) } else { Err(MapError::TooMany { kind, most }) }
 }
 
 fn named(kind: Kind, id: u32, name: &str) -> Result<(), MapError> {

@@ -53,7 +53,7 @@ impl Names {
     pub(super) fn plain(&self, system: SystemIndex) -> &str {
         let end = |place: usize| self.plain_ends.get(place).copied().unwrap_or_default();
         let start = system.index().checked_sub(1).map_or(0, end);
-        (self.plain.get(start..end(system.index()))).unwrap_or_default()
+        known_range::text(&self.plain, start..end(system.index()))
     }
 
     pub(super) fn system(&self, name: &str) -> Option<SystemIndex> {

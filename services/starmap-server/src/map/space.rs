@@ -35,7 +35,6 @@ const JOVE: [u32; 3] = [10_000_004, 10_000_017, 10_000_019];
 
 impl Space {
     /// The kind of space that a system is in.
-    #[must_use]
     pub fn of(map: &Map, index: SystemIndex) -> Self {
         let system = map.system(index);
         let region = map.region(system.region).id;
@@ -50,19 +49,16 @@ impl Space {
     }
 
     /// Whether a jump drive can bring a ship into this space.
-    #[must_use]
     pub const fn lets_drives_in(self) -> bool {
         matches!(self, Self::Lower)
     }
 
     /// Whether a jump drive can take a ship out of this space.
-    #[must_use]
     pub const fn lets_drives_out(self) -> bool {
         !matches!(self, Self::Wormhole | Self::Beyond)
     }
 
     /// Whether gates do not connect it to the rest of space.
-    #[must_use]
     pub const fn is_apart(self) -> bool {
         !matches!(self, Self::High | Self::Lower)
     }

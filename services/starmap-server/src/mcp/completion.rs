@@ -2,9 +2,8 @@
 
 use std::future::{Ready, ready};
 
-use mcp_proto::{
-    Completion, CompletionRequest, Context, MAX_COMPLETIONS, RequestError, ServerBuilder,
-};
+use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
+use service_host::completion;
 
 use super::resources::now;
 use super::universe::Universe;
@@ -54,25 +53,11 @@ async fn modes(
     Ok(Completion::matching(&request, super::tools::MODES))
 }
 
-/// The matching names: those that begin with the typed text first, then by name. Case does not matter.
-fn matching(typed: &str, names: Vec<&str>) -> Completion {
+/// The matching names, sorted.
+fn matching(typed: &str, mut names: Vec<&str>) -> Completion {
     if typed.len() > MAX_TYPED {
         return Completion::default();
     }
-    let typed = typed.trim().to_lowercase();
-    let mut found: Vec<(bool, &str)> = names
-        .into_iter()
-        .filter_map(|name| {
-            let at = name.to_lowercase().find(&typed)?;
-            Some((at > 0, name))
-        })
-        .collect();
-    found.sort_unstable();
-    let total = found.len();
-    let values = found.into_iter().take(MAX_COMPLETIONS);
-    let values: Vec<String> = values.map(|(_, name)| name.to_owned()).collect();
-    match total > values.len() {
-        true => Completion::first(values, Some(total as u64)),
-        false => Completion::all(values),
-    }
+    names.sort_unstable();
+    completion(typed, names)
 }

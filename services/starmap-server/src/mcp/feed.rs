@@ -64,7 +64,7 @@ impl Drop for Following {
 impl Shared {
     fn file(&self, path: &Path, feed: &Mutex<Feed>) {
         let mut open: Option<(File, u64, Lines)> = None;
-        while self.goes_on() {
+        while self.is_running() {
             if let Some((file, inode, lines)) = &mut open {
                 let read = lines.read(file, feed);
                 let there = path.metadata().ok();
@@ -83,7 +83,7 @@ impl Shared {
 
     fn command(&self, command: &str, feed: &Mutex<Feed>) {
         let mut pause = RESTART_FIRST;
-        while self.goes_on() {
+        while self.is_running() {
             let mut shell = Command::new("sh");
             shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
             match shell.spawn() {
@@ -96,7 +96,7 @@ impl Shared {
                         pause = RESTART_FIRST;
                     }
                     self.end_child();
-                    if self.goes_on() {
+                    if self.is_running() {
                         tracing::warn!(
                             "the feed's command ended; it is started again in {pause:?}"
                         );
@@ -105,7 +105,7 @@ impl Shared {
                 Err(error) => tracing::warn!("the feed's command does not start: {error}"),
             }
             for _ in 0..pause.as_millis() / LOOK_EVERY.as_millis() {
-                if self.goes_on() {
+                if self.is_running() {
                     thread::sleep(LOOK_EVERY);
                 }
             }
@@ -113,7 +113,7 @@ impl Shared {
         }
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         !self.stopped.load(Ordering::Relaxed)
     }
 
@@ -157,8 +157,7 @@ impl Lines {
             }
             all += count;
             let mut feed = feed.lock().unwrap_or_else(PoisonError::into_inner);
-            for piece in
-                buffer.get(..count).unwrap_or_default().split_inclusive(|byte| *byte == b'\n')
+            for piece in known_range::items(&buffer, ..count).split_inclusive(|byte| *byte == b'\n')
             {
                 self.take(piece, &mut feed);
             }

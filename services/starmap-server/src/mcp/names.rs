@@ -1,11 +1,10 @@
-//! Resolving the names in a call.
+//! Resolving the names and the words in a call. Unknown ones are refused with the nearest known one.
 
 use std::collections::BTreeMap;
 
-use crate::errors::{SystemNotFoundError, UniverseError, shown};
+use crate::errors::{SystemNotFoundError, UniverseError, invalid, shown};
 use crate::map::{ConstellationIndex, MAX_NAME_BYTES, Map, RegionIndex, SystemIndex};
-
-use super::arguments::Name;
+use crate::name::Name;
 
 /// The most suggestions for an unknown name.
 const MAX_SUGGESTIONS: usize = 3;
@@ -119,10 +118,29 @@ impl<'m> Names<'m> {
 /// The question at the end of an error; empty if there are no suggestions.
 pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> String {
     let near: Vec<&str> = near.into_iter().map(String::as_str).collect();
-    match near.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}?", near.join(", ")),
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+}
+
+/// The value that a word stands for. Case is ignored, and blanks and hyphens count as underscores. `None` if no word is
+/// given.
+///
+/// # Errors
+/// An unknown word, with the nearest known one.
+pub(crate) fn word<T: Copy>(
+    parameter: &str,
+    given: Option<&str>,
+    words: &[(&str, T)],
+) -> Result<Option<T>, UniverseError> {
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    let plain = given.trim().to_lowercase().replace([' ', '-'], "_");
+    if let Some((_, meant)) = words.iter().find(|(word, _)| *word == plain) {
+        return Ok(Some(*meant));
     }
+    let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let near = did_you_mean(nearest_names(&plain, all.iter().copied()).first());
+    Err(invalid(parameter, given, &format!("it is one of {}{near}", all.join(", "))))
 }
 
 /// A region or a constellation that is not on the map.

@@ -15,8 +15,7 @@ use crate::errors::UniverseError;
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route;
 
-use super::arguments::word;
-use super::names::Names;
+use super::names::{Names, word};
 use super::universe::Snapshot;
 pub(crate) use danger::{Counted, Danger, level, old};
 pub(crate) use system::{SystemInfo, adjacent_lowsec};

@@ -11,7 +11,7 @@ use crate::files::FileError;
 use crate::{activity, connections, load};
 
 use super::address;
-use super::server::{take_activity, take_connections, take_map};
+use super::loaded::{take_activity, take_connections, take_map};
 use super::universe::Universe;
 
 /// The most files of a folder that are checked for changes.

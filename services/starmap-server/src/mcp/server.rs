@@ -8,22 +8,19 @@ use mcp_proto::{BuildError, Server};
 use service_host::{EndpointArgs, Host, HostError};
 use tokio_util::sync::CancellationToken;
 
-use crate::activity::{self, Activity};
-use crate::connections::{self, Connection};
 use crate::files::FileError;
-use crate::load::{self, LoadError, Loaded};
+use crate::load::{self, LoadError};
 use crate::map::Map;
+use crate::{activity, connections};
 
 use super::feed::{self, FeedSource};
+use super::loaded::{offer_live, take_activity, take_connections, take_map};
 use super::reload::{self, Sources};
 use super::universe::Universe;
 use super::{completion, prompts, resources, tools};
 
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "aria-universe";
-
-/// How many left-out entries of a map are reported one by one.
-const MAX_WARNINGS: usize = 5;
 
 const INSTRUCTIONS: &str = "The star map of New Eden. Systems are given by name in any case, or by id; an unknown one is \
     answered with suggestions. Security classes go by the unrounded status: high from 0.45, low above 0, else null. Lists \
@@ -99,19 +96,16 @@ impl UniverseServer {
     }
 
     /// The path of its map.
-    #[must_use]
     pub fn graph_path(&self) -> &Path {
         &self.graph_path
     }
 
     /// Its map, once it is loaded.
-    #[must_use]
     pub fn universe(&self) -> Option<Arc<Map>> {
         self.universe.map()
     }
 
     /// The MCP server. A tool call before the map is loaded returns `UNIVERSE_ERROR`.
-    #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
     }
@@ -199,59 +193,4 @@ fn register(universe: Universe) -> Result<Server, BuildError> {
         .instructions(INSTRUCTIONS);
     let builder = completion::add(prompts::add(resources::add(tools::add(builder))));
     service_host::guard(builder).build()
-}
-
-/// Replaces the map.
-pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
-    let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
-    let map = Arc::new(loaded.map);
-    let left_out = universe.replace_map(Arc::clone(&map));
-    // Logged only once the map is loaded, so that anyone who reads the log can already query the map.
-    for warning in warnings {
-        tracing::warn!("{warning}");
-    }
-    warn_of(&left_out);
-    tracing::info!(
-        version = map.version(),
-        systems = map.systems().len(),
-        connections = map.connections(),
-        "map loaded from {format}"
-    );
-}
-
-/// Replaces the overlay, or removes it.
-pub(super) fn take_activity(universe: &Universe, server: &Server, loaded: Option<Activity>) {
-    let systems = loaded.as_ref().map(Activity::systems);
-    universe.replace_activity(loaded);
-    offer_live(universe, server);
-    if let Some(systems) = systems {
-        tracing::info!(systems, "activity overlay loaded");
-    }
-}
-
-/// Offers the tools for live activity while there is data for them. Clients are notified when the tools appear or
-/// disappear.
-fn offer_live(universe: &Universe, server: &Server) {
-    let offer = match universe.has_overlay() {
-        true => Server::show_tools,
-        false => Server::hide_tools,
-    };
-    // All of these tools are registered, and the server declares list changes.
-    let _ = offer(server, &tools::LIVE);
-}
-
-/// Replaces the connections.
-pub(super) fn take_connections(universe: &Universe, loaded: Vec<Connection>) {
-    let connections = loaded.len();
-    warn_of(&universe.replace_connections(loaded));
-    tracing::info!(connections, "connections besides the gates loaded");
-}
-
-fn warn_of(left_out: &[String]) {
-    for warning in left_out.iter().take(MAX_WARNINGS) {
-        tracing::warn!("{warning}");
-    }
-    if let Some(more @ 1..) = left_out.len().checked_sub(MAX_WARNINGS) {
-        tracing::warn!("{more} more connections are left out");
-    }
 }

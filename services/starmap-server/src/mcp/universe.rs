@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::activity::{Activity, Feed};
+use crate::activity::{Activity, Feed, Measure};
 use crate::connections::Connection;
-use crate::errors::UniverseError;
+use crate::errors::{UniverseError, shown};
 use crate::map::Map;
-use crate::route::Extras;
+use crate::route::{Cost, Extra, Extras};
 
-use super::extras;
+use super::names::resolve_system_name;
 
 /// The map, its overlay and the user's connections, each replaced as a whole when its file changes. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -127,8 +127,72 @@ impl Slots {
         let Some(map) = &self.map else {
             return Vec::new();
         };
-        let (extras, left_out) = extras::of_file(map, &self.connections);
+        let (extras, left_out) = connections_on(map, &self.connections);
         self.extras = Arc::new(extras);
         left_out
     }
+}
+
+impl Snapshot {
+    /// The overlay, for a tool that needs one.
+    pub(crate) fn overlay(&self, what: &str) -> Result<&Activity, UniverseError> {
+        self.activity.as_deref().ok_or_else(|| {
+            UniverseError::Universe(format!(
+                "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
+                 (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works \
+                 without it."
+            ))
+        })
+    }
+
+    /// The overlay, if it has the figures that a tool needs.
+    ///
+    /// # Errors
+    /// Missing figures. Their zeros would look like a quiet system.
+    pub(crate) fn counted(&self, what: &str, measure: Measure) -> Result<&Activity, UniverseError> {
+        let overlay = self.overlay(what)?;
+        match (overlay.counts(measure), measure) {
+            (true, _) => Ok(overlay),
+            (false, Measure::Jumps) => Err(lacks(what, "system_jumps")),
+            (false, Measure::Kills | Measure::Ratting) => Err(lacks(what, "system_kills")),
+        }
+    }
+}
+
+/// The error for an overlay without the figures that a tool needs.
+pub(crate) fn lacks(tool: &str, array: &str) -> UniverseError {
+    UniverseError::Universe(format!(
+        "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
+         names; kills also come with the first killmail of --feed."
+    ))
+}
+
+/// The connections of a file, and a sentence for each that is left out. A map may lack systems that the file names.
+pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Extras, Vec<String>) {
+    let mut list = Vec::with_capacity(connections.len());
+    let mut left_out = Vec::new();
+    for connection in connections {
+        let both = resolve_system_name(map, &connection.from)
+            .and_then(|from| Ok((from, resolve_system_name(map, &connection.to)?)));
+        let why = match both {
+            Ok((from, to)) if from != to => {
+                list.push(Extra {
+                    from,
+                    to,
+                    both_ways: connection.both_ways.unwrap_or(true),
+                    cost: connection.cost.and_then(Cost::new),
+                });
+                continue;
+            }
+            Ok(_) => "it leads back to where it begins".to_owned(),
+            Err(unknown) => unknown.to_string(),
+        };
+        left_out.push(format!(
+            "the connection from {} to {} is left out: {why}",
+            shown(&connection.from),
+            shown(&connection.to)
+        ));
+    }
+    // A file has at most the allowed number, and connections from a system to itself are left out.
+    (Extras::new(list).unwrap_or_default(), left_out)
 }

@@ -126,10 +126,7 @@ fn fit(points: &[Point], wanted: f64, room: f64) -> f64 {
     let wide = length(span(points, |point| point.1));
     let high = length(span(points, |point| point.2));
     let longest = wide.max(high);
-    match longest * wanted > room {
-        true => room / longest,
-        false => wanted,
-    }
+    if longest * wanted > room { room / longest } else { wanted }
 }
 
 /// Moves each point after the first `inside` towards the nearest point that a gate joins it with, keeping its
@@ -172,10 +169,8 @@ fn push_apart(points: &mut [Point]) {
                 }
                 moved = true;
                 // Two systems at the same position are moved apart sideways.
-                let (dx, dy) = match distance > 1e-6 {
-                    true => (dx / distance, dy / distance),
-                    false => (1.0, 0.0),
-                };
+                let (dx, dy) =
+                    if distance > 1e-6 { (dx / distance, dy / distance) } else { (1.0, 0.0) };
                 let by = (APART - distance) / 2.0;
                 *x += dx * by;
                 *y += dy * by;

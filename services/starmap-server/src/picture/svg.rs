@@ -82,10 +82,8 @@ fn way(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
         else {
             continue;
         };
-        let dashes = match scene.map.neighbours(*from).contains(to) {
-            true => "",
-            false => " stroke-dasharray=\"6 5\"",
-        };
+        let dashes =
+            if scene.map.neighbours(*from).contains(to) { "" } else { " stroke-dasharray=\"6 5\"" };
         let _ = writeln!(
             out,
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{ROUTE}\" stroke-width=\"3.5\" \

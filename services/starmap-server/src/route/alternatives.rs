@@ -69,7 +69,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     if count < 2 || query.origin == query.destination {
         return Ok(taken);
     }
-    tail.go_on(dearest);
+    tail.advance(dearest);
     let mut head = Search::new(map, &net, Direction::From(query.origin));
     head.find_before(&tail, dearest);
     let through = map.indices().filter_map(|system| {
@@ -153,16 +153,12 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
 /// [`NoRoute`]
 pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRoute> {
     let by = |mode| find(map, &Query { mode, ..*query });
-    let safe = match query.mode.is_safe() {
-        true => query.mode,
-        false => Mode::Safe,
-    };
+    let safe = if query.mode.is_safe() { query.mode } else { Mode::Safe };
     Ok(CostOfSafety { shortest: by(Mode::Shortest)?, safe: by(safe)? })
 }
 
 impl CostOfSafety {
     /// How many more jumps the safe route takes.
-    #[must_use]
     pub const fn more_jumps(&self) -> usize {
         self.safe.jumps().saturating_sub(self.shortest.jumps())
     }

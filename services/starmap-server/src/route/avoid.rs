@@ -47,7 +47,6 @@ pub struct TooManyAvoided(pub usize);
 
 impl Avoid {
     /// Avoids nothing.
-    #[must_use]
     pub fn nothing() -> &'static Self {
         static NOTHING: Avoid = Avoid { things: Vec::new(), systems: Vec::new() };
         &NOTHING
@@ -63,20 +62,19 @@ impl Avoid {
     ) -> Result<Self, TooManyAvoided> {
         let mut seen = HashSet::new();
         let things: Vec<Avoided> = things.into_iter().filter(|thing| seen.insert(*thing)).collect();
-        match things.len() <= MAX_AVOIDED {
-            true => Ok(Self::of(map, things)),
-            false => Err(TooManyAvoided(things.len())),
+        if things.len() <= MAX_AVOIDED {
+            Ok(Self::of(map, things))
+        } else {
+            Err(TooManyAvoided(things.len()))
         }
     }
 
     /// The avoided things, in the order they were named.
-    #[must_use]
     pub fn things(&self) -> &[Avoided] {
         &self.things
     }
 
     /// Whether this system is avoided.
-    #[must_use]
     pub fn contains(&self, system: SystemIndex) -> bool {
         self.systems.get(system.index()).copied().unwrap_or(false)
     }
@@ -115,10 +113,8 @@ impl Avoid {
     }
 
     fn of(map: &Map, things: Vec<Avoided>) -> Self {
-        let mut systems = match things.is_empty() {
-            true => Vec::new(),
-            false => vec![false; map.systems().len()],
-        };
+        let mut systems =
+            if things.is_empty() { Vec::new() } else { vec![false; map.systems().len()] };
         let mut mark = |system: SystemIndex| {
             if let Some(avoided) = systems.get_mut(system.index()) {
                 *avoided = true;
@@ -146,7 +142,6 @@ impl Avoid {
 
 impl Avoided {
     /// Whether this system is one of them.
-    #[must_use]
     pub fn holds(self, map: &Map, system: SystemIndex) -> bool {
         let it = map.system(system);
         match self {
@@ -158,7 +153,6 @@ impl Avoided {
     }
 
     /// Its name for use in a sentence.
-    #[must_use]
     pub fn name(self, map: &Map) -> String {
         match self {
             Self::System(it) => map.system(it).name.to_string(),
@@ -171,7 +165,6 @@ impl Avoided {
 
 impl SecurityFilter {
     /// Whether systems of this class may be entered.
-    #[must_use]
     pub fn admits(self, class: SecurityClass) -> bool {
         !self.refused().contains(&Avoided::Class(class))
     }

@@ -23,13 +23,11 @@ impl Cost {
     pub const MOST: u32 = 10_000_000;
 
     /// A cost of whole jumps.
-    #[must_use]
     pub const fn jumps(jumps: u32) -> Self {
         Self(jumps as u64 * PER_JUMP)
     }
 
     /// A cost from 0 to [`Cost::MOST`], rounded to a millionth. `None` beyond that and for NaN.
-    #[must_use]
     pub fn new(jumps: f64) -> Option<Self> {
         let fits = (0.0..=f64::from(Self::MOST)).contains(&jumps);
         // Within these bounds the conversion only drops the fraction, which is zero after rounding.
@@ -37,7 +35,6 @@ impl Cost {
     }
 
     /// The cost in jumps.
-    #[must_use]
     pub fn value(self) -> f64 {
         self.0 as f64 / PER_JUMP as f64
     }

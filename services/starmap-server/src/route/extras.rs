@@ -52,7 +52,6 @@ pub enum ExtrasError {
 
 impl Extras {
     /// No connections but the gates.
-    #[must_use]
     pub fn none() -> &'static Self {
         static NONE: Extras = Extras { list: Vec::new(), out: Vec::new(), into: Vec::new() };
         &NONE
@@ -84,13 +83,11 @@ impl Extras {
     }
 
     /// The connections in the given order.
-    #[must_use]
     pub fn list(&self) -> &[Extra] {
         &self.list
     }
 
     /// Whether a connection leads from one system to the other.
-    #[must_use]
     pub fn joins(&self, from: SystemIndex, to: SystemIndex) -> bool {
         self.leaving(from).iter().any(|arc| arc.far == to)
     }
@@ -129,7 +126,7 @@ impl Arc {
 
 fn at(arcs: &[Arc], system: SystemIndex) -> &[Arc] {
     let start = arcs.partition_point(|arc| arc.near < system);
-    let rest = arcs.get(start..).unwrap_or_default();
+    let rest = known_range::items(arcs, start..);
     let length = rest.iter().take_while(|arc| arc.near == system).count();
-    rest.get(..length).unwrap_or_default()
+    known_range::items(rest, ..length)
 }

@@ -48,13 +48,11 @@ struct ByClass {
 
 impl Mode {
     /// Whether the mode is meant to keep a pilot in high security.
-    #[must_use]
     pub const fn is_safe(self) -> bool {
         matches!(self, Self::Safe | Self::Safer { .. })
     }
 
     /// The cost of a jump from a system of one class into a system of another.
-    #[must_use]
     pub fn cost(self, from: SecurityClass, to: SecurityClass) -> Cost {
         self.weights().cost(from, to)
     }
@@ -93,13 +91,11 @@ impl Penalty {
     pub const MAX: u8 = 100;
 
     /// `None` above [`Penalty::MAX`].
-    #[must_use]
     pub const fn new(penalty: u8) -> Option<Self> {
         if penalty <= Self::MAX { Some(Self(penalty)) } else { None }
     }
 
     /// The number.
-    #[must_use]
     pub const fn get(self) -> u8 {
         self.0
     }

@@ -88,9 +88,10 @@ impl<'q> Net<'q> {
     }
 
     fn cost(&self, from: SystemIndex, to: SystemIndex) -> Cost {
-        let cost = match self.same {
-            true => Cost::JUMP,
-            false => self.weights.cost(self.map.class(from), self.map.class(to)),
+        let cost = if self.same {
+            Cost::JUMP
+        } else {
+            self.weights.cost(self.map.class(from), self.map.class(to))
         };
         cost + self.surcharge(to)
     }

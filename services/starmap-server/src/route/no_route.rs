@@ -134,7 +134,6 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
 
 impl NoRoute {
     /// The reason as half a sentence, to follow "No route from A to B: ".
-    #[must_use]
     pub fn reason(&self, map: &Map) -> String {
         let name = |system: SystemIndex| &map.system(system).name;
         match self {

@@ -43,9 +43,10 @@ enum Method {
 impl<'q> Search<'q> {
     pub(super) fn new(map: &Map, net: &'q Net<'q>, direction: Direction) -> Self {
         let (Direction::From(end) | Direction::To(end)) = direction;
-        let method = match net.counts_jumps() {
-            true => Method::Levels(ByLevels::new(map, end)),
-            false => Method::Cost(ByCost::new(map, end, net.costs())),
+        let method = if net.counts_jumps() {
+            Method::Levels(ByLevels::new(map, end))
+        } else {
+            Method::Cost(ByCost::new(map, end, net.costs()))
         };
         Self { net, direction, method }
     }
@@ -56,7 +57,7 @@ impl<'q> Search<'q> {
     }
 
     /// Continues until all systems within this cost are found.
-    pub(super) fn go_on(&mut self, most: Cost) {
+    pub(super) fn advance(&mut self, most: Cost) {
         self.run(|_, far| far.cost() > most, |_, _| true);
     }
 

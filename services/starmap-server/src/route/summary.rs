@@ -18,7 +18,6 @@ pub struct Summary {
 }
 
 /// Counts the systems of a route by class, each as often as it is passed. `None` if there are no systems.
-#[must_use]
 pub fn summary(map: &Map, systems: &[SystemIndex]) -> Option<Summary> {
     let first = *systems.first()?;
     let mut summary = Summary {

@@ -77,7 +77,7 @@ impl Walk {
 
     /// The systems that the walk reached, nearest first, its origin included.
     pub(crate) fn reached(&self) -> &[SystemIndex] {
-        self.reached.get(..self.count).unwrap_or_default()
+        known_range::items(&self.reached, ..self.count)
     }
 
     /// Writes a system behind those that have been reached, and keeps it there if it may be entered and is new. The

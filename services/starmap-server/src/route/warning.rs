@@ -28,7 +28,6 @@ pub enum Warning {
 }
 
 /// All warnings for a route, in a fixed order.
-#[must_use]
 pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut avoided = |end| {
@@ -40,7 +39,7 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     if query.destination != query.origin {
         avoided(query.destination);
     }
-    let entered = route.systems.get(1..).unwrap_or_default();
+    let entered = known_range::items(&route.systems, 1..);
     let class = |system: &SystemIndex| map.system(*system).class;
     let count = |wanted| entered.iter().filter(|it| class(it) == wanted).count();
     let (low, null) = (count(SecurityClass::Low), count(SecurityClass::Null));
@@ -64,7 +63,6 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
 
 impl Warning {
     /// The warning as a sentence.
-    #[must_use]
     pub fn sentence(self, map: &Map) -> String {
         match self {
             Self::AvoidedEnd(end) => format!(

@@ -108,13 +108,11 @@ pub enum Suggestion {
 }
 
 /// How far the length of a round trip may be from the target without counting as worse: a tenth of the target.
-#[must_use]
 pub const fn tolerance(target_jumps: usize) -> usize {
     target_jumps / 10
 }
 
 /// Whether a length is within a fifth of the target.
-#[must_use]
 pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
     jumps.abs_diff(target_jumps) * 5 <= target_jumps
 }
@@ -169,7 +167,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let longest = target + target / 5;
     // Systems farther away would make the round trip too long.
     let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
-    let candidates = spread(reachable.get(..wide).unwrap_or_default(), MAX_CANDIDATES);
+    let candidates = spread(known_range::items(&reachable, ..wide), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
     let jumps = matrix(map, &all, &all, &avoid, query.extras);
     // A one-way connection may lead to a system without a way back.
@@ -270,26 +268,22 @@ fn spread(
 
 impl Loop {
     /// How many jumps it takes.
-    #[must_use]
     pub fn jumps(&self) -> usize {
         self.systems.len().saturating_sub(1)
     }
 
     /// How many different systems it passes.
-    #[must_use]
     pub fn unique_systems(&self) -> usize {
         self.systems.iter().collect::<HashSet<_>>().len()
     }
 
     /// The number of jumps into systems that were already visited. At best it is 1, because the trip ends where it
     /// begins.
-    #[must_use]
     pub fn backtrack_jumps(&self) -> usize {
         (self.jumps() + 1).saturating_sub(self.unique_systems())
     }
 
     /// The share of distinct systems in [`Loop::systems`].
-    #[must_use]
     pub fn efficiency(&self) -> f64 {
         self.unique_systems() as f64 / self.systems.len() as f64
     }

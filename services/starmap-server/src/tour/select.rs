@@ -59,24 +59,23 @@ const MAX_TRIALS: usize = 8;
 /// stops, or if the bounded search did not find one. The second number is a lower bound for the length of such a round
 /// trip.
 pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usize>) {
-    let best = match problem.len() <= MAX_EXACT {
-        true => exact(problem, wish),
-        false => {
-            // The best possible choice visits all stops that are allowed, at the target length.
-            let best = Score::new(0, 0, number(wish.most.min(problem.len())), 0);
-            let is_best = |it: &Choice| wish.optimize == Optimize::Density && it.score == best;
-            let mut found: Option<Choice> = None;
-            for nth in 0..MAX_STARTS {
-                let next = search(problem, wish, nth * problem.len() / MAX_STARTS);
-                if found.as_ref().is_none_or(|found| next.score < found.score) {
-                    found = Some(next);
-                }
-                if found.as_ref().is_some_and(is_best) {
-                    break;
-                }
+    let best = if problem.len() <= MAX_EXACT {
+        exact(problem, wish)
+    } else {
+        // The best possible choice visits all stops that are allowed, at the target length.
+        let best = Score::new(0, 0, number(wish.most.min(problem.len())), 0);
+        let is_best = |it: &Choice| wish.optimize == Optimize::Density && it.score == best;
+        let mut found: Option<Choice> = None;
+        for nth in 0..MAX_STARTS {
+            let next = search(problem, wish, nth * problem.len() / MAX_STARTS);
+            if found.as_ref().is_none_or(|found| next.score < found.score) {
+                found = Some(next);
             }
-            found
+            if found.as_ref().is_some_and(is_best) {
+                break;
+            }
         }
+        found
     };
     let order = best.map(|choice| choice.order).unwrap_or_default();
     let length = problem.length(&order);
@@ -111,9 +110,10 @@ fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
             let mut order = best.order.clone();
             step.take(&mut order);
             // Optimizing the order can only make it shorter, at best as short as the target.
-            let hope = match problem.length(&order) as usize > wish.target {
-                true => score.at_this_length(),
-                false => score,
+            let hope = if problem.length(&order) as usize > wish.target {
+                score.at_this_length()
+            } else {
+                score
             };
             if hope >= best.score {
                 return None;
@@ -312,7 +312,7 @@ fn score(wish: &Wish, stops: usize, apart: u32, length: usize) -> Score {
 fn apart(problem: &Problem, wish: &Wish, stops: &[usize]) -> u32 {
     let visited = (0..).zip(stops);
     visited
-        .map(|(at, stop)| beside(problem, wish, stops.get(..at).unwrap_or_default(), *stop))
+        .map(|(at, stop)| beside(problem, wish, known_range::items(stops, ..at), *stop))
         .min()
         .unwrap_or(u32::MAX)
 }

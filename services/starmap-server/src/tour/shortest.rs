@@ -40,11 +40,8 @@ pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest 
     let mut rounds: Vec<u32> = (0..problem.len()).map(round).collect();
     rounds.sort_unstable();
     let least = count.checked_sub(1).and_then(|at| rounds.get(at).copied());
-    search.go_on(0);
-    let bound = match search.nodes < MAX_NODES {
-        true => search.best,
-        false => least.unwrap_or_default(),
-    };
+    search.extend(0);
+    let bound = if search.nodes < MAX_NODES { search.best } else { least.unwrap_or_default() };
     Shortest { order: search.order, bound }
 }
 
@@ -61,7 +58,7 @@ struct Search<'p> {
 impl Search<'_> {
     /// Tries all ways to continue a path of this length, the nearest stop first. It recurses once for each stop to
     /// visit.
-    fn go_on(&mut self, length: u32) {
+    fn extend(&mut self, length: u32) {
         let here = self.path.last().copied();
         if self.path.len() == self.count {
             let whole = length + self.problem.cost(here, None);
@@ -88,7 +85,7 @@ impl Search<'_> {
                 return;
             }
             self.path.push(stop);
-            self.go_on(on);
+            self.extend(on);
             self.path.pop();
         }
     }

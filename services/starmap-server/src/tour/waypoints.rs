@@ -109,7 +109,7 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
         return Err(WaypointsError::NoneReachable);
     }
     let closed = matches!(query.start, Start::FirstAndBack | Start::FromAndBack(_));
-    let stops = reached.get(usize::from(home.is_some())..).unwrap_or_default();
+    let stops = known_range::items(&reached, usize::from(home.is_some())..);
     let problem = Problem::new(&jumps, stops, home.is_some(), closed);
     let (order, method) = solve(&problem);
     let ordered: Vec<usize> = order.iter().filter_map(|stop| stops.get(*stop)).copied().collect();
@@ -138,7 +138,6 @@ fn solve(problem: &Problem) -> (Vec<usize>, Method) {
 
 impl Tour {
     /// The total number of jumps.
-    #[must_use]
     pub fn jumps(&self) -> usize {
         self.systems.len().saturating_sub(1)
     }

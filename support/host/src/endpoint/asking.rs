@@ -154,17 +154,19 @@ impl Asking {
             (&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks)
         else {
             let oauth = [&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks];
-            return match oauth.iter().any(|it| it.is_some()) {
-                true => Err(EndpointError::Incomplete),
-                false => Ok(None),
+            return if oauth.iter().any(|it| it.is_some()) {
+                Err(EndpointError::Incomplete)
+            } else {
+                Ok(None)
             };
         };
-        let keys = match place.contains("://") {
-            true => IssuerKeys::fetched(
+        let keys = if place.contains("://") {
+            IssuerKeys::fetched(
                 HttpsKeys::new(place)
                     .map_err(|problem| EndpointError::Keys(problem.to_string()))?,
-            ),
-            false => keys_of(Path::new(place), files)?,
+            )
+        } else {
+            keys_of(Path::new(place), files)?
         };
         let mut tokens = JwtTokens::new(audience).with_issuer(issuer, keys);
         if let Some(dpop) = Dpop::new(audience) {

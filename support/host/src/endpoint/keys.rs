@@ -106,9 +106,10 @@ fn read(text: &str) -> Result<Vec<Key>, String> {
 
 /// The key in a line, or an error that contains no part of the line.
 fn key(line: &str) -> Result<Key, String> {
-    let bytes = match line.len() == 64 {
-        true => HEXLOWER_PERMISSIVE.decode(line.as_bytes()),
-        false => BASE64.decode(line.as_bytes()).or_else(|_| BASE64_NOPAD.decode(line.as_bytes())),
+    let bytes = if line.len() == 64 {
+        HEXLOWER_PERMISSIVE.decode(line.as_bytes())
+    } else {
+        BASE64.decode(line.as_bytes()).or_else(|_| BASE64_NOPAD.decode(line.as_bytes()))
     };
     let bytes = bytes.map_err(|_| "is neither base64 nor 64 digits of hex".to_owned())?;
     let length = bytes.len();

@@ -75,9 +75,10 @@ impl Reload {
         file.take(self.max_bytes + 1)
             .read_to_string(&mut text)
             .map_err(|error| error.to_string())?;
-        match text.len() as u64 > self.max_bytes {
-            true => Err(format!("it is longer than {} bytes", self.max_bytes)),
-            false => Ok(text),
+        if text.len() as u64 > self.max_bytes {
+            Err(format!("it is longer than {} bytes", self.max_bytes))
+        } else {
+            Ok(text)
         }
     }
 }

@@ -94,11 +94,12 @@ fn authorities(file: &Path) -> Result<RootCertStore, TrustError> {
         let added = store.add(certificate);
         added.map_err(|problem| wrong(problem.to_string()))?;
     }
-    match store.is_empty() {
-        true => Err(wrong(
+    if store.is_empty() {
+        Err(wrong(
             "it has no certificate: it must begin with -----BEGIN CERTIFICATE-----".to_owned(),
-        )),
-        false => Ok(store),
+        ))
+    } else {
+        Ok(store)
     }
 }
 

@@ -10,9 +10,9 @@ use futures_util::stream::BoxStream;
 use tokio_postgres::types::Type;
 
 use super::{LogError, Logs, whole};
-use crate::clients::logs::{self, Numbered, SLACK};
+use crate::adapter::keys::{Key, hash, session_key};
+use crate::adapter::logs::{self, Numbered, SLACK};
 use crate::clients::nodes::Unavailable;
-use crate::clients::{Key, hash, session_key};
 use crate::postgres::connect::Link;
 use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 

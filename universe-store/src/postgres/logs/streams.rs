@@ -12,9 +12,11 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{Fate, LogError, Logs, Tailed, Write, whole};
-use crate::clients::logs::{self, Event, Events, Found, PAGE, WATCHED};
+use crate::adapter::keys::{Key, hash, session_key};
+use crate::adapter::lease::REFRESHES;
+use crate::adapter::logs::{self, Events, Found, PAGE, WATCHED};
+use crate::clients::logs::Event;
 use crate::clients::nodes::Unavailable;
-use crate::clients::{Key, REFRESHES, hash, session_key};
 use crate::postgres::connect::Link;
 use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 

@@ -11,8 +11,8 @@ use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use super::TRIES;
-use crate::failure::Failure;
-use crate::live::Channels;
+use crate::adapter::failure::Failure;
+use crate::adapter::live::Channels;
 use crate::model::Admission;
 use crate::postgres::listen::CHANNEL;
 use crate::{Append, AppendError, Appended, Head, Revision, UniverseId};

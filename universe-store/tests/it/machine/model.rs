@@ -354,8 +354,9 @@ impl Model {
 /// How a tail may end whose next entry is no longer kept.
 fn trimmed(it: &Expected, seen: usize) -> TailError {
     let Record { oldest, head, .. } = it.record;
-    match Revision(seen as u64) < oldest {
-        true => TailError::Trimmed { oldest, head: head.revision },
-        false => TailError::NotFound,
+    if Revision(seen as u64) < oldest {
+        TailError::Trimmed { oldest, head: head.revision }
+    } else {
+        TailError::NotFound
     }
 }

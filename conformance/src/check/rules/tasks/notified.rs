@@ -9,24 +9,18 @@ use crate::probe::{Bench, QUIET};
 /// The id of the subscription.
 const ID: &str = "of a task";
 
-pub(super) async fn undeclared(bench: &mut Bench) -> Verdict {
-    let (id, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+pub(super) async fn undeclared(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let (id, _) = make(bench).await?;
     let (exchange, open) = bench.listen(json!(ID), json!({"taskIds": [id]})).await;
     drop(open);
     leave(bench).await;
     cancel(bench, &[&id]).await;
     let good = exchange.code() == Some(-32021);
-    holds_if(good, exchange.outcome(), &exchange)
+    Ok(holds_if(good, exchange.outcome(), &exchange))
 }
 
-pub(super) async fn notified(bench: &mut Bench) -> Verdict {
-    let (id, _) = match make(bench).await {
-        Ok(made) => made,
-        Err(verdict) => return verdict,
-    };
+pub(super) async fn notified(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let (id, _) = make(bench).await?;
     let params = knowing(bench, json!({"notifications": {"taskIds": [id]}}));
     let (mut exchange, open) = bench.listen_with(json!(ID), params).await;
     let agreed = exchange
@@ -38,7 +32,9 @@ pub(super) async fn notified(bench: &mut Bench) -> Verdict {
         leave(bench).await;
         cancel(bench, &[&id]).await;
         let outcome = exchange.outcome();
-        return Verdict::Inapplicable(format!("the server does not notify of tasks: {outcome}"));
+        return Ok(Verdict::Inapplicable(format!(
+            "the server does not send notifications about tasks: {outcome}"
+        )));
     };
     // It changes the task, so that there is a change to notify of.
     let cancelled = super::ask(bench, "tasks/cancel", json!({ "taskId": id })).await;
@@ -46,18 +42,16 @@ pub(super) async fn notified(bench: &mut Bench) -> Verdict {
     bench.collect(&mut exchange, open, QUIET).await;
     leave(bench).await;
     if let Some(other) = agreed.iter().find(|it| **it != json!(id)) {
-        let seen = format!("{other} was agreed and not asked for");
-        return finding(seen, &exchange);
+        let seen = format!("the server accepted the task {other}, which was not requested");
+        return Ok(finding(seen, &exchange));
     }
-    let said: Vec<_> = exchange.messages.iter().filter(|it| is_of_tasks(it)).collect();
-    if said.is_empty() && !agreed.is_empty() {
+    let received: Vec<_> = exchange.messages.iter().filter(|it| is_of_tasks(it)).collect();
+    if received.is_empty() && !agreed.is_empty() {
         // A notification is allowed to be lost.
-        return Verdict::Inapplicable("nothing was said of the task in time".to_owned());
+        return Ok(Verdict::Inapplicable("no notification about the task came in time".to_owned()));
     }
-    match said.into_iter().find_map(|it| misfit(it, &id)) {
-        Some(seen) => finding(seen, &exchange),
-        None => Verdict::Holds,
-    }
+    let misfit = received.into_iter().find_map(|it| misfit(it, &id));
+    Ok(misfit.map_or(Verdict::Holds, |seen| finding(seen, &exchange)))
 }
 
 fn is_of_tasks(message: &Value) -> bool {
@@ -73,7 +67,7 @@ fn misfit(message: &Value, id: &str) -> Option<String> {
     }
     let named = params.get("taskId").unwrap_or(&Value::Null);
     if named != id {
-        return Some(format!("notifications/tasks is about {named}, which was not asked for"));
+        return Some(format!("notifications/tasks is about {named}, which was not requested"));
     }
     let needed = ["status", "createdAt", "lastUpdatedAt", "ttlMs"];
     let outcome = match params.get("status").and_then(Value::as_str) {

@@ -7,32 +7,20 @@ use crate::mutation::{Fault, ask, result};
 
 pub(super) fn lists() -> Vec<Mutant> {
     vec![
-        legacy(
-            "lists.declared",
-            instead_error(|asked| asked.is_rpc("prompts/list"), 200, -32601),
-        ),
+        legacy("lists.declared", instead_error(|asked| asked.is_rpc("prompts/list"), 200, -32601)),
         legacy(
             "messages.schema",
             result("prompts/list", |result| result["nextCursor"] = Value::Null),
         ),
-        modern(
-            "messages.schema",
-            result("prompts/list", |result| without(result, "prompts")),
-        ),
+        modern("messages.schema", result("prompts/list", |result| without(result, "prompts"))),
         modern(
             "messages.schema",
             result("resources/templates/list", |result| {
                 without(result, "resourceTemplates");
             }),
         ),
-        legacy(
-            "messages.schema",
-            first("resources/list", |it| without(it, "name")),
-        ),
-        modern(
-            "messages.schema",
-            first("prompts/list", |it| without(it, "name")),
-        ),
+        legacy("messages.schema", first("resources/list", |it| without(it, "name"))),
+        modern("messages.schema", first("prompts/list", |it| without(it, "name"))),
         legacy(
             "lists.unknown-cursor",
             ask(|asked| {
@@ -59,16 +47,15 @@ pub(super) fn lists() -> Vec<Mutant> {
             .and(instead_result(
                 |asked| asked.body["params"]["cursor"] == "more",
                 json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-                    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "two pages", "version": "1"}}}),
+                "_meta": {
+                    "io.modelcontextprotocol/serverInfo": {"name": "two pages", "version": "1"},
+                }}),
             )),
         ),
         legacy("tools.unique", twice("tools/list")),
         modern("resources.unique", twice("resources/list")),
         legacy("prompts.unique", twice("prompts/list")),
-        legacy(
-            "tools.name-characters",
-            first("tools/list", |it| it["name"] = "a name".into()),
-        ),
+        legacy("tools.name-characters", first("tools/list", |it| it["name"] = "a name".into())),
         modern(
             "messages.schema",
             first("tools/list", |it| without(&mut it["inputSchema"], "type")),
@@ -79,10 +66,7 @@ pub(super) fn lists() -> Vec<Mutant> {
                 it["outputSchema"] = json!({"type": "string"});
             }),
         ),
-        modern(
-            "tools.description",
-            first("tools/list", |it| without(it, "description")),
-        ),
+        modern("tools.description", first("tools/list", |it| without(it, "description"))),
         modern(
             "schemas.local-references",
             first("tools/list", |it| {

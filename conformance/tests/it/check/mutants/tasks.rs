@@ -71,10 +71,13 @@ fn notifying(flaw: &'static str) -> Fault {
             }
             "tasks/cancel" if is_made => Some(answered(asked, &json!({"resultType": "complete"}))),
             "tasks/get" | "tasks/cancel" => Some(refused(asked, -32602)),
-            "subscriptions/listen" if watched.is_array() => match declares || flaw == UNDECLARED {
-                true => Some(started(asked, flaw)),
-                false => Some(requiring(asked)),
-            },
+            "subscriptions/listen" if watched.is_array() => {
+                if declares || flaw == UNDECLARED {
+                    Some(started(asked, flaw))
+                } else {
+                    Some(requiring(asked))
+                }
+            }
             _ => None,
         }
     }))
@@ -170,10 +173,7 @@ fn taking(id: fn(u64) -> String, shown: Shown) -> Fault {
             Some("tasks/get") if shown == Shown::IfNamed => {
                 let named = &asked.body["params"]["taskId"];
                 let is_made = (1..made.load(Ordering::SeqCst)).any(|number| named == &id(number));
-                Some(match is_made {
-                    true => answered(asked, &task(named)),
-                    false => refused(asked, -32602),
-                })
+                Some(if is_made { answered(asked, &task(named)) } else { refused(asked, -32602) })
             }
             Some("tasks/get" | "tasks/cancel") => Some(refused(asked, -32602)),
             _ => None,

@@ -136,10 +136,7 @@ impl Target {
         let host = authority.host().to_ascii_lowercase();
         let port = authority.port_u16().unwrap_or(standard);
         let path = uri.path().trim_end_matches('/');
-        let port = match port == standard {
-            true => String::new(),
-            false => format!(":{port}"),
-        };
+        let port = if port == standard { String::new() } else { format!(":{port}") };
         Some(Self(format!("{scheme}://{host}{port}{path}")))
     }
 }

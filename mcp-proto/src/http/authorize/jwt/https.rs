@@ -30,7 +30,7 @@ pub struct HttpsKeys {
 
 /// A URL that keys may not be fetched from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{url:?} is not a place of keys: {problem}")]
+#[error("{url:?} is not a URL for keys: {problem}")]
 pub struct InvalidKeysUrl {
     url: String,
     problem: String,

@@ -101,7 +101,7 @@ impl IssuerKeys {
         algorithm: SigningAlgorithm,
     ) -> Result<DecodingKey, Denied> {
         let unavailable = || {
-            let problem = "the keys of the token's issuer cannot be had now: try again in a minute";
+            let problem = "the keys of the token's issuer are not available: try again in a minute";
             Denied::Unavailable(problem.to_owned())
         };
         let mut set = self.good();

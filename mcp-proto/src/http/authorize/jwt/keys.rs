@@ -60,9 +60,10 @@ impl KeySet {
             return invalid(format!("it has more than {MAX_KEYS} keys"));
         }
         let keys: Vec<_> = document.keys.iter().filter_map(|it| read(it.get())).collect();
-        match keys.is_empty() {
-            true => invalid("it has no public key that verifies signatures".to_owned()),
-            false => Ok(Self(keys)),
+        if keys.is_empty() {
+            invalid("it has no public key that verifies signatures".to_owned())
+        } else {
+            Ok(Self(keys))
         }
     }
 

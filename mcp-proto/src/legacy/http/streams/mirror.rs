@@ -80,7 +80,7 @@ impl Mirror {
         let mut rests = self.rests.subscribe();
         let written = rests.wait_for(|rests| *rests);
         if tokio::time::timeout(self.timeout, written).await.is_err() {
-            tracing::warn!("not all that was said on streams of calls could be shared");
+            tracing::warn!("not all events of calls were written to the event store in time");
         }
     }
 
@@ -93,7 +93,7 @@ impl Mirror {
         if queue.writes {
             return;
         }
-        // There is none while a runtime shuts down and drops its tasks.
+        // Absent while a runtime shuts down and drops its tasks.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
@@ -153,10 +153,7 @@ impl Mirror {
             if let Some(news) = stream.news() {
                 let texts = news.events.iter().map(|event| event.text.len());
                 bytes = texts.fold(bytes, usize::saturating_add);
-                write.fate = match news.ended {
-                    true => StreamFate::Ended,
-                    false => StreamFate::Open,
-                };
+                write.fate = if news.ended { StreamFate::Ended } else { StreamFate::Open };
                 (write.about, write.first) = (news.about, news.first);
                 write.events = news.events;
                 written.push((session, stream, news.next, news.more));

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use futures_util::stream;
 
-use super::alone;
 use super::stream::Stream;
 use crate::http::body::ResponseBody;
 use crate::legacy::http::refusal::Refusal;
@@ -41,11 +39,6 @@ impl Reader {
         Self { stream, key, opening: None }
     }
 
-    /// This future writes the stream. When the reader is dropped, a task runs the future until another reader comes.
-    pub(in crate::legacy::http) fn speak_by(&self, work: BoxFuture<'static, ()>) {
-        self.stream.speak_by(work);
-    }
-
     /// Writes this before the first event.
     pub(in crate::legacy::http) fn opened_by(mut self, opening: Option<Bytes>) -> Self {
         self.opening = opening;
@@ -73,16 +66,12 @@ impl Reader {
         if let Some(opening) = self.opening.take() {
             return Poll::Ready(Some(opening));
         }
-        // First, so that an event that is written now is read at once. When it is done, the stream has ended.
-        let _done = self.stream.speak(self.key, context);
         self.stream.poll_next(self.key, context)
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        if let Some(key) = self.stream.left(self.key) {
-            alone::go_on(&self.stream, key);
-        }
+        self.stream.left(self.key);
     }
 }

@@ -1,47 +1,42 @@
 //! One stream of a session: its latest events, its writer, and the one connection that reads it.
 
-use std::future::poll_fn;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
 
 use super::Bounds;
 use super::ring::Ring;
-use super::speaker::Speaker;
 use super::unwritten::{News, Unwritten};
 use crate::budget::{Client, Over};
 use crate::http::sse::KEEP_ALIVE;
 use crate::jsonrpc::RequestId;
 use crate::legacy::http::event_id::{EventId, StreamName};
 use crate::legacy::http::refusal::Refusal;
-use crate::legacy::http::signal::Signal;
 
 /// The most events that may wait for a connection before their writer waits.
-const MAX_UNHEARD: u64 = 16;
+const MAX_UNREAD: u64 = 16;
 
-/// A stream. Its writer is one task or one future ([`Speaker`]). Its connections may change.
+/// A stream. Its writer is one task. Its connections may change.
 #[derive(Debug)]
 pub(in crate::legacy::http) struct Stream {
     name: StreamName,
     state: Mutex<State>,
     /// Wakes the task that writes the stream.
-    changed: Signal,
-    /// The writer of a standalone stream. The streams of calls are written by their tasks.
-    speaker: OnceLock<Speaker>,
+    changed: Notify,
 }
 
 #[derive(Debug)]
 struct State {
     ring: Ring,
     reader: Option<Reading>,
-    /// Whose turn it is to run the speaker: the key of the latest reader, or of the task that continues without one.
-    turn: u64,
-    /// Wakes the one whose turn it is, when there is something to read or its turn is over.
+    /// The key of the latest reader.
+    latest: u64,
+    /// Wakes the latest reader, when there is something to read or another one replaces it.
     waiting: Option<Waker>,
     /// The number of the first event that no reader has received.
-    unheard: u64,
+    unread: u64,
     /// A reader came for which there is no event. An event would give it an id for reconnecting.
     wants_id: bool,
     /// The reader has received nothing for a long time.
@@ -91,9 +86,9 @@ impl Stream {
             state: Mutex::new(State {
                 ring: Ring::new(client),
                 reader: None,
-                turn: 0,
+                latest: 0,
                 waiting: None,
-                unheard: 1,
+                unread: 1,
                 wants_id: false,
                 is_quiet: false,
                 ended: false,
@@ -101,48 +96,14 @@ impl Stream {
                 forgotten: false,
                 unwritten: Unwritten::default(),
             }),
-            changed: Signal::default(),
-            speaker: OnceLock::new(),
+            changed: Notify::new(),
         }
-    }
-
-    /// Sets the future that writes the stream. A reader runs it, or a separate task while there is none. Called once.
-    pub(super) fn speak_by(&self, work: BoxFuture<'static, ()>) {
-        // Only the one that opens a standalone stream does so.
-        let _once = self.speaker.set(Speaker::new(work));
-    }
-
-    pub(super) fn speaker(&self) -> Option<&Speaker> {
-        self.speaker.get()
-    }
-
-    /// Runs the speaker if it was woken, for the one of this key; ready when the speaker is done.
-    pub(super) fn speak(&self, key: u64, context: &Context<'_>) -> Poll<()> {
-        match self.speaker() {
-            Some(speaker) => speaker.poll(context, || self.is_turn(key)),
-            None => Poll::Pending,
-        }
-    }
-
-    /// Whether it is the turn of the one of this key.
-    pub(super) fn is_turn(&self, key: u64) -> bool {
-        self.state().turn == key
-    }
-
-    /// Ready when it is not the turn of the one of this key any more.
-    pub(super) fn poll_turn_over(&self, key: u64, context: &Context<'_>) -> Poll<()> {
-        let mut state = self.state();
-        if state.turn != key {
-            return Poll::Ready(());
-        }
-        state.wait(context);
-        Poll::Pending
     }
 
     /// The session has changed in the store: notifies the writer of the stream.
     pub(super) fn change_session(&self) {
         self.state().session_changed = true;
-        self.changed.give();
+        self.changed.notify_one();
     }
 
     /// Whether the session has changed since this was asked.
@@ -180,7 +141,7 @@ impl Stream {
         if after + 1 < first {
             tracing::info!(
                 events = first - after - 1,
-                "a client came back for events of which some are not kept any more"
+                "a client reconnected for events of which some are not kept any more"
             );
         }
         let key = state.read_from(first.max(after + 1));
@@ -197,7 +158,7 @@ impl Stream {
         if state.forgotten {
             return Err(Refusal::ForgottenStream);
         }
-        let next = state.unheard.max(state.ring.first());
+        let next = state.unread.max(state.ring.first());
         let key = state.read_from(next);
         self.wake(state);
         Ok(key)
@@ -206,7 +167,7 @@ impl Stream {
     /// Wakes the one that waits, which may be the previous reader, and the task that writes.
     fn wake(&self, state: MutexGuard<'_, State>) {
         wake_waiting(state);
-        self.changed.give();
+        self.changed.notify_one();
     }
 
     /// Sends a comment to the reader, if there is nothing else to read.
@@ -225,10 +186,7 @@ impl Stream {
         let mut state = self.state();
         state.ring.push(event);
         let is_over = state.trim(bounds);
-        // A reader that runs the speaker looks for events after it. To notify it here would wake its task once more.
-        if self.speaker().is_none() {
-            wake_waiting(state);
-        }
+        wake_waiting(state);
         Pushed { number, is_over }
     }
 
@@ -254,8 +212,6 @@ impl Stream {
 
     /// No more events will follow.
     pub(super) fn end(&self) {
-        // The writer has ended, or waits once more. A waker would keep the memory of its task.
-        self.changed.forget();
         let mut state = self.state();
         state.ended = true;
         wake_waiting(state);
@@ -282,13 +238,14 @@ impl Stream {
     /// `max_events`: how many events may be written while no connection reads.
     pub(super) fn audience(&self, max_events: usize) -> Audience {
         let state = self.state();
-        let said = state.ring.next();
+        let written = state.ring.next();
         match &state.reader {
             _ if state.forgotten => Audience::Gone,
-            Some(reader) if reader.until.is_none() => {
-                Audience::Here { room: said - reader.next < MAX_UNHEARD, wants_id: state.wants_id }
-            }
-            _ => Audience::Away { room: said - state.unheard < max_events as u64 },
+            Some(reader) if reader.until.is_none() => Audience::Here {
+                room: written - reader.next < MAX_UNREAD,
+                wants_id: state.wants_id,
+            },
+            _ => Audience::Away { room: written - state.unread < max_events as u64 },
         }
     }
 
@@ -300,16 +257,16 @@ impl Stream {
 
     /// Waits for another audience, or for more room. For one task.
     pub(super) async fn changed(&self) {
-        poll_fn(|context| self.changed.poll_taken(context)).await;
+        self.changed.notified().await;
     }
 
     /// The next item for the reader of this key; `None` at the end.
     pub(super) fn poll_next(&self, key: u64, context: &Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state();
-        if state.turn != key {
+        if state.latest != key {
             return Poll::Ready(None);
         }
-        let State { ring, reader: Some(reader), unheard, is_quiet, ended, .. } = &mut *state else {
+        let State { ring, reader: Some(reader), unread, is_quiet, ended, .. } = &mut *state else {
             return Poll::Ready(None);
         };
         let goes = |until| reader.next > until || reader.next < ring.first();
@@ -324,23 +281,24 @@ impl Stream {
             if was_quiet {
                 return Poll::Ready(Some(KEEP_ALIVE));
             }
-            state.wait(context);
+            // Under the same lock as readers change, so that none is kept waiting.
+            state.waiting = Some(context.waker().clone());
             return Poll::Pending;
         };
         let event = event.clone();
-        let was_full = ring.next() - reader.next >= MAX_UNHEARD;
+        let was_full = ring.next() - reader.next >= MAX_UNREAD;
         reader.next += 1;
-        *unheard = reader.next.max(*unheard);
+        *unread = reader.next.max(*unread);
         drop(state);
         if was_full {
-            self.changed.give();
+            self.changed.notify_one();
         }
         Poll::Ready(Some(event))
     }
 
     /// Its client has read up to the event of this number and continues in another process. The connection here that
     /// delivered that event is dead, whether or not that was noticed.
-    pub(in crate::legacy::http) fn taken_over(&self, number: u64) {
+    pub(in crate::legacy::http) fn reader_moved(&self, number: u64) {
         let mut state = self.state();
         // A newer reader begins after that event.
         if state.reader.as_ref().is_some_and(|reader| reader.first <= number) {
@@ -386,19 +344,17 @@ impl Stream {
         self.state().unwritten.written(next);
     }
 
-    /// A reader has left. If it was its turn, returns the key of the task that continues without a connection.
-    pub(super) fn left(&self, key: u64) -> Option<u64> {
+    /// The reader of this key has left.
+    pub(super) fn left(&self, key: u64) {
         let mut state = self.state();
-        if state.turn != key {
-            return None;
+        if state.latest != key {
+            return;
         }
         state.reader = None;
         // It would keep the memory of the connection's task.
         state.waiting = None;
-        let next = state.next_turn();
         drop(state);
-        self.changed.give();
-        Some(next)
+        self.changed.notify_one();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -422,29 +378,17 @@ impl State {
         reader.map_or(u64::MAX, |reader| reader.next)
     }
 
+    /// The key of a new reader. The caller wakes the previous one.
     fn read_from(&mut self, next: u64) -> u64 {
         self.is_quiet = false;
         self.wants_id = next == self.ring.next() && !self.ended;
         self.reader = Some(Reading { first: next, next, until: None });
-        self.next_turn()
-    }
-
-    /// The key of the one whose turn it is from now on. The caller wakes the previous one.
-    fn next_turn(&mut self) -> u64 {
-        self.turn += 1;
-        self.turn
-    }
-
-    /// The one whose turn it is waits. Under the same lock as turns change, so that no other one is kept waiting.
-    fn wait(&mut self, context: &Context<'_>) {
-        match &mut self.waiting {
-            Some(waiting) => waiting.clone_from(context.waker()),
-            None => self.waiting = Some(context.waker().clone()),
-        }
+        self.latest += 1;
+        self.latest
     }
 }
 
-/// Wakes the one whose turn it is or was.
+/// Wakes the latest reader, or the one before it.
 fn wake_waiting(mut state: MutexGuard<'_, State>) {
     let waiting = state.waiting.take();
     drop(state);

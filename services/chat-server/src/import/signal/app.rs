@@ -10,15 +10,16 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::gather;
+use super::member::{as_number, list, number, text};
 use super::update::{update, words_of};
-use super::{gather, kind_of};
-use crate::import::layout::Unit;
+use crate::event::Event;
 use crate::import::lines::{Line, Lines};
+use crate::import::unit::Unit;
 use crate::import::{ImportError, Reading, io_at};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
 };
-use crate::source::Event;
 
 /// The most people, groups and chats.
 const MAX_KNOWN: usize = 100_000;
@@ -254,14 +255,11 @@ impl BackupState {
             "stickerMessage" => {
                 let emoji = said.pointer("/sticker/emoji").and_then(Value::as_str);
                 let data = said.pointer("/sticker/data").map(|data| self.place(data));
-                message.attachments.push(Attachment {
-                    kind: AttachmentKind::Sticker,
-                    name: emoji.map(str::to_owned),
-                    place: data.unwrap_or(AttachmentPlace::Missing(None)),
-                    media_type: None,
-                    size: None,
-                    seconds: None,
-                });
+                message.attachments.push(Attachment::new(
+                    AttachmentKind::Sticker,
+                    emoji.map(str::to_owned),
+                    data.unwrap_or(AttachmentPlace::Missing(None)),
+                ));
             }
             "poll" => {
                 let answer = |option: &Value| {
@@ -296,14 +294,10 @@ impl BackupState {
     fn attachment(&self, attachment: &Value) -> Attachment {
         let pointer = attachment.get("pointer").unwrap_or(attachment);
         let (media_type, name) = (text(pointer, "contentType"), text(pointer, "fileName"));
-        let kind = match media_type.as_deref().and_then(|kind| kind.split('/').next()) {
-            Some("image") => AttachmentKind::Image,
-            Some("video") => AttachmentKind::Video,
-            Some("audio") => AttachmentKind::Audio,
-            _ => kind_of(name.as_deref().unwrap_or_default()),
-        };
+        let kind = media_type.as_deref().and_then(AttachmentKind::of_media_type);
+        let by_name = || AttachmentKind::of_file(name.as_deref().unwrap_or_default());
         Attachment {
-            kind,
+            kind: kind.unwrap_or_else(by_name),
             name,
             media_type,
             size: pointer
@@ -346,33 +340,10 @@ fn uuid(text: &str) -> Option<String> {
         _ => return Some(text.to_owned()),
     };
     let hex = HEXLOWER.encode(&bytes);
-    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
-    Some([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
+    Some([0..8, 8..12, 12..16, 16..20, 20..32].map(|part| known_range::text(&hex, part)).join("-"))
 }
 
 /// Signal identifies a message by its author and the time at which it was sent.
 fn id_of(at: i64, author: &str) -> String {
     format!("{at}-{author}")
-}
-
-/// A member that is a string, or a number as text.
-pub(super) fn text(value: &Value, name: &str) -> Option<String> {
-    match value.get(name)? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// A number; large ones are written as strings.
-pub(super) fn number(value: &Value, name: &str) -> Option<i64> {
-    value.get(name).and_then(as_number)
-}
-
-fn as_number(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
-}
-
-pub(super) fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
-use super::{Folder, SignalEntry, Take, gather, kind_of, moment};
+use super::{Folder, SignalEntry, Take, gather, moment};
 use crate::import::Reading;
 use crate::import::lines::{Line, Lines};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
@@ -49,14 +49,9 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry>
     let body = text("body").unwrap_or_default().trim_end().to_owned();
     let deleted = flag("deleted");
     let action = flag("call").then(|| {
-        let (action, words) = match flag("missed") {
-            true => ("missed_call", "missed call"),
-            false => ("call", "call"),
-        };
-        let words = match body.is_empty() {
-            true => words,
-            false => &body,
-        };
+        let (action, words) =
+            if flag("missed") { ("missed_call", "missed call") } else { ("call", "call") };
+        let words = if body.is_empty() { words } else { &body };
         (action.to_owned(), format!("{sender}: {words}"))
     });
     let mut attachments: Vec<Attachment> =
@@ -66,10 +61,7 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry>
     Some(SignalEntry {
         time,
         at,
-        text: match deleted || action.is_some() {
-            true => String::new(),
-            false => body,
-        },
+        text: if deleted || action.is_some() { String::new() } else { body },
         quote: text("quote").map(unquoted),
         reactions: gather(list("reactions").filter_map(reaction)),
         attachments,
@@ -110,26 +102,15 @@ fn attachment(attachment: &Value, folder: &Folder) -> Option<Attachment> {
     }
     let path = member("path")?;
     let name = member("name").or_else(|| path.rsplit('/').next())?;
-    Some(Attachment {
-        kind: kind_of(name),
-        name: Some(name.to_owned()),
-        media_type: None,
-        size: None,
-        seconds: None,
-        place: AttachmentPlace::Export(folder.path(name, path.trim_start_matches("./"))),
-    })
+    let place = AttachmentPlace::Export(folder.path(name, path.trim_start_matches("./")));
+    Some(Attachment::new(AttachmentKind::of_file(name), Some(name.to_owned()), place))
 }
 
 /// What was left out: `media` (pictures, films), `attachment`, or a reason that some versions give.
 pub(super) fn missing(why: &str, name: Option<&str>) -> Attachment {
-    Attachment {
-        kind: name.map_or(AttachmentKind::File, kind_of),
-        name: name.map(str::to_owned),
-        media_type: None,
-        size: None,
-        seconds: None,
-        place: AttachmentPlace::Missing(Some(why.to_owned())),
-    }
+    let kind = name.map_or(AttachmentKind::File, AttachmentKind::of_file);
+    let place = AttachmentPlace::Missing(Some(why.to_owned()));
+    Attachment::new(kind, name.map(str::to_owned), place)
 }
 
 /// A sticker is an object with its pack, its number in it, and an emoji; older versions have the emoji alone.

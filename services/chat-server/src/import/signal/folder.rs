@@ -17,7 +17,7 @@ impl Folder {
         let parent = below.strip_suffix('/').map(|below| below.rfind('/').map_or(0, |at| at + 1));
         Self {
             prefix: format!("{prefix}{below}"),
-            beside: parent.map(|end| format!("{prefix}{}", below.get(..end).unwrap_or_default())),
+            beside: parent.map(|end| format!("{prefix}{}", known_range::text(below, ..end))),
         }
     }
 
@@ -25,9 +25,10 @@ impl Folder {
     /// each blank.
     pub(super) fn path(&self, name: &str, written: &str) -> String {
         let named = format!("media/{name}");
-        let path = match named.replace(char::is_whitespace, "%20") == written {
-            true => named,
-            false => written.replace("%20", " "),
+        let path = if named.replace(char::is_whitespace, "%20") == written {
+            named
+        } else {
+            written.replace("%20", " ")
         };
         format!("{}{path}", self.prefix)
     }
@@ -40,32 +41,6 @@ impl Folder {
             }
             _ => AttachmentPlace::Missing(None),
         };
-        Attachment {
-            kind: AttachmentKind::Sticker,
-            name: label.map(str::to_owned),
-            media_type: None,
-            size: None,
-            seconds: None,
-            place,
-        }
-    }
-}
-
-/// The kind of a file, by the end of its name.
-pub(in crate::import) fn kind_of(name: &str) -> AttachmentKind {
-    let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
-    match end.as_deref() {
-        Some(
-            "jpg" | "jpeg" | "jfif" | "png" | "apng" | "gif" | "heic" | "heif" | "avif" | "bmp"
-            | "tif" | "tiff" | "svg",
-        ) => AttachmentKind::Image,
-        Some("webp" | "was") => AttachmentKind::Sticker,
-        Some("mp4" | "m4v" | "mov" | "qt" | "3gp" | "mkv" | "webm" | "avi" | "mpeg") => {
-            AttachmentKind::Video
-        }
-        Some("opus" | "ogg" | "oga" | "m4a" | "mp3" | "aac" | "wav" | "amr" | "flac") => {
-            AttachmentKind::Audio
-        }
-        _ => AttachmentKind::File,
+        Attachment::new(AttachmentKind::Sticker, label.map(str::to_owned), place)
     }
 }

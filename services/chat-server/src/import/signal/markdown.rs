@@ -7,10 +7,10 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use super::data::missing;
-use super::{Folder, SignalEntry, Take, gather, kind_of, moment};
+use super::{Folder, SignalEntry, Take, gather, moment};
 use crate::import::lines::{Line, Lines};
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
-use crate::model::{Attachment, AttachmentPlace};
+use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 
 /// The text in place of a deleted message.
 const DELETED: &str = "(This message was deleted)";
@@ -192,23 +192,14 @@ fn without_files(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>)
             break;
         };
         kept.push_str(before.strip_suffix('!').filter(|_| is_file).unwrap_or(before));
-        attachments.push(match is_file {
-            false => folder.sticker(Some(name).filter(|name| !name.is_empty()), Some(path)),
-            true => {
-                let path = format!("media/{path}");
-                let name = match name.is_empty() {
-                    true => path.rsplit('/').next().unwrap_or_default(),
-                    false => name,
-                };
-                Attachment {
-                    kind: kind_of(name),
-                    name: Some(name.to_owned()),
-                    media_type: None,
-                    size: None,
-                    seconds: None,
-                    place: AttachmentPlace::Export(folder.path(name, &path)),
-                }
-            }
+        attachments.push(if is_file {
+            let path = format!("media/{path}");
+            let name =
+                if name.is_empty() { path.rsplit('/').next().unwrap_or_default() } else { name };
+            let place = AttachmentPlace::Export(folder.path(name, &path));
+            Attachment::new(AttachmentKind::of_file(name), Some(name.to_owned()), place)
+        } else {
+            folder.sticker(Some(name).filter(|name| !name.is_empty()), Some(path))
         });
         rest = after;
     }

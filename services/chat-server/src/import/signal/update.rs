@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::app::{list, number, text};
+use super::member::{list, number, text};
 use crate::model::Body;
 
 /// A service message of Signal.

@@ -7,14 +7,7 @@ use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
 /// A file with this path, or, in parentheses, the reason why it has no path.
 pub(super) fn attachment(kind: AttachmentKind, path: &str, name: Option<String>) -> Attachment {
-    Attachment {
-        kind,
-        name: name.or_else(|| file_name(path)),
-        media_type: None,
-        size: None,
-        seconds: None,
-        place: place(path),
-    }
+    Attachment::new(kind, name.or_else(|| file_name(path)), place(path))
 }
 
 /// Turns the path of a file into a path of the whole export.
@@ -67,9 +60,8 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
             name: place,
         });
     }
-    let with_text = |what: String| match text.is_empty() {
-        true => Body::Unknown(what),
-        false => Body::Unknown(format!("{what}\n{text}")),
+    let with_text = |what: String| {
+        if text.is_empty() { Body::Unknown(what) } else { Body::Unknown(format!("{what}\n{text}")) }
     };
     if let Some(place) = place {
         return Some(with_text(format!("[Place] {place}")));

@@ -31,14 +31,8 @@ pub(super) fn message(
     let timestamp = time(entry, "date", clock).ok_or("has no date")?;
     let person = |name: &str, id: &str| person(entry, name, id, options, me);
     let is_service = kind == "service";
-    let sender = match is_service {
-        true => person("actor", "actor_id"),
-        false => person("from", "from_id"),
-    };
-    let body = match is_service {
-        true => service::body(entry, sender.as_ref()),
-        false => body(entry),
-    };
+    let sender = if is_service { person("actor", "actor_id") } else { person("from", "from_id") };
+    let body = if is_service { service::body(entry, sender.as_ref()) } else { body(entry) };
     let attachments = media::attachments(entry);
     let body = match body {
         // View-once pictures are not exported.

@@ -13,32 +13,16 @@ use jiff::civil::DateTime;
 use scraper::{ElementRef, Html, Node};
 
 use super::media;
+use crate::event::Event;
 use crate::import::clock::Clock;
-use crate::import::layout::Unit;
+use crate::import::unit::Unit;
 use crate::import::{ImportError, Reading, io_at};
 use crate::model::{
     Attachment, AttachmentKind, Body, Chat, ChatKind, Message, Participant, Reaction,
 };
-use crate::source::Event;
 
 /// The largest page, in bytes. Telegram writes about one MiB.
 const MAX_PAGE: u64 = 64 * 1024 * 1024;
-
-/// The pages of an export, in order.
-pub(in crate::import) fn pages(unit: &Unit) -> Vec<String> {
-    let number = |name: &String| -> Option<u32> {
-        let rest = name.strip_prefix(unit.folder())?.strip_prefix("messages")?;
-        match rest.strip_suffix(".html")? {
-            "" => Some(1),
-            number => number.parse().ok(),
-        }
-    };
-    let names = unit.tree.names(unit.folder());
-    let mut pages: Vec<(u32, String)> =
-        names.into_iter().filter_map(|name| Some((number(&name)?, name))).collect();
-    pages.sort();
-    pages.into_iter().map(|(_, name)| name).collect()
-}
 
 /// Reads all pages of an export.
 pub(in crate::import) fn read(
@@ -47,7 +31,7 @@ pub(in crate::import) fn read(
 ) -> Result<ControlFlow<()>, ImportError> {
     let mut state: Option<State> = None;
     let mut done = 0;
-    for page in pages(unit) {
+    for page in unit.pages() {
         let text = unit.tree.read(&page, |file, size| {
             if size > MAX_PAGE {
                 return Err(ImportError::TooLarge {

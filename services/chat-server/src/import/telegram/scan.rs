@@ -68,7 +68,7 @@ impl<'f> Scanner<'f> {
                 read => self.filled = read?,
             }
         }
-        Ok(self.chunk.get(self.at..self.filled).unwrap_or_default())
+        Ok(known_range::items(&self.chunk, self.at..self.filled))
     }
 
     /// The next byte that is not a blank, which stays; `None` at the end.
@@ -77,7 +77,7 @@ impl<'f> Scanner<'f> {
             let is_first = self.done() == 0;
             let ready = self.ready()?;
             let bom = if is_first && ready.starts_with(BOM) { BOM.len() } else { 0 };
-            let rest = ready.get(bom..).unwrap_or_default();
+            let rest = known_range::items(ready, bom..);
             let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
             let skip = bom + blanks.count();
             let (next, is_end) = (ready.get(skip).copied(), ready.is_empty());
@@ -107,7 +107,7 @@ impl<'f> Scanner<'f> {
     }
 
     /// Whether a list or an object continues; else its end is consumed.
-    fn goes_on(&mut self, is_first: &mut bool, end: u8) -> Scanned<bool> {
+    fn has_more(&mut self, is_first: &mut bool, end: u8) -> Scanned<bool> {
         let first = std::mem::replace(is_first, false);
         match self.peek()? {
             Some(byte) if byte == end => {
@@ -130,7 +130,7 @@ impl<'f> Scanner<'f> {
     ) -> Scanned<()> {
         self.eat(b'{')?;
         let mut is_first = true;
-        while self.goes_on(&mut is_first, b'}')? {
+        while self.has_more(&mut is_first, b'}')? {
             let Value::String(name) = self.parsed()? else {
                 return Err(ScanError::Damaged("the name of a member is not a string".to_owned()));
             };
@@ -144,7 +144,7 @@ impl<'f> Scanner<'f> {
     pub(super) fn items(&mut self, mut each: impl FnMut(&mut Self) -> Scanned<()>) -> Scanned<()> {
         self.eat(b'[')?;
         let mut is_first = true;
-        while self.goes_on(&mut is_first, b']')? {
+        while self.has_more(&mut is_first, b']')? {
             each(self)?;
         }
         Ok(())
@@ -184,10 +184,7 @@ impl<'f> Scanner<'f> {
         loop {
             let ready = self.ready()?;
             if ready.is_empty() {
-                return match walk.is_bare {
-                    true => Ok(()),
-                    false => Self::wrong("the end of a value", None),
-                };
+                return if walk.is_bare { Ok(()) } else { Self::wrong("the end of a value", None) };
             }
             let (taken, is_over) = walk.take(ready, value.as_deref_mut())?;
             self.at += taken;
@@ -225,21 +222,22 @@ impl Walk {
             let Some(value) = value.as_deref_mut() else {
                 return Ok(());
             };
-            value.extend_from_slice(part.get(from..to).unwrap_or_default());
+            value.extend_from_slice(known_range::items(part, from..to));
             value.extend_from_slice(more);
-            match value.len() > MAX_MESSAGE_BYTES {
-                true => Err(io::Error::new(
+            if value.len() > MAX_MESSAGE_BYTES {
+                Err(io::Error::new(
                     ErrorKind::InvalidData,
                     format!("a message of more than {MAX_MESSAGE_BYTES} bytes"),
                 )
-                .into()),
-                false => Ok(()),
+                .into())
+            } else {
+                Ok(())
             }
         };
         while let Some(&byte) = part.get(at) {
             match self.at {
                 At::InString => {
-                    let rest = part.get(at..).unwrap_or_default();
+                    let rest = known_range::items(part, at..);
                     let Some(end) = memchr::memchr2(b'"', b'\\', rest) else {
                         at = part.len();
                         break;

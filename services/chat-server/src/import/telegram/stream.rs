@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::chat::Head;
 use super::scan::{ScanError, Scanned, Scanner};
 use super::{media, message};
+use crate::event::Event;
 use crate::import::Reading;
 use crate::import::clock::Clock;
 use crate::model::{Body, Message};
-use crate::source::Event;
 
 /// How many messages between two reports of progress.
 const MESSAGES_A_STEP: u32 = 1_000;
@@ -66,10 +66,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
     }
 
     fn take(&mut self, event: Event) -> Scanned<()> {
-        match self.reading.take(event).is_break() {
-            true => Err(ScanError::Stopped),
-            false => Ok(()),
-        }
+        if self.reading.take(event).is_break() { Err(ScanError::Stopped) } else { Ok(()) }
     }
 
     /// For a first walk, which only reads the descriptions of chats.

@@ -1,19 +1,13 @@
 //! The text after the head of a message: sender and content, or a notice of WhatsApp itself.
 
 use super::file::{self, File};
-use super::header::is_mark;
 use super::marked;
+use super::text::{OWN, folded, is_blank, plain};
 use super::words::words;
 use crate::model::{Attachment, Body};
 
 /// The longest name of a sender, in characters. A longer text is not a name.
 const MAX_NAME: usize = 100;
-
-/// The longest text that may be WhatsApp's own words, in bytes.
-const MAX_WORDS: usize = 500;
-
-/// The mark before WhatsApp's own texts.
-pub(super) const OWN: char = '\u{200e}';
 
 /// The content of a message.
 #[derive(Debug)]
@@ -108,36 +102,6 @@ fn notice(text: String) -> Body {
     let mut calls = words().calls.iter();
     let call = calls.find(|(words, _)| folded.starts_with(words.as_str()));
     Body::Service { action: call.map_or("notice", |(_, action)| action).to_owned(), text }
-}
-
-/// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are
-/// its author's.
-pub(super) fn plain(text: &str) -> String {
-    let text = text.trim_start_matches(OWN).trim_end();
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("@\u{2068}") {
-        plain.push_str(before);
-        plain.push('@');
-        let (name, behind) = after.split_once('\u{2069}').unwrap_or((after, ""));
-        plain.push_str(name);
-        rest = behind;
-    }
-    plain.push_str(rest);
-    plain
-}
-
-/// A text in the form of the word lists; empty if it is too long to be in them.
-pub(super) fn folded(text: &str) -> String {
-    let words = text.trim_matches(is_blank).trim_end_matches(['.', '。', '।']);
-    match words.len() > MAX_WORDS {
-        true => String::new(),
-        false => words.to_lowercase(),
-    }
-}
-
-pub(super) fn is_blank(c: char) -> bool {
-    is_mark(c) || c.is_whitespace()
 }
 
 fn without_edited(text: &str) -> (&str, bool) {

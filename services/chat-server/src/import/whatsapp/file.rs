@@ -1,8 +1,7 @@
 //! Files of messages: named where they were exported, replaced by a word where they were not.
 
-use super::body::{OWN, folded, is_blank, plain};
+use super::text::{OWN, folded, is_blank, plain};
 use super::words::words;
-use crate::import::signal::kind_of;
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
 /// A file and the text with it.
@@ -54,14 +53,7 @@ impl FileReference<'_> {
         File {
             body: card
                 .map(|name| Body::Contact { name: without_number(name).to_owned(), phone: None }),
-            attachment: Attachment {
-                kind,
-                name,
-                media_type: None,
-                size: None,
-                seconds: None,
-                place,
-            },
+            attachment: Attachment::new(kind, name, place),
             caption,
         }
     }
@@ -132,8 +124,9 @@ fn without_number(name: &str) -> &str {
 }
 
 fn kind(name: &str) -> AttachmentKind {
-    match without_number(name).starts_with("STICKER-") || name.starts_with("STK-") {
-        true => AttachmentKind::Sticker,
-        false => kind_of(name),
+    if without_number(name).starts_with("STICKER-") || name.starts_with("STK-") {
+        AttachmentKind::Sticker
+    } else {
+        AttachmentKind::of_file(name)
     }
 }

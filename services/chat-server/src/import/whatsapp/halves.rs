@@ -1,18 +1,7 @@
 //! The halves of the day, in the languages whose telephones use twelve hours.
 
-use super::header::is_mark;
-use super::words::words;
-
-/// A part of the day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Half {
-    /// Before noon.
-    Before,
-    /// After noon.
-    After,
-    /// Around noon: 11 is before it, 12 and 1 are not.
-    Noon,
-}
+use super::text::is_mark;
+use super::words::{Half, words};
 
 /// A word for a part of the day at the beginning of a text (`pm`, `p.m.`, `p. m.`, with blanks of any width), and what
 /// follows it.

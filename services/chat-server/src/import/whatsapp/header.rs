@@ -5,6 +5,8 @@
 
 use super::halves::{half_of, hour_of};
 use super::order::WrittenDate;
+use super::text::is_mark;
+use super::words::Half;
 
 /// The format of a file's headers. A line in another format is quoted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,7 +130,7 @@ fn date(at: &mut Cursor<'_>) -> Option<WrittenDate> {
 
 /// Advances to the clock: past commas, full stops, a word such as the Finnish "klo" or the Bulgarian "г.", and in some
 /// languages the part of the day. Returns the first mark, and the part of the day.
-fn between(at: &mut Cursor<'_>) -> Option<(Option<char>, Option<super::halves::Half>)> {
+fn between(at: &mut Cursor<'_>) -> Option<(Option<char>, Option<Half>)> {
     let before = at.0.len();
     let mut first = None;
     let mut half = None;
@@ -217,11 +219,6 @@ impl Cursor<'_> {
     fn skip_marks(&mut self) {
         self.0 = self.0.trim_start_matches(is_mark);
     }
-}
-
-/// Invisible marks of direction.
-pub(super) fn is_mark(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Digits of the scripts in which telephones write numbers: Latin, Arabic, Persian, Devanagari, Bengali.

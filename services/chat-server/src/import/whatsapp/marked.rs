@@ -1,6 +1,6 @@
 //! Locations and polls, which are texts of a special form.
 
-use super::body::{folded, is_blank};
+use super::text::{folded, is_blank};
 use super::words::words;
 use crate::model::Body;
 
@@ -18,10 +18,7 @@ pub(super) fn place(text: &str) -> Option<Body> {
     let (latitude, longitude) = (degrees(latitude, 90.0)?, degrees(longitude, 180.0)?);
     let (name, word) = before.rsplit_once('\n').unwrap_or(("", before));
     let word = word.trim_matches(is_blank);
-    let word = match word.is_empty() {
-        true => "",
-        false => word.strip_suffix(':')?,
-    };
+    let word = if word.is_empty() { "" } else { word.strip_suffix(':')? };
     let known = word.is_empty() || words().places.contains(&folded(word));
     // More than a word is the sender's own text, and stays text.
     if !known && word.contains(char::is_whitespace) {

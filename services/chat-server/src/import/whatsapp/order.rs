@@ -19,7 +19,6 @@ pub enum DayOrder {
 
 impl DayOrder {
     /// Its name in a configuration.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::DayFirst => "day-first",

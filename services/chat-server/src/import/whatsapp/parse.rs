@@ -9,12 +9,12 @@ use jiff::civil::DateTime;
 use super::header::{self, Header, Shape};
 use super::order::{self, Decision};
 use super::{body, names};
+use crate::event::Event;
 use crate::import::clock::Clock;
 use crate::import::identity::Identities;
 use crate::import::lines::{Line, Lines};
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
 use crate::model::{AttachmentPlace, Message, Participant};
-use crate::source::Event;
 
 /// How many lines between two reports of progress.
 const LINES_A_STEP: u64 = 512;

@@ -116,10 +116,7 @@ impl Survey {
         Some(SurveyResult {
             shape: *shape,
             order: votes.decide(),
-            kind: match is_group {
-                true => ChatKind::Group,
-                false => ChatKind::Direct,
-            },
+            kind: if is_group { ChatKind::Group } else { ChatKind::Direct },
             me: me.map(str::to_owned),
         })
     }

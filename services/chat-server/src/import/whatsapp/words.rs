@@ -1,78 +1,15 @@
-//! WhatsApp's own words, in the languages whose exports are known: a table for each in `data/whatsapp`.
+//! WhatsApp's own words, in the languages whose exports are known: a table for each in `data/whatsapp.toml`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::body::folded;
-use super::halves::Half;
+use super::text::folded;
 use crate::model::AttachmentKind as Kind;
 
-/// The tables, one for each language.
-const TABLES: [&str; 61] = [
-    include_str!("../../../data/whatsapp/af.toml"),
-    include_str!("../../../data/whatsapp/ar.toml"),
-    include_str!("../../../data/whatsapp/az.toml"),
-    include_str!("../../../data/whatsapp/bg.toml"),
-    include_str!("../../../data/whatsapp/bn.toml"),
-    include_str!("../../../data/whatsapp/ca.toml"),
-    include_str!("../../../data/whatsapp/cs.toml"),
-    include_str!("../../../data/whatsapp/da.toml"),
-    include_str!("../../../data/whatsapp/de.toml"),
-    include_str!("../../../data/whatsapp/el.toml"),
-    include_str!("../../../data/whatsapp/en.toml"),
-    include_str!("../../../data/whatsapp/es.toml"),
-    include_str!("../../../data/whatsapp/et.toml"),
-    include_str!("../../../data/whatsapp/fa.toml"),
-    include_str!("../../../data/whatsapp/fi.toml"),
-    include_str!("../../../data/whatsapp/fr.toml"),
-    include_str!("../../../data/whatsapp/ga.toml"),
-    include_str!("../../../data/whatsapp/gu.toml"),
-    include_str!("../../../data/whatsapp/he.toml"),
-    include_str!("../../../data/whatsapp/hi.toml"),
-    include_str!("../../../data/whatsapp/hr.toml"),
-    include_str!("../../../data/whatsapp/hu.toml"),
-    include_str!("../../../data/whatsapp/id.toml"),
-    include_str!("../../../data/whatsapp/it.toml"),
-    include_str!("../../../data/whatsapp/ja.toml"),
-    include_str!("../../../data/whatsapp/kk.toml"),
-    include_str!("../../../data/whatsapp/kn.toml"),
-    include_str!("../../../data/whatsapp/ko.toml"),
-    include_str!("../../../data/whatsapp/lo.toml"),
-    include_str!("../../../data/whatsapp/lt.toml"),
-    include_str!("../../../data/whatsapp/lv.toml"),
-    include_str!("../../../data/whatsapp/mk.toml"),
-    include_str!("../../../data/whatsapp/ml.toml"),
-    include_str!("../../../data/whatsapp/mr.toml"),
-    include_str!("../../../data/whatsapp/ms.toml"),
-    include_str!("../../../data/whatsapp/nb.toml"),
-    include_str!("../../../data/whatsapp/nl.toml"),
-    include_str!("../../../data/whatsapp/pa.toml"),
-    include_str!("../../../data/whatsapp/pl.toml"),
-    include_str!("../../../data/whatsapp/pt.toml"),
-    include_str!("../../../data/whatsapp/pt-br.toml"),
-    include_str!("../../../data/whatsapp/ro.toml"),
-    include_str!("../../../data/whatsapp/ru.toml"),
-    include_str!("../../../data/whatsapp/sk.toml"),
-    include_str!("../../../data/whatsapp/sl.toml"),
-    include_str!("../../../data/whatsapp/sq.toml"),
-    include_str!("../../../data/whatsapp/sr.toml"),
-    include_str!("../../../data/whatsapp/sv.toml"),
-    include_str!("../../../data/whatsapp/sw.toml"),
-    include_str!("../../../data/whatsapp/ta.toml"),
-    include_str!("../../../data/whatsapp/te.toml"),
-    include_str!("../../../data/whatsapp/th.toml"),
-    include_str!("../../../data/whatsapp/tl.toml"),
-    include_str!("../../../data/whatsapp/tr.toml"),
-    include_str!("../../../data/whatsapp/uk.toml"),
-    include_str!("../../../data/whatsapp/ur.toml"),
-    include_str!("../../../data/whatsapp/uz.toml"),
-    include_str!("../../../data/whatsapp/vi.toml"),
-    include_str!("../../../data/whatsapp/zh-cn.toml"),
-    include_str!("../../../data/whatsapp/zh-hk.toml"),
-    include_str!("../../../data/whatsapp/zh-tw.toml"),
-];
+/// The tables by the codes of their languages.
+const TABLES: &str = include_str!("../../../data/whatsapp.toml");
 
 /// A table in its written form.
 #[derive(Default, Deserialize)]
@@ -103,6 +40,17 @@ struct Table {
     morning: Vec<String>,
     noon: Vec<String>,
     afternoon: Vec<String>,
+}
+
+/// A part of the day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    /// Before noon.
+    Before,
+    /// After noon.
+    After,
+    /// Around noon: 11 is before it, 12 and 1 are not.
+    Noon,
 }
 
 /// The words of all languages, folded.
@@ -137,10 +85,9 @@ pub(super) fn words() -> &'static Words {
 impl Words {
     fn read() -> Self {
         let mut words = Self::default();
-        // Each language has a test that finds its words.
-        let tables = TABLES.iter().filter_map(|table| toml::from_str::<Table>(table).ok());
-        let tables: Vec<Table> = tables.collect();
-        for table in &tables {
+        // A test finds the words of each language.
+        let tables: BTreeMap<String, Table> = toml::from_str(TABLES).unwrap_or_default();
+        for table in tables.values() {
             let names = table.file_names.iter().filter_map(|name| name.split_once('*'));
             let names = names.map(|(before, after)| (before.to_owned(), after.to_owned()));
             words.file_names.extend(names);
@@ -175,7 +122,7 @@ impl Words {
                 words.halves.extend(texts);
             }
         }
-        for table in &tables {
+        for table in tables.values() {
             words.calls.extend(fold(&table.call).map(|text| (text, "call")));
         }
         // The longest first: "WhatsApp Chat with " before any part of it.

@@ -61,10 +61,7 @@ impl Keeper<'_> {
             detail.forget();
             text.clear();
         }
-        let kinds = match deleted {
-            true => 0,
-            false => stored::kinds(&text, &detail),
-        };
+        let kinds = if deleted { 0 } else { stored::kinds(&text, &detail) };
         let at = micros(message.timestamp);
         let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);

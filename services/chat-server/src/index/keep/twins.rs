@@ -69,9 +69,8 @@ pub(super) fn find(connection: &Connection, src: i64) -> rusqlite::Result<Vec<Tw
             }
         }
         let often = found.into_iter().filter(|(_, times)| *times >= FEWEST);
-        candidates.extend(often.map(|((other, shift), _)| match span.chat <= other {
-            true => (span.chat, other, shift),
-            false => (other, span.chat, -shift),
+        candidates.extend(often.map(|((other, shift), _)| {
+            if span.chat <= other { (span.chat, other, shift) } else { (other, span.chat, -shift) }
         }));
     }
     let mut twins: Vec<Twin> = Vec::new();

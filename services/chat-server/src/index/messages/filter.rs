@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::walk::Position;
 use crate::index::answer::{ChatKey, Kind};
 use crate::index::fold::{fold, words};
 use crate::index::matcher::Matcher;
-use crate::index::people::digits;
+use crate::index::people::{digits, has_number};
 use crate::index::stored::micros;
 
 /// Where to look.
@@ -25,7 +24,7 @@ pub(in crate::index) struct Scope {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::index) struct Range {
     pub(in crate::index) since: i64,
-    before: i64,
+    pub(in crate::index) before: i64,
 }
 
 /// The conditions for a row, except its place and time.
@@ -76,11 +75,6 @@ impl Scope {
 impl Range {
     pub(in crate::index) fn new(since: Option<Timestamp>, before: Option<Timestamp>) -> Self {
         Self { since: since.map_or(i64::MIN, round_up), before: before.map_or(i64::MAX, round_up) }
-    }
-
-    /// A position newer than every message before the end of the range.
-    pub(in crate::index) const fn end(self) -> Position {
-        Position { at: self.before, msg: i64::MIN }
     }
 
     pub(in crate::index) const fn contains(self, at: i64) -> bool {
@@ -150,11 +144,6 @@ impl Filter {
 /// The word by which owners may refer to themselves.
 const ME: &str = "me";
 
-/// Whether a number is the requested one, which may lack the country code.
-pub(in crate::index) fn has_number(number: &str, asked: Option<&str>) -> bool {
-    asked.is_some_and(|asked| number.ends_with(asked.trim_start_matches('0')))
-}
-
 /// All people in these sources with this text in the name or the username.
 fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<HashSet<i64>> {
     let sql = "SELECT person, name, username, is_me, phone FROM person WHERE src = ?1";
@@ -183,8 +172,5 @@ fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<H
 fn round_up(at: Timestamp) -> i64 {
     let down = micros(at);
     let whole = Timestamp::from_microsecond(down);
-    match whole.is_ok_and(|whole| whole < at) {
-        true => down.saturating_add(1),
-        false => down,
-    }
+    if whole.is_ok_and(|whole| whole < at) { down.saturating_add(1) } else { down }
 }

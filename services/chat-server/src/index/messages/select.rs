@@ -64,10 +64,7 @@ pub(in crate::index) fn select(
         filter.persons.as_ref().map(|persons| persons.iter().copied().collect());
     let candidates = filter.matchers.iter().find_map(Matcher::candidates);
     let few = persons.filter(|persons| persons.len() <= MAX_LISTS);
-    let most = match candidates.is_some() || few.is_some() {
-        true => PATIENCE,
-        false => usize::MAX,
-    };
+    let most = if candidates.is_some() || few.is_some() { PATIENCE } else { usize::MAX };
     let Ended::Tired(from) = walk(view, lists, from, range, &mut filter, most, &mut basket)? else {
         return Ok(basket.rows);
     };

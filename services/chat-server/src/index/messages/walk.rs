@@ -57,10 +57,7 @@ impl Basket {
         } else {
             self.rows.push(position);
         }
-        match self.rows.len() < self.want {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
+        if self.rows.len() < self.want { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
@@ -79,7 +76,7 @@ pub(in crate::index) fn walk(
         .iter()
         .map(|_| view.prepare_cached(&sql))
         .collect::<rusqlite::Result<Vec<CachedStatement<'_>>>>()?;
-    let from = from.min(range.end());
+    let from = from.min(Position { at: range.before, msg: i64::MIN });
     let mut heads = BinaryHeap::with_capacity(lists.len());
     let mut open: Vec<Rows<'_>> = Vec::with_capacity(lists.len());
     for (statement, list) in statements.iter_mut().zip(lists) {

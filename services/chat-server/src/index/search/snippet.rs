@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::index::fold::{is_blankless, runs, words_at};
-use crate::index::matcher::Term;
+use crate::index::terms::Term;
 
 /// How many words are shown before the first match, and how many at most.
 const BEFORE: usize = 10;
@@ -29,14 +29,14 @@ pub struct Piece {
 
 impl Snippet {
     /// As one text, with `open` and `close` around each match.
-    #[must_use]
     pub fn marked(&self, open: &str, close: &str) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             // Writing into a text does not fail.
-            let _ = match piece.found {
-                true => write!(text, "{open}{}{close}", piece.text),
-                false => write!(text, "{}", piece.text),
+            let _ = if piece.found {
+                write!(text, "{open}{}{close}", piece.text)
+            } else {
+                write!(text, "{}", piece.text)
             };
         }
         text
@@ -56,14 +56,14 @@ impl Snippet {
             if n == skipped && skipped > 0 {
                 snippet.push("…", false);
             } else if n >= skipped {
-                snippet.push(text.get(at..start).unwrap_or_default(), false);
+                snippet.push(known_range::text(text, at..start), false);
             }
             if n >= skipped {
                 snippet.push(run, *marked);
             }
             at = start + run.len();
         }
-        snippet.push(text.get(at..).unwrap_or_default(), false);
+        snippet.push(known_range::text(text, at..), false);
         snippet
     }
 

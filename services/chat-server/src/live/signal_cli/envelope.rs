@@ -235,12 +235,9 @@ fn attachments(data: &Value) -> Vec<Attachment> {
     let attachment = |file: &Value| {
         let media_type = text(file, "contentType");
         Attachment {
-            kind: match media_type.and_then(|kind| kind.split('/').next()) {
-                Some("image") => AttachmentKind::Image,
-                Some("video") => AttachmentKind::Video,
-                Some("audio") => AttachmentKind::Audio,
-                _ => AttachmentKind::File,
-            },
+            kind: media_type
+                .and_then(AttachmentKind::of_media_type)
+                .unwrap_or(AttachmentKind::File),
             name: text(file, "filename").map(str::to_owned),
             media_type: media_type.map(str::to_owned),
             size: file.get("size").and_then(Value::as_u64),
@@ -250,14 +247,9 @@ fn attachments(data: &Value) -> Vec<Attachment> {
             }),
         }
     };
-    let sticker = data.get("sticker").map(|_| Attachment {
-        kind: AttachmentKind::Sticker,
-        name: None,
-        media_type: None,
-        size: None,
-        seconds: None,
-        place: AttachmentPlace::Missing(None),
-    });
+    let missing = AttachmentPlace::Missing(None);
+    let sticker =
+        data.get("sticker").map(|_| Attachment::new(AttachmentKind::Sticker, None, missing));
     files.map(attachment).chain(sticker).collect()
 }
 

@@ -302,7 +302,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
         let _attached = import::attachment(&path, "a.jpg");
     }
     fs::write(&path, zip_of(&[("notes.pdf", b"x")])).unwrap();
-    assert_has(&import::formats(&path).unwrap_err().to_string(), &["holds no export"]);
+    assert_has(&import::formats(&path).unwrap_err().to_string(), &["has no export in it"]);
     // In a folder one that is damaged does not keep the others from being read.
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let summary = read(dir.path(), Format::WhatsApp).unwrap();

@@ -67,17 +67,19 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
 /// The text for implementing a change.
 pub(super) fn implement(project: &Project, change: &Change, writes: bool) -> String {
     let id = &change.id;
-    let tick = match writes {
-        true => format!("call complete_task with change_id {id:?} and its number or line"),
-        false => format!(
+    let tick = if writes {
+        format!("call complete_task with change_id {id:?} and its number or line")
+    } else {
+        format!(
             "put an x into its box in `{}`",
             below(project, &project.layout().changes.join(id).join("tasks.md"))
-        ),
+        )
     };
     let tasks = open_tasks(change);
-    let tasks = match tasks.is_empty() {
-        true => "No task is open: check that the code does what the scenarios say.".to_owned(),
-        false => format!("The open tasks:\n{tasks}"),
+    let tasks = if tasks.is_empty() {
+        "No task is open: check that the code does what the scenarios say.".to_owned()
+    } else {
+        format!("The open tasks:\n{tasks}")
     };
     format!(
         "Implement the change {id:?} ({}). Its files follow, and the specs that it touches as they are now.\n\n\
@@ -103,27 +105,25 @@ pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> Strin
         );
     }
     let open = open_tasks(change);
-    let tasks = match open.is_empty() {
-        true => "All of its tasks are done.".to_owned(),
-        false => {
-            format!("These tasks are still open; ask me about them before you go on:\n{open}\n")
-        }
+    let tasks = if open.is_empty() {
+        "All of its tasks are done.".to_owned()
+    } else {
+        format!("These tasks are still open; ask me about them before you continue:\n{open}\n")
     };
-    let how = match writes {
-        true => format!(
+    let how = if writes {
+        format!(
             "Call archive_change with change_id {id:?}. It changes the specs and moves the folder, or \
                          says what stands in the way and does nothing."
-        ),
-        false => {
-            let layout = project.layout();
-            format!(
-                "Change the specs below `{}` as the difference at the end shows, then move `{}` to `{}/YYYY-MM-DD-{id}` \
+        )
+    } else {
+        let layout = project.layout();
+        format!(
+            "Change the specs below `{}` as the difference at the end shows, then move `{}` to `{}/YYYY-MM-DD-{id}` \
                  with the day of today.",
-                below(project, &layout.specs),
-                below(project, &layout.changes.join(id)),
-                below(project, &layout.archive)
-            )
-        }
+            below(project, &layout.specs),
+            below(project, &layout.changes.join(id)),
+            below(project, &layout.archive)
+        )
     };
     format!(
         "Archive the change {id:?} ({}). Its files follow. {tasks}\n\n\

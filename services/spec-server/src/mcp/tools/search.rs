@@ -1,13 +1,12 @@
 //! `search_specs`.
 
-use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::choice;
-use crate::cli::{MAX_TOP_K, Scope};
+use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::search::TOP_K;
+use crate::search::{MAX_TOP_K, Scope, TOP_K};
 use crate::view::{SearchResults, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -23,25 +22,21 @@ pub(super) struct SearchSpecs {
     r#in: Option<Scope>,
 }
 
-pub(super) async fn search_specs(
-    state: ServerState,
-    asked: SearchSpecs,
-    context: Context,
-) -> Result<SearchResults, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
-        let project = state.project()?;
-        if let Some(archived) = asked.r#in.and_then(Scope::archived) {
-            let listing = project.changes_in(archived)?;
-            let searcher = state.searcher()?;
-            let found = searcher.search_changes(&listing.items, archived, &asked.query, top_k)?;
-            let unreadable = listing.unreadable.len();
-            return Ok(SearchResults::of(&found, unreadable, &Touching::default()));
-        }
-        let (searcher, unreadable) = state.fresh_searcher()?;
-        let found = searcher.search(&asked.query, top_k)?;
-        let touching = Touching::of(&project.changes()?.items);
-        Ok(SearchResults::of(&found, unreadable, &touching))
-    });
-    answer.await
+pub(super) fn search_specs(
+    state: &ServerState,
+    asked: &SearchSpecs,
+) -> Result<SearchResults, Failure> {
+    let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
+    let project = state.project()?;
+    if let Some(archived) = asked.r#in.and_then(Scope::archived) {
+        let listing = project.changes_in(archived)?;
+        let searcher = state.searcher()?;
+        let found = searcher.search_changes(&listing.items, archived, &asked.query, top_k)?;
+        let unreadable = listing.unreadable.len();
+        return Ok(SearchResults::of(&found, unreadable, &Touching::default()));
+    }
+    let (searcher, unreadable) = state.fresh_searcher()?;
+    let found = searcher.search(&asked.query, top_k)?;
+    let touching = Touching::of(&project.changes()?.items);
+    Ok(SearchResults::of(&found, unreadable, &touching))
 }

@@ -1,16 +1,16 @@
 //! `list_specs`, `get_spec_requirements`, `get_scenario`, `get_project`.
 
-use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::choice;
+use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::view::{Detail, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListSpecs {
-    /// Where to go on in a long answer; as the answer before says.
+    /// Where to continue in a long answer; as the answer before says.
     offset: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct GetSpecRequirements {
     /// These requirements alone, by name or line, such as ["Sign in", "42"].
     #[schemars(length(max = 100))]
     requirements: Option<Vec<String>>,
-    /// Where to go on in a long answer; as the answer before says.
+    /// Where to continue in a long answer; as the answer before says.
     offset: Option<usize>,
 }
 
@@ -40,65 +40,43 @@ pub(super) struct GetScenario {
     scenario: Option<String>,
 }
 
-pub(super) async fn list_specs(
-    state: ServerState,
-    asked: ListSpecs,
-    context: Context,
-) -> Result<SpecList, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let listing = state.project()?.specs()?;
-        let offset = asked.offset.unwrap_or(0);
-        let unreadable = &listing.unreadable;
-        let mut list = SpecList::new(&listing.items, unreadable, offset, state.budget());
-        list.note = state.note(list.note);
-        Ok(list)
-    });
-    answer.await
+pub(super) fn list_specs(state: &ServerState, asked: &ListSpecs) -> Result<SpecList, Failure> {
+    let listing = state.project()?.specs()?;
+    let offset = asked.offset.unwrap_or(0);
+    let unreadable = &listing.unreadable;
+    let mut list = SpecList::new(&listing.items, unreadable, offset, state.budget());
+    list.note = state.note(list.note);
+    Ok(list)
 }
 
-pub(super) async fn get_spec_requirements(
-    state: ServerState,
-    asked: GetSpecRequirements,
-    context: Context,
-) -> Result<Requirements, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let spec = state.spec(&asked.spec_id)?;
-        let selection = Selection {
-            detail: asked.detail.unwrap_or_default(),
-            names: asked.requirements.unwrap_or_default(),
-            offset: asked.offset.unwrap_or(0),
-        };
-        let touching = Touching::of(&state.project()?.changes()?.items);
-        let read = Requirements::of(&spec, &selection, &touching, state.budget());
-        Ok(read?)
-    });
-    answer.await
+pub(super) fn get_spec_requirements(
+    state: &ServerState,
+    asked: &GetSpecRequirements,
+) -> Result<Requirements, Failure> {
+    let spec = state.spec(&asked.spec_id)?;
+    let selection = Selection {
+        detail: asked.detail.unwrap_or_default(),
+        names: asked.requirements.clone().unwrap_or_default(),
+        offset: asked.offset.unwrap_or(0),
+    };
+    let touching = Touching::of(&state.project()?.changes()?.items);
+    let read = Requirements::of(&spec, &selection, &touching, state.budget());
+    Ok(read?)
 }
 
-pub(super) async fn get_scenario(
-    state: ServerState,
-    asked: GetScenario,
-    context: Context,
-) -> Result<ScenarioView, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let spec = state.spec(&asked.spec_id)?;
-        let scenario = asked.scenario.as_deref();
-        let found = ScenarioView::find(&spec, &asked.requirement, scenario, state.budget());
-        Ok(found?)
-    });
-    answer.await
+pub(super) fn get_scenario(
+    state: &ServerState,
+    asked: &GetScenario,
+) -> Result<ScenarioView, Failure> {
+    let spec = state.spec(&asked.spec_id)?;
+    let scenario = asked.scenario.as_deref();
+    let found = ScenarioView::find(&spec, &asked.requirement, scenario, state.budget());
+    Ok(found?)
 }
 
-pub(super) async fn get_project(
-    state: ServerState,
-    asked: ListSpecs,
-    context: Context,
-) -> Result<ProjectView, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let offset = asked.offset.unwrap_or(0);
-        let mut view = ProjectView::of(&state.project()?, offset, state.budget());
-        view.note = state.note(view.note);
-        Ok(view)
-    });
-    answer.await
+pub(super) fn get_project(state: &ServerState, asked: &ListSpecs) -> Result<ProjectView, Failure> {
+    let offset = asked.offset.unwrap_or(0);
+    let mut view = ProjectView::of(&state.project()?, offset, state.budget());
+    view.note = state.note(view.note);
+    Ok(view)
 }

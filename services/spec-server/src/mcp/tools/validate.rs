@@ -1,6 +1,5 @@
 //! `validate_spec`, `validate_change`.
 
-use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -26,33 +25,22 @@ pub(super) struct ValidateChange {
     strict: Option<bool>,
 }
 
-pub(super) async fn validate_spec(
-    state: ServerState,
-    asked: ValidateSpec,
-    context: Context,
-) -> Result<Verdict, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        // The exact id, for an id in upper or lower case.
-        let only = asked.spec_id.map(|id| state.spec(&id)).transpose()?;
-        verdict(state, asked.strict, |project, rules| {
-            validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))
-        })
-    });
-    answer.await
+pub(super) fn validate_spec(state: &ServerState, asked: &ValidateSpec) -> Result<Verdict, Failure> {
+    // The exact id, for an id in upper or lower case.
+    let only = asked.spec_id.as_ref().map(|id| state.spec(id)).transpose()?;
+    verdict(state, asked.strict, |project, rules| {
+        validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))
+    })
 }
 
-pub(super) async fn validate_change(
-    state: ServerState,
-    asked: ValidateChange,
-    context: Context,
-) -> Result<Verdict, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let only = asked.change_id.map(|id| state.active_change(&id)).transpose()?;
-        verdict(state, asked.strict, |project, rules| {
-            validate::changes(project, rules, only.as_ref().map(|change| &*change.id))
-        })
-    });
-    answer.await
+pub(super) fn validate_change(
+    state: &ServerState,
+    asked: &ValidateChange,
+) -> Result<Verdict, Failure> {
+    let only = asked.change_id.as_ref().map(|id| state.active_change(id)).transpose()?;
+    verdict(state, asked.strict, |project, rules| {
+        validate::changes(project, rules, only.as_ref().map(|change| &*change.id))
+    })
 }
 
 fn verdict(

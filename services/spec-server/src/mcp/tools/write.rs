@@ -43,17 +43,13 @@ pub(super) struct CompleteTask {
     done: Option<bool>,
 }
 
-pub(super) async fn preview_change(
-    state: ServerState,
-    asked: OfChange,
-    context: Context,
-) -> Result<PreviewView, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let change = state.active_change(&asked.change_id)?;
-        let preview = archive::preview(&state.project()?, &change.id)?;
-        Ok(PreviewView::of(&change.id, &preview, state.budget()))
-    });
-    answer.await
+pub(super) fn preview_change(
+    state: &ServerState,
+    asked: &OfChange,
+) -> Result<PreviewView, Failure> {
+    let change = state.active_change(&asked.change_id)?;
+    let preview = archive::preview(&state.project()?, &change.id)?;
+    Ok(PreviewView::of(&change.id, &preview, state.budget()))
 }
 
 pub(super) async fn archive_change(
@@ -64,20 +60,21 @@ pub(super) async fn archive_change(
     state.find_by_roots(&context).await?;
     let id = asked.change_id;
     let open = match archive(&state, id.clone(), asked.force.unwrap_or(false)).await {
-        Err(failure) if failure.code() == OPEN_TASKS => failure,
+        Err(failure) if failure.code == OPEN_TASKS => failure,
         archived => return Ok(archived?),
     };
     if !context.client_capabilities.can_elicit_forms() {
         return Err(open.into());
     }
-    let question = format!("{}. Archive the change {id:?} now?", open.message());
+    let question = format!("{}. Archive the change {id:?} now?", open.message);
     let yes = Field::boolean().with_title("Archive it with open tasks");
     let form = ElicitForm::new(question).field(YES, yes.required());
     let answer = context.elicit(YES, &form)?;
     let agreed = answer.content.get(YES) == Some(&Value::Bool(true));
-    match answer.action == ElicitAction::Accept && agreed {
-        true => Ok(archive(&state, id, true).await?),
-        false => Err(Failure::new("DECLINED", "the user said no: nothing was written").into()),
+    if answer.action == ElicitAction::Accept && agreed {
+        Ok(archive(&state, id, true).await?)
+    } else {
+        Err(Failure::new("DECLINED", "the user said no: nothing was written").into())
     }
 }
 
@@ -91,19 +88,15 @@ async fn archive(state: &ServerState, id: String, force: bool) -> Result<Archive
     archived.await
 }
 
-pub(super) async fn complete_task(
-    state: ServerState,
-    asked: CompleteTask,
-    context: Context,
-) -> Result<TickedTask, ToolError> {
-    let answer = state.answer(&context, move |state| {
-        let change = state.active_change(&asked.change_id)?;
-        let at: TaskAt = asked.task.parse()?;
-        let done = asked.done.unwrap_or(true);
-        let ticked = archive::complete_task(&state.project()?, &change.id, &at, done)?;
-        Ok(TickedTask::of(&change.id, ticked))
-    });
-    answer.await
+pub(super) fn complete_task(
+    state: &ServerState,
+    asked: &CompleteTask,
+) -> Result<TickedTask, Failure> {
+    let change = state.active_change(&asked.change_id)?;
+    let at: TaskAt = asked.task.parse()?;
+    let done = asked.done.unwrap_or(true);
+    let ticked = archive::complete_task(&state.project()?, &change.id, &at, done)?;
+    Ok(TickedTask::of(&change.id, ticked))
 }
 
 impl From<ArchiveError> for Failure {
@@ -119,7 +112,7 @@ impl From<ArchiveError> for Failure {
             }
             ArchiveError::OpenTasks(_) => Self::new(OPEN_TASKS, message),
             ArchiveError::Changed(_) => Self::new("CHANGED_MEANWHILE", message),
-            ArchiveError::Task(_) => Self::new("TASK_NOT_FOUND", message),
+            ArchiveError::Task(_) => Self::not_found("TASK_NOT_FOUND", message),
             _ => Self::new("NOT_WRITTEN", message),
         }
     }

@@ -54,10 +54,7 @@ impl Folders {
 
     /// The folders in the form that a watcher takes.
     pub(super) fn to_watch(&self) -> Vec<(&Path, Depth)> {
-        let depth = |whole: bool| match whole {
-            true => Depth::Tree,
-            false => Depth::Entries,
-        };
+        let depth = |whole: bool| if whole { Depth::Tree } else { Depth::Entries };
         let folders = self.0.iter();
         folders.map(|(path, (whole, _))| (path.as_path(), depth(*whole))).collect()
     }

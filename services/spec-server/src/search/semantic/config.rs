@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::model::ModelError;
 use super::tokenizer::Tokenizer;
 use crate::search::bytes::FileError;
 use crate::search::folder;
@@ -16,6 +15,35 @@ const TEXT_BYTES: u64 = 64 << 20;
 /// The most layers and the most of any other size in `config.json`.
 const LAYERS: usize = 64;
 const SIZE: usize = 1 << 20;
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The path is not a folder, or a file is missing.
+    #[error(
+        "{} has no {missing}: name a folder with `model.safetensors`, `config.json` and `vocab.txt` or `tokenizer.json`, \
+         such as that of all-MiniLM-L6-v2",
+        folder.display()
+    )]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        missing: &'static str,
+    },
+    /// One of its files cannot be used.
+    #[error("{} {problem}", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and how to fix it.
+        problem: String,
+    },
+    /// The system could not start a thread for it.
+    #[error("no thread for embedding: {0}")]
+    Thread(std::io::Error),
+}
 
 /// The members of `config.json` that are read.
 #[derive(Debug, Deserialize)]
@@ -40,9 +68,12 @@ impl Config {
         let unfit = |problem: String| ModelError::Unfit { path: path.clone(), problem };
         let config: Self = serde_json::from_slice(&bytes)
             .map_err(|error| unfit(format!("is not the configuration of a BERT: {error}")))?;
-        let wants = |what: &str, found: &str, wanted: &str| match found == wanted {
-            true => Ok(()),
-            false => Err(unfit(format!("has the {what} {found:?}; wanted is {wanted:?}"))),
+        let wants = |what: &str, found: &str, wanted: &str| {
+            if found == wanted {
+                Ok(())
+            } else {
+                Err(unfit(format!("has the {what} {found:?}; wanted is {wanted:?}")))
+            }
         };
         wants("model_type", &config.model_type, "bert")?;
         wants("hidden_act", &config.hidden_act, "gelu")?;

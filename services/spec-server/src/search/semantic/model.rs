@@ -1,13 +1,13 @@
 //! A sentence-embedding model in a local folder, in its publishers' file layout. Nothing is downloaded.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 use super::bert::{Bert, Layer, Linear, Norm};
-use super::config::{Config, file, read_tokenizer};
+use super::config::{Config, ModelError, file, read_tokenizer};
 use super::tokenizer::Tokenizer;
 
 /// The most tokens of a text that are used, including those at its ends. all-MiniLM-L6-v2 was trained with this number.
@@ -15,35 +15,6 @@ pub const PIECES: usize = 256;
 
 /// The most bytes of the weights.
 const WEIGHTS_BYTES: u64 = 1 << 30;
-
-/// Why a model cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// The path is not a folder, or a file is missing.
-    #[error(
-        "{} has no {missing}: name a folder with `model.safetensors`, `config.json` and `vocab.txt` or `tokenizer.json`, \
-         such as that of all-MiniLM-L6-v2",
-        folder.display()
-    )]
-    Missing {
-        /// The folder.
-        folder: PathBuf,
-        /// The file.
-        missing: &'static str,
-    },
-    /// One of its files cannot be used.
-    #[error("{} {problem}", path.display())]
-    Unfit {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and how to fix it.
-        problem: String,
-    },
-    /// The system could not start a thread for it.
-    #[error("no thread for embedding: {0}")]
-    Thread(std::io::Error),
-}
 
 /// A model that turns texts into vectors. Texts with the same meaning have near vectors.
 #[derive(Debug)]
@@ -77,20 +48,17 @@ impl Model {
     }
 
     /// The vectors of texts, each of length 1. Only the first [`PIECES`] tokens of a text are used.
-    #[must_use]
     pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let pieces = texts.iter().map(|text| self.tokenizer.encode(text, self.pieces));
         self.bert.embed(&pieces.collect::<Vec<_>>())
     }
 
     /// The dimension of a vector.
-    #[must_use]
     pub fn dimensions(&self) -> usize {
         self.bert.words.ncols()
     }
 
     /// The tokenizer of the model.
-    #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
     }

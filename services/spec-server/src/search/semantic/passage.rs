@@ -30,9 +30,10 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
         title => format!("{title}: {}", document.first(Field::Name)),
     };
     let pieces = tokenizer.count(&heading);
-    let (heading, room) = match pieces <= HEADING_PIECES.min(room / 2) {
-        true => (format!("{heading}. "), room - pieces - 1),
-        false => (String::new(), room),
+    let (heading, room) = if pieces <= HEADING_PIECES.min(room / 2) {
+        (format!("{heading}. "), room - pieces - 1)
+    } else {
+        (String::new(), room)
     };
     let described =
         document.parts.iter().any(|part| is_prose(part.field) && !part.text.trim().is_empty());
@@ -44,7 +45,7 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
             continue;
         }
         for range in windows(&part.text, tokenizer, room) {
-            let text = part.text.get(range.clone()).unwrap_or_default();
+            let text = known_range::text(&part.text, range.clone());
             passages.push(Passage {
                 text: match part.field {
                     Field::Name => text.to_owned(),
@@ -88,7 +89,7 @@ fn windows(text: &str, tokenizer: &Tokenizer, room: usize) -> Vec<Range<usize>> 
             break;
         }
         let step = (length - length / OVERLAP).max(1);
-        rest = rest.get(step..).unwrap_or_default();
+        rest = known_range::items(rest, step..);
     }
     windows
 }

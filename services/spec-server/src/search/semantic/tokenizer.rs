@@ -25,7 +25,6 @@ pub struct Tokenizer {
 
 impl Tokenizer {
     /// A tokenizer for a vocabulary with numbered pieces. `None` if `[CLS]`, `[SEP]` or `[UNK]` is missing.
-    #[must_use]
     pub fn new(pieces: HashMap<String, u32>) -> Option<Self> {
         let special = |name: &str| pieces.get(name).copied();
         Some(Self {
@@ -37,13 +36,11 @@ impl Tokenizer {
     }
 
     /// The highest number of a piece.
-    #[must_use]
     pub fn highest(&self) -> u32 {
         self.pieces.values().copied().max().unwrap_or_default()
     }
 
     /// The pieces of `text` between `[CLS]` and `[SEP]`, cut off so that there are at most `most` in total.
-    #[must_use]
     pub fn encode(&self, text: &str, most: usize) -> Vec<u32> {
         let mut pieces = vec![self.begin];
         for word in words(text) {
@@ -58,7 +55,6 @@ impl Tokenizer {
     }
 
     /// The number of pieces in `text`, without `[CLS]` and `[SEP]`.
-    #[must_use]
     pub fn count(&self, text: &str) -> usize {
         let mut pieces = Vec::new();
         for word in words(text) {

@@ -222,7 +222,7 @@ impl Shared {
         segments: &mut Segments,
         unsaved: &mut Vec<Key>,
     ) -> MutexGuard<'d, SearchState> {
-        state.go_on(Doing::Saving);
+        state.set_doing(Doing::Saving);
         let thinned = state.thin_out();
         drop(state);
         let look_up = |keys: &[Key]| {
@@ -251,13 +251,13 @@ impl SearchState {
             }
         }
         if !batch.is_empty() {
-            self.go_on(Doing::Embedding(batch.len()));
+            self.set_doing(Doing::Embedding(batch.len()));
         }
         batch
     }
 
     /// Sets the state of the thread, unless it is to end.
-    fn go_on(&mut self, doing: Doing) {
+    fn set_doing(&mut self, doing: Doing) {
         if self.thread != Doing::End {
             self.thread = doing;
         }

@@ -56,9 +56,10 @@ impl Folder {
                     if name.starts_with('.') {
                         continue;
                     }
-                    match depth < MAX_DEPTH {
-                        true => waiting.push((path.join(name), format!("{below}/"), depth + 1)),
-                        false => folder.is_partial = true,
+                    if depth < MAX_DEPTH {
+                        waiting.push((path.join(name), format!("{below}/"), depth + 1))
+                    } else {
+                        folder.is_partial = true
                     }
                 } else {
                     folder.files.push(File { path: below });

@@ -100,12 +100,13 @@ fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mu
             scenarios.count(outline, child.line, below(outline, &child).end);
         }
         if let Some((line, message)) = scenarios.problem(name) {
-            let message = match is_scenario(heading.title) {
-                true => format!(
+            let message = if is_scenario(heading.title) {
+                format!(
                     "`### {}` has three `#` and so counts as a requirement; write `#### {}`",
                     heading.title, heading.title
-                ),
-                false => message,
+                )
+            } else {
+                message
             };
             findings.add(rules::SCENARIO_MISSING, line.unwrap_or(heading.line), message);
         }
@@ -194,12 +195,13 @@ pub(super) fn check_text(block: &Block<'_>, outline: &Outline<'_>, findings: &mu
 
 /// The message for a requirement whose text has no obligation (SHALL or MUST).
 fn not_normative(name: &str) -> String {
-    match is_normative(name) {
-        true => format!(
+    if is_normative(name) {
+        format!(
             "the requirement {name:?} says SHALL or MUST in its heading only; say it in the text below"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "the text of the requirement {name:?} has neither SHALL nor MUST, in capitals; say what the system SHALL do"
-        ),
+        )
     }
 }

@@ -107,37 +107,14 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for EntriesVisito
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
-        while let Some((Key(key), value)) = map.next_entry()? {
+        while let Some((key, value)) = map.next_entry::<String, T>()? {
             if entries.len() == MOST {
                 return Err(A::Error::custom(format_args!(
                     "there are more than the {MOST} entries that a map may have of this kind"
                 )));
             }
-            entries.push((key, value));
+            entries.push((key.parse().ok(), value));
         }
         Ok(Entries(entries))
-    }
-}
-
-/// A key, `None` if it is not an id.
-struct Key(Option<u32>);
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(KeyVisitor)
-    }
-}
-
-struct KeyVisitor;
-
-impl Visitor<'_> for KeyVisitor {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-        Ok(Key(key.parse().ok()))
     }
 }

@@ -91,14 +91,15 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
         .iter()
         .map(|near| format!("{} ({} jumps)", map.system(near.system).name, near.jumps))
         .collect();
-    let _ = match names.is_empty() {
-        true => writeln!(text, "- no border system of high security is that near"),
-        false => writeln!(
+    let _ = if names.is_empty() {
+        writeln!(text, "- no border system of high security is that near")
+    } else {
+        writeln!(
             text,
             "- border systems of high security ({} in all): {}",
             borders.total,
             names.join(", ")
-        ),
+        )
     };
     text
 }

@@ -8,16 +8,16 @@ use crate::activity::Measure;
 use crate::errors::{UniverseError, shown};
 use crate::explore::{self, Filter, Near, Nearest};
 use crate::map::{Map, SystemIndex, TRADE_HUBS, plain};
+use crate::name::{List, Name};
 use crate::route::SecurityFilter;
 
-use super::super::arguments::{Common, List, Name, Ways};
+use super::super::arguments::{Common, Ways};
 use super::super::extras;
 use super::super::names::{Names, did_you_mean};
 use super::super::records::{Answer, Detail, SystemList, adjacent_lowsec};
 use super::super::universe::Snapshot;
 use super::avoiding::security_class;
 use super::empty::{alone, farther, region, why_none};
-use super::live::counted;
 
 /// What systems are looked for by, in both tools.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -158,8 +158,8 @@ pub(super) fn nearest(
         ..filter
     });
     let (most, least) = (asked.max_kills, asked.min_npc_kills);
-    let kills = most.map(|_| counted(now, "max_kills", Measure::Kills));
-    let ratting = least.map(|_| counted(now, "min_npc_kills", Measure::Ratting));
+    let kills = most.map(|_| now.counted("max_kills", Measure::Kills));
+    let ratting = least.map(|_| now.counted("min_npc_kills", Measure::Ratting));
     let activity = kills.transpose()?.or(ratting.transpose()?);
     let mut found = match filter {
         None => explore::Limited::default(),

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::errors::UniverseError;
+use crate::errors::{UniverseError, invalid};
 use crate::map::{Map, SecurityClass};
+use crate::name::{List, Name};
 use crate::route::{Avoid, Avoided, Mode, Penalty, SecurityFilter};
 
-use super::super::arguments::{List, Name, invalid, word};
-use super::super::names::{Names, did_you_mean, nearest_names};
+use super::super::names::{Names, did_you_mean, nearest_names, word};
 use super::super::records::CLASSES;
 
 /// The words for the modes, in the order they are offered.

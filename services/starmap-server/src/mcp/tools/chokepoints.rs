@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::errors::UniverseError;
+use crate::errors::{UniverseError, invalid};
 use crate::explore;
 use crate::map::{Map, SystemIndex};
+use crate::name::Name;
 use crate::route::{Extras, SecurityFilter};
 
-use super::super::arguments::{Name, invalid};
 use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::records::Answer;
 use super::super::universe::Snapshot;

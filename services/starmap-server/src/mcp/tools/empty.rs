@@ -44,11 +44,10 @@ pub(super) fn why_none(
         let helps = counted.filter(|(_, count)| *count > 0);
         let helps: Vec<String> =
             helps.map(|(name, count)| format!("{count} without {name}")).collect();
-        return match helps.is_empty() {
-            true => {
-                "No system of the map matches; leave out more than one of the filters".to_owned()
-            }
-            false => format!("No system of the map matches; there are {}", helps.join(", ")),
+        return if helps.is_empty() {
+            "No system of the map matches; leave out more than one of the filters".to_owned()
+        } else {
+            format!("No system of the map matches; there are {}", helps.join(", "))
         };
     }
     let Some(origin) = origin else {

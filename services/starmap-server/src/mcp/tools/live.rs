@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{Activity, Kinds, Level, Measure, SceneKind};
+use crate::activity::{Kinds, Level, Measure, SceneKind};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
 use crate::map::SystemIndex;
+use crate::name::{List, Name};
 use crate::route::{self, SecurityFilter};
 
-use super::super::arguments::{List, Name, word};
-use super::super::names::Names;
+use super::super::names::{Names, word};
 use super::super::records::{Answer, Counted, Detail, Rows, SystemList, level, old};
 use super::super::universe::Snapshot;
 
@@ -135,7 +135,7 @@ pub(super) fn activity(
     asked: &ActivityArguments,
 ) -> Result<Answer<Activities>, UniverseError> {
     let map = &*now.map;
-    let overlay = overlay(now, "activity")?;
+    let overlay = now.overlay("activity")?;
     let mut names = Names::new(map, asked.correct);
     let mut not_found = Vec::new();
     let (mut known, mut systems) = (Vec::new(), Vec::new());
@@ -174,7 +174,7 @@ pub(super) fn hotspots(
         [("kills", Measure::Kills), ("jumps", Measure::Jumps), ("ratting", Measure::Ratting)];
     let measure = word("activity_type", asked.activity_type.as_deref(), &measures)?;
     let measure = measure.unwrap_or(Measure::Kills);
-    let overlay = counted(now, "hotspots", measure)?;
+    let overlay = now.counted("hotspots", measure)?;
     let mut names = Names::new(map, asked.correct);
     let origin = names.system(&asked.origin)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
@@ -229,7 +229,7 @@ pub(super) fn activity_cache_status(
     now: &Snapshot,
     _: &StatusArguments,
 ) -> Result<Answer<Status>, UniverseError> {
-    let overlay = overlay(now, "activity_cache_status")?;
+    let overlay = now.overlay("activity_cache_status")?;
     let time = SystemTime::now();
     let note = old(overlay, time)
         .unwrap_or_else(|| "The figures are of the hour before they were reported.".to_owned());
@@ -250,41 +250,4 @@ pub(super) fn activity_cache_status(
     };
     let names = Names::new(&now.map, None);
     Ok(Answer::new(now, body, names, []).with_figures_inside())
-}
-
-/// The overlay, for a tool that needs one.
-pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity, UniverseError> {
-    let overlay = now.activity.as_deref();
-    overlay.ok_or_else(|| {
-        UniverseError::Universe(format!(
-            "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
-             (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works \
-             without it."
-        ))
-    })
-}
-
-/// The overlay, if it has the figures that a tool needs.
-///
-/// # Errors
-/// Missing figures. Their zeros would look like a quiet system.
-pub(super) fn counted<'n>(
-    now: &'n Snapshot,
-    what: &str,
-    measure: Measure,
-) -> Result<&'n Activity, UniverseError> {
-    let overlay = overlay(now, what)?;
-    match (overlay.counts(measure), measure) {
-        (true, _) => Ok(overlay),
-        (false, Measure::Jumps) => Err(lacks(what, "system_jumps")),
-        (false, Measure::Kills | Measure::Ratting) => Err(lacks(what, "system_kills")),
-    }
-}
-
-/// The error for an overlay without the figures that a tool needs.
-fn lacks(tool: &str, array: &str) -> UniverseError {
-    UniverseError::Universe(format!(
-        "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
-         names; kills also come with the first killmail of --feed."
-    ))
 }

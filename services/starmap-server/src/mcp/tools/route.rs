@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::activity::Measure;
-use crate::errors::{RouteNotFoundError, UniverseError};
+use crate::errors::{RouteNotFoundError, UniverseError, invalid};
 use crate::map::{Map, SystemIndex};
+use crate::name::{List, Name};
 use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route};
 
-use super::super::arguments::{Common, List, Name, Ways, invalid};
+use super::super::arguments::{Common, Ways};
 use super::super::extras;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
 use super::avoiding::{Wanted, avoid, mode};
-use super::live::counted;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -126,7 +126,7 @@ pub(crate) fn route(
     };
     let mut things = wanted.things(map, &mut names)?;
     if let Some(least) = asked.avoid_kills {
-        let activity = counted(now, "avoid_kills", Measure::Kills)?;
+        let activity = now.counted("avoid_kills", Measure::Kills)?;
         let deadly = activity.systems_with_kills(least.max(1));
         let deadly = deadly.filter_map(|id| map.system_by_id(id));
         things.extend(deadly.map(Avoided::System));
@@ -196,7 +196,7 @@ const ALONE: &str = "No alternatives: all other routes share most of their jumps
 
 /// What the recent kills in each system add to the cost of entering it.
 fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
-    let activity = counted(now, "danger_weight", Measure::Kills)?;
+    let activity = now.counted("danger_weight", Measure::Kills)?;
     let time = SystemTime::now();
     let systems = now.map.systems().iter();
     let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));

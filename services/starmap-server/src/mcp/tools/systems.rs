@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::errors::{UniverseError, shown};
+use crate::name::List;
 
-use super::super::arguments::{Common, List};
+use super::super::arguments::Common;
 use super::super::records::{Answer, Detail, SystemInfo};
 use super::super::universe::Snapshot;
 

@@ -3,15 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::errors::{InsufficientBordersError, RouteNotFoundError, UniverseError};
+use crate::errors::{InsufficientBordersError, RouteNotFoundError, UniverseError, invalid};
 use crate::map::{Map, SecurityClass};
+use crate::name::{List, Name};
 use crate::route::{self, SecurityFilter};
 use crate::tour::{
     self, Loop, LoopError, LoopQuery, Method, Optimize, Start, WaypointsError, WaypointsQuery,
 };
 
-use super::super::arguments::{Common, List, Name, Ways, invalid, word};
+use super::super::arguments::{Common, Ways};
 use super::super::extras;
+use super::super::names::word;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
 use super::avoiding::{Avoiding, Wanted, security_filter};

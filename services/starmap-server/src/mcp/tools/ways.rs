@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::errors::{RouteNotFoundError, UniverseError};
+use crate::errors::{RouteNotFoundError, UniverseError, invalid};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
+use crate::name::{List, Name};
 use crate::route::{self, Extras, Mode, Query, Route};
 
-use super::super::arguments::{Common, List, Name, Ways, invalid};
+use super::super::arguments::{Common, Ways};
 use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
@@ -245,10 +246,13 @@ pub(super) fn jump_range(
         let far = list.get(at).map_or(0.0, |it| it.light_years);
         vec![json!((far * 1_000.0).round() / 1_000.0)]
     };
-    let empty = (range.found.total == 0).then(|| match range.closed.is_empty() {
-        true => format!("No system is within {} light years: raise light_years", asked.light_years),
-        false => "All that is in range is closed to jump drives, see left_out: raise light_years"
-            .to_owned(),
+    let empty = (range.found.total == 0).then(|| {
+        if range.closed.is_empty() {
+            format!("No system is within {} light years: raise light_years", asked.light_years)
+        } else {
+            "All that is in range is closed to jump drives, see left_out: raise light_years"
+                .to_owned()
+        }
     });
     let closed = range.closed.iter();
     let body = InRange {

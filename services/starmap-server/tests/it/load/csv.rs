@@ -130,7 +130,7 @@ fn what_is_wrong_with_a_row_is_said_with_its_line() {
     let not_a_number = |text: &str| format!("line 2: security is \"{text}\", not a number");
     let too_high = "the security status 1.9459 of system 30000001";
     let too_few = "line 2: 5 fields, but the first line names 6 columns";
-    let open_quote = "a quoted field goes on in the next line";
+    let open_quote = "a quoted field continues in the next line";
     let twice = "two regions have the id 10000001";
     let empty = "fromSolarSystemID is \"\", not an id";
     for (name, from, to, what) in [

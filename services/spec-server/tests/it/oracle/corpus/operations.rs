@@ -37,10 +37,18 @@ pub(crate) const ALL: [Mutation<Page>; 15] = [
     }),
     ("renamed-lines", |page, random| {
         let text = random.text(&[
-            "FROM: ### Requirement: Open\nTO: ### Requirement: Gape", "* FROM: `### Requirement: Open`\n* TO: `### Requirement: Gape`",
-            "- from: `### Requirement: Open`\n- to: `### Requirement: Gape`", "- FROM: `Open`\n- TO: `Gape`", "- TO: `### Requirement: Gape`\n- FROM: `### Requirement: Open`",
-            "- FROM: `### Requirement: Open`", "- TO: `### Requirement: Gape`", "- FROM: `### Requirement: Open`\n- FROM: `### Requirement: Shut`\n- TO: `### Requirement: A`\n- TO: `### Requirement: B`",
-            "- FROM: `### Requirement: Open`\n\nwhich is now called\n\n- TO: `###Requirement:Gape`", "```\n- FROM: `### Requirement: Open`\n```", "### Requirement: Open → Gape", "- FROM: `### Requirement: Open ##`\n- TO: `### requirement: Gape`",
+            "FROM: ### Requirement: Open\nTO: ### Requirement: Gape",
+            "* FROM: `### Requirement: Open`\n* TO: `### Requirement: Gape`",
+            "- from: `### Requirement: Open`\n- to: `### Requirement: Gape`",
+            "- FROM: `Open`\n- TO: `Gape`",
+            "- TO: `### Requirement: Gape`\n- FROM: `### Requirement: Open`",
+            "- FROM: `### Requirement: Open`",
+            "- TO: `### Requirement: Gape`",
+            "- FROM: `### Requirement: Open`\n- FROM: `### Requirement: Shut`\n- TO: `### Requirement: A`\n- TO: `### Requirement: B`",
+            "- FROM: `### Requirement: Open`\n\nwhich is now called\n\n- TO: `###Requirement:Gape`",
+            "```\n- FROM: `### Requirement: Open`\n```",
+            "### Requirement: Open → Gape",
+            "- FROM: `### Requirement: Open ##`\n- TO: `### requirement: Gape`",
             "-FROM:`### Requirement: Open`\n  -  TO: ### Requirement: Gape`",
         ]);
         add(page, "RENAMED", text);

@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::activity::{Level, Measure, STALE_SECONDS, SceneKind};
-use crate::errors::UniverseError;
+use crate::errors::{UniverseError, invalid};
 use crate::map::SystemIndex;
+use crate::name::{List, Name};
 
-use super::super::super::arguments::{List, Name, invalid};
 use super::super::super::names::Names;
 use super::super::super::records::{Answer, Rows};
 use super::super::super::universe::Snapshot;
 use super::super::route::plain_route;
-use super::counted;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -69,7 +68,7 @@ pub(in super::super) fn gatecamp_risk(
     asked: &RiskArguments,
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
-    let overlay = counted(now, "gatecamp_risk", Measure::Kills)?;
+    let overlay = now.counted("gatecamp_risk", Measure::Kills)?;
     let mut names = Names::new(map, asked.correct);
     let systems = way(now, asked, &mut names)?;
     let mut overall = Level::None;

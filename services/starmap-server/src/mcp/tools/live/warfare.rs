@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::activity::{FACTIONS, faction_id, faction_name};
-use crate::errors::{UniverseError, shown};
+use crate::errors::{UniverseError, invalid, shown};
 use crate::map::SystemIndex;
 
-use super::super::super::arguments::invalid;
 use super::super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::super::records::{Answer, Rows};
-use super::super::super::universe::Snapshot;
-use super::{lacks, overlay};
+use super::super::super::universe::{Snapshot, lacks};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -65,7 +63,7 @@ pub(in super::super) fn fw_frontlines(
     arguments: &WarfareArguments,
 ) -> Result<Answer<Frontlines>, UniverseError> {
     let map = &*now.map;
-    let overlay = overlay(now, "fw_frontlines")?;
+    let overlay = now.overlay("fw_frontlines")?;
     if !overlay.has().faction_warfare {
         return Err(lacks("fw_frontlines", "fw/systems"));
     }

@@ -1,0 +1,19 @@
+//! What adapters share: for those who write one of their own, as those of this crate are written.
+//!
+//! An adapter implements [`UniverseLog`](crate::UniverseLog), and [`SharedStore`](crate::clients::SharedStore) if many
+//! nodes use it. [`Head::admit`](crate::Head::admit) is the rule of appending. [`tail`] makes a tail of an adapter's
+//! reads ([`History`](tail::History)) and of what its writer passes on ([`Live`](live::Live)). The tests in
+//! `universe-store/tests/it/` are put to every adapter.
+
+pub mod failure;
+pub mod hints;
+pub mod keys;
+pub mod lease;
+pub mod live;
+pub mod logs;
+pub mod tail;
+#[cfg(feature = "tls")]
+pub mod tls;
+pub mod watched;
+
+pub use crate::model::Admission;

@@ -1,0 +1,88 @@
+//! PostgreSQL, as an engine of the tests. Those of the universe server use it, too.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use universe_store::postgres::{PostgresOptions, PostgresStore};
+
+use crate::cluster::{Cluster, ask, shared};
+use crate::engines::{Engine, Kind, Mortal, Node, aside};
+
+pub(crate) struct Postgres;
+
+impl Engine for Postgres {
+    fn scheme(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn url(&self) -> Option<String> {
+        shared().map(Cluster::database)
+    }
+
+    fn open<'a>(&'a self, url: &'a str, lease: Duration) -> BoxFuture<'a, Node> {
+        Box::pin(async move {
+            let mut options = PostgresOptions::default();
+            options.lease = lease;
+            let opened = PostgresStore::open(url, &options).await;
+            let store: Node = Arc::new(opened.unwrap_or_else(|problem| panic!("{problem}")));
+            store
+        })
+    }
+
+    fn start(&self) -> Option<(Box<dyn Mortal>, String)> {
+        let cluster = Cluster::start(&[])?;
+        let url = cluster.database();
+        Some((Box::new(cluster), url))
+    }
+
+    fn age<'a>(
+        &'a self,
+        url: &'a str,
+        kind: Kind,
+        seconds: u32,
+        owner: Option<&'a str>,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let column = match kind {
+                Kind::Sessions => "session SET used = used",
+                Kind::Letters => "session_letter SET at = at",
+                Kind::Streams => "session_stream SET touched = touched",
+                Kind::Tasks => "task SET expires = expires",
+                Kind::Events | Kind::Nodes => panic!("{kind:?} have no age"),
+            };
+            let whose = owner.map(|owner| format!(" WHERE owner = '{owner}'")).unwrap_or_default();
+            let (url, sql) = (
+                url.to_owned(),
+                format!("UPDATE {column} - make_interval(secs => {seconds}){whose}"),
+            );
+            aside(move || ask(&url, &sql)).await;
+        })
+    }
+
+    fn dump<'a>(&'a self, url: &'a str, kind: Kind) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let table = match kind {
+                Kind::Sessions => "session",
+                Kind::Letters => "session_letter",
+                Kind::Streams => "session_stream",
+                Kind::Events => "session_event",
+                Kind::Tasks => "task",
+                Kind::Nodes => "universe_node",
+            };
+            let (url, sql) = (url.to_owned(), format!("SELECT t::text FROM {table} t"));
+            let said = aside(move || ask(&url, &sql)).await;
+            said.lines().map(str::to_owned).collect()
+        })
+    }
+}
+
+impl Mortal for Cluster {
+    fn kill(&mut self) {
+        Self::kill(self);
+    }
+
+    fn restart(&mut self) {
+        Self::restart(self);
+    }
+}
