@@ -28,7 +28,7 @@ pub(crate) fn answer(answer: &Response) -> Bytes {
 }
 
 /// The size of an event with a message of this size, without further lines.
-pub(crate) const fn event_size(message: usize) -> usize {
+const fn event_size(message: usize) -> usize {
     BEGIN_TEXT.len() + message + END_TEXT.len()
 }
 

@@ -16,7 +16,7 @@ mod sessions;
 mod standalone;
 mod streams;
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::sync::Arc;
 
 use crate::budget::{Client, Held, Kind};
@@ -171,8 +171,7 @@ impl Legacy {
         }
     }
 
-    /// Handles a request of a session, or the one that opens it. Work that need not wait is done at once; only the rest
-    /// becomes a future.
+    /// Handles a request of a session, or the one that opens it.
     fn call<'h>(
         &'h self,
         head: &'h mut request::Parts,
@@ -189,35 +188,20 @@ impl Legacy {
             }
             called => called,
         };
-        let named = session_id(head).and_then(|session| {
-            let called = self.0.endpoint.may_call(called, &mut head.extensions)?;
-            Ok((session, called))
-        });
-        let (session, called) = match named {
-            Ok(named) => named,
-            Err(rejection) => return Box::pin(ready(Err((rejection, Some(id))))),
-        };
-        // Before the session is looked up, so that code that ends it afterwards finds the call.
-        let entered = self.enter(&session, called.id(), &client);
-        let Some(found) = self.0.sessions.load_now(&session) else {
-            return Box::pin(async move {
-                let session = self.load(head, &session).await;
-                let begun = session.and_then(|session| {
-                    Ok(self.begin(session, head, called, entered?, arrived, accepts))
-                });
-                match begun {
-                    Ok(call) => call.answer(self, client, id).await,
-                    Err(rejection) => Err((rejection, Some(id))),
-                }
-            });
-        };
-        let begun = self
-            .owned(head, &session, found)
-            .and_then(|session| Ok(self.begin(session, head, called, entered?, arrived, accepts)));
-        match begun {
-            Ok(call) => Box::pin(call.answer(self, client, id)),
-            Err(rejection) => Box::pin(ready(Err((rejection, Some(id))))),
-        }
+        Box::pin(async move {
+            let begun = async {
+                let session = session_id(head)?;
+                let called = self.0.endpoint.may_call(called, &mut head.extensions)?;
+                // Before the session is looked up, so that code that ends it afterwards finds the call.
+                let entered = self.enter(&session, called.id(), &client);
+                let session = self.load(head, &session).await?;
+                Ok(self.begin(session, head, called, entered?, arrived, accepts))
+            };
+            match begun.await {
+                Ok(call) => call.answer(self, client, id).await,
+                Err(rejection) => Err((rejection, Some(id))),
+            }
+        })
     }
 
     fn begin(
@@ -384,16 +368,6 @@ impl Legacy {
     /// The session with that id, if it exists and the caller may use it.
     async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
         let found = self.0.sessions.load(id).await?;
-        self.owned(head, id, found)
-    }
-
-    /// The session, if one was found and the caller may use it.
-    fn owned(
-        &self,
-        head: &request::Parts,
-        id: &SessionId,
-        found: Option<Arc<Session>>,
-    ) -> Result<Arc<Session>, Rejection> {
         if found.is_none() {
             // Another process may have ended it, or it has expired.
             self.forget(id);

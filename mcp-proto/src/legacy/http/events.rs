@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::event_id::EventId;
-use crate::http::sse::{answer_after, event_size, message_after, text_after};
+use crate::http::sse::{answer_after, message_after, text_after};
 use crate::jsonrpc::Response;
 
 /// The comment line that opens a stream, so that its headers reach the client at once.
@@ -14,17 +14,17 @@ pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
 /// A notification or a request as an event with an id.
 pub(super) fn message_with_id(id: EventId, message: &impl Serialize) -> Vec<u8> {
-    message_after(id_line(id, 256), message)
+    message_after(id_line(id), message)
 }
 
 /// The same for a message that is JSON text already.
 pub(super) fn text_with_id(id: EventId, message: &[u8]) -> Vec<u8> {
-    text_after(id_line(id, event_size(message.len())), message)
+    text_after(id_line(id), message)
 }
 
 /// An answer as an event with an id.
 pub(super) fn answer_with_id(id: EventId, answer: &Response) -> Vec<u8> {
-    answer_after(id_line(id, event_size(answer.size_hint())), answer)
+    answer_after(id_line(id), answer)
 }
 
 /// An event that carries only its id, so that a stream can be resumed before its first message (2025-11-25, Streamable
@@ -38,9 +38,7 @@ pub(super) fn retry(id: EventId, retry: Duration) -> Vec<u8> {
     format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
 }
 
-/// The line with an id, in a buffer with room for so many bytes behind it.
-fn id_line(id: EventId, size: usize) -> Vec<u8> {
-    let mut line = format!("id: {id}\n").into_bytes();
-    line.reserve(size);
-    line
+/// The line with an id.
+fn id_line(id: EventId) -> Vec<u8> {
+    format!("id: {id}\n").into_bytes()
 }

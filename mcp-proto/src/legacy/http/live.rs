@@ -54,10 +54,7 @@ struct RunningCall {
 
 /// Holds the entry of a call; dropping it ends the entry.
 #[derive(Debug)]
-pub(super) struct CallGuard(Guard);
-
-#[derive(Debug)]
-struct Guard {
+pub(super) struct CallGuard {
     live: Arc<Live>,
     session: SessionId,
     key: u64,
@@ -99,7 +96,7 @@ impl Live {
         };
         calls.push((key, running));
         drop(table);
-        Ok((CallGuard(Guard { live: Arc::clone(self), session: session.clone(), key }), cancelled))
+        Ok((CallGuard { live: Arc::clone(self), session: session.clone(), key }, cancelled))
     }
 
     /// Whether a session has calls and no inbox is read for them.
@@ -196,9 +193,9 @@ impl LiveSession {
 impl CallGuard {
     /// Enters a request to the client; its answer goes to `answer`. A call that has ended gets no answer.
     pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
-        let mut table = self.0.live.table();
-        if let Some(live) = table.sessions.get_mut(&self.0.session) {
-            let Some(call) = live.call(self.0.key) else {
+        let mut table = self.live.table();
+        if let Some(live) = table.sessions.get_mut(&self.session) {
+            let Some(call) = live.call(self.key) else {
                 return;
             };
             call.asked.push(request.clone());
@@ -209,14 +206,14 @@ impl CallGuard {
     /// Marks the call as one without a client; false if it was cancelled, or if `max` calls of its session are marked
     /// already.
     pub(super) fn detach(&self, max: usize) -> bool {
-        let mut table = self.0.live.table();
-        let Some(live) = table.sessions.get_mut(&self.0.session) else {
+        let mut table = self.live.table();
+        let Some(live) = table.sessions.get_mut(&self.session) else {
             return false;
         };
         if live.calls.iter().filter(|(_, call)| call.detached).count() >= max {
             return false;
         }
-        let Some(call) = live.call(self.0.key) else {
+        let Some(call) = live.call(self.key) else {
             return false;
         };
         call.detached = true;
@@ -225,9 +222,9 @@ impl CallGuard {
 
     /// Called when its client has reconnected.
     pub(super) fn attach(&self) {
-        let mut table = self.0.live.table();
-        let session = table.sessions.get_mut(&self.0.session);
-        if let Some(call) = session.and_then(|live| live.call(self.0.key)) {
+        let mut table = self.live.table();
+        let session = table.sessions.get_mut(&self.session);
+        if let Some(call) = session.and_then(|live| live.call(self.key)) {
             call.detached = false;
         }
     }
@@ -235,10 +232,10 @@ impl CallGuard {
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        let mut table = self.0.live.table();
+        let mut table = self.live.table();
         let Table { sessions, spare, .. } = &mut *table;
-        if let Entry::Occupied(mut live) = sessions.entry(self.0.session.clone()) {
-            live.get_mut().end_call(self.0.key);
+        if let Entry::Occupied(mut live) = sessions.entry(self.session.clone()) {
+            live.get_mut().end_call(self.key);
             if live.get().calls.is_empty() {
                 let calls = live.remove().calls;
                 if calls.capacity() <= MAX_SPARE {
