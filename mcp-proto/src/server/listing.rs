@@ -61,7 +61,7 @@ impl Server {
         Ok(self.with_list_hint(result, context))
     }
 
-    /// Adds the cache hint that the server's lists have ([`ServerBuilder::list_cache`](crate::ServerBuilder::list_cache))
+    /// Adds the cache hint that the server's lists have ([`list_cache`](crate::ServerBuilder::list_cache))
     /// to the result of an extension's method. Older revisions have none.
     #[must_use]
     pub fn with_list_hint(
