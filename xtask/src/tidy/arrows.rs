@@ -52,7 +52,7 @@ const LAYERS: [&[&str]; 13] = [
     ],
     &["content", "jsonrpc", "seal"],
     &["lifecycle", "outbox", "schema"],
-    &["call", "input", "skill"],
+    &["call", "input", "running", "skill"],
     &["interrupt", "task"],
     &["context"],
     &["handler"],
