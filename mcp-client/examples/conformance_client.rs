@@ -11,6 +11,7 @@ use std::sync::Arc;
 use mcp_proto::ElicitResult;
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto_client::{Client, ClientConfig, ClientError};
+use mcp_skills::SkillsClient as _;
 use serde_json::{Map, Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

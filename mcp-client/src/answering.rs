@@ -9,11 +9,11 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{AbortHandle, Abortable, Aborted, BoxFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use mcp_proto::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId, Response};
 use serde_json::{Map, Value};
 
 use super::ClientError;
 use super::defaults::fill_defaults;
-use mcp_proto::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId, Response};
 
 /// The most questions of one connection, or of one stream over HTTP, that are answered at once; others are passed over,
 /// and the server gives up waiting.

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mcp_proto::jsonrpc::Notification;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-
-use mcp_proto::jsonrpc::Notification;
 
 /// The longest time that an answer is kept, even if the server allows more.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,18 +1,13 @@
 //! The calls of the protocol, typed.
 
+use mcp_proto::jsonrpc::ErrorObject;
+use mcp_proto::{Completion, ContentBlock, Era, GetPromptResult, LogLevel, ReadResourceResult};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::cache::Key;
 use super::{CallOptions, Client, ClientError};
-use mcp_proto::Completion;
-use mcp_proto::ContentBlock;
-use mcp_proto::Era;
-use mcp_proto::GetPromptResult;
-use mcp_proto::LogLevel;
-use mcp_proto::ReadResourceResult;
-use mcp_proto::jsonrpc::ErrorObject;
 
 /// The result of a tool call (schema: `CallToolResult`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -128,9 +123,10 @@ impl Client {
         options: &CallOptions,
     ) -> Result<ToolResult, ClientError> {
         let is_task = self.era() == Era::Legacy && self.0.hub.listed.needs_task(name);
-        let result = match is_task {
-            true => self.call(Self::task_params(name, &arguments, None), options).await?,
-            false => self.call_tool_with(name, arguments, options).await?,
+        let result = if is_task {
+            self.call(Self::task_params(name, &arguments, None), options).await?
+        } else {
+            self.call_tool_with(name, arguments, options).await?
         };
         let result = match self.task_of(&result) {
             Some(task) => task.result().await?,

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, Method, Uri};
+use mcp_proto::jsonrpc::{ErrorObject, Request};
+use mcp_proto::{Era, Implementation, ProtocolVersion};
 use serde_json::{Map, Value};
 
 use super::ClientError;
@@ -13,9 +15,6 @@ use super::answering::{Answers, Callback};
 use super::credentials::{Bearer, Credentials};
 use super::questions::Folders;
 use super::trust::Trust;
-use mcp_proto::Implementation;
-use mcp_proto::jsonrpc::{ErrorObject, Request};
-use mcp_proto::{Era, ProtocolVersion};
 
 /// The name that servers see of a client that sets none of its own.
 pub(super) const NAME: &str = "mcp-proto";

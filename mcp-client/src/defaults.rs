@@ -1,8 +1,7 @@
 //! Defaults of forms, for the fields that an answer omits.
 
-use serde_json::{Map, Value, json};
-
 use mcp_proto::ElicitAction;
+use serde_json::{Map, Value, json};
 
 /// Fills the omitted fields of an accepted form with the defaults of its schema.
 pub(super) fn fill_defaults(question: &Map<String, Value>, answer: &mut Value) {

@@ -7,6 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use mcp_proto::jsonrpc::{ErrorObject, Notification, Request, RequestId};
+use mcp_proto::{
+    Era, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
+    ProtocolVersion,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -16,11 +21,6 @@ use super::http::Reply;
 use super::hub::Own;
 use super::speaking::Speaking;
 use super::{CallOptions, Client, ClientError, Link};
-use mcp_proto::jsonrpc::{ErrorObject, Notification, Request, RequestId};
-use mcp_proto::{Era, ProtocolVersion};
-use mcp_proto::{
-    META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-};
 
 /// A legacy server's error code for "initialize first" (-32000, in the range that implementations may use freely).
 const NOT_INITIALIZED: i64 = -32_000;

@@ -12,6 +12,8 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
 use hyper::body::Incoming;
+use mcp_proto::jsonrpc::{Message, Notification, Request, Response};
+use mcp_proto::{Era, ProtocolVersion, Tool};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -25,9 +27,6 @@ use super::speaking::Speaking;
 use super::trust::Trust;
 use super::{ClientConfig, ClientError};
 use given_up::GivenUp;
-use mcp_proto::Tool;
-use mcp_proto::jsonrpc::{Message, Notification, Request, Response};
-use mcp_proto::{Era, ProtocolVersion};
 pub(super) use standalone::listen;
 
 /// How much of a body that is not an answer is shown in the error.
@@ -262,7 +261,7 @@ fn endpoint(url: &str) -> Result<Uri, ClientError> {
         _ if uri.authority().is_none() => "must start with http:// or https:// and name a host",
         Some("http") => return Ok(uri),
         Some("https") if cfg!(feature = "tls") => return Ok(uri),
-        Some("https") => "needs TLS, the feature tls of mcp-proto",
+        Some("https") => "needs TLS, the feature tls of mcp-proto-client",
         _ => "must start with http:// or https://",
     };
     Err(ClientError::Connection(format!("{url:?} {problem}")))

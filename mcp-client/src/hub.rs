@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mcp_proto::jsonrpc::Notification;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
 use super::cache::Cache;
 use super::lists::Listed;
-use mcp_proto::jsonrpc::Notification;
 
 /// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
 /// more loses the oldest and receives their number.

@@ -37,7 +37,6 @@ mod pool;
 mod questions;
 mod rounds;
 mod settle;
-mod skills;
 mod speaking;
 mod tasks;
 #[cfg(feature = "tls")]
@@ -52,6 +51,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use mcp_proto::jsonrpc::Notification;
+use mcp_proto::{Era, LogLevel, ProtocolVersion, Server};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 use tokio::sync::{Semaphore, broadcast, oneshot, watch};
@@ -59,10 +60,6 @@ use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 use self::http::HttpLink;
 use credentials::Authorizing;
 use hub::{NotificationHub, Owned};
-use mcp_proto::LogLevel;
-use mcp_proto::Server;
-use mcp_proto::jsonrpc::Notification;
-use mcp_proto::{Era, ProtocolVersion};
 use pipe::Pipe;
 use speaking::Speaking;
 
@@ -74,7 +71,6 @@ pub use hub::NOTIFICATIONS;
 pub use listen::{Interest, ListenEvent, Listening};
 pub use options::{CallOptions, Progress};
 pub use questions::{Elicitation, ElicitationKind};
-pub use skills::{ListedSkill, SkillFiles};
 pub use speaking::ServerInfo;
 pub use tasks::{Started, Task, TaskStatus};
 pub use trust::Trust;

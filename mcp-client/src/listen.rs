@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use mcp_proto::jsonrpc::{Notification, Request, RequestId};
+use mcp_proto::{Era, META_SUBSCRIPTION_ID};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
@@ -16,9 +18,6 @@ use super::backoff::pause;
 use super::hub::{Gaps, Own, Owned};
 use super::speaking::Speaking;
 use super::{Client, ClientError};
-use mcp_proto::Era;
-use mcp_proto::META_SUBSCRIPTION_ID;
-use mcp_proto::jsonrpc::{Notification, Request, RequestId};
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
@@ -400,10 +399,7 @@ async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>
             listens.send_modify(|listens| listens.ended = Some(error));
             return;
         }
-        failures = match listens.borrow().acknowledged > before {
-            true => 1,
-            false => failures + 1,
-        };
+        failures = if listens.borrow().acknowledged > before { 1 } else { failures + 1 };
         tokio::time::sleep(pause(None, failures)).await;
     }
 }

@@ -3,20 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use mcp_proto::blocking::{self, NotDone};
+use mcp_proto::jsonrpc::ErrorObject;
+use mcp_proto::schema::CompiledSchema;
+use mcp_proto::{Era, Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::calls::typed;
 use super::{Client, ClientError, Link};
-use mcp_proto::Era;
-use mcp_proto::Prompt;
-use mcp_proto::Resource;
-use mcp_proto::ResourceTemplate;
-use mcp_proto::TaskSupport;
-use mcp_proto::Tool;
-use mcp_proto::blocking::{self, NotDone};
-use mcp_proto::jsonrpc::ErrorObject;
-use mcp_proto::schema::CompiledSchema;
 
 /// The most pages of a list that are followed, and the most items that are taken from them.
 const MAX_PAGES: usize = 1_000;
@@ -59,7 +54,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of tools.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, ClientError> {
-        let mut tools = self.list("tools/list", "tools").await?;
+        let mut tools = self.list("tools/list", "tools", json!({})).await?;
         if let Link::Http(link) = &self.0.link
             && self.era() == Era::Modern
         {
@@ -74,7 +69,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
     pub async fn list_resources(&self) -> Result<Vec<Resource>, ClientError> {
-        self.list("resources/list", "resources").await
+        self.list("resources/list", "resources", json!({})).await
     }
 
     /// `resources/templates/list`, all its pages.
@@ -83,7 +78,7 @@ impl Client {
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of templates.
     pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, ClientError> {
         let method = "resources/templates/list";
-        self.list(method, "resourceTemplates").await
+        self.list(method, "resourceTemplates", json!({})).await
     }
 
     /// `prompts/list`, all its pages.
@@ -91,21 +86,16 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of prompts.
     pub async fn list_prompts(&self) -> Result<Vec<Prompt>, ClientError> {
-        self.list("prompts/list", "prompts").await
+        self.list("prompts/list", "prompts", json!({})).await
     }
 
-    /// All pages of a list. A refused cursor means that the list has changed; it is then read once more from the
-    /// start. The pages may take ten times as long as one request, and be four times as large as one message.
-    pub(super) async fn list<T: DeserializeOwned>(
-        &self,
-        method: &str,
-        member: &str,
-    ) -> Result<Vec<T>, ClientError> {
-        self.list_of(method, member, json!({})).await
-    }
-
-    /// All pages of a list with these params.
-    pub(super) async fn list_of<T: DeserializeOwned>(
+    /// All pages of a list with these params, such as one of an extension; `member` is the name of its items in each
+    /// result. A refused cursor means that the list has changed; it is then read once more from the start. The pages
+    /// may take ten times as long as one request, and be four times as large as one message.
+    ///
+    /// # Errors
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of such items.
+    pub async fn list<T: DeserializeOwned>(
         &self,
         method: &str,
         member: &str,

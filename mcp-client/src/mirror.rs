@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderName, HeaderValue};
+use mcp_proto::Tool;
+use mcp_proto::schema::{MirroredParam, header_value, params_to_mirror};
 use serde_json::{Map, Value};
 
 use super::ClientError;
-use mcp_proto::Tool;
-use mcp_proto::schema::{MirroredParam, header_value, params_to_mirror};
 
 /// The most tools that are remembered. Calls of others are refused, listed again and refused again.
 const MAX_TOOLS: usize = 10_000;

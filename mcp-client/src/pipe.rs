@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mcp_proto::jsonrpc::{Message, Notification, Request, RequestId, Response};
+use mcp_proto::stdio::{self, Line, Lines, StdioConfig};
+use mcp_proto::{META_SUBSCRIPTION_ID, Server};
 use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -20,10 +23,6 @@ use tokio::task::JoinHandle;
 use super::answering::Answering;
 use super::hub::{NotificationHub, Own};
 use super::{ClientConfig, ClientError};
-use mcp_proto::META_SUBSCRIPTION_ID;
-use mcp_proto::Server;
-use mcp_proto::jsonrpc::{Message, Notification, Request, RequestId, Response};
-use mcp_proto::stdio::{self, Line, Lines, StdioConfig};
 use process::Process;
 
 /// How many lines may wait to be written before a sender waits.

@@ -3,13 +3,12 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mcp_proto::jsonrpc::{ErrorObject, Payload, Request};
+use mcp_proto::{CreateMessage, CreateMessageResult, ElicitResult, Era, Root};
 use serde_json::{Value, json};
 
 use super::answering::Callback;
 use super::{Client, ClientConfig, ClientError};
-use mcp_proto::Era;
-use mcp_proto::jsonrpc::{ErrorObject, Payload, Request};
-use mcp_proto::{CreateMessage, CreateMessageResult, ElicitResult, Root};
 
 /// A question of the server to the user (schema: `ElicitRequest`).
 ///

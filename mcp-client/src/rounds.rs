@@ -1,12 +1,12 @@
 //! Requests that take several rounds (2026-07-28, "Multi round-trip requests"), from the client's side.
 
 use futures_util::future::try_join_all;
+use mcp_proto::Era;
+use mcp_proto::jsonrpc::{Request, RequestId};
 use serde_json::{Map, Value, json};
 
 use super::answering::Answers;
 use super::{CallOptions, Client, ClientError};
-use mcp_proto::Era;
-use mcp_proto::jsonrpc::{Request, RequestId};
 
 /// How often one request is sent again.
 const MAX_ROUNDS: usize = 32;

@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use mcp_proto::jsonrpc::{ErrorObject, Notification, Request};
+use mcp_proto::{Era, META_SERVER_INFO, ProtocolVersion};
 use serde_json::{Value, json};
 
 use super::http::Reply;
 use super::speaking::{ServerInfo, Speaking};
 use super::{Client, ClientError, Link};
-use mcp_proto::META_SERVER_INFO;
-use mcp_proto::jsonrpc::{ErrorObject, Notification, Request};
-use mcp_proto::{Era, ProtocolVersion};
 
 /// The outcome of probing for the modern era.
 enum Probed {

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
+use mcp_proto::{Era, Implementation, ProtocolVersion};
 use serde_json::{Map, Value};
-
-use mcp_proto::Implementation;
-use mcp_proto::{Era, ProtocolVersion};
 
 /// A server's description of itself, from `server/discover` in the modern era and `initialize` in the legacy era.
 #[derive(Debug, Clone, PartialEq)]

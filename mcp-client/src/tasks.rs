@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use mcp_proto::jsonrpc::ErrorObject;
+use mcp_proto::{EXTENSION_TASKS, Era};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::calls::typed;
 use super::{CallOptions, Client, ClientConfig, ClientError};
-use mcp_proto::EXTENSION_TASKS;
-use mcp_proto::Era;
-use mcp_proto::jsonrpc::ErrorObject;
 
 /// The time between two polls of a task if the server does not set one, and its bounds.
 const POLL: Duration = Duration::from_secs(1);
@@ -112,7 +111,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`].
     pub async fn list_tasks(&self) -> Result<Vec<TaskStatus>, ClientError> {
-        self.list("tasks/list", "tasks").await
+        self.list("tasks/list", "tasks", json!({})).await
     }
 
     /// The task that a result names.

@@ -23,9 +23,10 @@ pub(super) fn connector(
     http.enforce_http(false);
     let tls = HttpsConnectorBuilder::new().with_tls_config(configuration(trust)?);
     let connector = tls.https_or_http();
-    Ok(match http2 {
-        true => connector.enable_http2().wrap_connector(http),
-        false => connector.enable_all_versions().wrap_connector(http),
+    Ok(if http2 {
+        connector.enable_http2().wrap_connector(http)
+    } else {
+        connector.enable_all_versions().wrap_connector(http)
     })
 }
 

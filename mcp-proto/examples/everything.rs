@@ -27,9 +27,9 @@ use mcp_proto::http::listen;
 use mcp_proto::{
     CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
     LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
-    ResourceUri, Server, ServerBuilder, Skill, Skills, StreamableHttpService, TasksConfig, Tool,
-    ToolError,
+    ResourceUri, Server, ServerBuilder, StreamableHttpService, TasksConfig, Tool, ToolError,
 };
+use mcp_skills::{ServedSkills, Skill, Skills, SkillsExt as _};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn everything(app: App) -> Result<ServerBuilder<App>, Box<dyn Error>> {
         .resources_list_changed()
         .prompts_list_changed()
         .tasks(TasksConfig::default())
-        .skills(skills()?);
+        .skills(&skills()?);
     let builder = tools(builder);
     let builder = asking::tools(builder);
     let builder = tasks::tools(builder);
@@ -400,7 +400,7 @@ fn prompts(builder: ServerBuilder<App>) -> ServerBuilder<App> {
 }
 
 /// Skills: most servers load a folder (`Skills::folder`); these are made here.
-fn skills() -> Result<Skills, Box<dyn Error>> {
+fn skills() -> Result<ServedSkills, Box<dyn Error>> {
     let forms = Skill::new(
         "fill-in-forms",
         "Fills in forms. Use it when somebody hands over a form.",
@@ -411,8 +411,8 @@ fn skills() -> Result<Skills, Box<dyn Error>> {
         "Greets people. Use it when somebody arrives.",
         "# Greetings\n\nSay hello.\n",
     );
-    Ok(Skills::from_skills([
+    Ok(ServedSkills::new(Skills::from_skills([
         forms.with_file("references/FORMS.md", "# The forms there are\n"),
         greetings,
-    ])?)
+    ])?))
 }

@@ -153,9 +153,9 @@
 //!
 //! All input from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
 //! [`http::ServeConfig`], [`stdio::StdioConfig`], [`stdio::UnixConfig`], [`InputConfig`], [`MemorySessionsConfig`],
-//! [`TasksConfig`], [`SkillsConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
+//! [`TasksConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
 //! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
-//! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`MAX_COMPLETIONS`],
+//! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_COMPLETIONS`],
 //! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`],
 //! [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and similar constants. The error for refused input says what was wrong
 //! and what would be right. No input makes the library panic.
@@ -198,7 +198,6 @@ pub mod schema;
 mod scopes;
 mod seal;
 mod server;
-mod skill;
 pub mod stdio;
 mod task;
 mod tool;
@@ -239,18 +238,14 @@ pub use local::{Local, LocalError};
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
-pub use resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
+pub use resource::{
+    Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate, ResourceUri,
+};
 pub use schema::{Finding, SchemaError};
 pub use scopes::{Guarded, Scopes, Wanted};
 pub use seal::Keys;
 pub use server::{
     BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, Update, WeakServer,
-};
-#[doc(hidden)]
-pub use skill::is_frontmatter;
-pub use skill::{
-    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
-    Skills, SkillsConfig,
 };
 pub use task::{
     MAX_TASK_STATUS, NewTaskRecord, TaskRecord, TaskStore, TaskStoreError, TaskSupport, TasksConfig,

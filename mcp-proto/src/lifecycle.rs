@@ -38,9 +38,6 @@ pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The identifier of the tasks extension.
 pub const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The identifier of the skills extension (SEP-2640).
-pub(crate) const EXTENSION_SKILLS: &str = "io.modelcontextprotocol/skills";
-
 /// The most resources that one session or one `subscriptions/listen` may subscribe to.
 pub const MAX_SUBSCRIPTIONS: usize = 256;
 

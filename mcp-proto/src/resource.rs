@@ -1,6 +1,7 @@
 //! Resources: how they are listed and read, by URI or by template.
 
 mod registry;
+mod source;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,6 +11,7 @@ use crate::content::{Annotations, Icon, ResourceContents};
 use crate::uri_template::Variables;
 
 pub(crate) use registry::{MAX_URI_BYTES, Reader, ResourceRegistry, not_found, reader};
+pub use source::ResourceSource;
 
 /// A family of resources as it is listed (schema: `ResourceTemplate`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ mod dispatch;
 mod extension;
 mod keys;
 mod listen;
+mod listing;
 mod lists;
 mod method;
 mod offered;
@@ -16,7 +17,6 @@ mod operation;
 pub(crate) mod rounds;
 mod run;
 mod shown;
-mod skills;
 mod tasks;
 mod update;
 pub(crate) mod wire;
@@ -42,8 +42,8 @@ use crate::interrupt::RequestError;
 use crate::json::quoted;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
 use crate::lifecycle::{Implementation, ServerCapabilities};
+use crate::resource::ResourceSource;
 use crate::scopes::Wanted;
-use crate::skill::Skills;
 use crate::task::Tasks;
 use crate::version::{Era, ProtocolVersion};
 use extension::ExtensionMethods;
@@ -59,8 +59,8 @@ pub use operation::{Operation, OperationError};
 pub use rounds::config::InputConfig;
 pub use update::Update;
 
-/// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. While it runs, its
-/// skills ([`Server::replace_skills`]), what it offers ([`Server::update`]) and which tools it shows
+/// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. While it runs,
+/// what it offers ([`Server::update`]) and which tools it shows
 /// ([`Server::hide_tools`]) may change.
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
@@ -80,8 +80,7 @@ struct Inner {
     /// Held while what is offered changes.
     changing: Mutex<()>,
     methods: ExtensionMethods,
-    /// `None` without the extension.
-    skills: Option<RwLock<Skills>>,
+    source: Option<Box<dyn ResourceSource>>,
     /// The result of `server/discover`.
     discover: Option<Payload>,
     /// The result of `initialize` for each revision, once a client has asked for it.

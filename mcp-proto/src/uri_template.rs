@@ -13,7 +13,6 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-pub(crate) use encoding::NOT_PCHAR;
 use operator::Operator;
 use steps::Step;
 

@@ -1,7 +1,7 @@
 //! Skills: a `SKILL.md` is served as it is or refused in words, and what is served keeps the rules. The input is the
 //! file; its folder is named `pdf`.
 
-use mcp_proto::{Skill, Skills};
+use mcp_skills::{Skill, Skills};
 use serde_json::{Value, to_value};
 
 const URI: &str = "skill://pdf/SKILL.md";

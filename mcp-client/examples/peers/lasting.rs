@@ -34,7 +34,7 @@ impl Peer {
             match listening.next().await {
                 Some(ListenEvent::Notification(sent))
                     if sent.params.get("uri") == Some(&json!(uri)) => {}
-                other => return Err(format!("heard {other:?} as number {time}").into()),
+                other => return Err(format!("received {other:?} as number {time}").into()),
             }
         }
         if tool == "touch" {

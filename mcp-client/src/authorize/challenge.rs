@@ -3,7 +3,6 @@
 use http::HeaderMap;
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
 use http_auth::parser::ChallengeParser;
-
 use mcp_proto::Scopes;
 
 /// The most bytes of challenges that are read, of all headers of one response.

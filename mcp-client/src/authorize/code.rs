@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use mcp_proto::Scopes;
 use oauth2::basic::BasicClient;
 use oauth2::url::Url;
 use oauth2::{
@@ -12,7 +13,6 @@ use oauth2::{
 use super::documents::ServerDocument;
 use super::error::OAuthError;
 use super::web::Web;
-use mcp_proto::Scopes;
 
 /// The longest URL that an answer may be, in bytes.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;

@@ -1,6 +1,7 @@
 //! From an MCP server to its authorization server (MCP "Authorization Server Location" and "Authorization Server
 //! Metadata Discovery"; RFC 9728, RFC 8414).
 
+use mcp_proto::Scopes;
 use oauth2::url::Url;
 
 use super::challenge::Challenge;
@@ -8,7 +9,6 @@ use super::documents::{ResourceDocument, ServerDocument, covers, lists};
 use super::error::OAuthError;
 use super::store::StoreKey;
 use super::web::Web;
-use mcp_proto::Scopes;
 
 /// How many of the authorization servers that a resource names are looked at.
 const MAX_SERVERS: usize = 16;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp_proto::Scopes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,7 +18,6 @@ use super::session::{Origin, Session};
 use super::store::{self, StoreKey};
 use super::token::{self, TokenRequest, Tokens};
 use super::{OAuth, Settings, Turn};
-use mcp_proto::Scopes;
 
 /// The most bytes of scopes that are asked for, with the spaces between them.
 const MAX_SCOPE_BYTES: usize = 4 * 1024;
@@ -89,9 +89,10 @@ impl OAuth {
                 return Ok(());
             }
             let old = made(&client, kept.clone(), Origin::Kept);
-            let refreshed = match session.is_none_or(|it| it.may_refresh()) {
-                true => self.refreshed(old, turn).await,
-                false => Ok(false),
+            let refreshed = if session.is_none_or(|it| it.may_refresh()) {
+                self.refreshed(old, turn).await
+            } else {
+                Ok(false)
             };
             match refreshed {
                 Ok(true) => return Ok(()),
@@ -280,10 +281,8 @@ impl Settings {
         challenge: &Challenge,
         before: Option<&Tokens>,
     ) -> Result<Scopes, OAuthError> {
-        let mut scopes = match challenge.scopes.is_empty() {
-            true => found.scopes.clone(),
-            false => challenge.scopes.clone(),
-        };
+        let asked = if challenge.scopes.is_empty() { &found.scopes } else { &challenge.scopes };
+        let mut scopes = asked.clone();
         if let Some(before) = before {
             scopes.add(&before.asked());
         }

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use data_encoding::BASE64;
 use futures_util::future::BoxFuture;
 use http::header::HeaderValue;
+use mcp_proto::Scopes;
 use oauth2::basic::{
     BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse,
     BasicTokenType,
@@ -30,7 +31,6 @@ use super::error::OAuthError;
 use super::identity::{Proof, RegisteredClient, Way};
 use super::key::{SigningKey, seconds};
 use super::web::Web;
-use mcp_proto::Scopes;
 
 /// The grants of assertions (RFC 7523 §2.1) and of exchanges (RFC 8693 §2.1).
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use mcp_proto::Era;
+use mcp_proto::jsonrpc::{Notification, Request, RequestId};
 use serde_json::json;
 use tokio::runtime::Handle;
 
 use super::HttpLink;
 use crate::speaking::Speaking;
-use mcp_proto::Era;
-use mcp_proto::jsonrpc::{Notification, Request, RequestId};
 
 /// Sends a cancellation when it is dropped before the answer. Sending may outlive the client, by at most its time
 /// limit.

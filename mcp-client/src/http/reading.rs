@@ -7,6 +7,9 @@ use http::header::{HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use mcp_proto::Era;
+use mcp_proto::http::EventReader;
+use mcp_proto::jsonrpc::{Message, Request, Response};
 
 use super::{HttpLink, media};
 use crate::ClientError;
@@ -15,9 +18,6 @@ use crate::backoff::pause;
 use crate::hub::Own;
 use crate::pool::describe;
 use crate::speaking::Speaking;
-use mcp_proto::Era;
-use mcp_proto::http::EventReader;
-use mcp_proto::jsonrpc::{Message, Request, Response};
 
 /// How often in a row a stream is resumed without an event arriving.
 const MAX_RESUMES: u32 = 5;

@@ -81,9 +81,10 @@ impl HttpLink {
         if method == Method::POST {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let accepted = match *method == Method::GET {
-            true => "text/event-stream",
-            false => "application/json, text/event-stream",
+        let accepted = if *method == Method::GET {
+            "text/event-stream"
+        } else {
+            "application/json, text/event-stream"
         };
         headers.insert(ACCEPT, HeaderValue::from_static(accepted));
         if let Some(version) = speaking.version {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
+use mcp_proto::Era;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
@@ -14,7 +15,6 @@ use crate::answering::Answering;
 use crate::backoff::pause;
 use crate::speaking::Speaking;
 use crate::{ClientError, WeakClient};
-use mcp_proto::Era;
 
 /// How often in a row a server may refuse the stream before the client concludes that it has none.
 const MAX_REFUSALS: u32 = 5;
@@ -142,10 +142,7 @@ async fn attempt(
         Ok(response) => response,
         Err(error) => {
             tracing::debug!(%error, "the stream of a session could not be opened");
-            return match is_for_the_caller(&error) {
-                true => Attempt::Never,
-                false => Attempt::Failed,
-            };
+            return if is_for_the_caller(&error) { Attempt::Never } else { Attempt::Failed };
         }
     };
     match response.status() {

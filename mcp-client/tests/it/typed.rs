@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_proto::{
     Context, Era, GetPromptResult, LogLevel, Prompt, PromptArgument, Resource, ResourceContents,
-    ResourceTemplate, Server, Skill, Skills, Tool, ToolError,
+    ResourceTemplate, Server, Tool, ToolError,
 };
 use mcp_proto_client::{CallOptions, Client, ClientConfig, ClientError, Reference, ToolResult};
 use schemars::JsonSchema;
@@ -34,7 +34,6 @@ async fn add((): (), two: Two, context: Context) -> Result<Sum, ToolError> {
 }
 
 fn server() -> Server {
-    let skills = Skills::from_skills([Skill::new("git", "Does it.", "Do it.\n")]).unwrap();
     Server::builder("s", "1", ())
         .logging()
         .tool(Tool::new("add", "Adds."), add)
@@ -55,7 +54,6 @@ fn server() -> Server {
                 Ok(GetPromptResult::text(format!("Hello, {}!", arguments["name"])))
             },
         )
-        .skills(skills)
         .build()
         .unwrap()
 }
@@ -93,13 +91,6 @@ async fn everything_a_server_offers_is_there_as_types() {
         let greet = Reference::Prompt("greet".to_owned());
         let completion = client.complete(&greet, "name", "Ad", &[]).await.unwrap();
         assert_eq!(completion.values, ["Ada"], "{way}");
-        let skills = client.list_skills().await.unwrap();
-        assert_eq!(skills[0].uri, "skill://git/SKILL.md");
-        assert_eq!(client.get_skill(&skills[0].uri).await.unwrap(), skills[0]);
-        let file = client.read_skill_file(&skills[0], &skills[0].uri).await;
-        assert!(file.unwrap().text.unwrap().ends_with("Do it.\n"), "{way}");
-        let folder = client.read_directory("skill://git").await.unwrap();
-        assert_eq!(folder.len(), 1, "{way}");
     }
 }
 
@@ -190,62 +181,6 @@ async fn a_result_that_is_not_what_its_tool_promises_is_refused() {
     let refused: Result<ToolResult, _> = client.run_tool("t", json!({})).await;
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("outputSchema"), "{error}");
-}
-
-#[tokio::test]
-async fn a_skill_that_is_not_what_was_listed_is_refused() {
-    let skill_md = "---\nname: a\ndescription: b\n---\n";
-    let good = json!({
-        "uri": "skill://a/SKILL.md",
-        "digest": "sha256:4b1c0f0a",
-        "size": skill_md.len(),
-    });
-    let changed = |member: &str, value: Value| {
-        let mut file = good.clone();
-        file[member] = value;
-        file
-    };
-    use sha2::Digest as _;
-    let digest = data_encoding::HEXLOWER.encode(&sha2::Sha256::digest(skill_md));
-    let digest = format!("sha256:{digest}");
-    let whole = changed("digest", json!(digest));
-    for (file, description, problem) in [
-        (whole.clone(), "b", None),
-        (whole.clone(), "c", Some("frontmatter")),
-        (good.clone(), "b", Some("digest")),
-        (changed("size", json!(1)), "b", Some("size")),
-        (changed("uri", json!("skill://a/other")), "b", Some("not listed")),
-        (json!(null), "b", None),
-    ] {
-        let resources = match file.is_null() {
-            true => json!("dynamic"),
-            false => json!([file]),
-        };
-        let fake = Fake::new(move |seen, _| match seen.name() {
-            "skills/list" => seen.result(json!({"skills": [{
-                "uri": "skill://a/SKILL.md",
-                "frontmatter": {"name": "a", "description": description},
-                "resources": resources,
-            }]})),
-            _ => {
-                seen.result(json!({"contents": [{"uri": "skill://a/SKILL.md", "text": skill_md}]}))
-            }
-        })
-        .await;
-        let client = Client::http(&fake.url(), ClientConfig::new(Era::Modern)).await;
-        let client = client.unwrap();
-        let skills = client.list_skills().await.unwrap();
-        // Listing reads nothing.
-        assert_eq!(fake.names(), ["skills/list"]);
-        let read = client.read_skill_file(&skills[0], &skills[0].uri).await;
-        match (read, problem) {
-            (Ok(_), None) => {}
-            (Err(error), Some(problem)) => {
-                assert!(error.to_string().contains(problem), "{error}");
-            }
-            (read, _) => panic!("{problem:?}: {read:?}"),
-        }
-    }
 }
 
 #[tokio::test]

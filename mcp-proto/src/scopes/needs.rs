@@ -1,6 +1,6 @@
 //! Which scopes a caller needs for which of the things that a server offers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use http::Extensions;
@@ -48,6 +48,8 @@ pub(crate) struct Needs {
     /// What is derived for things that only read, and for others.
     by_annotation: Option<(Scopes, Scopes)>,
     judge: Option<Judge>,
+    /// Methods of extensions that name a resource.
+    by_uri: BTreeSet<String>,
 }
 
 impl Needs {
@@ -71,6 +73,11 @@ impl Needs {
     fn get(&self, guarded: &Guarded) -> Option<&Scopes> {
         let fixed = self.fixed.get(guarded);
         fixed.or_else(|| self.derived.get(guarded))
+    }
+
+    /// Requests of this method name a resource.
+    pub(crate) fn name_resource(&mut self, method: String) {
+        self.by_uri.insert(method);
     }
 
     /// Adds a judge of requests.
@@ -107,10 +114,9 @@ impl Needs {
         let wanted = match method {
             "tools/call" => text("name").map(|name| Wanted::Tool(name, arguments)),
             "prompts/get" => text("name").map(|name| Wanted::Prompt(name, arguments)),
-            "resources/read" | "resources/subscribe" | "skills/get" => {
-                text("uri").map(Wanted::Resource)
-            }
+            "resources/read" | "resources/subscribe" => text("uri").map(Wanted::Resource),
             "completion/complete" => Some(Wanted::Completion(params)),
+            _ if self.by_uri.contains(method) => text("uri").map(Wanted::Resource),
             _ => None,
         };
         let wanted_at_once = match method {

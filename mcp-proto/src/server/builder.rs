@@ -30,12 +30,11 @@ use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings};
 use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
 use crate::resource::{
-    Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri, reader,
+    Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate, ResourceUri, reader,
 };
 use crate::schema::Finding;
 use crate::scopes::{Guarded, Scopes};
 use crate::seal::Keys;
-use crate::skill::Skills;
 use crate::task::{TaskStore, TasksConfig};
 use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
 
@@ -52,7 +51,7 @@ pub struct ServerBuilder<S> {
     state: S,
     instructions: Option<String>,
     offered: Offered,
-    skills: Option<Skills>,
+    source: Option<Box<dyn ResourceSource>>,
     tools_list_changed: bool,
     resources_list_changed: bool,
     prompts_list_changed: bool,
@@ -81,7 +80,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             state,
             instructions: None,
             offered: Offered::default(),
-            skills: None,
+            source: None,
             tools_list_changed: false,
             resources_list_changed: false,
             prompts_list_changed: false,
@@ -319,23 +318,10 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Serves skills: `skills/list`, `skills/get` and `resources/directory/read` (extension
-    /// `io.modelcontextprotocol/skills`, SEP-2640), their files as resources, their `SKILL.md` in the list of
-    /// resources. If called again, the last call is used. [`Server::replace_skills`](crate::Server::replace_skills)
-    /// replaces them.
-    ///
-    /// ```
-    /// use mcp_proto::{Server, Skill, Skills};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let skill = Skill::new("git-workflow", "How we branch and commit.", "# Branches\n\nOne for each task.\n");
-    /// let server = Server::builder("docs", "1.0.0", ()).skills(Skills::from_skills([skill])?).build()?;
-    /// # let _ = server;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn skills(mut self, skills: Skills) -> Self {
-        self.skills = Some(skills);
+    /// Offers the resources of a source as well: they are listed after those registered one by one, and a URI that it
+    /// has is read from it. If called again, the last source is used.
+    pub fn resource_source(mut self, source: impl ResourceSource) -> Self {
+        self.source = Some(Box::new(source));
         self
     }
 
@@ -372,9 +358,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Sets how long clients of the modern era may cache lists and skills. By default all clients and proxies may cache
-    /// them for 60 seconds, except for a list that uses [`ServerBuilder::list_resources`]. Such a list is always
-    /// private to its caller.
+    /// Sets how long clients of the modern era may cache lists and the resources of a source. By default all clients
+    /// and proxies may cache them for 60 seconds, except for a list that uses [`ServerBuilder::list_resources`]. Such a
+    /// list is always private to its caller.
     pub fn list_cache(mut self, hint: CacheHint) -> Self {
         self.list_cache = Some(hint);
         self

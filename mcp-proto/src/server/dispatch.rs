@@ -119,9 +119,6 @@ impl Server {
                 Dispatched::Later(Box::pin(list))
             }
             Method::ListTemplates => self.list_templates(&offered, &params, &context).into(),
-            Method::ListSkills => self.list_skills(&params, &context).into(),
-            Method::GetSkill => self.get_skill(&params, &context).into(),
-            Method::ReadDirectory => self.read_directory(&params, &context).into(),
             Method::Complete => {
                 let complete = async move { self.complete_argument(&params, context).await };
                 Dispatched::Later(Box::pin(complete))

@@ -10,16 +10,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::Server;
 use super::lists::not_asked;
+use super::{Method, Server};
 use crate::context::Context;
 use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload};
+use crate::version::Era;
 
 /// The prefixes of names that MCP reserves, for requests and, after `notifications/`, for notifications.
-const RESERVED: [&str; 19] = [
+const RESERVED: [&str; 18] = [
     "cancelled",
     "completion",
     "elicitation",
@@ -35,11 +36,13 @@ const RESERVED: [&str; 19] = [
     "roots",
     "sampling",
     "server",
-    "skills",
     "subscriptions",
     "tasks",
     "tools",
 ];
+
+/// The identifiers of extensions that the protocol's own project maintains begin so.
+const OFFICIAL: &str = "io.modelcontextprotocol/";
 
 type Requested = Arc<
     dyn Fn(Map<String, Value>, Context) -> BoxFuture<'static, Result<Value, RequestError>>
@@ -58,6 +61,7 @@ pub(super) struct ExtensionMethods {
 impl ExtensionMethods {
     pub(super) fn add<S, P, O, F, R>(
         &mut self,
+        id: &str,
         method: String,
         state: S,
         handler: F,
@@ -69,7 +73,12 @@ impl ExtensionMethods {
         F: Fn(S, P, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        check_name(&method, &method, "notes/search")?;
+        // Extensions of the protocol itself have methods below its prefixes.
+        if !id.starts_with(OFFICIAL) {
+            check_name(&method, &method, "notes/search")?;
+        } else if Method::parse(&method, Era::Modern).is_some() {
+            return Err("it is a method of MCP itself".to_owned());
+        }
         let handler = Arc::new(handler);
         let requested: Requested = Arc::new(with_state(state, move |state, params, context| {
             let handler = Arc::clone(&handler);
@@ -155,9 +164,10 @@ impl Server {
         &self,
         requested: Requested,
         params: Map<String, Value>,
-        context: Context,
+        mut context: Context,
     ) -> Result<Payload, ErrorObject> {
         let era = context.era();
+        context.extensions.insert(self.clone());
         match requested(params, context).await {
             Ok(Value::Object(mut result)) => {
                 let meta = match result.remove("_meta") {

@@ -149,8 +149,8 @@ impl Server {
         if let Some(check) = &self.0.on_subscribe {
             return check(uri.to_owned(), context()).await;
         }
-        let is_of_skill = || self.skills().is_some_and(|skills| skills.has_file(uri));
-        if self.offered().resources.knows(uri) || is_of_skill() {
+        let is_of_source = || self.0.source.as_ref().is_some_and(|source| source.has(uri));
+        if self.offered().resources.knows(uri) || is_of_source() {
             Ok(())
         } else {
             Err(not_found(uri))

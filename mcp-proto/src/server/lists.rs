@@ -13,10 +13,9 @@ use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::resource::PageRequest;
+use crate::resource::{PageRequest, ResourceSource};
 use crate::scopes::Wanted;
 use crate::seal::{cursor, open_cursor};
-use crate::skill::Skills;
 use crate::version::Era;
 
 /// The start of a page, which a cursor holds.
@@ -26,8 +25,8 @@ pub(super) enum Start {
     Beginning,
     /// After the item `after`, or at the item `at` if `after` no longer exists.
     Between { after: String, at: String },
-    /// After the skill of this name, which may no longer exist.
-    Skill(Option<String>),
+    /// Within the items of a source, at the source's own cursor.
+    Source(Option<String>),
     /// Within the items that a handler lists, at the handler's own cursor.
     More(Option<String>),
 }
@@ -124,33 +123,34 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let start = self.start(method, params, context)?;
+        let start = self.start(method.name(), params, context)?;
         let cut = cut(items, key, &start, self.0.page_size).ok_or_else(|| moved(method))?;
         self.list_payload(method, &cut.items, cut.next.as_ref(), hint, context)
     }
 
-    /// `resources/list`: those registered one by one, then the skills, then those that a handler lists.
+    /// `resources/list`: those registered one by one, then those of a source, then those that a handler
+    /// lists.
     pub(super) async fn list_resources(
         &self,
         params: &Map<String, Value>,
         context: Context,
     ) -> Result<Payload, ErrorObject> {
         let method = Method::ListResources;
-        let (size, skills) = (self.0.page_size, self.skills());
+        let size = self.0.page_size;
         let offered = self.offered();
         let shows = |one: &Resource| self.shows(&offered, Wanted::Resource(&one.uri), &context);
-        let mut start = self.start(method, params, &context)?;
+        let mut start = self.start(method.name(), params, &context)?;
         let mut page: Vec<Cow<'_, Resource>> = Vec::new();
         if let Start::Beginning | Start::Between { .. } = start {
             let shown = offered.resources.list().filter(|one| shows(one));
             let cut = cut(shown, |one| &one.uri, &start, size);
             let cut = cut.ok_or_else(|| moved(method))?;
             page.extend(cut.items.into_iter().map(Cow::Borrowed));
-            start = cut.next.unwrap_or(Start::Skill(None));
+            start = cut.next.unwrap_or(Start::Source(None));
         }
-        if let Start::Skill(after) = start {
+        if let Start::Source(after) = start {
             let room = size.saturating_sub(page.len());
-            let (listed, next) = skill_resources(skills.as_ref(), after.as_deref(), room);
+            let (listed, next) = from_source(self.0.source.as_deref(), after, room);
             let listed = listed.into_iter().filter(|one| shows(one));
             page.extend(listed.map(Cow::Owned));
             start = next;
@@ -181,7 +181,7 @@ impl Server {
         hint: CacheHint,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let next = next.map(|next| self.cursor(method, next, context));
+        let next = next.map(|next| self.cursor(method.name(), next, context));
         let list = wire::List { name: method.list_member(), items, next_cursor: next.transpose()? };
         self.complete(&list, Some(hint), None, context.era())
     }
@@ -189,18 +189,22 @@ impl Server {
     /// The cache hint, the same for all pages of a list. A list is never public if a handler lists items, if items need
     /// scopes, or if only some callers see them, since it then depends on the caller.
     pub(super) fn list_hint(&self, offered: &Offered, method: Method) -> CacheHint {
+        self.hint(offered, offered.resources.lists_more() && method == Method::ListResources)
+    }
+
+    /// The same; `made` for a list of which a handler lists items.
+    pub(super) fn hint(&self, offered: &Offered, made: bool) -> CacheHint {
         let chosen = self.0.list_cache;
-        let made = offered.resources.lists_more() && method == Method::ListResources;
         if made || self.hides() || !offered.needs.is_empty() {
             return CacheHint { scope: CacheScope::Private, ..chosen.unwrap_or(CacheHint::NONE) };
         }
-        // SEP-2640 defines no hint for `resources/directory/read`, but the Inspector refuses a result without one.
         chosen.unwrap_or(wire::PUBLIC_LIST)
     }
 
+    /// Where the page that is asked for begins in the list of this name.
     pub(super) fn start(
         &self,
-        method: Method,
+        list: &str,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Start, ErrorObject> {
@@ -213,19 +217,18 @@ impl Server {
                 ));
             }
         };
-        open_cursor(&self.0.rounds.keys, method.name(), context.principal(), text)
+        open_cursor(&self.0.rounds.keys, list, context.principal(), text)
             .and_then(|opened| serde_json::from_str(&opened).ok())
             .ok_or_else(|| {
                 ErrorObject::invalid_params(format!(
-                    "params.cursor was not given by this server for {}: start again without it",
-                    method.name()
+                    "params.cursor was not given by this server for {list}: start again without it"
                 ))
             })
     }
 
-    fn cursor(
+    pub(super) fn cursor(
         &self,
-        method: Method,
+        list: &str,
         next: &Start,
         context: &Context,
     ) -> Result<String, ErrorObject> {
@@ -234,7 +237,7 @@ impl Server {
             ErrorObject::internal()
         };
         let text = serde_json::to_string(next).map_err(|problem| unmade(&problem))?;
-        cursor(&self.0.rounds.keys, method.name(), context.principal(), &text)
+        cursor(&self.0.rounds.keys, list, context.principal(), &text)
             .map_err(|problem| unmade(&problem))
     }
 }
@@ -278,24 +281,25 @@ fn cut<'l, T: 'l>(
     })
 }
 
-/// At most this many of the skills after that name, and the start of the next page.
-fn skill_resources(
-    skills: Option<&Skills>,
-    after: Option<&str>,
+/// At most this many items of the source, and the start of the next page.
+fn from_source(
+    source: Option<&dyn ResourceSource>,
+    after: Option<String>,
     room: usize,
 ) -> (Vec<Resource>, Start) {
-    let Some(skills) = skills else {
-        return (Vec::new(), Start::More(None));
-    };
-    let mut rest = skills.resources_after(after).peekable();
-    let page: Vec<_> = rest.by_ref().take(room).collect();
-    let next = match (rest.peek(), page.last()) {
-        (None, _) => Start::More(None),
-        // The name of a SKILL.md resource is the skill's name.
-        (Some(_), Some(last)) => Start::Skill(Some(last.name.clone())),
-        (Some(_), None) => Start::Skill(after.map(str::to_owned)),
-    };
-    (page, next)
+    match source {
+        None => (Vec::new(), Start::More(None)),
+        Some(source) if room == 0 => {
+            let rest = source.list(PageRequest { after: after.clone(), limit: 1 });
+            let is_over = rest.items.is_empty() && rest.next.is_none();
+            (Vec::new(), if is_over { Start::More(None) } else { Start::Source(after) })
+        }
+        Some(source) => {
+            let page = source.list(PageRequest { after, limit: room });
+            let next = page.next.map(|next| Start::Source(Some(next)));
+            (page.items, next.unwrap_or(Start::More(None)))
+        }
+    }
 }
 
 /// The error if both items next to the cursor are gone: guessing a position could omit others.

@@ -1,6 +1,6 @@
 //! The methods, and the server capabilities that they belong to.
 
-use crate::lifecycle::{EXTENSION_SKILLS, ServerCapabilities};
+use crate::lifecycle::ServerCapabilities;
 use crate::version::Era;
 
 /// A method of 2026-07-28; most are also those of older revisions.
@@ -11,9 +11,6 @@ pub(crate) enum Method {
     ListResources,
     ListTemplates,
     ReadResource,
-    ReadDirectory,
-    ListSkills,
-    GetSkill,
     ListPrompts,
     GetPrompt,
     Complete,
@@ -25,15 +22,12 @@ pub(crate) enum Method {
 }
 
 /// Every method by its name.
-const NAMES: [(&str, Method); 16] = [
+const NAMES: [(&str, Method); 13] = [
     ("tools/call", Method::CallTool),
     ("tools/list", Method::ListTools),
     ("resources/list", Method::ListResources),
     ("resources/templates/list", Method::ListTemplates),
     ("resources/read", Method::ReadResource),
-    ("resources/directory/read", Method::ReadDirectory),
-    ("skills/list", Method::ListSkills),
-    ("skills/get", Method::GetSkill),
     ("prompts/list", Method::ListPrompts),
     ("prompts/get", Method::GetPrompt),
     ("completion/complete", Method::Complete),
@@ -74,7 +68,6 @@ impl Method {
             Self::ListTools => "tools",
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
-            Self::ListSkills => "skills",
             _ => "resources",
         }
     }
@@ -85,9 +78,6 @@ impl Method {
             Self::CallTool | Self::ListTools => server.tools.is_some(),
             Self::ListResources | Self::ListTemplates | Self::ReadResource => {
                 server.resources.is_some()
-            }
-            Self::ReadDirectory | Self::ListSkills | Self::GetSkill => {
-                server.extensions.contains_key(EXTENSION_SKILLS)
             }
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),

@@ -109,8 +109,12 @@ impl Server {
             return Err(ErrorObject::invalid_params(error).into());
         };
         let (era, client) = (context.era(), context.client.clone());
-        let read = match self.read_skill(&uri) {
-            Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
+        let from_source = self.0.source.as_ref().and_then(|source| source.read(&uri));
+        let read = match from_source {
+            Some(read) => {
+                let read = read.map_err(|error| error.into_interrupt(era, Some(&uri)))?;
+                read.with_cache(self.0.list_cache.unwrap_or(wire::PUBLIC_LIST))
+            }
             None => offered.resources.read(&uri, context).await?,
         };
         let size = read.size();

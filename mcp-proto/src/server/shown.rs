@@ -133,7 +133,7 @@ impl Server {
         if fits(offered.resources.templates().count()) {
             add(Method::ListTemplates);
         }
-        let others = offered.resources.lists_more() || self.0.skills.is_some();
+        let others = offered.resources.lists_more() || self.0.source.is_some();
         if !others && fits(offered.resources.list().count()) {
             add(Method::ListResources);
         }

@@ -13,7 +13,7 @@ const NOT_UNRESERVED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The characters to encode in a segment of a path, where `pchar` is kept (RFC 3986 §3.3).
-pub(crate) const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
+const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
     .remove(b':')
     .remove(b'@')
     .remove(b'!')

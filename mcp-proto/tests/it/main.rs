@@ -84,9 +84,6 @@ mod shared;
 #[path = "../../examples/everything/twins/events.rs"]
 mod shared_store;
 mod shown;
-mod skills;
-mod skills_folder;
-mod skills_served;
 mod standalone;
 mod stdio;
 mod stores;

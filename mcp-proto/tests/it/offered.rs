@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use mcp_proto::{
     BuildError, CallToolResult, Completion, Era, GetPromptResult, Prompt, PromptArgument, Resource,
-    ResourceContents, ResourceTemplate, Server, ServerBuilder, Skill, Skills,
-    StreamableHttpService, Tool,
+    ResourceContents, ResourceTemplate, Server, ServerBuilder, StreamableHttpService, Tool,
 };
 use mcp_proto_client::Client;
+use mcp_skills::{ServedSkills, Skill, Skills, SkillsExt as _};
 use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, every_client, refused};
@@ -38,7 +38,8 @@ fn completions(builder: ServerBuilder<()>) -> ServerBuilder<()> {
 }
 
 fn skills(builder: ServerBuilder<()>) -> ServerBuilder<()> {
-    builder.skills(Skills::from_skills([Skill::new("a", "Does a.", "")]).unwrap())
+    let skills = Skills::from_skills([Skill::new("a", "Does a.", "")]).unwrap();
+    builder.skills(&ServedSkills::new(skills))
 }
 
 /// Every method with params that are right for the servers above, and the eras that know it.
@@ -195,16 +196,9 @@ async fn a_server_may_have_no_tools_and_no_resources() {
 
 #[test]
 fn an_extension_that_is_built_in_is_not_declared_by_hand() {
-    let by_hand = || new().extension("io.modelcontextprotocol/skills", Map::new());
-    let error = by_hand().build().unwrap_err();
-    assert_eq!(
-        error,
-        BuildError::Server(
-            "the extension io.modelcontextprotocol/skills is declared by ServerBuilder::skills, not by hand"
-                .to_owned()
-        )
-    );
-    skills(by_hand()).build().unwrap();
+    let by_hand = new().extension("io.modelcontextprotocol/tasks", Map::new());
+    let problem = "the extension io.modelcontextprotocol/tasks is declared by ServerBuilder::tasks, not by hand";
+    assert_eq!(by_hand.build().unwrap_err(), BuildError::Server(problem.to_owned()));
 }
 
 /// A server that has everything.

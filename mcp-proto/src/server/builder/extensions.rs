@@ -28,6 +28,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Params that do not match the handler's type get −32602 with the place of the error. `_meta` is not part of the
     /// params: it is in [`Context::meta`]. The result must be a JSON object; a `_meta` in it becomes the result's
     /// `_meta`. Scopes are required by [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
+    /// It finds the [`Server`](crate::Server) itself by [`Context::extension`].
     ///
     /// ```
     /// use mcp_proto::jsonrpc::Request;
@@ -72,8 +73,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
         let (id, method) = (id.into(), method.into());
-        let added = self.methods.add(method.clone(), self.state.clone(), handler);
+        let added = self.methods.add(&id, method.clone(), self.state.clone(), handler);
         self.declared(id, &method, added)
+    }
+
+    /// Says that requests of this extension's method name a resource in `params.uri`: their callers need the scopes of
+    /// that resource, as for `resources/read`.
+    pub fn scopes_by_uri(mut self, method: impl Into<String>) -> Self {
+        self.offered.needs.name_resource(method.into());
+        self
     }
 
     /// Handles notifications that an extension adds, in both eras. Their method begins with `notifications/` and a

@@ -2,21 +2,18 @@
 
 use std::sync::{Arc, Mutex, RwLock};
 
-use serde_json::Value;
 use serde_json::value::to_raw_value;
 use tokio::sync::Semaphore;
 
 use super::super::changes::Changes;
 use super::super::rounds::config::Rounds;
-use super::super::{Inner, Server, skills, wire};
+use super::super::{Inner, Server, wire};
 use super::{BuildError, ServerBuilder};
 use crate::app;
 use crate::budget::processors;
 use crate::content;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{
-    EXTENSION_SKILLS, EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings,
-};
+use crate::lifecycle::{EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings};
 use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
@@ -31,7 +28,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             return Err(error);
         }
         content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
-        self.declare_skills()?;
         self.check_extensions()?;
         self.offered.settle(self.tasks.is_some())?;
         self.offered.check_needs()?;
@@ -56,7 +52,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             offered: RwLock::default(),
             changing: Mutex::new(()),
             methods: self.methods,
-            skills: self.skills.map(RwLock::new),
+            source: self.source,
             discover: None,
             initialized: Default::default(),
             on_subscribe: self.on_subscribe,
@@ -76,18 +72,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         Ok(server)
     }
 
-    fn declare_skills(&mut self) -> Result<(), BuildError> {
-        let (id, settings) = (EXTENSION_SKILLS.to_owned(), skills::settings());
-        if self.skills.is_some() {
-            self.extensions.insert(id, Value::Object(settings));
-        } else if self.extensions.contains_key(&id) {
-            return Err(BuildError::Server(format!(
-                "the extension {id} is declared by ServerBuilder::skills, not by hand"
-            )));
-        }
-        Ok(())
-    }
-
     fn capabilities(&self) -> ServerCapabilities {
         let list = |is_empty: bool, list_changed, subscribe| {
             (!is_empty || list_changed || subscribe)
@@ -97,7 +81,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         ServerCapabilities {
             tools: list(offered.tools.is_empty(), self.tools_list_changed, false),
             resources: list(
-                offered.resources.is_empty() && self.skills.is_none(),
+                offered.resources.is_empty() && self.source.is_none(),
                 self.resources_list_changed,
                 self.subscriptions,
             ),

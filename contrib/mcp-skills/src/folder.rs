@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILL_MD, Skill};
-use super::error::SkillError;
-use super::path::{self, is_hidden};
+use crate::checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILL_MD, Skill};
+use crate::error::SkillError;
+use crate::path::{self, is_hidden};
 
 /// The most folders of a skill, its own included.
 const MAX_SKILL_FOLDERS: usize = 512;
 
 /// The folders of the skills in `folder`, or `folder` itself if it is a skill, in the order of their names.
-pub(super) fn find(folder: &Path, max_skills: usize) -> Result<Vec<PathBuf>, SkillError> {
+pub(crate) fn find(folder: &Path, max_skills: usize) -> Result<Vec<PathBuf>, SkillError> {
     if holds_skill(folder)? {
         return Ok(vec![folder.to_owned()]);
     }
@@ -40,7 +40,7 @@ pub(super) fn find(folder: &Path, max_skills: usize) -> Result<Vec<PathBuf>, Ski
 }
 
 /// Reads the skill in `folder`.
-pub(super) fn load(folder: &Path) -> Result<Skill, SkillError> {
+pub(crate) fn load(folder: &Path) -> Result<Skill, SkillError> {
     let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
     // Only a path such as `..` has no last segment of its own.
     let name = folder.file_name().or_else(|| root.file_name());

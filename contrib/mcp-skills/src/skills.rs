@@ -1,44 +1,20 @@
-//! Skills: folders of instructions for models, served as resources (extension `io.modelcontextprotocol/skills`,
-//! SEP-2640). Loaded skills are checked once and never change. No request reads from a disk.
-
-mod checked;
-mod error;
-mod folder;
-mod frontmatter;
-mod mime;
-mod path;
-mod wire;
-mod yaml;
+//! All skills that a server has, by their names and URIs.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::content::Resource;
-use crate::content::ResourceContents;
+use mcp_proto::{Resource, ResourceContents};
 
-use checked::{Checked, Kind};
-use error::shown;
-use path::SCHEME;
+use crate::checked::{Checked, Kind, Skill};
+use crate::error::{SkillError, SkillUriError, shown};
+use crate::folder;
+use crate::path::SCHEME;
+use crate::wire::SkillEntry;
 
-pub use checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill};
-pub use error::{SkillError, SkillUriError};
-pub use wire::{SkillEntry, SkillResource};
-
-/// Whether a `SKILL.md` begins with this frontmatter.
-#[must_use]
-pub fn is_frontmatter(
-    fields: &serde_json::Map<String, serde_json::Value>,
-    skill_md: &[u8],
-) -> bool {
-    let name = fields.get("name").and_then(serde_json::Value::as_str);
-    let read = frontmatter::read(name.unwrap_or_default(), skill_md);
-    read.as_ref() == Ok(fields)
-}
-
-/// The bounds of [`Skills`]. Those of each skill are fixed: [`MAX_SKILL_FILES`] in at most 512 folders,
-/// [`MAX_SKILL_BYTES`], and 64 KiB of frontmatter.
+/// The bounds of [`Skills`]. Those of each skill are fixed: [`MAX_SKILL_FILES`](crate::MAX_SKILL_FILES) in at most 512
+/// folders, [`MAX_SKILL_BYTES`](crate::MAX_SKILL_BYTES), and 64 KiB of frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillsConfig {
@@ -189,8 +165,8 @@ impl Skills {
         })
     }
 
-    /// The direct children of the directory at `uri`, at most [`MAX_SKILL_FILES`], in the order of their URIs, for
-    /// `resources/directory/read`.
+    /// The direct children of the directory at `uri`, at most [`MAX_SKILL_FILES`](crate::MAX_SKILL_FILES), in the order
+    /// of their URIs, for `resources/directory/read`.
     ///
     /// # Errors
     ///

@@ -1,16 +1,16 @@
 //! The media type of a file by its name.
 
 /// The media type of a directory resource.
-pub(super) const DIRECTORY: &str = "inode/directory";
+pub(crate) const DIRECTORY: &str = "inode/directory";
 
 /// The media type of every `SKILL.md`.
-pub(super) const MARKDOWN: &str = "text/markdown";
+pub(crate) const MARKDOWN: &str = "text/markdown";
 
 /// The media type of a file of this name with these bytes.
 ///
 /// The extension decides, in upper or lower case. Without a known one, UTF-8 is `text/plain` and the rest is
 /// `application/octet-stream`.
-pub(super) fn of(name: &str, bytes: &[u8]) -> &'static str {
+pub(crate) fn of(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref() {
         Some("md" | "markdown") => MARKDOWN,

@@ -1,14 +1,16 @@
 //! Skills of a server (SEP-2640): listed without reading their files, and each file checked when it is read.
 
-use data_encoding::HEXLOWER;
+use std::future::Future;
+
+use data_encoding::{BASE64, HEXLOWER};
+use mcp_proto::{Resource, ResourceContents};
+use mcp_proto_client::{Client, ClientError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::calls::typed;
-use super::{Client, ClientError};
-use mcp_proto::{Resource, ResourceContents};
-use mcp_proto::{SkillResource, is_frontmatter};
+use crate::frontmatter::is_begin;
+use crate::wire::SkillResource;
 
 /// A skill as the server lists it (SEP-2640: `Skill`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -33,24 +35,20 @@ pub enum SkillFiles {
     Dynamic(String),
 }
 
-impl Client {
+/// Reads the skills of a server.
+pub trait SkillsClient {
     /// `skills/list`, all its pages. No file is read.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of skills.
-    pub async fn list_skills(&self) -> Result<Vec<ListedSkill>, ClientError> {
-        self.list("skills/list", "skills").await
-    }
+    fn list_skills(&self) -> impl Future<Output = Result<Vec<ListedSkill>, ClientError>> + Send;
 
     /// `skills/get`.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a skill.
-    pub async fn get_skill(&self, uri: &str) -> Result<ListedSkill, ClientError> {
-        let mut result = self.request("skills/get", json!({ "uri": uri })).await?;
-        let skill = result.get_mut("skill").map(Value::take);
-        typed("skills/get", skill.unwrap_or_default())
-    }
+    fn get_skill(&self, uri: &str)
+    -> impl Future<Output = Result<ListedSkill, ClientError>> + Send;
 
     /// Reads one file of a skill: its size and digest, and the frontmatter of a `SKILL.md`, must be those that the
     /// skill was listed with.
@@ -58,7 +56,36 @@ impl Client {
     /// # Errors
     /// As for [`Client::read_resource`]; [`ClientError::Protocol`] for a file that is not what was listed, or not
     /// listed.
-    pub async fn read_skill_file(
+    fn read_skill_file(
+        &self,
+        skill: &ListedSkill,
+        uri: &str,
+    ) -> impl Future<Output = Result<ResourceContents, ClientError>> + Send;
+
+    /// `resources/directory/read`, all its pages: the contents of a folder, with subfolders as `inode/directory`.
+    ///
+    /// # Errors
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
+    fn read_directory(
+        &self,
+        uri: &str,
+    ) -> impl Future<Output = Result<Vec<Resource>, ClientError>> + Send;
+}
+
+impl SkillsClient for Client {
+    async fn list_skills(&self) -> Result<Vec<ListedSkill>, ClientError> {
+        self.list("skills/list", "skills", json!({})).await
+    }
+
+    async fn get_skill(&self, uri: &str) -> Result<ListedSkill, ClientError> {
+        let mut result = self.request("skills/get", json!({ "uri": uri })).await?;
+        let skill = result.get_mut("skill").map(Value::take);
+        serde_json::from_value(skill.unwrap_or_default()).map_err(|problem| {
+            ClientError::Protocol(format!("the result of skills/get: {problem}"))
+        })
+    }
+
+    async fn read_skill_file(
         &self,
         skill: &ListedSkill,
         uri: &str,
@@ -80,7 +107,7 @@ impl Client {
         let bytes = match (&found.text, &found.blob) {
             (Some(text), _) => text.as_bytes().to_vec(),
             (None, Some(blob)) => {
-                data_encoding::BASE64.decode(blob.as_bytes()).map_err(|_| wrong("is not Base64"))?
+                BASE64.decode(blob.as_bytes()).map_err(|_| wrong("is not Base64"))?
             }
             (None, None) => return Err(wrong("is empty")),
         };
@@ -93,18 +120,14 @@ impl Client {
                 return Err(wrong("has another digest than listed"));
             }
         }
-        if uri == skill.uri && !is_frontmatter(&skill.frontmatter, &bytes) {
+        if uri == skill.uri && !is_begin(&skill.frontmatter, &bytes) {
             return Err(wrong("has another frontmatter than listed"));
         }
         Ok(found)
     }
 
-    /// `resources/directory/read`, all its pages: the contents of a folder, with subfolders as `inode/directory`.
-    ///
-    /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
-    pub async fn read_directory(&self, uri: &str) -> Result<Vec<Resource>, ClientError> {
+    async fn read_directory(&self, uri: &str) -> Result<Vec<Resource>, ClientError> {
         let params = json!({ "uri": uri });
-        self.list_of("resources/directory/read", "resources", params).await
+        self.list("resources/directory/read", "resources", params).await
     }
 }

@@ -1,14 +1,31 @@
 //! Names and paths of a skill: which are allowed, and how they are written in a URI.
 
-use percent_encoding::utf8_percent_encode;
-
-use crate::uri_template::NOT_PCHAR;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 /// The scheme of every URI that skills are served under.
-pub(super) const SCHEME: &str = "skill://";
+pub(crate) const SCHEME: &str = "skill://";
+
+/// The characters to encode in a segment of a path: all but `pchar` (RFC 3986 §3.3).
+const NOT_PCHAR: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'/')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// The most segments of a file's path below its skill's folder.
-pub(super) const MAX_DEPTH: usize = 16;
+pub(crate) const MAX_DEPTH: usize = 16;
 
 /// The most bytes of a file's path below its skill's folder.
 const MAX_PATH_BYTES: usize = 1024;
@@ -17,7 +34,7 @@ const MAX_PATH_BYTES: usize = 1024;
 const MAX_NAME_CHARS: usize = 64;
 
 /// Whether a skill may have this name: 1–64 of `a-z 0-9 -`, each hyphen between two others (Agent Skills, `name`).
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     (1..=MAX_NAME_CHARS).contains(&name.len())
         && name.split('-').all(|part| {
             !part.is_empty()
@@ -26,7 +43,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Whether a file or a folder of this name is left out when a folder is read.
-pub(super) fn is_hidden(segment: &str) -> bool {
+pub(crate) fn is_hidden(segment: &str) -> bool {
     segment.starts_with('.')
 }
 
@@ -34,7 +51,7 @@ pub(super) fn is_hidden(segment: &str) -> bool {
 ///
 /// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a path separator
 /// on some systems that may store the file.
-pub(super) fn problem(path: &str) -> Option<&'static str> {
+pub(crate) fn problem(path: &str) -> Option<&'static str> {
     if path.len() > MAX_PATH_BYTES {
         return Some("a path has at most 1024 bytes");
     }
@@ -55,7 +72,7 @@ pub(super) fn problem(path: &str) -> Option<&'static str> {
 }
 
 /// The path as it is written in a URI.
-pub(super) fn encode(path: &str) -> String {
+pub(crate) fn encode(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for (at, segment) in path.split('/').enumerate() {
         if at > 0 {

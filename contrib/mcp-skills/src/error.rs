@@ -83,13 +83,13 @@ pub enum SkillError {
         /// Their name.
         name: String,
     },
-    /// There are more skills than [`SkillsConfig::max_skills`](super::SkillsConfig::max_skills).
+    /// There are more skills than [`SkillsConfig::max_skills`](crate::SkillsConfig::max_skills).
     #[error("more than {max} skills; SkillsConfig::max_skills can be raised")]
     TooManySkills {
         /// The limit.
         max: usize,
     },
-    /// All skills together are larger than [`SkillsConfig::max_bytes`](super::SkillsConfig::max_bytes).
+    /// All skills together are larger than [`SkillsConfig::max_bytes`](crate::SkillsConfig::max_bytes).
     #[error(
         "the skills have more than {max} bytes together; SkillsConfig::max_bytes can be raised"
     )]
@@ -120,7 +120,7 @@ pub enum SkillUriError {
 }
 
 /// A client's URI as quoted in an error: at most 200 characters.
-pub(super) fn shown(uri: &str) -> String {
+pub(crate) fn shown(uri: &str) -> String {
     let mut rest = uri.chars();
     let mut shown: String = rest.by_ref().take(200).collect();
     if rest.next().is_some() {

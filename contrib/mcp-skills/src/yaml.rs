@@ -13,15 +13,15 @@ const MAX_DEPTH: usize = 32;
 
 /// Where and why a text is not YAML that this module accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct YamlError {
+pub(crate) struct YamlError {
     /// Counted from 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
     /// What is wrong, and what would be valid.
-    pub(super) problem: String,
+    pub(crate) problem: String,
 }
 
 /// Reads exactly one document. An empty text is null.
-pub(super) fn parse(text: &str) -> Result<Value, YamlError> {
+pub(crate) fn parse(text: &str) -> Result<Value, YamlError> {
     let mut reader = Reader { events: Parser::new_from_str(text) };
     let mut document = None;
     loop {
@@ -115,10 +115,9 @@ fn plain(text: &str) -> Result<Value, &'static str> {
         "false" | "False" | "FALSE" => return Ok(Value::Bool(false)),
         _ => {}
     }
-    let (sign, digits) = match text.as_bytes().first() {
-        Some(b'-') => ("-", text.get(1..).unwrap_or_default()),
-        Some(b'+') => ("", text.get(1..).unwrap_or_default()),
-        _ => ("", text),
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
     let radix = |prefix: &str, radix: u32| {
         text.strip_prefix(prefix)

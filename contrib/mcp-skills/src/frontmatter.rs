@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::yaml;
+use crate::yaml;
 
 /// The most bytes of frontmatter that are read.
-pub(super) const MAX_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_BYTES: usize = 64 * 1024;
 
 /// The most characters of a description (Agent Skills, `description` field).
 const MAX_DESCRIPTION_CHARS: usize = 1024;
@@ -14,7 +14,7 @@ const MAX_DESCRIPTION_CHARS: usize = 1024;
 const RESERVED: &str = "io.modelcontextprotocol/";
 
 /// The frontmatter of the `SKILL.md` of the skill `name`, as JSON; or what is wrong with it.
-pub(super) fn read(name: &str, skill_md: &[u8]) -> Result<Map<String, Value>, String> {
+pub(crate) fn read(name: &str, skill_md: &[u8]) -> Result<Map<String, Value>, String> {
     let text = std::str::from_utf8(skill_md)
         .map_err(|error| format!("not UTF-8: bad byte at offset {}", error.valid_up_to()))?;
     let value = yaml::parse(block(text)?).map_err(|error| {
@@ -28,8 +28,15 @@ pub(super) fn read(name: &str, skill_md: &[u8]) -> Result<Map<String, Value>, St
     Ok(fields)
 }
 
+/// Whether a `SKILL.md` begins with this frontmatter.
+#[cfg(feature = "client")]
+pub(crate) fn is_begin(fields: &Map<String, Value>, skill_md: &[u8]) -> bool {
+    let name = fields.get("name").and_then(Value::as_str);
+    read(name.unwrap_or_default(), skill_md).as_ref() == Ok(fields)
+}
+
 /// A `SKILL.md` with these parts. JSON strings are double-quoted scalars of YAML 1.2.
-pub(super) fn write(name: &str, description: &str, body: &str) -> String {
+pub(crate) fn write(name: &str, description: &str, body: &str) -> String {
     let (name, description) = (Value::from(name), Value::from(description));
     format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}")
 }
@@ -44,7 +51,7 @@ fn block(text: &str) -> Result<&str, String> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end_matches([' ', '\t', '\r', '\n']) == "---" {
-            let block = rest.get(..end).unwrap_or_default();
+            let block = known_range::text(rest, ..end);
             let block = block.strip_suffix('\n').unwrap_or(block);
             return Ok(block.strip_suffix('\r').unwrap_or(block));
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use mcp_proto::{MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError, Skills, SkillsConfig};
+use mcp_skills::{MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError, Skills, SkillsConfig};
 use tempfile::TempDir;
 
 fn write(folder: &Path, path: &str, bytes: impl AsRef<[u8]>) {

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::lifecycle::is_meta_key;
-
 /// The prefix of every `_meta` key of a skill's resource (SEP-2640, *Resource Metadata*).
 const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
 
@@ -33,7 +31,7 @@ pub struct SkillResource {
 }
 
 impl SkillEntry {
-    /// The skill's name, which is unique among [`Skills`](super::Skills) and the order in which they are listed.
+    /// The skill's name, which is unique among [`Skills`](crate::Skills) and the order in which they are listed.
     #[must_use]
     pub fn name(&self) -> &str {
         self.field("name")
@@ -52,13 +50,22 @@ impl SkillEntry {
 
     /// `_meta` of its `SKILL.md`: the other fields of the frontmatter, their names after
     /// `io.modelcontextprotocol.skills/`. A field whose name cannot be part of a `_meta` key is left out.
-    pub(super) fn meta(&self) -> Option<Map<String, Value>> {
+    pub(crate) fn meta(&self) -> Option<Map<String, Value>> {
         let fields = self.frontmatter.iter();
         let others = fields.filter(|(key, _)| !matches!(key.as_str(), "name" | "description"));
         let meta: Map<_, _> = others
+            .filter(|(key, _)| is_meta_name(key))
             .map(|(key, value)| (format!("{META_PREFIX}{key}"), value.clone()))
-            .filter(|(key, _)| is_meta_key(key))
             .collect();
         (!meta.is_empty()).then_some(meta)
     }
+}
+
+/// Whether a `_meta` key may have this name after its prefix (MCP, "_meta").
+fn is_meta_name(name: &str) -> bool {
+    let is_edge = |edge: char| edge.is_ascii_alphanumeric();
+    name.is_empty()
+        || (name.starts_with(is_edge)
+            && name.ends_with(is_edge)
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)))
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use data_encoding::{BASE64, HEXLOWER};
 use mcp_proto::{
     CacheHint, Change, Era, Guarded, Page, PageRequest, Resource, ResourceContents,
-    ResourceTemplate, ResourceUri, Scopes, Server, ServerBuilder, Skill, Skills,
-    StreamableHttpService,
+    ResourceTemplate, ResourceUri, Scopes, Server, ServerBuilder, StreamableHttpService,
 };
+use mcp_skills::{ServedSkills, Skill, Skills, SkillsExt as _};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -35,8 +35,12 @@ fn skills(names: &[&str]) -> Skills {
     Skills::from_skills(std::iter::once(pdf).chain(others)).unwrap()
 }
 
+fn served() -> ServedSkills {
+    ServedSkills::new(skills(&["git", "zip"]))
+}
+
 fn builder() -> ServerBuilder<()> {
-    Server::builder("s", "1", ()).skills(skills(&["git", "zip"]))
+    Server::builder("s", "1", ()).skills(&served())
 }
 
 #[tokio::test]
@@ -274,7 +278,8 @@ async fn other_resources_may_live_under_the_same_scheme() {
 
 #[tokio::test]
 async fn replaced_skills_are_served_at_once_and_cursors_stay_good() {
-    let server = builder().page_size(1).build().unwrap();
+    let served = served();
+    let server = Server::builder("s", "1", ()).skills(&served).page_size(1).build().unwrap();
     let service = StreamableHttpService::new(server.clone());
     // The cursor of a page before goes on behind the same name, though that skill is gone.
     let list = |params: Value| Raw::modern("skills/list", params).send(&service);
@@ -283,7 +288,7 @@ async fn replaced_skills_are_served_at_once_and_cursors_stay_good() {
     let zip = Skill::new("zip", "Does it otherwise.", "");
     let pdf = Skill::from_markdown("pdf", SKILL_MD).with_file("logo.png", vec![0x89, b'P', 0xff]);
     let new = Skill::new("new", "Is new.", "");
-    assert!(server.replace_skills(Skills::from_skills([zip, pdf, new]).unwrap()));
+    served.replace(&server, Skills::from_skills([zip, pdf, new]).unwrap());
     let second = list(json!({"cursor": first["nextCursor"]})).await.result();
     assert_eq!(second["skills"][0]["frontmatter"]["name"], "new");
     let read = Raw::modern("resources/read", json!({"uri": "skill://git/SKILL.md"}));
@@ -295,7 +300,9 @@ async fn replaced_skills_are_served_at_once_and_cursors_stay_good() {
 
 #[tokio::test]
 async fn listeners_hear_which_files_of_replaced_skills_have_changed() {
-    let server = builder().resources_list_changed().subscriptions().build().unwrap();
+    let served = served();
+    let server = Server::builder("s", "1", ()).skills(&served);
+    let server = server.resources_list_changed().subscriptions().build().unwrap();
     let service = StreamableHttpService::new(server.clone());
     let wish = json!({
         "toolsListChanged": true,
@@ -308,7 +315,7 @@ async fn listeners_hear_which_files_of_replaced_skills_have_changed() {
     assert_eq!(agreed["resourceSubscriptions"], json!(files), "a directory is not read");
     let zip = Skill::new("zip", "Does it otherwise.", "");
     let pdf = Skill::from_markdown("pdf", SKILL_MD).with_file("logo.png", vec![0x89, b'P', 0xff]);
-    assert!(server.replace_skills(Skills::from_skills([zip, pdf]).unwrap()));
+    served.replace(&server, Skills::from_skills([zip, pdf]).unwrap());
     let event = next(&mut stream).await;
     assert_eq!(event["method"], "notifications/resources/list_changed");
     // What is gone and what is other than before; not what is the same.
@@ -340,12 +347,23 @@ async fn callers_need_the_scopes_of_a_skill() {
     }
 }
 
-#[test]
-fn a_server_that_declared_no_skills_gets_none() {
-    let server = Server::builder("s", "1", ()).build().unwrap();
-    assert!(!server.replace_skills(skills(&[])));
-    let server = Server::builder("s", "1", ()).skills(Skills::default()).build().unwrap();
-    assert!(server.replace_skills(skills(&[])));
+#[tokio::test]
+async fn a_server_that_begins_without_skills_gets_them_later() {
+    let served = ServedSkills::default();
+    let server = Server::builder("s", "1", ()).skills(&served).build().unwrap();
+    let service = StreamableHttpService::new(server.clone());
+    let listed = async || Raw::modern("skills/list", json!({})).send(&service).await.result();
+    assert_eq!(listed().await["skills"], json!([]));
+    served.replace(&server, skills(&[]));
+    assert_eq!(listed().await["skills"][0]["uri"], "skill://pdf/SKILL.md");
+}
+
+#[tokio::test]
+async fn what_is_declared_is_offered() {
+    let service = StreamableHttpService::new(builder().build().unwrap());
+    let discovered = Raw::modern("server/discover", json!({})).send(&service).await.result();
+    let extensions = json!({"io.modelcontextprotocol/skills": {"directoryRead": true}});
+    assert_eq!(discovered["capabilities"], json!({"resources": {}, "extensions": extensions}));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_proto::{
+use mcp_skills::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillError, SkillUriError, Skills, SkillsConfig,
 };
 use proptest::collection::vec;
@@ -70,7 +70,7 @@ fn an_entry_lists_every_file_once_with_digest_and_size() {
 #[test]
 fn the_list_is_in_the_order_of_names_and_goes_on_after_any() {
     let skills = Skills::from_skills(["b", "a-1", "c", "a"].map(plain)).unwrap();
-    let names = |entries: Vec<&mcp_proto::SkillEntry>| -> Vec<String> {
+    let names = |entries: Vec<&mcp_skills::SkillEntry>| -> Vec<String> {
         entries.iter().map(|entry| entry.name().to_owned()).collect()
     };
     assert_eq!(names(skills.list().collect()), ["a", "a-1", "b", "c"]);

@@ -6,12 +6,11 @@ use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use super::error::SkillError;
-use super::path::{self, SCHEME};
-use super::wire::{SkillEntry, SkillResource};
-use super::{frontmatter, mime};
-use crate::content::Resource;
-use crate::content::ResourceContents;
+use crate::error::SkillError;
+use crate::path::{self, SCHEME};
+use crate::wire::{SkillEntry, SkillResource};
+use crate::{frontmatter, mime};
+use mcp_proto::{Resource, ResourceContents};
 
 /// The most files of a skill, including its `SKILL.md`: the number that every host must accept (SEP-2640, *Limits*).
 pub const MAX_SKILL_FILES: usize = 512;
@@ -19,14 +18,14 @@ pub const MAX_SKILL_FILES: usize = 512;
 /// The most bytes of a skill's files together, 16 MiB: the size that every host must accept (SEP-2640, *Limits*).
 pub const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
-pub(super) const SKILL_MD: &str = "SKILL.md";
+pub(crate) const SKILL_MD: &str = "SKILL.md";
 
-/// A skill made in code, not checked yet; [`Skills::from_skills`](super::Skills::from_skills) checks it.
+/// A skill made in code, not checked yet; [`Skills::from_skills`](crate::Skills::from_skills) checks it.
 ///
 /// ```
-/// use mcp_proto::{Skill, Skills};
+/// use mcp_skills::{Skill, Skills};
 ///
-/// # fn main() -> Result<(), mcp_proto::SkillError> {
+/// # fn main() -> Result<(), mcp_skills::SkillError> {
 /// let skill = Skill::new("git-workflow", "How we branch and commit.", "# Branches\n\nOne for each task.\n")
 ///     .with_file("templates/message.txt", "area: what changed for whom\n");
 /// let skills = Skills::from_skills([skill])?;
@@ -37,9 +36,9 @@ pub(super) const SKILL_MD: &str = "SKILL.md";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Skill {
-    pub(super) name: String,
+    pub(crate) name: String,
     /// By their paths below the skill's folder.
-    pub(super) files: Vec<(String, Bytes)>,
+    pub(crate) files: Vec<(String, Bytes)>,
 }
 
 impl Skill {
@@ -65,8 +64,8 @@ impl Skill {
 
 /// A skill that can be served.
 #[derive(Debug, PartialEq)]
-pub(super) struct Checked {
-    pub(super) entry: SkillEntry,
+pub(crate) struct Checked {
+    pub(crate) entry: SkillEntry,
     /// By their paths as written in their URIs.
     files: BTreeMap<String, File>,
 }
@@ -80,7 +79,7 @@ struct File {
 
 /// The item at a path below a skill's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     File,
     Directory,
     Nothing,
@@ -88,7 +87,7 @@ pub(super) enum Kind {
 
 impl Checked {
     /// Checks every rule for skills.
-    pub(super) fn new(skill: Skill) -> Result<Self, SkillError> {
+    pub(crate) fn new(skill: Skill) -> Result<Self, SkillError> {
         let Skill { name, files } = skill;
         if !path::is_name(&name) {
             return Err(SkillError::Name { name });
@@ -139,12 +138,12 @@ impl Checked {
     }
 
     /// All its bytes.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.entry.resources.iter().map(|file| file.size).sum()
     }
 
     /// The item at a path as written in a URI. The empty path is the skill's folder.
-    pub(super) fn kind(&self, path: &str) -> Kind {
+    pub(crate) fn kind(&self, path: &str) -> Kind {
         if self.files.contains_key(path) {
             Kind::File
         } else if path.is_empty() || self.below(path).next().is_some() {
@@ -155,18 +154,19 @@ impl Checked {
     }
 
     /// The contents of the file at a path as written in a URI: text if its bytes are UTF-8, else Base64.
-    pub(super) fn contents(&self, path: &str) -> Option<ResourceContents> {
+    pub(crate) fn contents(&self, path: &str) -> Option<ResourceContents> {
         let file = self.files.get(path)?;
         let uri = self.uri(path);
-        let contents = match std::str::from_utf8(&file.bytes) {
+        let mut contents = match std::str::from_utf8(&file.bytes) {
             Ok(text) => ResourceContents::text(uri, text),
             Err(_) => ResourceContents::blob(uri, &file.bytes),
         };
-        Some(ResourceContents { mime_type: Some(file.mime_type().to_owned()), ..contents })
+        contents.mime_type = Some(file.mime_type().to_owned());
+        Some(contents)
     }
 
     /// The direct children of the directory at a path as written in a URI, in the order of their URIs.
-    pub(super) fn children(&self, path: &str) -> Vec<Resource> {
+    pub(crate) fn children(&self, path: &str) -> Vec<Resource> {
         let mut children: BTreeMap<&str, Resource> = BTreeMap::new();
         for (rest, at, file) in self.below(path) {
             let (child, is_directory) = match rest.split_once('/') {
@@ -175,7 +175,7 @@ impl Checked {
             };
             if !children.contains_key(child) {
                 let end = at.len() - rest.len() + child.len();
-                let at = at.get(..end).unwrap_or(at);
+                let at = known_range::text(at, ..end);
                 let node =
                     if is_directory { self.directory(at, file) } else { self.file(at, file) };
                 children.insert(child, node);
@@ -185,7 +185,7 @@ impl Checked {
     }
 
     /// Its `SKILL.md` as a resource.
-    pub(super) fn resource(&self) -> Option<Resource> {
+    pub(crate) fn resource(&self) -> Option<Resource> {
         let file = self.files.get(SKILL_MD)?;
         Some(self.file(SKILL_MD, file))
     }

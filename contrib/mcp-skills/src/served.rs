@@ -1,0 +1,209 @@
+//! Skills as a server serves them: listed, looked up, read, and replaced while it runs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use mcp_proto::{
+    Change, Context, Page, PageRequest, ReadResourceResult, RequestError, Resource, ResourceSource,
+    Server, ServerBuilder, Wanted,
+};
+use serde_json::{Map, Value, json};
+
+use crate::error::SkillUriError;
+use crate::skills::Skills;
+
+/// The identifier of the extension (SEP-2640).
+pub const EXTENSION_SKILLS: &str = "io.modelcontextprotocol/skills";
+
+/// `resources/directory/read`.
+const READ_DIRECTORY: &str = "resources/directory/read";
+
+/// The skills that a server serves now. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct ServedSkills(Arc<RwLock<Skills>>);
+
+/// Adds skills to a server.
+pub trait SkillsExt {
+    /// Serves skills: `skills/list`, `skills/get` and `resources/directory/read`, their files as resources, their
+    /// `SKILL.md` in the list of resources. They are the server's source of resources
+    /// ([`ServerBuilder::resource_source`]). Scopes are required by their URIs, `skill://…`.
+    #[must_use]
+    fn skills(self, skills: &ServedSkills) -> Self;
+}
+
+impl<S: Clone + Send + Sync + 'static> SkillsExt for ServerBuilder<S> {
+    fn skills(self, skills: &ServedSkills) -> Self {
+        let settings = Map::from_iter([("directoryRead".to_owned(), Value::Bool(true))]);
+        let (lists, gets, reads) = (skills.clone(), skills.clone(), skills.clone());
+        self.extension(EXTENSION_SKILLS, settings)
+            .extension_method(
+                EXTENSION_SKILLS,
+                "skills/list",
+                move |_, params: Map<_, _>, context: Context| {
+                    std::future::ready(list(&lists.now(), &params, &context))
+                },
+            )
+            .extension_method(
+                EXTENSION_SKILLS,
+                "skills/get",
+                move |_, params: Map<_, _>, context: Context| {
+                    std::future::ready(get(&gets.now(), &params, &context))
+                },
+            )
+            .extension_method(
+                EXTENSION_SKILLS,
+                READ_DIRECTORY,
+                move |_, params: Map<_, _>, context: Context| {
+                    std::future::ready(read_directory(&reads.now(), &params, &context))
+                },
+            )
+            .scopes_by_uri("skills/get")
+            .resource_source(skills.clone())
+    }
+}
+
+impl ServedSkills {
+    /// These skills. Empty ones are enough for a server that gets its skills later.
+    #[must_use]
+    pub fn new(skills: Skills) -> Self {
+        Self(Arc::new(RwLock::new(skills)))
+    }
+
+    /// Serves these skills from now on, such as a folder that was loaded again; running requests see either all of the
+    /// old ones or all of the new ones. Notifies listeners of `server` that the list of resources has changed, and of
+    /// each changed file, if its builder declared it ([`ServerBuilder::resources_list_changed`],
+    /// [`ServerBuilder::subscriptions`]).
+    pub fn replace(&self, server: &Server, skills: Skills) {
+        let (before, after) = {
+            // No code panics while it holds the lock.
+            let mut served = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            (std::mem::replace(&mut *served, skills), served.clone())
+        };
+        server.notify(Change::ResourcesListChanged);
+        if server.has_subscribers() {
+            for uri in changed(&before, &after) {
+                server.notify(Change::resource_updated(uri));
+            }
+        }
+    }
+
+    /// The current skills.
+    #[must_use]
+    pub fn now(&self) -> Skills {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The `SKILL.md` files are listed; all files are there. The names of skills are the keys of pages.
+impl ResourceSource for ServedSkills {
+    fn list(&self, page: PageRequest) -> Page<Resource> {
+        let skills = self.now();
+        let mut rest = skills.resources_after(page.after.as_deref()).peekable();
+        let items: Vec<_> = rest.by_ref().take(page.limit).collect();
+        // The name of a SKILL.md resource is the skill's name.
+        let next = rest.peek().and_then(|_| items.last()).map(|last| last.name.clone());
+        page_of(items, next)
+    }
+
+    fn has(&self, uri: &str) -> bool {
+        self.now().has_file(uri)
+    }
+
+    fn read(&self, uri: &str) -> Option<Result<ReadResourceResult, RequestError>> {
+        match self.now().read(uri) {
+            Ok(contents) => Some(Ok(contents.into())),
+            Err(problem @ SkillUriError::NotAFile(_)) => {
+                Some(Err(RequestError::not_found(problem.to_string())))
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+/// `skills/list`.
+fn list(
+    skills: &Skills,
+    params: &Map<String, Value>,
+    context: &Context,
+) -> Result<Map<String, Value>, RequestError> {
+    let server = server(context)?;
+    let asked = server.page_request("skills/list", params, context)?;
+    // No skill has an empty name.
+    let mut rest = skills.after(asked.after.as_deref().unwrap_or_default()).peekable();
+    let mut items: Vec<_> = rest.by_ref().take(asked.limit).collect();
+    let next = rest.peek().and_then(|_| items.last()).map(|last| last.name().to_owned());
+    items.retain(|skill| server.is_shown(Wanted::Resource(&skill.uri), context));
+    server.page_result("skills/list", "skills", page_of(items, next), context)
+}
+
+/// `skills/get`.
+fn get(
+    skills: &Skills,
+    params: &Map<String, Value>,
+    context: &Context,
+) -> Result<Map<String, Value>, RequestError> {
+    let (server, uri) = (server(context)?, uri(params)?);
+    let shown = server.is_shown(Wanted::Resource(uri), context);
+    let hidden = || SkillUriError::NotASkill(uri.to_owned());
+    let skill = skills.get(uri).and_then(|skill| shown.then_some(skill).ok_or_else(hidden));
+    let skill = skill.map_err(|problem| refused(&problem, uri))?;
+    let result = Map::from_iter([("skill".to_owned(), json!(skill))]);
+    Ok(server.with_list_hint(result, context))
+}
+
+/// `resources/directory/read`. SEP-2640 defines no cache hint for it, but the Inspector refuses a result without one.
+fn read_directory(
+    skills: &Skills,
+    params: &Map<String, Value>,
+    context: &Context,
+) -> Result<Map<String, Value>, RequestError> {
+    let (server, uri) = (server(context)?, uri(params)?);
+    let children = skills.directory(uri).map_err(|problem| refused(&problem, uri))?;
+    let list = format!("{READ_DIRECTORY} of {uri}");
+    let asked = server.page_request(&list, params, context)?;
+    let is_after = |child: &Resource| asked.after.as_ref().is_none_or(|after| child.uri > *after);
+    let is_shown = |child: &Resource| server.is_shown(Wanted::Resource(&child.uri), context);
+    let rest = children.into_iter().filter(|child| is_after(child) && is_shown(child));
+    let mut rest = rest.peekable();
+    let items: Vec<_> = rest.by_ref().take(asked.limit).collect();
+    let next = rest.peek().and_then(|_| items.last()).map(|last| last.uri.clone());
+    server.page_result(&list, "resources", page_of(items, next), context)
+}
+
+/// The server that runs the handler.
+fn server(context: &Context) -> Result<&Server, RequestError> {
+    context.extension().ok_or_else(RequestError::internal)
+}
+
+fn page_of<T>(items: Vec<T>, next: Option<String>) -> Page<T> {
+    match next {
+        Some(next) => Page::with_next(items, next),
+        None => Page::last(items),
+    }
+}
+
+fn uri(params: &Map<String, Value>) -> Result<&str, RequestError> {
+    let uri = params.get("uri").and_then(Value::as_str);
+    uri.ok_or_else(|| RequestError::invalid_params("params.uri must be a string"))
+}
+
+/// −32602 in either era (SEP-2640, "Error Handling").
+fn refused(problem: &SkillUriError, uri: &str) -> RequestError {
+    RequestError::invalid_params(problem.to_string()).with_data("uri", uri)
+}
+
+/// The files that have changed or were removed.
+fn changed(before: &Skills, after: &Skills) -> Vec<String> {
+    let files = |skills: &Skills| {
+        let files = skills.list().flat_map(|skill| &skill.resources);
+        files.map(|file| (file.uri.clone(), file.digest.clone())).collect::<HashMap<_, _>>()
+    };
+    let after = files(after);
+    let mut changed: Vec<_> = files(before)
+        .into_iter()
+        .filter(|(uri, digest)| after.get(uri) != Some(digest))
+        .map(|(uri, _)| uri)
+        .collect();
+    changed.sort_unstable();
+    changed
+}
