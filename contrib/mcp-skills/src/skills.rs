@@ -13,8 +13,8 @@ use crate::folder;
 use crate::path::SCHEME;
 use crate::wire::SkillEntry;
 
-/// The bounds of [`Skills`]. Those of each skill are fixed: [`MAX_SKILL_FILES`](crate::MAX_SKILL_FILES) in at most 512 folders,
-/// [`MAX_SKILL_BYTES`](crate::MAX_SKILL_BYTES), and 64 KiB of frontmatter.
+/// The bounds of [`Skills`]. Those of each skill are fixed: [`MAX_SKILL_FILES`](crate::MAX_SKILL_FILES) in at most 512
+/// folders, [`MAX_SKILL_BYTES`](crate::MAX_SKILL_BYTES), and 64 KiB of frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillsConfig {
@@ -165,8 +165,8 @@ impl Skills {
         })
     }
 
-    /// The direct children of the directory at `uri`, at most [`MAX_SKILL_FILES`](crate::MAX_SKILL_FILES), in the order of their URIs, for
-    /// `resources/directory/read`.
+    /// The direct children of the directory at `uri`, at most [`MAX_SKILL_FILES`](crate::MAX_SKILL_FILES), in the order
+    /// of their URIs, for `resources/directory/read`.
     ///
     /// # Errors
     ///

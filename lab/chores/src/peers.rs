@@ -48,7 +48,8 @@ struct Peer {
 
 /// Installs or builds the servers, tries each, and prints the table. `true` when no step failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let built = cargo(&["build", "--quiet", "--locked", "-p", "mcp-proto-client", "--example", "peers"]);
+    let built =
+        cargo(&["build", "--quiet", "--locked", "-p", "mcp-proto-client", "--example", "peers"]);
     build(built)?;
     let client = target().join("debug/examples/peers");
     let peers = peers()?.into_iter();

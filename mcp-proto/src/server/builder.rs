@@ -358,9 +358,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Sets how long clients of the modern era may cache lists and the resources of a source. By default all clients and proxies may cache
-    /// them for 60 seconds, except for a list that uses [`ServerBuilder::list_resources`]. Such a list is always
-    /// private to its caller.
+    /// Sets how long clients of the modern era may cache lists and the resources of a source. By default all clients
+    /// and proxies may cache them for 60 seconds, except for a list that uses [`ServerBuilder::list_resources`]. Such a
+    /// list is always private to its caller.
     pub fn list_cache(mut self, hint: CacheHint) -> Self {
         self.list_cache = Some(hint);
         self

@@ -61,8 +61,9 @@ impl Server {
         Ok(self.with_list_hint(result, context))
     }
 
-    /// Adds the cache hint that the server's lists have ([`list_cache`](crate::ServerBuilder::list_cache))
-    /// to the result of an extension's method. Older revisions have none.
+    /// Adds the cache hint that the server's lists have
+    /// ([`ServerBuilder::list_cache`](crate::ServerBuilder::list_cache)) to the result of an extension's method. Older
+    /// revisions have none.
     #[must_use]
     pub fn with_list_hint(
         &self,

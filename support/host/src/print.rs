@@ -16,7 +16,7 @@ pub fn print(text: &str) -> io::Result<()> {
 /// Prints JSON text as a line on stdout. Control characters can only be in strings, where they are written as escapes.
 ///
 /// # Errors
-/// As for [`print`].
+/// As for [`print()`].
 pub fn print_json(text: &str) -> io::Result<()> {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

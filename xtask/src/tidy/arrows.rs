@@ -52,7 +52,7 @@ const LAYERS: [&[&str]; 13] = [
     ],
     &["content", "jsonrpc", "seal"],
     &["lifecycle", "outbox", "schema"],
-    &["call", "input"],
+    &["call", "input", "running"],
     &["interrupt", "task"],
     &["context"],
     &["handler"],
