@@ -98,7 +98,7 @@ fn head(near: &mut TcpStream) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
         if count == 0 || read.len() > MAX_HEAD {
             return Ok(None);
         }
-        read.extend_from_slice(piece.get(..count).unwrap_or_default());
+        read.extend_from_slice(known_range::items(&piece, ..count));
     }
 }
 

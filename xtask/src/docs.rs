@@ -156,10 +156,7 @@ pub(crate) fn pages() -> Result<BTreeMap<String, String>> {
             pages.insert(path.to_owned(), text);
         }
     }
-    match pages.is_empty() {
-        true => Err("git lists no pages".into()),
-        false => Ok(pages),
-    }
+    if pages.is_empty() { Err("git lists no pages".into()) } else { Ok(pages) }
 }
 
 #[cfg(test)]

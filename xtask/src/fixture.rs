@@ -42,11 +42,10 @@ const CLIENT: &str = "conformance_client";
 
 fn build_with(how: &[&str]) -> Result<()> {
     let built = cargo(&["build", "--quiet", "--locked"]).args(how).status()?;
-    match built.success() {
-        true => Ok(()),
-        false => {
-            Err("the fixtures in mcp-proto/examples and mcp-client/examples do not build".into())
-        }
+    if built.success() {
+        Ok(())
+    } else {
+        Err("the fixtures in mcp-proto/examples and mcp-client/examples do not build".into())
     }
 }
 

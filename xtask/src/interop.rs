@@ -149,9 +149,12 @@ fn chats(given: Option<&PathBuf>) -> Result<Subject> {
     let path = live.display();
     fs::write(&config, format!("{text}\n[[source]]\n{source}\npath = \"{path}\"\n"))?;
     let on = |words: Vec<OsString>| -> Vec<OsString> {
-        let of = |word: OsString| match word.to_string_lossy().ends_with("/chats.toml") {
-            true => config.clone().into(),
-            false => word,
+        let of = |word: OsString| {
+            if word.to_string_lossy().ends_with("/chats.toml") {
+                config.clone().into()
+            } else {
+                word
+            }
         };
         words.into_iter().map(of).collect()
     };

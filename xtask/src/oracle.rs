@@ -32,9 +32,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let Some(installed) = install::or_report("the oracle", installed)? else {
         return Ok(!is_ci());
     };
-    let tests: &[&str] = match arguments.repositories.is_empty() {
-        true => &["oracle::verdicts_on_the_", "oracle::archives_"],
-        false => &["oracle::verdicts_on_repositories_"],
+    let tests: &[&str] = if arguments.repositories.is_empty() {
+        &["oracle::verdicts_on_the_", "oracle::archives_"]
+    } else {
+        &["oracle::verdicts_on_repositories_"]
     };
     let mut command = cargo_line(SERVICES);
     command

@@ -55,8 +55,9 @@ fn install_model() -> std::result::Result<PathBuf, String> {
     let told = process::run(&mut installed.command("where.py"), WHERE_DEADLINE);
     let told = told.map_err(|error| error.to_string())?;
     let model = PathBuf::from(told.stdout.trim());
-    match model.join("model.safetensors").is_file() {
-        true => Ok(model),
-        false => Err(format!("no model in {}", installed.folder().display())),
+    if model.join("model.safetensors").is_file() {
+        Ok(model)
+    } else {
+        Err(format!("no model in {}", installed.folder().display()))
     }
 }

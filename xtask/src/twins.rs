@@ -86,9 +86,10 @@ impl Database {
             dir.display()
         );
         let log = dir.join("log");
-        match database.programs.start(&data, &log, &options)? {
-            true => Ok(database),
-            false => Err("PostgreSQL does not start".into()),
+        if database.programs.start(&data, &log, &options)? {
+            Ok(database)
+        } else {
+            Err("PostgreSQL does not start".into())
         }
     }
 

@@ -96,10 +96,7 @@ fn try_both(program: &Path, (python, npm): (PathBuf, PathBuf)) -> Result<bool> {
 /// The standard output of a command that must succeed.
 fn said(command: &mut Command) -> Result<String> {
     let finished = process::run(command, DEADLINE)?;
-    match finished.success {
-        true => Ok(finished.stdout),
-        false => Err(finished.stderr.into()),
-    }
+    if finished.success { Ok(finished.stdout) } else { Err(finished.stderr.into()) }
 }
 
 /// Whether the program prints its version, and its exit code is passed on.

@@ -148,10 +148,8 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
     let end = Instant::now() + Duration::from_secs_f64(arguments.minutes * 60.0);
     thread::sleep(CALM);
     let before = system.memory()?;
-    let mut wanted: Vec<Fault> = match arguments.only.is_empty() {
-        true => Fault::ALL.to_vec(),
-        false => arguments.only.clone(),
-    };
+    let mut wanted: Vec<Fault> =
+        if arguments.only.is_empty() { Fault::ALL.to_vec() } else { arguments.only.clone() };
     if let Some(at) = wanted.iter().position(|fault| !can(*fault)) {
         say(&format!("SKIPPED: {}: tc cannot do that on this machine", wanted.remove(at).name()))?;
     }

@@ -83,9 +83,10 @@ fn row(command: &mut Command) -> Result<bool> {
 }
 
 fn build(mut command: Command) -> Result<()> {
-    match command.status()?.success() {
-        true => Ok(()),
-        false => Err("the client or the server on rmcp does not build".into()),
+    if command.status()?.success() {
+        Ok(())
+    } else {
+        Err("the client or the server on rmcp does not build".into())
     }
 }
 

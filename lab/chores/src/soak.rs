@@ -231,7 +231,7 @@ fn read_head(stream: &mut TcpStream) -> Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut head = [0; 256];
     let read = stream.read(&mut head)?;
-    let head = head.get(..read).unwrap_or_default();
+    let head = known_range::items(&head, ..read);
     if head.starts_with(b"HTTP/1.1 200") {
         return Ok(());
     }

@@ -187,9 +187,10 @@ async fn an_answer_that_is_not_needed_any_more_is_given_up() {
                 }
             });
             config.capabilities = all_capabilities();
-            let client = match over_http {
-                true => Client::http(&served.url(), config).await.unwrap(),
-                false => Client::memory(server.clone(), config).await.unwrap(),
+            let client = if over_http {
+                Client::http(&served.url(), config).await.unwrap()
+            } else {
+                Client::memory(server.clone(), config).await.unwrap()
             };
             let result = client.call_tool("ask", json!({})).await;
             match era {

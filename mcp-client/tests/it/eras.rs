@@ -164,10 +164,7 @@ async fn a_version_that_is_refused_once_is_spoken_again_if_the_server_has_it() {
             _ => modern(seen),
         })
         .await;
-        let config = match pinned {
-            true => ClientConfig::new(Era::Modern),
-            false => ClientConfig::default(),
-        };
+        let config = if pinned { ClientConfig::new(Era::Modern) } else { ClientConfig::default() };
         let client = Client::http(&fake.url(), config).await.unwrap();
         client.list_tools().await.unwrap();
         let seen = fake.seen();

@@ -134,10 +134,7 @@ async fn a_refreshed_token_is_bound_as_well_where_it_must_be() {
             ..Rules::default()
         });
         let world = world.await;
-        let oauth = match required {
-            true => world.oauth().with_proofs_required(),
-            false => world.oauth(),
-        };
+        let oauth = if required { world.oauth().with_proofs_required() } else { world.oauth() };
         let failed = world.client(oauth).await.list_tools().await;
         let failed = failed.unwrap_err().to_string();
         assert!(failed.contains("not bound to a key"), "{failed}");

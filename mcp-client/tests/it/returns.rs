@@ -196,10 +196,7 @@ async fn only_what_reads_is_asked_twice() {
     ] {
         let asked = client.request(method, json!({}));
         let asked = tokio::time::timeout(PATIENCE, asked).await.unwrap();
-        let wanted = match is_repeated {
-            true => Ok(json!({})),
-            false => Err(ClientError::Closed),
-        };
+        let wanted = if is_repeated { Ok(json!({})) } else { Err(ClientError::Closed) };
         assert_eq!(asked, wanted, "{method}");
         assert_eq!(count(&fake, method), 1 + usize::from(is_repeated));
     }

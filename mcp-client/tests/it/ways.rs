@@ -92,9 +92,10 @@ impl Credentials for Counting {
             assert_eq!(refusal.tries, count);
             assert_eq!(refusal.headers["www-authenticate"], "Bearer scope=\"a\"");
             assert_eq!((&refusal.method, refusal.url.path()), (&Method::POST, "/mcp"));
-            match count <= self.most {
-                true => Ok(()),
-                false => Err(ClientError::Unauthorized("that is all".to_owned())),
+            if count <= self.most {
+                Ok(())
+            } else {
+                Err(ClientError::Unauthorized("that is all".to_owned()))
             }
         })
     }
@@ -162,10 +163,7 @@ impl Credentials for Login {
         _: &'a Method,
         _: &'a Uri,
     ) -> BoxFuture<'a, Result<HeaderMap, ClientError>> {
-        let token = match self.is_in.load(Ordering::SeqCst) {
-            true => "Bearer 1",
-            false => "Bearer 0",
-        };
+        let token = if self.is_in.load(Ordering::SeqCst) { "Bearer 1" } else { "Bearer 0" };
         let token = HeaderValue::from_static(token);
         let headers = HeaderMap::from_iter([(http::header::AUTHORIZATION, token)]);
         Box::pin(std::future::ready(Ok(headers)))

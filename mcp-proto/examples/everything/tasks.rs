@@ -102,9 +102,10 @@ async fn confirm_delete(
     let form = ElicitForm::new(question).field("confirm", Field::boolean().required());
     let answer = context.elicit("confirm", &form)?;
     let confirmed = answer.accepted().is_some_and(|content| content["confirm"] == true);
-    Ok(CallToolResult::text(match confirmed {
-        true => format!("{} would be deleted.", asked.filename),
-        false => format!("{} stays.", asked.filename),
+    Ok(CallToolResult::text(if confirmed {
+        format!("{} would be deleted.", asked.filename)
+    } else {
+        format!("{} stays.", asked.filename)
     }))
 }
 

@@ -80,16 +80,17 @@ async fn sampling_is_sent_whole_and_as_its_revision_wants_it() {
         let messages = params.as_object_mut().unwrap().remove("messages");
         assert_eq!(params, rest, "{version}");
         // A message of several pieces is new in 2025-11-25.
-        let expected = match version < "2025-11-25" {
-            true => json!([
+        let expected = if version < "2025-11-25" {
+            json!([
                 { "role": "user", "content": text("Hello") },
                 { "role": "assistant", "content": text("Hi.") },
                 { "role": "assistant", "content": text("And?") },
-            ]),
-            false => json!([
+            ])
+        } else {
+            json!([
                 { "role": "user", "content": text("Hello") },
                 { "role": "assistant", "content": [text("Hi."), text("And?")] },
-            ]),
+            ])
         };
         assert_eq!(messages, Some(expected), "{version}");
     }

@@ -100,9 +100,10 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
         let speak = || json!({"name": "speak"});
         assert_eq!(levels(client, "tools/call", speak()).await, from(LogLevel::Info), "{how}");
         let config = ClientConfig::new(Era::Legacy);
-        let other = match how.starts_with("http") {
-            true => Client::http(&served.url(), config).await,
-            false => Client::memory(server.clone(), config).await,
+        let other = if how.starts_with("http") {
+            Client::http(&served.url(), config).await
+        } else {
+            Client::memory(server.clone(), config).await
         }
         .unwrap();
         for level in [LogLevel::Debug, LogLevel::Emergency, LogLevel::Warning] {

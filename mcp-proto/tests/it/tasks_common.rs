@@ -271,9 +271,10 @@ impl Caller {
                     let response = service.handle(*http).await;
                     let is_json = response.headers()["content-type"] == "application/json";
                     let body = response.into_body().collect().await.unwrap().to_bytes();
-                    match is_json {
-                        true => vec![serde_json::from_slice(&body).unwrap()],
-                        false => messages(&body),
+                    if is_json {
+                        vec![serde_json::from_slice(&body).unwrap()]
+                    } else {
+                        messages(&body)
                     }
                 };
                 tokio::time::timeout(PATIENCE, answered).await.unwrap()

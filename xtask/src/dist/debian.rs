@@ -28,8 +28,5 @@ pub(super) fn make(release: &Release<'_>) -> Result<PathBuf> {
         let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
         deb.args(["--target", &triple]);
     }
-    match deb.status()?.success() {
-        true => Ok(file),
-        false => Err("cargo-deb failed".into()),
-    }
+    if deb.status()?.success() { Ok(file) } else { Err("cargo-deb failed".into()) }
 }

@@ -48,9 +48,10 @@ fn filled(text: &str, words: &[(&str, &str)]) -> Result<String> {
         }
         filled = filled.replace(word, meaning);
     }
-    match filled.contains("\"@") {
-        true => Err("the formula has a word that nothing fills in".into()),
-        false => Ok(filled),
+    if filled.contains("\"@") {
+        Err("the formula has a word that nothing fills in".into())
+    } else {
+        Ok(filled)
     }
 }
 

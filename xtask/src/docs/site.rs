@@ -99,7 +99,7 @@ fn linked(text: &str, up: &str) -> String {
         let (item, rest) = part.split_once(')').unwrap_or((part, ""));
         let names: Vec<&str> = item.split("::").collect();
         let last = names.len().saturating_sub(2);
-        let wanted = names.get(last..).unwrap_or_default().join("::");
+        let wanted = known_range::items(&names, last..).join("::");
         changed.push_str(&format!("]({up}{API}?search={wanted}){rest}"));
     }
     changed

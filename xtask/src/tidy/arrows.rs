@@ -33,7 +33,7 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("spec-server", &["known-range", "mcp-proto", "service-host"]),
     ("chat-server", &["known-range", "mcp-proto", "service-host"]),
     ("starmap-server", &["known-range", "mcp-proto", "mcp-proto-client", "service-host"]),
-    ("xtask", &[]),
+    ("xtask", &["known-range"]),
 ];
 
 /// The modules of `mcp-proto` by layer, the lowest first. A module may use only modules of lower layers.

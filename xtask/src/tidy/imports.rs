@@ -86,24 +86,23 @@ fn paths(module: &Module, below: &BTreeSet<&str>, text: &str) -> Vec<Module> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("::") {
         let (before, rest) = code.split_at(at);
-        let start = before
-            .rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != ':' && c != '$')
-            .map_or(0, |end| end + 1);
-        let base = before.get(start..).unwrap_or_default();
+        let mut words =
+            before.rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != ':' && c != '$');
+        let base = words.next().unwrap_or_default();
         let parents = base.split("::").filter(|part| *part == "super").count();
         let root = match base.split("::").next() {
             Some("crate") if base == "crate" => Vec::new(),
             Some("self") if base == "self" => module.clone(),
             Some("super") if base.split("::").all(|part| part == "super") => {
                 let depth = module.len().saturating_sub(parents);
-                module.get(..depth).unwrap_or_default().to_vec()
+                known_range::items(module, ..depth).to_vec()
             }
             Some(name) if base == name && below.contains(name) => {
                 [module.as_slice(), &[name.to_owned()]].concat()
             }
             _ => continue,
         };
-        let rest = rest.get(2..).unwrap_or_default();
+        let rest = known_range::text(rest, 2..);
         if !rest.starts_with("super::") {
             collect(&root, rest, &mut found);
         }

@@ -131,9 +131,10 @@ fn rustfmt(text: &str, root: &Path) -> std::io::Result<String> {
         rustfmt.wait_with_output()
     })?;
     let said = String::from_utf8_lossy(&done.stderr);
-    match done.status.success() {
-        true => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
-        false => Err(std::io::Error::other(said.lines().next().unwrap_or_default().to_owned())),
+    if done.status.success() {
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    } else {
+        Err(std::io::Error::other(said.lines().next().unwrap_or_default().to_owned()))
     }
 }
 

@@ -49,10 +49,7 @@ async fn a_skill_that_is_not_what_was_listed_is_refused() {
         (changed("uri", json!("skill://a/other")), "b", Some("not listed")),
         (json!(null), "b", None),
     ] {
-        let resources = match file.is_null() {
-            true => json!("dynamic"),
-            false => json!([file]),
-        };
+        let resources = if file.is_null() { json!("dynamic") } else { json!([file]) };
         let fake = Fake::new(move |seen, _| match seen.name() {
             "skills/list" => seen.result(json!({"skills": [{
                 "uri": "skill://a/SKILL.md",

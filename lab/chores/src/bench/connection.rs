@@ -121,7 +121,7 @@ impl Connection {
         match self.stream.read(&mut piece)? {
             0 => Err("the connection ended within an answer".into()),
             read => {
-                self.input.extend_from_slice(piece.get(..read).unwrap_or_default());
+                self.input.extend_from_slice(known_range::items(&piece, ..read));
                 Ok(())
             }
         }

@@ -91,9 +91,10 @@ impl Message {
     /// The call with this number.
     pub(super) fn text(&self, number: u64) -> String {
         let id = ID + number;
-        let after = match self.after.contains(NUMBER) {
-            true => self.after.replace(NUMBER, &id.to_string()),
-            false => self.after.clone(),
+        let after = if self.after.contains(NUMBER) {
+            self.after.replace(NUMBER, &id.to_string())
+        } else {
+            self.after.clone()
         };
         format!("{}{id}{after}", self.before)
     }
@@ -116,13 +117,11 @@ impl Message {
             && body.len() > self.least
             && has(body, self.marker.as_bytes())
             && !has(body.get(..body.len().min(1_000)).unwrap_or_default(), b"\"isError\":true");
-        match right {
-            true => Ok(()),
-            false => {
-                let text =
-                    String::from_utf8_lossy(body.get(..body.len().min(400)).unwrap_or_default());
-                Err(format!("call {} was answered: {text}", ID + number).into())
-            }
+        if right {
+            Ok(())
+        } else {
+            let text = String::from_utf8_lossy(body.get(..body.len().min(400)).unwrap_or_default());
+            Err(format!("call {} was answered: {text}", ID + number).into())
         }
     }
 }

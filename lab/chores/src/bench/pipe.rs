@@ -105,12 +105,12 @@ impl Pipe {
         if read == 0 || self.read.len() > MAX_LINE {
             return Err("a server on pipes ended, or a line did not".into());
         }
-        self.read.extend_from_slice(piece.get(..read).unwrap_or_default());
+        self.read.extend_from_slice(known_range::items(&piece, ..read));
         let Some(end) = memchr::memrchr(b'\n', &self.read) else {
             return Ok(0);
         };
         let mut count = 0;
-        for line in self.read.get(..end).unwrap_or_default().split(|byte| *byte == b'\n') {
+        for line in known_range::items(&self.read, ..end).split(|byte| *byte == b'\n') {
             each(line)?;
             count += 1;
         }

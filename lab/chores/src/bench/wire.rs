@@ -42,7 +42,7 @@ pub(super) fn answer(bytes: &[u8]) -> Result<Option<(Answer<'_>, usize)>> {
     let Some(head) = head(bytes)? else {
         return Ok(None);
     };
-    let rest = bytes.get(head.length..).unwrap_or_default();
+    let rest = known_range::items(bytes, head.length..);
     let whole = match head.framing {
         Framing::Length(length) if length > MAX_ANSWER => {
             return Err(format!("an answer of {length} bytes").into());
@@ -69,9 +69,10 @@ fn head(bytes: &[u8]) -> Result<Option<Head<'_>>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(length) = response.parse(bytes)? else {
-        return match bytes.len() > MAX_HEAD {
-            true => Err("an answer whose head does not end".into()),
-            false => Ok(None),
+        return if bytes.len() > MAX_HEAD {
+            Err("an answer whose head does not end".into())
+        } else {
+            Ok(None)
         };
     };
     let mut session = None;
@@ -95,7 +96,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>> {
     let mut at = 0;
     // Each iteration consumes at least one byte.
     loop {
-        let rest = bytes.get(at..).unwrap_or_default();
+        let rest = known_range::items(bytes, at..);
         let parsed = httparse::parse_chunk_size(rest).map_err(|_| "a chunk without a size")?;
         let httparse::Status::Complete((start, size)) = parsed else {
             return Ok(None);
@@ -111,7 +112,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>> {
         if size == 0 {
             return Ok(Some((body, at)));
         }
-        body.extend_from_slice(chunk.get(..size).unwrap_or_default());
+        body.extend_from_slice(known_range::items(chunk, ..size));
     }
 }
 

@@ -67,11 +67,10 @@ pub(super) fn write(world: &World, dialect: Dialect, mut random: Rng) {
 
 /// The command with this number. Each changes the state differently.
 fn command(number: u64) -> Value {
-    match number.is_multiple_of(4) {
-        true => {
-            json!({"type": "updateStar", "id": "s", "payload": {"name": format!("n-{number}")}})
-        }
-        false => json!({"type": "tick", "dt": number}),
+    if number.is_multiple_of(4) {
+        json!({"type": "updateStar", "id": "s", "payload": {"name": format!("n-{number}")}})
+    } else {
+        json!({"type": "tick", "dt": number})
     }
 }
 

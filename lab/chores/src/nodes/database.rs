@@ -149,9 +149,10 @@ impl Database {
             .arg(&self.dir)
             .args(["-p", &port(self.primary)]);
         let answered = process::run(&mut asked, DEADLINE)?;
-        match answered.success {
-            true => Ok(answered.stdout.trim().to_owned()),
-            false => Err(format!("{statement}: {}", answered.stderr.trim()).into()),
+        if answered.success {
+            Ok(answered.stdout.trim().to_owned())
+        } else {
+            Err(format!("{statement}: {}", answered.stderr.trim()).into())
         }
     }
 

@@ -119,7 +119,7 @@ fn turn(field: &Field, plan: &Plan<'_>, member: &mut Member, buffer: &mut [u8]) 
 }
 
 fn send(field: &Field, plan: &Plan<'_>, member: &mut Member, drips: bool) -> bool {
-    let mut rest = member.payload.get(member.sent..).unwrap_or_default();
+    let mut rest = known_range::items(&member.payload, member.sent..);
     if rest.is_empty() && plan.repeat {
         member.sent = 0;
         rest = &member.payload;
@@ -149,7 +149,7 @@ fn read(field: &Field, member: &mut Member, buffer: &mut [u8]) -> bool {
         match member.stream.read(buffer) {
             Ok(0) => return false,
             Ok(count) => {
-                note(field, buffer.get(..count).unwrap_or_default());
+                note(field, known_range::items(&buffer, ..count));
                 total += count;
                 field.tally.received.fetch_add(count as u64, Ordering::Relaxed);
             }

@@ -177,7 +177,7 @@ impl<'f> Http2<'f> {
         let mut frames = Vec::new();
         for (id, body) in &mut self.bodies {
             while self.out.len() + frames.len() * FRAME < WRITTEN_AHEAD {
-                let rest = body.text.as_bytes().get(body.at..).unwrap_or_default();
+                let rest = known_range::items(body.text.as_bytes(), body.at..);
                 let allowed = usize::try_from(body.window.min(self.window)).unwrap_or(0);
                 let part = rest.get(..rest.len().min(allowed).min(FRAME)).unwrap_or_default();
                 if part.is_empty() && !rest.is_empty() {
@@ -224,7 +224,7 @@ impl<'f> Http2<'f> {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(count) => {
                     total += count;
-                    self.input.extend(buffer.get(..count).unwrap_or_default());
+                    self.input.extend(known_range::items(&buffer, ..count));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),

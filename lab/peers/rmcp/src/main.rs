@@ -64,12 +64,10 @@ impl Small {
     async fn notify_all(&self, is_list: bool, is_modern: bool) {
         let sessions = self.0.sessions.lock().expect("sessions").clone();
         for peer in sessions {
-            let _gone = match is_list {
-                true => peer.notify_tool_list_changed().await,
-                false => {
-                    peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(COUNTER))
-                        .await
-                }
+            let _gone = if is_list {
+                peer.notify_tool_list_changed().await
+            } else {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(COUNTER)).await
             };
         }
         if !is_modern {
@@ -80,9 +78,10 @@ impl Small {
             let listens = self.0.listens.lock().expect("listens").clone();
             let mut is_heard = false;
             for sink in listens {
-                is_heard |= match is_list {
-                    true => sink.notify_tool_list_changed().await.is_ok(),
-                    false => sink.notify_resource_updated(COUNTER).await.is_ok(),
+                is_heard |= if is_list {
+                    sink.notify_tool_list_changed().await.is_ok()
+                } else {
+                    sink.notify_resource_updated(COUNTER).await.is_ok()
                 };
             }
             if is_heard {

@@ -42,10 +42,12 @@ impl Style {
     pub fn of(stream: &impl IsTerminal) -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        match stream.is_terminal() {
-            false => Self::Plain,
-            true if is_set("NO_COLOR") || is_dumb => Self::Colourless,
-            true => Self::Terminal,
+        if !stream.is_terminal() {
+            Self::Plain
+        } else if is_set("NO_COLOR") || is_dumb {
+            Self::Colourless
+        } else {
+            Self::Terminal
         }
     }
 }

@@ -6,12 +6,7 @@ use spec_server::search::{TERM_CHARS, is_grammar, stem, tokens};
 /// The folded words of a text, wholes of identifiers in brackets.
 fn words(text: &str) -> Vec<String> {
     let tokens = tokens(text);
-    tokens
-        .map(|token| match token.whole {
-            true => format!("[{}]", token.word),
-            false => token.word,
-        })
-        .collect()
+    tokens.map(|token| if token.whole { format!("[{}]", token.word) } else { token.word }).collect()
 }
 
 #[test]

@@ -229,10 +229,12 @@ fn nearest(folder: &Path) -> PathBuf {
 fn stamps(path: &Path) -> Vec<(PathBuf, Stamp)> {
     let name = path.to_string_lossy().to_lowercase();
     let name = name.trim_end_matches(".gz");
-    let folder = match path.is_dir() {
-        true => Some(path.to_owned()),
-        false if name.ends_with(".csv") || name.ends_with(".jsonl") => Some(parent(path)),
-        false => None,
+    let folder = if path.is_dir() {
+        Some(path.to_owned())
+    } else if name.ends_with(".csv") || name.ends_with(".jsonl") {
+        Some(parent(path))
+    } else {
+        None
     };
     let mut files = match folder {
         None => vec![path.to_owned()],

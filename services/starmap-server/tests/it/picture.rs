@@ -166,10 +166,7 @@ fn every_text_has_room() {
 fn extent(text: &str) -> (f64, f64) {
     let (tag, rest) = text.split_once('>').unwrap();
     let tag = format!(" {tag}");
-    let size = match tag.contains("font-size=\"16\"") {
-        true => 16.0,
-        false => 10.0,
-    };
+    let size = if tag.contains("font-size=\"16\"") { 16.0 } else { 10.0 };
     let long = rest.split('<').next().unwrap().chars().count() as f64 * size * 0.6;
     let x = number(&tag, "x");
     match tag.split("text-anchor=\"").nth(1).map(|it| &it[..3]) {

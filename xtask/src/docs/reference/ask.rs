@@ -66,8 +66,9 @@ fn send(url: &str, verb: &str, headers: &str, body: &str) -> Result<String> {
     stream.take(MOST).read_to_string(&mut answer)?;
     let (head, body) = answer.split_once("\r\n\r\n").ok_or("the answer has no end of its head")?;
     let status = head.split_whitespace().nth(1).unwrap_or_default();
-    match status.starts_with('2') {
-        true => Ok(body.to_owned()),
-        false => Err(format!("{verb} {url}: {status}: {body}").into()),
+    if status.starts_with('2') {
+        Ok(body.to_owned())
+    } else {
+        Err(format!("{verb} {url}: {status}: {body}").into())
     }
 }

@@ -113,7 +113,7 @@ impl BackgroundStream {
         thread::spawn(move || {
             let mut buffer = [0; 16 << 10];
             while let Ok(read @ 1..) = stream.read(&mut buffer) {
-                let text = String::from_utf8_lossy(buffer.get(..read).unwrap_or_default());
+                let text = String::from_utf8_lossy(known_range::items(&buffer, ..read));
                 let updates = text.matches("notifications/resources/updated").count();
                 reader.updates.fetch_add(updates, Ordering::Relaxed);
             }

@@ -83,10 +83,12 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     };
     at.skip_word(&CLOCKS);
     at.skip_blanks();
-    let frame = match brackets {
-        true => at.eat(']').then_some(Frame::Brackets)?,
-        false if at.eat_any(&['-', '–', '—']).is_some() => Frame::Dash,
-        false => at.eat(':').then_some(Frame::Colon)?,
+    let frame = if brackets {
+        at.eat(']').then_some(Frame::Brackets)?
+    } else if at.eat_any(&['-', '–', '—']).is_some() {
+        Frame::Dash
+    } else {
+        at.eat(':').then_some(Frame::Colon)?
     };
     // Blanks follow, but the text may be empty.
     if !at.0.is_empty() && !at.skip_blanks() {

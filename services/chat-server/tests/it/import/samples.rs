@@ -11,10 +11,7 @@ use super::read_text;
 
 /// A text of WhatsApp's, sent by Anna from Android or from iOS.
 fn from_anna(ios: bool, text: &str) -> Message {
-    let head = match ios {
-        true => "[13/12/2023, 18:05:09] Anna: ",
-        false => "13/12/2023, 18:05 - Anna: ",
-    };
+    let head = if ios { "[13/12/2023, 18:05:09] Anna: " } else { "13/12/2023, 18:05 - Anna: " };
     let mut read = read_text("WhatsApp Chat with Anna.txt", &format!("{head}{text}\n"));
     assert_eq!(read.messages.len(), 1, "{text}");
     read.messages.remove(0).1

@@ -78,10 +78,7 @@ async fn a_chat_that_may_not_be_seen_is_nowhere() {
     ] {
         let open = setup("");
         let (file, message) = file_of(&open).await;
-        let setup = match was_kept {
-            true => open,
-            false => setup(lists),
-        };
+        let setup = if was_kept { open } else { setup(lists) };
         setup.write("config.toml", &format!("{SOURCE}{lists}\n"));
         let running = setup.start();
         for era in BOTH {

@@ -90,9 +90,10 @@ pub(super) async fn post(url: &str, message: &Value, token: Option<&str>) -> (u1
     let body = message.to_string();
     let token = token.map_or(String::new(), |token| format!("authorization: Bearer {token}\r\n"));
     let method = message["method"].as_str().unwrap();
-    let mut modern = match message["params"]["_meta"].is_object() {
-        true => format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n"),
-        false => String::new(),
+    let mut modern = if message["params"]["_meta"].is_object() {
+        format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n")
+    } else {
+        String::new()
     };
     if let Some(uri) = message["params"]["uri"].as_str() {
         modern.push_str(&format!("mcp-name: {uri}\r\n"));

@@ -220,9 +220,10 @@ async fn a_request_that_runs_at_the_signal_is_answered_on_pipes() {
         )
         .await;
         let reader = stuck.reader().await;
-        match is_interrupt {
-            true => interrupt(&pipe.child),
-            false => terminate(&pipe.child),
+        if is_interrupt {
+            interrupt(&pipe.child)
+        } else {
+            terminate(&pipe.child)
         }
         drop(reader);
         let answer = pipe.next().await;

@@ -25,20 +25,17 @@ fn listening(project: &Copy) -> Command {
 
 /// What it says until it listens, to a person at a terminal or to a pipe.
 async fn greeting(mut command: Command, terminal: bool) -> (Child, String) {
-    let (mut reader, child): (Box<dyn std::io::Read + Send>, Child) = match terminal {
-        true => {
-            let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-            grantpt(&person).unwrap();
-            unlockpt(&person).unwrap();
-            let name = ptsname(&person, Vec::new()).unwrap();
-            let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap());
-            let child = command.stderr(Stdio::from(program.unwrap())).spawn().unwrap();
-            (Box::new(File::from(person)), child)
-        }
-        false => {
-            let (reader, writer) = std::io::pipe().unwrap();
-            (Box::new(reader), command.stderr(writer).spawn().unwrap())
-        }
+    let (mut reader, child): (Box<dyn std::io::Read + Send>, Child) = if terminal {
+        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&person).unwrap();
+        unlockpt(&person).unwrap();
+        let name = ptsname(&person, Vec::new()).unwrap();
+        let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap());
+        let child = command.stderr(Stdio::from(program.unwrap())).spawn().unwrap();
+        (Box::new(File::from(person)), child)
+    } else {
+        let (reader, writer) = std::io::pipe().unwrap();
+        (Box::new(reader), command.stderr(writer).spawn().unwrap())
     };
     // It holds the other end open otherwise.
     drop(command);

@@ -72,9 +72,10 @@ async fn all_transcripts_hold_in_process() {
         let project = Copy::of(project);
         let settings = Settings {
             search: search::Settings {
-                freshness: match arguments.is_empty() {
-                    true => Freshness::Always,
-                    false => Freshness::Explicit,
+                freshness: if arguments.is_empty() {
+                    Freshness::Always
+                } else {
+                    Freshness::Explicit
                 },
                 ..search::Settings::default()
             },

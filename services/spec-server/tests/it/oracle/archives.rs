@@ -94,10 +94,7 @@ fn ours(root: &Path, id: &str) -> Option<String> {
 }
 
 fn their(said: &ArchiveAnswer, root: &Path) -> Result<BTreeMap<String, String>, String> {
-    match said.yes {
-        true => Ok(texts(root)),
-        false => Err(said.said.join("; ")),
-    }
+    if said.yes { Ok(texts(root)) } else { Err(said.said.join("; ")) }
 }
 
 /// What our validator says against the specs of a project.

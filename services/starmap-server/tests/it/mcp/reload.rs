@@ -205,9 +205,10 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
         assert_eq!(status(client).await, (11, false));
     }
     for (there, shown) in [(true, (16, true)), (false, (11, false))] {
-        match there {
-            true => swap(&dump, crate::harness::dump().to_string().as_bytes()),
-            false => fs::remove_file(&dump).unwrap(),
+        if there {
+            swap(&dump, crate::harness::dump().to_string().as_bytes())
+        } else {
+            fs::remove_file(&dump).unwrap()
         }
         for (client, listening) in &mut all {
             assert_eq!(next_method(listening).await, "notifications/tools/list_changed");

@@ -29,9 +29,10 @@ impl Add for Way {
 
 impl PartialOrd for Way {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        match (self.cost - other.cost).abs() < CLOSE {
-            true => Some(self.jumps.cmp(&other.jumps)),
-            false => self.cost.partial_cmp(&other.cost),
+        if (self.cost - other.cost).abs() < CLOSE {
+            Some(self.jumps.cmp(&other.jumps))
+        } else {
+            self.cost.partial_cmp(&other.cost)
         }
     }
 }

@@ -199,10 +199,8 @@ fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCase
                 let query = Query { origin, destination, avoid: Avoid::nothing(), ..*query };
                 best(map, &query).is_some()
             };
-            let reached = |it| match *system == query.origin {
-                true => find(*system, it),
-                false => find(it, *system),
-            };
+            let reached =
+                |it| if *system == query.origin { find(*system, it) } else { find(it, *system) };
             prop_assert!(!others.any(reached));
         }
         NoRoute::CutOff { from_origin, to_destination, .. } => {

@@ -77,9 +77,10 @@ fn without_line_ends(text: &str) -> String {
 }
 
 fn quote(text: &str) -> String {
-    match text.is_empty() {
-        true => String::new(),
-        false => format!("\n\n> {}\n\n", text.replace('\n', "\n> ")),
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("\n\n> {}\n\n", text.replace('\n', "\n> "))
     }
 }
 
@@ -98,9 +99,12 @@ fn object(talk: &Talk, said: &TalkMessage, micros: bool) -> Value {
     let attachments: Vec<Value> = written
         .file
         .into_iter()
-        .map(|(file, exported)| match exported {
-            true => json!({"name": file, "path": path(file), "missing_kind": null}),
-            false => json!({"name": "", "path": "", "missing_kind": "media"}),
+        .map(|(file, exported)| {
+            if exported {
+                json!({"name": file, "path": path(file), "missing_kind": null})
+            } else {
+                json!({"name": "", "path": "", "missing_kind": "media"})
+            }
         })
         .collect();
     json!({
@@ -129,9 +133,10 @@ fn line(talk: &Talk, said: &TalkMessage) -> String {
     }
     if let Some((file, exported)) = written.file {
         let image = if file.ends_with("g") && !file.ends_with("ogg") { "!" } else { "" };
-        body.push_str(&match exported {
-            true => format!("{image}[{file}](./{})  ", path(file)),
-            false => "(media not exported)  ".to_owned(),
+        body.push_str(&if exported {
+            format!("{image}[{file}](./{})  ", path(file))
+        } else {
+            "(media not exported)  ".to_owned()
         });
     }
     format!("[{at}] {sender}: {}{body}\n", quote(&written.quote))
@@ -155,22 +160,23 @@ fn expected(talk: &Talk, said: &TalkMessage, markdown: bool) -> Message {
         media_type: None,
         size: None,
         seconds: None,
-        place: match exported {
-            true => AttachmentPlace::Export(format!("{}/media/{file}", talk.name)),
-            false => AttachmentPlace::Missing(Some("media".to_owned())),
+        place: if exported {
+            AttachmentPlace::Export(format!("{}/media/{file}", talk.name))
+        } else {
+            AttachmentPlace::Missing(Some("media".to_owned()))
         },
     });
-    let reactions = match written.deleted && markdown {
-        true => Vec::new(),
-        false => said
-            .reactions
+    let reactions = if written.deleted && markdown {
+        Vec::new()
+    } else {
+        said.reactions
             .iter()
             .map(|(emoji, by)| Reaction {
                 emoji: (*emoji).to_owned(),
                 count: by.len() as u32,
                 by: by.iter().map(|who| name(*who).to_owned()).collect(),
             })
-            .collect(),
+            .collect()
     };
     Message {
         id: String::new(),
@@ -203,9 +209,8 @@ fn check(talk: &Talk, markdown: bool, micros: bool) -> Result<(), TestCaseError>
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join(talk.name);
     std::fs::create_dir(&folder).unwrap();
-    let lines = talk.said.iter().map(|said| match markdown {
-        true => line(talk, said),
-        false => format!("{}\n", object(talk, said, micros)),
+    let lines = talk.said.iter().map(|said| {
+        if markdown { line(talk, said) } else { format!("{}\n", object(talk, said, micros)) }
     });
     let text: String = lines.collect();
     let file = if markdown { "chat.md" } else { "data.json" };

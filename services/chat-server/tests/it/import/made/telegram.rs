@@ -40,20 +40,16 @@ fn form() -> impl Strategy<Value = Form> {
 
 fn words(text: &str, form: Form) -> String {
     let text = text.replace(QUOTE, "\n[13/12/2023, 18:05:09] Bob: quoted");
-    match form.escapes {
-        true => format!("\u{1}{text}\u{1f}"),
-        false => text,
-    }
+    if form.escapes { format!("\u{1}{text}\u{1f}") } else { text }
 }
 
 /// What a text is in the file: a string, or pieces.
 fn text_of(text: &str, form: Form) -> Value {
     let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
-    match form.pieces {
-        true => {
-            json!([text[..middle], {"type": "bold", "text": text[middle..]}, {"type": "custom_emoji", "text": "", "document_id": "x"}])
-        }
-        false => json!(text),
+    if form.pieces {
+        json!([text[..middle], {"type": "bold", "text": text[middle..]}, {"type": "custom_emoji", "text": "", "document_id": "x"}])
+    } else {
+        json!(text)
     }
 }
 
@@ -79,9 +75,10 @@ fn attachment(
         media_type: media_type.map(str::to_owned),
         size: Some(10),
         seconds: None,
-        place: match exported {
-            true => AttachmentPlace::Export(path.to_owned()),
-            false => AttachmentPlace::Missing(Some(path.to_owned())),
+        place: if exported {
+            AttachmentPlace::Export(path.to_owned())
+        } else {
+            AttachmentPlace::Missing(Some(path.to_owned()))
         },
     }
 }
@@ -105,17 +102,15 @@ pub(super) fn written(
     put("type", json!(if is_service { "service" } else { "message" }));
     let local = |at| zone.to_datetime(at).to_string();
     put("date", json!(local(said.at)));
-    let (name, id) = match is_service {
-        true => ("actor", "actor_id"),
-        false => ("from", "from_id"),
-    };
+    let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
     put(name, json!(PEOPLE[said.who]));
     let number_of = |who: usize| (1_u64 << 32) + 100 + who as u64;
     put(
         id,
-        match form.numbers {
-            true => json!(number_of(said.who)),
-            false => json!(format!("user{}", 100 + said.who)),
+        if form.numbers {
+            json!(number_of(said.who))
+        } else {
+            json!(format!("user{}", 100 + said.who))
         },
     );
     let edited = said.at + jiff::SignedDuration::from_secs(60);
@@ -294,13 +289,10 @@ fn with_escapes(json: &str) -> String {
 pub(super) fn chat_json(talk: &Talk, id: usize, messages: &[Value], form: Form) -> String {
     let (name, messages) = (json!(talk.name), Value::from(messages));
     let kind = json!("private_supergroup");
-    match form.sorted {
-        true => {
-            format!(r#"{{"id":{id},"messages":{messages},"name":{name},"type":{kind}}}"#)
-        }
-        false => {
-            format!(r#"{{"name":{name},"type":{kind},"id":{id},"messages":{messages}}}"#)
-        }
+    if form.sorted {
+        format!(r#"{{"id":{id},"messages":{messages},"name":{name},"type":{kind}}}"#)
+    } else {
+        format!(r#"{{"name":{name},"type":{kind},"id":{id},"messages":{messages}}}"#)
     }
 }
 

@@ -130,10 +130,7 @@ fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) 
         }
     };
     let edited = said.edited && matches!(said.what, What::Text(_));
-    let text = match edited {
-        true => format!("{text} \u{200e}<{}>", style.words.edited),
-        false => text,
-    };
+    let text = if edited { format!("{text} \u{200e}<{}>", style.words.edited) } else { text };
     // iOS sets its mark before the name in right-to-left languages; a tilde is before names of strangers' own.
     let line = match sender {
         Some(name) if name == PEOPLE[1] => format!("~\u{a0}{name}: {text}"),

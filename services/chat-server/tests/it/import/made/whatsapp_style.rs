@@ -158,14 +158,10 @@ impl Style {
     }
 
     pub(super) fn header(&self, at: DateTime) -> String {
-        let two = |number: i8| match self.padded {
-            true => format!("{number:02}"),
-            false => number.to_string(),
-        };
-        let year = match self.long_year {
-            true => at.year().to_string(),
-            false => format!("{:02}", at.year() % 100),
-        };
+        let two =
+            |number: i8| if self.padded { format!("{number:02}") } else { number.to_string() };
+        let year =
+            if self.long_year { at.year().to_string() } else { format!("{:02}", at.year() % 100) };
         let (day, month) = (two(at.day()), two(at.month()));
         let date = match self.order {
             DayOrder::DayFirst => [day, month, year],
@@ -184,9 +180,10 @@ impl Style {
         }
         if let Some((before, after, blank, first)) = self.halves {
             let half = if at.hour() < 12 { before } else { after };
-            clock = match first {
-                true => format!("{half}{blank}{clock}"),
-                false => format!("{clock}{blank}{half}"),
+            clock = if first {
+                format!("{half}{blank}{clock}")
+            } else {
+                format!("{clock}{blank}{half}")
             };
         }
         let mut when = format!("{date}{}{clock}", self.after);
