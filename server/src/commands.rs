@@ -422,7 +422,7 @@ impl CommandService {
         tokio::spawn(async move {
             if let Some(predecessor) = seat.predecessor {
                 // It sends nothing: it is dropped when it ends.
-                let _gone = predecessor.await;
+                let _ = predecessor.await;
             }
             writer.run().await;
         });

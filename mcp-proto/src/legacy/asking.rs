@@ -71,7 +71,7 @@ impl<'c> ClientQuestions<'c> {
             }
         };
         // A client that is gone, or that does not read what it has been sent already, need not be notified.
-        let _sent = tokio::time::timeout(TAKING_BACK, sending).await;
+        let _ = tokio::time::timeout(TAKING_BACK, sending).await;
     }
 
     async fn ask_all<'q>(

@@ -61,7 +61,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     /// Called when a client has ended its session: ends the inbox and the streams in all processes. Does nothing by
     /// default, which suits a store that learns this from its sessions.
     fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), EventStoreError>> {
-        let _knows_by_itself = session;
+        // By default there is nothing to do.
+        let _ = session;
         Box::pin(ready(Ok(())))
     }
 }

@@ -77,10 +77,10 @@ fn link_text(link: &Resource) -> TextContent {
     let mut text = format!("{name} <{}>", link.uri);
     // Writing to a string cannot fail.
     if let Some(mime_type) = &link.mime_type {
-        let _infallible = write!(text, " ({mime_type})");
+        let _ = write!(text, " ({mime_type})");
     }
     if let Some(description) = &link.description {
-        let _infallible = write!(text, ": {description}");
+        let _ = write!(text, ": {description}");
     }
     TextContent { text, annotations: link.annotations.clone(), meta: link.meta.clone() }
 }

@@ -98,7 +98,8 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// comes late or never, as by default, a GET stream notices the change within
     /// [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     fn hints(&self, id: &SessionId) -> BoxStream<'static, ()> {
-        let _never_told = id;
+        // By default there are no hints.
+        let _ = id;
         Box::pin(stream::pending())
     }
 }

@@ -140,7 +140,7 @@ async fn ask_for_task(
     let asked = async move {
         let take = |key: &str, answer| {
             // The receiver of the answers lives longer than this.
-            let _taken = taken.send((key.to_owned(), answer));
+            let _ = taken.send((key.to_owned(), answer));
             Ok(())
         };
         asking.ask(questions, config.answer_timeout, &mut room, take).await

@@ -52,7 +52,8 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
     /// never, as by default, waiting clients notice the change within 5 seconds, and the server that runs a task within
     /// 30.
     fn hints(&self, id: &str) -> BoxStream<'static, ()> {
-        let _never = id;
+        // By default there are no hints.
+        let _ = id;
         Box::pin(stream::pending())
     }
 }

@@ -86,7 +86,7 @@ fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
     Box::pin(async move {
         let Some(Elsewhere { tasks, following, turn }) = &mut watch.elsewhere else {
             // The sender is in the entry.
-            let _entry_is_held = watch.seen.changed().await;
+            let _ = watch.seen.changed().await;
             return (watch, None);
         };
         tokio::select! {

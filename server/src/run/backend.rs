@@ -93,7 +93,7 @@ impl Backend {
         self.service.close().await;
         if let Some(leave) = self.leave {
             // Other servers otherwise notice by a timeout.
-            let _late = tokio::time::timeout(LEAVE_TIME, leave).await;
+            let _ = tokio::time::timeout(LEAVE_TIME, leave).await;
         }
         if let Some(store) = self.store
             && let Err(error) = run_blocking(move || store.close()).await

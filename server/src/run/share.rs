@@ -217,7 +217,7 @@ async fn turn_away(mut stream: UnixStream) {
         "{MAX_PEERS} processes share this server, and more it does not take: end one and try again"
     ));
     // A new connection's buffer can hold one line.
-    let _told = timeout(FAREWELL_TIME, stream.write_all(line.as_bytes())).await;
+    let _ = timeout(FAREWELL_TIME, stream.write_all(line.as_bytes())).await;
 }
 
 impl Shared {

@@ -206,7 +206,8 @@ impl ChatService {
             .filter(|entry| source.is_none_or(|source| source == entry.source.id()))
             .filter_map(|entry| entry.export.as_ref())
             .map(|export| export.settled());
-        let _patience = tokio::time::timeout(PATIENCE, join_all(waiting)).await;
+        // What is not done in this time is left out.
+        let _ = tokio::time::timeout(PATIENCE, join_all(waiting)).await;
     }
 
     /// What is still being read of a source, or of any, in words.

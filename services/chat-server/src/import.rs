@@ -224,7 +224,7 @@ pub fn carry_out(
         ended
     };
     if plan.units.iter().any(|(unit, _)| unit.layout == Layout::WhatsApp) {
-        let _ended = whatsapp::read(&plan.units, &mut reading, &mut note);
+        let _ = whatsapp::read(&plan.units, &mut reading, &mut note);
     } else {
         for (unit, _) in new() {
             let read = match unit.layout {

@@ -188,10 +188,10 @@ fn prefix(chats: &ChatFilter) -> String {
     }
     let mut text = format!("{:?}", chats.allow.is_some());
     for name in chats.allow.iter().flatten() {
-        let _infallible = write!(text, "\n+{name}");
+        let _ = write!(text, "\n+{name}");
     }
     for name in &chats.deny {
-        let _infallible = write!(text, "\n-{name}");
+        let _ = write!(text, "\n-{name}");
     }
     let digest = Sha256::digest(text);
     let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();

@@ -64,7 +64,8 @@ impl Small {
     async fn notify_all(&self, is_list: bool, is_modern: bool) {
         let sessions = self.0.sessions.lock().expect("sessions").clone();
         for peer in sessions {
-            let _gone = if is_list {
+            // Nobody may be left to receive it.
+            let _ = if is_list {
                 peer.notify_tool_list_changed().await
             } else {
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(COUNTER)).await

@@ -151,7 +151,7 @@ impl Legacy {
             Some((&MESSAGE, message)) => match Message::from_slice(message) {
                 Ok(Message::Response(response)) => {
                     // Another process may have it by now.
-                    let _not_waited_for = self.0.live.answer(session, response);
+                    let _ = self.0.live.answer(session, response);
                 }
                 Ok(Message::Notification(notification)) => {
                     if let Some(request) = notification.cancelled_request() {

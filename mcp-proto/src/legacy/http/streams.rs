@@ -313,7 +313,7 @@ impl Opened {
             }
         };
         // The only failure is that the time has passed.
-        let _over = tokio::time::timeout(self.streams.bounds.ended_time, forgotten).await;
+        let _ = tokio::time::timeout(self.streams.bounds.ended_time, forgotten).await;
     }
 }
 

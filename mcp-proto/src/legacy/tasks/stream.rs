@@ -34,7 +34,8 @@ impl Entry {
             return;
         };
         relate_params(&mut message.params, &self.id);
-        let _lost = stream.send(message).now_or_never();
+        // A stream that takes nothing more has ended.
+        let _ = stream.send(message).now_or_never();
     }
 
     /// Attaches a `tasks/result` request, which is the newest from now on.

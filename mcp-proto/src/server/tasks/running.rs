@@ -107,7 +107,7 @@ impl Server {
             });
             let is_started = started.is_ok();
             // A client that has disconnected needs no answer.
-            let _gone = report.send(started);
+            let _ = report.send(started);
             if is_started { keeper.keep().await } else { keeper.discard().await }
         });
         reported.await.unwrap_or_else(|_| Err(ErrorObject::internal()))

@@ -67,7 +67,7 @@ impl Writer {
         tokio::spawn(async move {
             if let Some(bytes) = keep(store, id, revision, state, expected).await {
                 // If the writer has ended, no one needs the size.
-                let _untold = kept.send(bytes);
+                let _ = kept.send(bytes);
             }
         });
     }

@@ -164,8 +164,7 @@ impl Memory {
         }
         let mut id = None;
         // The parser's result does not matter: the id was either found or not.
-        let _stopped =
-            serde_json::Deserializer::from_slice(line).deserialize_map(AnswerId(&mut id));
+        let _ = serde_json::Deserializer::from_slice(line).deserialize_map(AnswerId(&mut id));
         let Some(id) = id else { return };
         match waiting.filter(|initialize| initialize.id == id) {
             Some(initialize) => initialize.answered = true,

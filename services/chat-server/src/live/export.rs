@@ -100,7 +100,7 @@ impl Export {
     pub async fn settled(&self) {
         let mut settled = self.settled.subscribe();
         // The sender is here, so it does not end.
-        let _settled = settled.wait_for(|settled| *settled).await;
+        let _ = settled.wait_for(|settled| *settled).await;
     }
 
     /// Whether [`settled`](Self::settled) has resolved.
@@ -186,7 +186,8 @@ impl Export {
             };
             let read =
                 import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut report);
-            let _rest = batches.send();
+            // The reader may have ended.
+            let _ = batches.send();
             let summary = read?;
             progress.send_modify(|progress| {
                 progress.done = progress.total;

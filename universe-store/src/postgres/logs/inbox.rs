@@ -45,8 +45,8 @@ impl Logs {
                      SELECT here.key, here.owner, $2, clock_timestamp() FROM here, of_owner o, of_session s \
                      WHERE o.n < $3 AND o.size + octet_length($2) <= $4 AND s.n < $5 AND s.size + octet_length($2) <= $6 \
                      RETURNING 1), \
-                   told AS (SELECT pg_notify($7, $8)::text AS sent FROM made) \
-                   SELECT EXISTS (SELECT 1 FROM here), EXISTS (SELECT 1 FROM made), (SELECT max(sent) FROM told)";
+                   notified AS (SELECT pg_notify($7, $8)::text AS sent FROM made) \
+                   SELECT EXISTS (SELECT 1 FROM here), EXISTS (SELECT 1 FROM made), (SELECT max(sent) FROM notified)";
         let (of_session, of_owner) = (self.bounds.of_session, self.bounds.of_owner);
         let key = session_key(session);
         let parameters: Parameters<'_> = &[

@@ -237,12 +237,12 @@ pub(super) fn sql() -> String {
            INSERT INTO log (uni, rev, at, command, keyed, body) \
            SELECT moved.uni, e.rev, e.at, e.command, e.keyed, e.body \
            FROM unnest($7, $8, $9, $10, $11, $12) AS e(n, rev, at, command, keyed, body) JOIN moved USING (n)), \
-         told AS ( \
+         notified AS ( \
            SELECT pg_notify('{CHANNEL}', string_agg(uni || ':' || rev, ' '))::text AS sent \
            FROM moved HAVING count(*) > 0), \
          idle AS ( \
            SELECT set_config('synchronous_commit', 'off', true) AS waits FROM moved HAVING count(*) = 0) \
-         SELECT n, moved.uni, held.rev, held.command, held.updated_at, told.sent, idle.waits \
-         FROM held LEFT JOIN moved USING (n) LEFT JOIN told ON true LEFT JOIN idle ON true"
+         SELECT n, moved.uni, held.rev, held.command, held.updated_at, notified.sent, idle.waits \
+         FROM held LEFT JOIN moved USING (n) LEFT JOIN notified ON true LEFT JOIN idle ON true"
     )
 }
