@@ -152,7 +152,7 @@ impl<S: Script> Lane<S> {
         match self.stream.read(piece) {
             Ok(0) => Err("the server closed a connection under load".into()),
             Ok(read) => {
-                self.input.extend_from_slice(known_range::items(&piece, ..read));
+                self.input.extend_from_slice(known_range::items(piece, ..read));
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),

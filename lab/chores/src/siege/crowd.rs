@@ -149,7 +149,7 @@ fn read(field: &Field, member: &mut Member, buffer: &mut [u8]) -> bool {
         match member.stream.read(buffer) {
             Ok(0) => return false,
             Ok(count) => {
-                note(field, known_range::items(&buffer, ..count));
+                note(field, known_range::items(buffer, ..count));
                 total += count;
                 field.tally.received.fetch_add(count as u64, Ordering::Relaxed);
             }

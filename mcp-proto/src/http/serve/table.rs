@@ -72,10 +72,11 @@ impl Table {
     /// Admits a connection. If its client has its share, or the table is full, a connection without a request is
     /// closed: the client's own, or one of the client that has most. `None` if there is no such connection.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
-        let client = match self.proxies.has(address) {
+        let client = if self.proxies.has(address) {
             // All clients behind the proxy connect through it.
-            true => ClientName::Unknown,
-            false => ClientName::of_address(address),
+            ClientName::Unknown
+        } else {
+            ClientName::of_address(address)
         };
         let account = self.budget.client(client.clone());
         let mut open = self.open();
