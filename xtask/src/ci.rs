@@ -53,7 +53,7 @@ const CHORES: [(&str, &str); 13] = [
 ];
 
 /// How long the servers are under load, in minutes, unless the variable is set; with `--full`, half an hour.
-const LOADED: [&str; 2] = ["UNIVERSE_NODES_MINUTES", "5"];
+const LOADED: [&str; 2] = ["UNIVERSE_NODES_MINUTES", "3"];
 
 /// Chores that take too long to run after every change. The universe server's traces and its streams of NATS add more
 /// crates than the rest, and few users build them.
