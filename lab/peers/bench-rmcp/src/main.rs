@@ -47,7 +47,7 @@ impl Bench {
     #[tool(description = "Notifies all clients.")]
     async fn touch(&self) -> String {
         for session in self.peers() {
-            // Nobody may be left to receive it.
+            // The client may have gone.
             let _ = session.notify_tool_list_changed().await;
         }
         "touched".to_owned()

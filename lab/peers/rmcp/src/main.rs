@@ -64,7 +64,7 @@ impl Small {
     async fn notify_all(&self, is_list: bool, is_modern: bool) {
         let sessions = self.0.sessions.lock().expect("sessions").clone();
         for peer in sessions {
-            // Nobody may be left to receive it.
+            // The client may have gone.
             let _ = if is_list {
                 peer.notify_tool_list_changed().await
             } else {
