@@ -17,6 +17,7 @@ async fn next(body: &mut ResponseBody, start: Instant) -> (String, u64) {
     (String::from_utf8(data.to_vec()).unwrap(), start.elapsed().as_secs())
 }
 
+/// elastic/docs-builder#2715: a client ended streams that were quiet for some ten seconds.
 #[tokio::test(start_paused = true)]
 async fn a_quiet_call_becomes_a_stream_that_is_kept_alive() {
     let (probe, _events) = probe();

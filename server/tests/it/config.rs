@@ -1,6 +1,7 @@
 //! Options: a file, the environment and flags, and which of them counts.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -65,7 +66,7 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(!["config", "help", "version"].contains(&name));
     }
     let of_traces = usize::from(cfg!(feature = "otlp"));
-    assert_eq!(config.as_array().unwrap().len(), 28 + of_traces);
+    assert_eq!(config.as_array().unwrap().len(), 29 + of_traces);
 }
 
 #[tokio::test]
@@ -163,4 +164,20 @@ async fn the_memory_for_clients_is_an_option() {
         assert_eq!(reply.status, status, "{memory}: {}", reply.error());
         server.client.create("small", json!({})).await;
     }
+}
+
+#[tokio::test]
+async fn the_pause_between_comments_is_an_option() {
+    for time in ["0s", "31s", "10", "1m"] {
+        let wrong = run(binary().args(["--keep-alive", time])).await;
+        assert_eq!(wrong.status.code(), Some(2), "{time}");
+        assert!(wrong.stderr.contains("from 1s to 30s"), "{}", wrong.stderr);
+    }
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--keep-alive", "1s"]).await;
+    let id = server.client.create("u", json!({})).await;
+    let mut feed = server.client.feed(&id, None).await;
+    let start = Instant::now();
+    while feed.block().await.as_deref() != Some(":heartbeat") {}
+    assert!(start.elapsed() < Duration::from_secs(9), "the default is ten seconds");
 }
