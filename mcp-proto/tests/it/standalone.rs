@@ -6,10 +6,12 @@ use mcp_proto::budget::Bound;
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{Change, StreamableHttpService};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
 use crate::common::{Served, builder, open_session, probe, server};
-use crate::events::{dial, get, open, stream_of};
+use crate::events::{get, open, stream_of};
 use crate::resume::session_of;
 
 const CHANGED: &str = "notifications/tools/list_changed";
@@ -85,15 +87,42 @@ async fn a_living_client_takes_the_stream_of_a_dead_connection_over() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_ends_meanwhile_is_waited_for() {
+    let service = StreamableHttpService::new(server());
+    let session = open_session(&service).await;
+    for _ in 0..3 {
+        let old = open(&service, get(&session, None)).await;
+        let coming = tokio::spawn({
+            let (service, raw) = (service.clone(), get(&session, None));
+            async move { open(&service, raw).await }
+        });
+        sleep(Duration::from_millis(50)).await;
+        assert!(!coming.is_finished());
+        let start = Instant::now();
+        drop(old);
+        // Nothing was taken over, so that it may happen again within the second.
+        let new = coming.await.unwrap();
+        assert_eq!((new.status.as_u16(), start.elapsed()), (200, Duration::ZERO));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_is_back_at_once_is_never_refused() {
     let served = Served::new(server()).await;
     for version in ["2025-06-18", "2025-11-25"] {
         let session = session_of(&served.service, version).await;
+        let request = format!(
+            "GET /mcp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\
+             mcp-session-id: {session}\r\n\r\n"
+        );
         for _ in 0..200 {
             // The end of the connection before and this request arrive together.
-            let stream = dial(&served, get(&session, None)).await;
-            assert_eq!(stream.status, 200);
+            let mut stream = TcpStream::connect(served.address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut head = [0; 12];
+            stream.read_exact(&mut head).await.unwrap();
+            assert_eq!(&head, b"HTTP/1.1 200");
         }
     }
 }
