@@ -4,7 +4,7 @@
 //! request when it can be read, so that the sender can match the refusal to what it sent.
 //!
 //! A refusal without a readable id leaves `id` out. JSON-RPC requires null; the schema of MCP allows a string, an
-//! integer, or no `id`.
+//! integer, or no `id`. Over stdio a text that is not JSON is refused with null.
 
 mod error;
 mod members;

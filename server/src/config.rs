@@ -175,6 +175,17 @@ pub struct Arguments {
     )]
     pub max_memory: ByteSize,
 
+    /// How often a quiet event stream gets a comment, over MCP and REST, and after how long a quiet call becomes such a
+    /// stream: from 1s to 30s. Shorter where clients or proxies end what is quiet for a few seconds.
+    #[arg(
+        long,
+        env = "UNIVERSE_KEEP_ALIVE",
+        default_value = "10s",
+        value_name = "TIME",
+        value_parser = service_host::keep_alive
+    )]
+    pub keep_alive: Duration,
+
     /// Whether metrics are served at /metrics: requests, commands, universes, feeds, memory.
     #[arg(long, env = "UNIVERSE_METRICS", default_value = "on", value_enum)]
     pub metrics: Switch,
@@ -328,6 +339,7 @@ impl Arguments {
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
+        mcp.keep_alive = self.keep_alive;
         mcp.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
@@ -339,6 +351,7 @@ impl Arguments {
             origins,
             max_body_bytes: bytes(self.max_body),
             max_body_memory: mcp.max_body_memory,
+            heartbeat: self.keep_alive,
             metrics: self.metrics == Switch::On,
             authorization: mcp.authorization.clone(),
             read_only: self.read_only,
