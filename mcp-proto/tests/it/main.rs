@@ -40,6 +40,8 @@ mod dialects;
 mod ends;
 mod events;
 mod extension_methods;
+#[cfg(feature = "file-sessions")]
+mod file_sessions;
 mod forms;
 mod handler_checked;
 mod handshake;
