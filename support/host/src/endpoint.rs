@@ -19,6 +19,10 @@ pub use keys::{KeysFile, SharedKeys};
 const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
 const MOST_MEMORY: ByteSize = ByteSize::tib(1);
 
+/// The least and the most bytes of an answer over stdio.
+const LEAST_ANSWER: ByteSize = ByteSize::kib(64);
+const MOST_ANSWER: ByteSize = ByteSize::gib(1);
+
 /// Where the server is reached: on stdin and stdout unless it listens.
 #[derive(Debug, Clone, Default, Args)]
 pub struct EndpointArgs {
@@ -49,6 +53,16 @@ pub struct EndpointArgs {
     /// needs its own on top, up to 48 KiB for each connection, and for moments as much again. 512MiB by default.
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub max_memory: Option<ByteSize>,
+
+    /// The longest answer over stdio, such as 9MiB: at least 64KiB, 8128KiB by default. A longer one is an error that
+    /// says how to ask for less. Clients end the connection at longer ones: Codex above 8 MiB, the TypeScript clients
+    /// above 10 MiB.
+    #[arg(long, value_name = "SIZE", value_parser = answer_size)]
+    pub max_answer: Option<ByteSize>,
+
+    /// Refuses arguments that a tool does not have, and objects as JSON text, instead of accepting them with warnings.
+    #[arg(long)]
+    pub strict: bool,
 
     /// Offers only tools that are declared read-only.
     #[arg(long)]
@@ -142,6 +156,20 @@ pub fn memory(text: &str) -> Result<ByteSize, String> {
     size.ok_or_else(|| {
         format!(
             "a size is a number with a unit, such as 256MiB: from {LEAST_MEMORY} to {MOST_MEMORY}"
+        )
+    })
+}
+
+/// The longest answer over stdio, given with or without a unit.
+///
+/// # Errors
+/// The accepted values, in a sentence for the person who gave it.
+pub fn answer_size(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse().ok();
+    let size = size.filter(|size| (LEAST_ANSWER..=MOST_ANSWER).contains(size));
+    size.ok_or_else(|| {
+        format!(
+            "a size is a number with a unit, such as 9MiB: from {LEAST_ANSWER} to {MOST_ANSWER}"
         )
     })
 }

@@ -30,6 +30,7 @@ pub(super) fn tool() -> Tool {
         "properties": { "categories": { "type": "array", "items": { "type": "object" } } },
         "required": ["categories"],
     }))
+    .with_whole_results("ask for one `category`")
 }
 
 pub(super) async fn call(

@@ -104,6 +104,7 @@ pub(super) fn tool() -> Tool {
     }))
     // The output is written from the domain's own type. A large state is not parsed again to validate it.
     .with_trusted_output()
+    .with_whole_results(HINT)
 }
 
 pub(super) async fn call(
