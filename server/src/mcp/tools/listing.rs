@@ -14,7 +14,7 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "category": {
             "type": "string",
-            "description": "One category by name, such as \"Star hierarchy\" or \"star-hierarchy\". All if absent.",
+            "description": "One category by name, such as \"star-hierarchy\". All if absent.",
         },
     });
     Tool::new(

@@ -40,7 +40,7 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "command": catalog::command_schema(),
         "result": result_schema(),
-        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse if the universe is at another revision." },
+        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse at another revision." },
         "idempotencyKey": {
             "type": "string",
             "description": "A new text for each change. A retry with the same text is answered as before, for 24 hours.",
@@ -48,10 +48,10 @@ pub(super) fn tool() -> Tool {
     });
     Tool::new(
         "send_universe_command",
-        "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the \
-         updated revision and time, the events, and the changes: each entity that was created or changed, and the ids \
-         that were removed. For a small universe it also has the whole state, as `nextState`. A refused command changes \
-         nothing, and the error says why.",
+        "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the new \
+         revision, time, events and changes: each entity that was created or changed, and the ids that were removed. For \
+         a small universe it also has the whole state, as `nextState`. A refused command changes nothing, and the error \
+         says why.",
     )
     .with_title("Change a universe")
     .with_ui(view::URI)
@@ -145,8 +145,8 @@ fn result_schema() -> Value {
     json!({
         "type": "string",
         "enum": ResultForm::WORDS,
-        "description": "How much to answer: `events` alone, all `changes`, or the whole `state`. Each has the updated \
-                        revision and time and the events. By default the changes, and a small state.",
+        "description": "How much to answer besides revision, time and events: `events` nothing, all `changes`, or the \
+                        whole `state`. By default the changes, and a small state.",
     })
 }
 
