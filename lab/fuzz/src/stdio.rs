@@ -80,6 +80,7 @@ fn expected(input: &[u8]) -> Expected {
             expected.too_long += 1;
             continue;
         }
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
         let is_batch = line.trim_ascii_start().starts_with(b"[");
         expected.batches += usize::from(is_batch);
         let begins = matches!(line.trim_ascii_start().first(), Some(b'{' | b'['));

@@ -80,6 +80,7 @@ impl Exchange {
 /// A large answer as an event in parts, or an error if it would exceed the client's share.
 fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
     let id = answer.id.clone();
+    sse::report_large(answer.size_hint());
     match in_parts(answer, client) {
         Ok(parts) => iter::once(sse::BEGIN).chain(parts).chain([sse::END]).collect(),
         Err(over) => {

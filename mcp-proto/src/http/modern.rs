@@ -149,6 +149,7 @@ impl Endpoint {
             extensions: std::mem::take(&mut head.extensions),
             peer: None,
             client: Some(client),
+            max_answer: None,
         };
         let context = Context::modern(incoming, modern);
         // Only once the caller is known: a missing header must not reveal a hidden tool.

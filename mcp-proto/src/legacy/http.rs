@@ -255,6 +255,7 @@ impl Legacy {
             extensions,
             peer: Some(session.id.shared()),
             client: Some(entered.call.client()),
+            max_answer: None,
         };
         let context = Context::new(incoming, ClientSide::from(&**session));
         let call = match SessionChange::of(&called) {

@@ -22,7 +22,8 @@ use crate::call::{Called, IncomingMessage};
 use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
-    ErrorObject, Message, MessageError, Notification, ReadError, RequestId, Response, take_meta,
+    ErrorObject, MAX_REQUEST_ID_BYTES, Message, MessageError, Notification, ReadError, RequestId,
+    Response, take_meta, without_mark,
 };
 use crate::legacy::batch::check_in_batch;
 use crate::legacy::stdio as legacy;
@@ -35,6 +36,8 @@ use crate::server::Server;
 /// How often a broken message is answered at most. Two peers that take each other's refusals for broken ones would
 /// otherwise write as fast as they can.
 const BETWEEN_REFUSALS: Duration = Duration::from_secs(1);
+/// The most bytes that an answer has besides its result: its id is the longest part.
+const MAX_ENVELOPE: usize = 6 * MAX_REQUEST_ID_BYTES + 64;
 
 /// The running calls of a connection. Each can be aborted by its id.
 type Calls = SelectAll<Abortable<RunningCall>>;
@@ -72,7 +75,7 @@ impl Connection {
             extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
-            legacy: Legacy::new(),
+            legacy: Legacy::new(config.max_answer_bytes),
             news: News::default(),
             sent: BytesMut::new(),
             out: Output::default(),
@@ -246,6 +249,7 @@ impl Connection {
     }
 
     fn take_line(&mut self, line: &Bytes) {
+        let line = &without_mark(line.clone());
         if line.trim_ascii().is_empty() {
             return;
         }
@@ -327,6 +331,7 @@ impl Connection {
             extensions: self.extensions.clone(),
             peer: None,
             client: None,
+            max_answer: Some(self.config.max_answer_bytes.saturating_sub(MAX_ENVELOPE)),
         };
         let (context, legacy) = match modern {
             Some(modern) => (Context::modern(incoming, modern), legacy::Running::default()),

@@ -22,6 +22,9 @@ const MOST_MEMORY: ByteSize = ByteSize::tib(1);
 
 /// The longest time that an event stream may be quiet. Proxies commonly allow a minute, readers of ours 45 seconds.
 const MOST_QUIET: Duration = Duration::from_secs(30);
+/// The least and the most bytes of an answer over stdio.
+const LEAST_ANSWER: ByteSize = ByteSize::kib(64);
+const MOST_ANSWER: ByteSize = ByteSize::gib(1);
 
 /// Where the server is reached: on stdin and stdout unless it listens.
 #[derive(Debug, Clone, Default, Args)]
@@ -58,6 +61,16 @@ pub struct EndpointArgs {
     /// 30s. Shorter where clients or proxies end what is quiet for a few seconds. 10s by default.
     #[arg(long, value_name = "TIME", value_parser = keep_alive)]
     pub keep_alive: Option<Duration>,
+
+    /// The longest answer over stdio, such as 9MiB: at least 64KiB, 8128KiB by default. A longer one is an error that
+    /// says how to ask for less. Clients end the connection at longer ones: Codex above 8 MiB, the TypeScript clients
+    /// above 10 MiB.
+    #[arg(long, value_name = "SIZE", value_parser = answer_size)]
+    pub max_answer: Option<ByteSize>,
+
+    /// Refuses arguments that a tool does not have, and objects as JSON text, instead of accepting them with warnings.
+    #[arg(long)]
+    pub strict: bool,
 
     /// Offers only tools that are declared read-only.
     #[arg(long)]
@@ -164,6 +177,20 @@ pub fn keep_alive(text: &str) -> Result<Duration, String> {
     let seconds = seconds.filter(|seconds| (1..=MOST_QUIET.as_secs()).contains(seconds));
     seconds.map(Duration::from_secs).ok_or_else(|| {
         format!("a time is a number of seconds, such as 5s: from 1s to {}s", MOST_QUIET.as_secs())
+    })
+}
+
+/// The longest answer over stdio, given with or without a unit.
+///
+/// # Errors
+/// The accepted values, in a sentence for the person who gave it.
+pub fn answer_size(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse().ok();
+    let size = size.filter(|size| (LEAST_ANSWER..=MOST_ANSWER).contains(size));
+    size.ok_or_else(|| {
+        format!(
+            "a size is a number with a unit, such as 9MiB: from {LEAST_ANSWER} to {MOST_ANSWER}"
+        )
     })
 }
 

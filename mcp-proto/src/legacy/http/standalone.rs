@@ -107,6 +107,7 @@ impl Legacy {
                     };
                     let mut listening = self.listen(&session, client, stream, followed)?;
                     let primes = listening.primes;
+                    let has_missed = self.0.sessions.take_missed(&id) || has_missed;
                     listening.begin(&session, has_missed).await;
                     // Captured here: an `async fn` that takes it would keep it twice.
                     tokio::spawn(async move { listening.run().await });
