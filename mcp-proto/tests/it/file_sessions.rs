@@ -4,6 +4,7 @@
 //! A process that is killed is a copy of its file, taken while it runs.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use hyper::body::Bytes;
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{
     Change, FileSessions, FileSessionsError, MemorySessionsConfig, Principal, Server, SessionId,
-    SessionStore, SessionStoreError, StreamableHttpService,
+    SessionStore, StreamableHttpService,
 };
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -49,8 +50,12 @@ impl Process {
     fn killed(&self) -> Self {
         let name = format!("{}+", self.path.file_name().unwrap().to_str().unwrap());
         let path = self.path.with_file_name(name);
-        fs::copy(&self.path, &path).unwrap();
-        fs::copy(beside(&self.path, "-wal"), beside(&path, "-wal")).unwrap();
+        for end in ["", "-wal", "-log", "-log-old"] {
+            let (from, to) = (beside(&self.path, end), beside(&path, end));
+            if from.exists() {
+                fs::copy(from, to).unwrap();
+            }
+        }
         Self::start(path)
     }
 
@@ -161,7 +166,7 @@ async fn what_may_have_been_missed_is_said_once() {
     let lost = open(&second.service, get(&session, Some("c0123456789abcdef-1"))).await;
     let (status, message) = lost.refusal().await;
     assert_eq!(status, 400);
-    assert!(message.contains("started again, which ends calls"), "{message}");
+    assert!(message.contains("its call has ended with the process that ran it"), "{message}");
     // An answer to a question of the process that has ended is taken, and means nothing.
     let answer = json!({"jsonrpc": "2.0", "id": "q", "result": {}}).to_string();
     let answer = Raw::post(answer).set("mcp-session-id", &session);
@@ -315,43 +320,79 @@ async fn the_bounds_hold_over_a_restart() {
     assert!(sessions.load(&SessionId::from_header(&used)).await.unwrap().is_some());
 }
 
+/// A device that has no room stands for a full disk.
+#[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_file_that_is_full_ends_no_session_and_promises_nothing() {
+async fn a_full_disk_ends_no_session_and_nothing_is_promised() {
     let (_dir, path) = file();
-    drop(Process::start(path.clone()));
-    // In place of a disk that has room for two sessions.
-    edit(
-        &path,
-        "CREATE TRIGGER full BEFORE INSERT ON session WHEN (SELECT count(*) FROM session) >= 2 \
-         BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
-    );
+    let process = Process::start(path.clone());
+    let (kept, ended) =
+        (open_session(&process.service).await, open_session(&process.service).await);
+    drop(process);
+    let log = beside(&path, "-log");
+    fs::remove_file(&log).unwrap_or_default();
+    std::os::unix::fs::symlink("/dev/full", &log).unwrap();
     let process = Process::start(path);
-    let mut sessions = Vec::new();
-    for _ in 0..3 {
-        sessions.push(open_session(&process.service).await);
-    }
-    for session in &sessions {
-        assert_eq!(process.ping(session).await, 200);
-    }
-    let remove =
-        async |session: &str| process.sessions.remove(&SessionId::from_header(session)).await;
-    let refused = remove(&sessions[0]).await.unwrap_err();
-    assert!(matches!(refused, SessionStoreError::Unavailable(_)), "{refused}");
-    assert_eq!(process.ping(&sessions[0]).await, 404);
-    assert_eq!(process.killed().ping(&sessions[0]).await, 200, "as the refusal said");
-    // There is room for both: they are written with whatever changes next, and what was removed is not.
-    let next = async {
-        loop {
-            process.subscribe(&sessions[2], "x:1").await;
-            let next = process.killed();
-            if next.ping(&sessions[0]).await == 404 {
-                return next;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(process.delete(&ended).await, 503, "the next process could have it");
+    assert_eq!(process.ping(&ended).await, 404);
+    let opened = open_session(&process.service).await;
+    process.subscribe(&opened, "x:1").await;
+    // A new log has room. All is written again, and what was removed is not.
+    let written = async {
+        while fs::symlink_metadata(&log).is_ok_and(|log| log.is_symlink())
+            || fs::symlink_metadata(beside(&process.path, "-log-old")).is_ok()
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let next = tokio::time::timeout(PATIENCE, next).await.unwrap();
-    assert_eq!(next.ping(&sessions[1]).await, 200);
-    let mut stream = open(&next.service, get(&sessions[2], None)).await;
+    tokio::time::timeout(PATIENCE, written).await.unwrap();
+    let next = process.killed();
+    assert_eq!(next.ping(&ended).await, 404);
+    assert_eq!(next.ping(&kept).await, 200);
+    let mut stream = open(&next.service, get(&opened, None)).await;
+    says_everything(&mut stream).await;
+    assert_eq!(process.delete(&kept).await, 204);
+}
+
+#[tokio::test]
+async fn what_the_database_does_not_take_stays_in_the_log() {
+    let (_dir, path) = file();
+    drop(Process::start(path.clone()));
+    edit(
+        &path,
+        "CREATE TRIGGER full BEFORE INSERT ON session BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
+    );
+    let process = Process::start(path.clone());
+    let session = open_session(&process.service).await;
+    drop(process);
+    let refused = FileSessions::open(&path).unwrap_err();
+    assert!(matches!(refused, FileSessionsError::Unusable { .. }), "{refused}");
+    edit(&path, "DROP TRIGGER full");
+    // A process that was killed while it wrote left less than a line, which is nothing.
+    let mut log = fs::OpenOptions::new().append(true).open(beside(&path, "-log")).unwrap();
+    log.write_all(b"\n-1").unwrap();
+    assert_eq!(Process::start(path).ping(&session).await, 200);
+}
+
+#[tokio::test]
+async fn more_changes_than_the_log_takes_are_in_the_database() {
+    let (_dir, path) = file();
+    let process = Process::start(path);
+    let kept = open_session(&process.service).await;
+    process.subscribe(&kept, "x:1").await;
+    for _ in 0..3_000 {
+        let session = open_session(&process.service).await;
+        assert_eq!(process.delete(&session).await, 204);
+    }
+    let log = beside(&process.path, "-log");
+    let written = async {
+        while fs::metadata(&log).unwrap().len() > 1 << 20 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, written).await.unwrap();
+    let next = process.killed();
+    assert_eq!(next.sessions.len(), 1);
+    let mut stream = open(&next.service, get(&kept, None)).await;
     says_everything(&mut stream).await;
 }

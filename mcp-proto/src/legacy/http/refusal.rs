@@ -67,9 +67,9 @@ impl Refusal {
                 "the last-event-id is not an event id of this server: leave it out to open a new stream".to_owned()
             }
             Self::ForgottenStream => {
-                "the session keeps no stream with this last-event-id: it was given up, or the server was started again, \
-                 which ends calls. Send the request again if its answer did not come, or leave the header out to open \
-                 a new stream"
+                "the session keeps no stream with this last-event-id: it was given up, or its call has ended with the \
+                 process that ran it; send the request again if its answer did not come, or leave the header out to \
+                 open a new stream"
                     .to_owned()
             }
             Self::TooManyCalls(max) => {

@@ -1,31 +1,33 @@
 //! Sessions in a file, so that they outlive the process.
 //!
-//! They are served from memory, by the rules of [`MemorySessions`], and written to an SQLite database. The write reaches
-//! the operating system before it is acknowledged, but not necessarily the disk: a session survives the death of the
-//! process, not always a loss of power. A flush for each session would cost more than the session itself.
+//! They are served from memory, by the rules of [`MemorySessions`]. What changes is appended to a journal before it is
+//! acknowledged, and written to an SQLite database in the background. It reaches the operating system, but not
+//! necessarily the disk: a session survives the death of the process, not always a loss of power. A flush for each
+//! session would cost more than the session itself.
 //!
 //! The file has hashes of the ids. So a session that was read from the file has a stand-in for its id, until its client
 //! sends the id itself.
 
 mod database;
+mod journal;
 mod key;
 mod writer;
 
 use std::collections::HashSet;
+use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use futures_util::future::{BoxFuture, ready};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::Instant;
 
-use super::table::{Gone, MemorySessionsConfig};
+use super::table::MemorySessionsConfig;
 use super::{MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 use database::Database;
+use journal::Journal;
 use key::{key_of, stand_in};
-use writer::{Note, Thread, Writer};
+use writer::{Thread, Writer};
 
 pub use database::FileSessionsError;
 
@@ -39,20 +41,12 @@ pub use database::FileSessionsError;
 #[derive(Debug)]
 pub struct FileSessions {
     memory: Arc<MemorySessions>,
-    notes: mpsc::Sender<Note>,
+    journal: Arc<Mutex<Journal>>,
     thread: Thread,
     /// The sessions of an earlier process that were used here, until a GET stream is opened for them. No more than there
     /// were in the file.
     resumed: Mutex<HashSet<SessionId>>,
-    /// Whether the file has not answered in time, which is logged once.
-    is_slow: AtomicBool,
 }
-
-/// The most changes that wait to be written. Further ones wait to be accepted.
-const MAX_WAITING: usize = 1_024;
-
-/// How long a request waits for its change to be written. Then it is answered without.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 impl FileSessions {
     /// Opens the file, or makes it, with default bounds.
@@ -75,7 +69,14 @@ impl FileSessions {
     ) -> Result<Self, FileSessionsError> {
         let path = path.as_ref();
         let mut database = Database::open(path)?;
-        let stored = database.read(&config).map_err(|error| database::refused(path, &error))?;
+        let failed = |error| database::refused(path, &error);
+        let unusable = |error: io::Error| FileSessionsError::Unusable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        database.apply(&journal::left(path).map_err(unusable)?).map_err(failed)?;
+        let stored = database.read(&config).map_err(failed)?;
+        journal::forget(path).map_err(unusable)?;
         let memory = Arc::new(MemorySessions::new(config));
         let mut table = memory.table();
         for stored in stored {
@@ -83,20 +84,20 @@ impl FileSessions {
             table.newest = stored.number - 1;
             table.insert(stored.session, stored.at, stored.is_used.then_some(stored.at));
         }
-        table.gone = Some(Gone::default());
+        table.gone = Some(Vec::new());
         drop(table);
-        let (notes, waiting) = mpsc::channel(MAX_WAITING);
-        let writer = Writer::new(database, path, Arc::clone(&memory));
-        let thread = Thread::start(writer, waiting).map_err(|error| {
-            FileSessionsError::Unusable { path: path.to_owned(), reason: error.to_string() }
-        })?;
-        Ok(Self {
-            memory,
-            notes,
-            thread,
-            resumed: Mutex::default(),
-            is_slow: AtomicBool::new(false),
-        })
+        let (wake, woken) = sync_channel(1);
+        let journal = Arc::new(Mutex::new(Journal::new(path, wake).map_err(unusable)?));
+        let writer = Writer {
+            database,
+            path: path.to_owned(),
+            memory: Arc::clone(&memory),
+            journal: Arc::clone(&journal),
+            noted: Instant::now(),
+            has_failed: false,
+        };
+        let thread = Thread::start(writer, woken).map_err(unusable)?;
+        Ok(Self { memory, journal, thread, resumed: Mutex::default() })
     }
 
     /// How many sessions are kept, including expired ones that were not yet removed.
@@ -114,7 +115,8 @@ impl FileSessions {
     /// Writes what waits, and releases the file for another process: after at most 5 seconds, during which it blocks.
     /// Sessions continue in memory. Dropping the store does the same.
     pub fn close(&self) {
-        self.thread.end();
+        self.journal().wake = None;
+        self.thread.wait();
     }
 
     /// Gives a session from the file its id. False if there is none with that id, or if it has it already.
@@ -129,18 +131,13 @@ impl FileSessions {
         is_woken
     }
 
-    /// Waits until a changed session is written, or the removal of one. False if it is not written.
-    async fn written(&self, changed: Option<SessionId>) -> bool {
-        let (written, answer) = oneshot::channel();
-        let note = Note { changed, written };
-        let written =
-            async { self.notes.send(note).await.is_ok() && answer.await.unwrap_or(false) };
-        let in_time = timeout(PATIENCE, written).await;
-        let was_slow = self.is_slow.swap(in_time.is_err(), Ordering::Relaxed);
-        if in_time.is_err() && !was_slow {
-            tracing::error!(patience = ?PATIENCE, "the file of sessions is not written in time: sessions go on without");
-        }
-        in_time.unwrap_or(false)
+    /// Notes that a session has changed, or that one was removed. False if that is not in the file.
+    fn note(&self, changed: Option<&SessionId>) -> bool {
+        self.journal().note(&self.memory, changed)
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resumed(&self) -> MutexGuard<'_, HashSet<SessionId>> {
@@ -154,7 +151,7 @@ impl SessionStore for FileSessions {
             let id = session.id.clone();
             self.memory.insert(session).await?;
             // A client is better served by a session in memory than by none.
-            self.written(Some(id)).await;
+            self.note(Some(&id));
             Ok(())
         })
     }
@@ -182,7 +179,7 @@ impl SessionStore for FileSessions {
             self.wake(id);
             let changed = self.memory.change(id, change).await?;
             if changed.is_some() {
-                self.written(Some(id.clone())).await;
+                self.note(Some(id));
             }
             Ok(changed)
         })
@@ -193,7 +190,7 @@ impl SessionStore for FileSessions {
             self.wake(id);
             let existed = self.memory.remove(id).await?;
             self.resumed().remove(id);
-            if existed && !self.written(None).await {
+            if existed && !self.note(None) {
                 let reason = "the session has ended here, but its file cannot be written";
                 return Err(SessionStoreError::Unavailable(reason.to_owned()));
             }

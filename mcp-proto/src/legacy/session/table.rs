@@ -46,16 +46,9 @@ pub(super) struct Table {
     kinds: Kinds,
     /// The number of the newest session.
     pub(super) newest: u64,
-    /// The numbers of sessions that were removed, if they are written somewhere: until that is known there.
-    pub(super) gone: Option<Gone>,
-}
-
-/// Sessions that were removed.
-#[derive(Debug, Default)]
-pub(super) struct Gone {
-    pub(super) numbers: Vec<u64>,
-    /// There were more than [`MAX_GONE`].
-    pub(super) is_over: bool,
+    /// The numbers of sessions that were removed, if that is written to a file, and until then. The file notes each new
+    /// session, so no more than there can be sessions.
+    pub(super) gone: Option<Vec<u64>>,
 }
 
 type Filed = BTreeSet<(Instant, OrderedId)>;
@@ -77,8 +70,6 @@ pub(super) struct SessionEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OrderedId(SessionId);
 
-/// The most removed sessions that wait until they are removed elsewhere.
-const MAX_GONE: usize = 100_000;
 /// How many of the oldest filed sessions each use of the store checks.
 const SWEEP: usize = 4;
 /// How many of the oldest filed sessions are searched for one of a given client.
@@ -217,10 +208,7 @@ impl Table {
         let filed = (entry.filed, OrderedId(id.clone()));
         self.list(entry.filed_used).remove(&filed);
         if let Some(gone) = &mut self.gone {
-            gone.is_over |= gone.numbers.len() >= MAX_GONE;
-            if !gone.is_over {
-                gone.numbers.push(entry.number);
-            }
+            gone.push(entry.number);
         }
         if let Some(client) = &entry.session.client
             && let Some(count) = self.clients.get_mut(client)

@@ -1,15 +1,17 @@
 //! The database of a file of sessions: its lock, its format, its rows.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use tokio::time::Instant;
 
-use super::key::{Key, stand_in};
+use super::key::{Key, key_of, stand_in};
+use crate::legacy::session::table::SessionEntry;
 use crate::legacy::session::{MemorySessionsConfig, Session, SessionId};
 
 /// Why a file of sessions was not opened. Nothing in it was changed.
@@ -74,6 +76,9 @@ CREATE TABLE session (
 ) STRICT;
 ";
 
+const INSERT: &str =
+    "INSERT OR REPLACE INTO session (n, key, at, used, body) VALUES (?, ?, ?, ?, ?)";
+
 /// Written in a record in place of the session's id.
 const NAMELESS: &str = "-";
 
@@ -81,7 +86,11 @@ const NAMELESS: &str = "-";
 const BUSY: Duration = Duration::from_secs(1);
 
 /// An open file. No other process can open it meanwhile.
-pub(super) struct Database(Connection);
+pub(super) struct Database {
+    connection: Connection,
+    /// The greatest number of a session that it had.
+    newest: u64,
+}
 
 /// A session in the file. Its id is a stand-in.
 pub(super) struct Stored {
@@ -95,12 +104,14 @@ pub(super) struct Stored {
 /// A session to be written.
 pub(super) struct Row {
     pub(super) number: u64,
-    pub(super) key: Key,
-    pub(super) session: Arc<Session>,
-    /// When it was last used, or else opened.
-    pub(super) at: Instant,
+    /// When it was last used, or else opened, in milliseconds since 1970.
+    pub(super) at: i64,
     pub(super) is_used: bool,
+    session: Arc<Session>,
 }
+
+/// The states of sessions by their numbers: key, time, whether it was used, and body. `None` for one that was removed.
+pub(super) type Changes = BTreeMap<u64, Option<(Key, i64, bool, String)>>;
 
 /// The present on both clocks: instants of this process become times that another one understands.
 struct Now {
@@ -116,7 +127,7 @@ impl Database {
             path: path.to_owned(),
             reason: error.to_string(),
         })?;
-        let opened = Self::lock(path).map_err(failed)?;
+        let mut opened = Self::lock(path).map_err(failed)?;
         match opened.format().map_err(failed)? {
             (0, 0, true) => opened.create().map_err(failed)?,
             (APPLICATION_ID, FORMAT, _) => {}
@@ -130,6 +141,9 @@ impl Database {
             }
         }
         opened.prepare().map_err(failed)?;
+        let newest = "SELECT coalesce(max(n), 0) FROM session";
+        let newest = opened.connection.query_row(newest, [], |row| row.get::<_, i64>(0));
+        opened.newest = newest.map_err(failed)?.unsigned_abs();
         Ok(opened)
     }
 
@@ -139,26 +153,26 @@ impl Database {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(BUSY)?;
         connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;")?;
-        Ok(Self(connection))
+        Ok(Self { connection, newest: 0 })
     }
 
     /// The id of its program, its format, and whether it is empty.
     fn format(&self) -> rusqlite::Result<(i32, i32, bool)> {
-        let number = |name| self.0.pragma_query_value(None, name, |row| row.get(0));
+        let number = |name| self.connection.pragma_query_value(None, name, |row| row.get(0));
         let tables = "SELECT count(*) = 0 FROM sqlite_schema";
-        let is_empty = self.0.query_row(tables, [], |row| row.get(0))?;
+        let is_empty = self.connection.query_row(tables, [], |row| row.get(0))?;
         Ok((number("application_id")?, number("user_version")?, is_empty))
     }
 
     fn create(&self) -> rusqlite::Result<()> {
-        self.0.execute_batch(&format!(
+        self.connection.execute_batch(&format!(
             "BEGIN; {TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
         ))
     }
 
     /// With `NORMAL` no commit is flushed, only checkpoints are: after a loss of power the file is sound, but old.
     fn prepare(&self) -> rusqlite::Result<()> {
-        self.0.execute_batch(
+        self.connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; \
              PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY;",
         )
@@ -167,7 +181,7 @@ impl Database {
     /// The sessions that continue, in the order of their numbers. Others are removed.
     pub(super) fn read(&mut self, config: &MemorySessionsConfig) -> rusqlite::Result<Vec<Stored>> {
         let now = Now::new();
-        let transaction = self.0.transaction()?;
+        let transaction = self.connection.transaction()?;
         let expired = now.millis.saturating_sub(millis(config.max_idle));
         transaction.execute("DELETE FROM session WHERE at <= ?", [expired])?;
         transaction.execute(
@@ -196,31 +210,60 @@ impl Database {
         Ok(stored)
     }
 
-    /// Writes sessions, and removes those with these numbers: all or nothing.
-    pub(super) fn write(&mut self, rows: &[Row], gone: &[u64]) -> rusqlite::Result<()> {
-        let transaction = self.0.transaction()?;
-        insert(&transaction, rows)?;
+    /// Writes what has changed: all or nothing.
+    pub(super) fn apply(&mut self, changes: &Changes) -> rusqlite::Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.connection.transaction()?;
         {
             let mut delete = transaction.prepare_cached("DELETE FROM session WHERE n = ?")?;
-            for number in gone {
-                delete.execute([number.cast_signed()])?;
+            let mut insert = transaction.prepare_cached(INSERT)?;
+            for (number, state) in changes {
+                match state {
+                    Some((key, at, used, body)) => {
+                        insert.execute(params![number.cast_signed(), key, at, used, body])?;
+                    }
+                    // Most sessions that end now have begun since the last time.
+                    None if *number > self.newest => {}
+                    None => {
+                        delete.execute([number.cast_signed()])?;
+                    }
+                }
             }
         }
-        transaction.commit()
+        transaction.commit()?;
+        let newest = changes.last_key_value().map_or(0, |(number, _)| *number);
+        self.newest = self.newest.max(newest);
+        Ok(())
     }
 
     /// Writes all sessions in place of those in the file.
     pub(super) fn rewrite(&mut self, rows: &[Row]) -> rusqlite::Result<()> {
-        let transaction = self.0.transaction()?;
+        let transaction = self.connection.transaction()?;
         transaction.execute("DELETE FROM session", [])?;
-        insert(&transaction, rows)?;
-        transaction.commit()
+        {
+            let mut insert = transaction.prepare_cached(INSERT)?;
+            for row in rows {
+                let body = row.body();
+                let body = body.map_err(|it| rusqlite::Error::ToSqlConversionFailure(it.into()))?;
+                let number = row.number.cast_signed();
+                insert.execute(params![number, row.key(), row.at, row.is_used, body])?;
+            }
+        }
+        transaction.commit()?;
+        let newest = rows.iter().map(|row| row.number).max().unwrap_or_default();
+        self.newest = self.newest.max(newest);
+        Ok(())
     }
 
     /// Writes when sessions were last used.
     pub(super) fn note_uses(&mut self, uses: &[(u64, Instant)]) -> rusqlite::Result<()> {
+        if uses.is_empty() {
+            return Ok(());
+        }
         let now = Now::new();
-        let transaction = self.0.transaction()?;
+        let transaction = self.connection.transaction()?;
         {
             let update = "UPDATE session SET at = ?, used = 1 WHERE n = ?";
             let mut update = transaction.prepare_cached(update)?;
@@ -242,6 +285,28 @@ impl Stored {
         session.id = stand_in(&key);
         let at = now.instant_of(row.get(2).ok()?);
         Some(Self { number, session, at, is_used: row.get(3).ok()? })
+    }
+}
+
+impl Row {
+    pub(super) fn of(entry: &SessionEntry) -> Self {
+        Self {
+            number: entry.number,
+            at: Now::new().millis_of(entry.used.unwrap_or(entry.filed)),
+            is_used: entry.used.is_some(),
+            session: Arc::clone(&entry.session),
+        }
+    }
+
+    pub(super) fn key(&self) -> Key {
+        key_of(&self.session.id)
+    }
+
+    /// The session without its id, as JSON in one line.
+    pub(super) fn body(&self) -> serde_json::Result<String> {
+        let mut session = Session::clone(&self.session);
+        session.id = SessionId::from_header(NAMELESS);
+        serde_json::to_string(&session)
     }
 }
 
@@ -277,25 +342,8 @@ pub(super) fn refused(path: &Path, error: &rusqlite::Error) -> FileSessionsError
     }
 }
 
-fn insert(transaction: &Transaction<'_>, rows: &[Row]) -> rusqlite::Result<()> {
-    let now = Now::new();
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO session (n, key, at, used, body) VALUES (?, ?, ?, ?, ?) \
-         ON CONFLICT (n) DO UPDATE SET at = excluded.at, used = excluded.used, body = excluded.body",
-    )?;
-    for row in rows {
-        let mut session = Session::clone(&row.session);
-        session.id = SessionId::from_header(NAMELESS);
-        let body = serde_json::to_string(&session);
-        let body = body.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-        let (number, at) = (row.number.cast_signed(), now.millis_of(row.at));
-        insert.execute(params![number, row.key, at, row.is_used, body])?;
-    }
-    Ok(())
-}
-
-/// Makes the file, if it is missing, before SQLite would with a mode of its own. The log beside it gets the same mode.
-fn own(path: &Path) -> io::Result<()> {
+/// Makes the file, if it is missing, before SQLite would with a mode of its own. SQLite's log gets the same.
+pub(super) fn own(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
