@@ -43,8 +43,8 @@ pub struct StdioConfig {
     /// The most messages of one batch, which is accepted only on a connection that was initialized for 2025-03-26; a
     /// longer one is answered −32600. 50 by default.
     pub max_batch_messages: usize,
-    /// The longest answer that is written, as bytes of its line: clients end the connection at a longer one, Codex above
-    /// 8 MiB and the TypeScript clients above 10 MiB. 64 KiB less than 8 MiB by default.
+    /// The longest answer that is written, as bytes of its line: clients end the connection at a longer one, Codex
+    /// above 8 MiB and the TypeScript clients above 10 MiB. 64 KiB less than 8 MiB by default.
     ///
     /// The result of a tool that would be longer is sent without one of its two forms, or becomes a failure of code
     /// `ANSWER_TOO_LARGE` ([`Tool::with_whole_results`](crate::Tool::with_whole_results)). Any other answer becomes an
@@ -68,7 +68,8 @@ pub struct StdioConfig {
 /// A line that is JSON but not a valid message (another version, params that are not an object, a member twice) is
 /// answered with −32600 if its id can be read; a line that is too long, or whose id is too long, is answered without an
 /// id. Any other line that is not a message is logged and skipped: text that is not JSON, a batch, an id that is null
-/// or a fraction. A byte order mark before a message is ignored. After a handshake of 2025-03-26 a batch is accepted, and its answers are one line.
+/// or a fraction. A byte order mark before a message is ignored. After a handshake of 2025-03-26 a batch is accepted,
+/// and its answers are one line.
 ///
 /// # Errors
 /// Those of the streams, and [`TimedOut`](io::ErrorKind::TimedOut) for a peer that stalls. A writer that fails ends the
