@@ -174,8 +174,8 @@ impl Context {
 
     /// The most bytes of a result that the client takes, text and structured content together; `None` where that is not
     /// bounded, as over HTTP. A longer result is adapted or becomes a failure
-    /// ([`StdioConfig::max_answer_bytes`](crate::stdio::StdioConfig::max_answer_bytes)): for a handler that would change
-    /// something first.
+    /// ([`StdioConfig::max_answer_bytes`](crate::stdio::StdioConfig::max_answer_bytes)). For a handler that would
+    /// change something first.
     #[must_use]
     pub fn max_answer_bytes(&self) -> Option<usize> {
         self.max_answer

@@ -43,8 +43,8 @@ pub struct StdioConfig {
     /// The most messages of one batch, which is accepted only on a connection that was initialized for 2025-03-26; a
     /// longer one is answered −32600. 50 by default.
     pub max_batch_messages: usize,
-    /// The longest answer that is written, as bytes of its line: clients end the connection at a longer one, Codex above
-    /// 8 MiB and the TypeScript clients above 10 MiB. 64 KiB less than 8 MiB by default.
+    /// The longest answer that is written, as bytes of its line: clients end the connection at a longer one, Codex
+    /// above 8 MiB and the TypeScript clients above 10 MiB. 64 KiB less than 8 MiB by default.
     ///
     /// The result of a tool that would be longer is sent without one of its two forms, or becomes a failure of code
     /// `ANSWER_TOO_LARGE` ([`Tool::with_whole_results`](crate::Tool::with_whole_results)). Any other answer becomes an

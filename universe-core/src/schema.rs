@@ -95,7 +95,7 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         Kind::Flag => typed("boolean"),
         Kind::Seed if detail == Detail::Exact => union(["string", "number"]),
         Kind::IdOrNull if detail == Detail::Exact => union(["string", "null"]),
-        Kind::Seed => either([typed("string"), typed("number")]),
+        Kind::Seed => either(&[typed("string"), typed("number")]),
         // A union with null is not plain: clients reject it, and the description says where null is accepted.
         Kind::IdOrNull => typed("string"),
         Kind::Choice(choices) => {
@@ -172,7 +172,7 @@ fn union(kinds: [&str; 2]) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), json!(kinds))])
 }
 
-fn either(kinds: [Map<String, Value>; 2]) -> Map<String, Value> {
+fn either(kinds: &[Map<String, Value>; 2]) -> Map<String, Value> {
     Map::from_iter([("anyOf".to_owned(), json!(kinds))])
 }
 

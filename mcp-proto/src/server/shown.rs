@@ -60,14 +60,15 @@ impl Server {
         self.offer(offered);
     }
 
-    /// Whether harmless habits of clients are taken in the arguments of tools, with a warning as a further text after the
-    /// content of the answer. False by default: arguments that the schema does not allow are refused.
+    /// Whether harmless habits of clients are taken in the arguments of tools, with a warning as a further text after
+    /// the content of the answer. False by default: arguments that the schema does not allow are refused.
     ///
     /// - An object or a list that was sent as JSON text is read, where the schema wants an object or a list. So are the
     ///   arguments as a whole.
     /// - Members that the schema does not have are left out, where it allows no others: first those that gateways add
-    ///   to every call (`toolCallId`, `sessionId`, `action`, `chatInput`), then all others, unless one resembles a known
-    ///   member. It is refused with the name that was probably meant. Members inside of an argument are refused as well.
+    ///   to every call (`toolCallId`, `sessionId`, `action`, `chatInput`), then all others, unless one resembles a
+    ///   known member. It is refused with the name that was probably meant. Members inside of an argument are refused
+    ///   as well.
     ///
     /// The lists stay as they are.
     ///

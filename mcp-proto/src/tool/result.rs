@@ -145,9 +145,13 @@ impl CallToolResult {
 
     /// Whether its content is the structured content as text, and nothing else.
     pub(crate) fn is_mirrored(&self) -> bool {
-        let is_mirror = |json: &RawValue| matches!(&*self.content, [ContentBlock::Text(only)] if only.text == json.get());
-        let made = self.structured_content.as_deref();
-        self.typed.is_some() || self.prepared.is_some() || made.is_some_and(is_mirror)
+        if self.typed.is_some() || self.prepared.is_some() {
+            return true;
+        }
+        match (self.content.as_slice(), &self.structured_content) {
+            ([ContentBlock::Text(only)], Some(json)) => only.text == json.get(),
+            _ => false,
+        }
     }
 
     /// The same with the warnings of its call, if there are any.
