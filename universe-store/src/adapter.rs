@@ -10,7 +10,7 @@ pub mod hints;
 pub mod keys;
 pub mod lease;
 pub mod live;
-pub mod logs;
+pub mod table;
 pub mod tail;
 #[cfg(feature = "tls")]
 pub mod tls;

@@ -15,8 +15,8 @@ use crate::engines::{self, Kind, Servers, age, dump, until_there_are, urls};
 
 /// A node, as far as sessions go. What it had of the store ends with it.
 struct Node {
-    sessions: Arc<dyn Sessions>,
-    logs: Arc<dyn Logs>,
+    sessions: Sessions,
+    logs: Logs,
     nodes: Arc<dyn Nodes>,
     _store: engines::Node,
 }

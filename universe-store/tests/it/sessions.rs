@@ -1,6 +1,5 @@
 //! Sessions of clients in a store, on several nodes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -10,7 +9,7 @@ use universe_store::clients::sessions::{SessionBounds, SessionError, Sessions};
 use crate::HANG;
 use crate::engines::{self, Kind, Servers, age, urls};
 
-async fn nodes(url: &str, bounds: SessionBounds) -> [Arc<dyn Sessions>; 2] {
+async fn nodes(url: &str, bounds: SessionBounds) -> [Sessions; 2] {
     [engines::open(url).await.sessions(bounds), engines::open(url).await.sessions(bounds)]
 }
 

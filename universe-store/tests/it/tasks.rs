@@ -1,6 +1,5 @@
 //! Tasks of clients in a store, on several nodes.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -12,7 +11,7 @@ use crate::engines::{self, Kind, age, dump, until_there_are, urls};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-async fn nodes(url: &str, bounds: TaskBounds) -> [Arc<dyn Tasks>; 2] {
+async fn nodes(url: &str, bounds: TaskBounds) -> [Tasks; 2] {
     [engines::open(url).await.tasks(bounds), engines::open(url).await.tasks(bounds)]
 }
 
