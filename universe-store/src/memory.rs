@@ -1,12 +1,9 @@
 //! The adapter that forgets at exit: the port's rules in their plainest form, within fixed limits.
 
-mod records;
-
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 use std::vec;
 
 use futures_util::future::BoxFuture;
@@ -14,9 +11,6 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
 
-use self::records::MemoryRecords;
-use super::clients::SharedStore;
-use super::clients::records::Records;
 use super::model::{Admission, ENTRY_OVERHEAD};
 use super::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Head,
@@ -46,28 +40,13 @@ impl Default for MemoryLimits {
 pub struct MemoryStore {
     shelf: Arc<Mutex<Shelf>>,
     limits: MemoryLimits,
-    records: Arc<MemoryRecords>,
 }
 
 impl MemoryStore {
     /// An empty store.
     #[must_use]
     pub fn new(limits: MemoryLimits) -> Self {
-        Self { shelf: Arc::default(), limits, records: MemoryRecords::new() }
-    }
-
-    /// The same store as another node of this process has it. The node ends when it is dropped, and judges whether
-    /// others have ended once it has been there for the time `lease`.
-    #[must_use]
-    pub fn node(&self, lease: Duration) -> Self {
-        let records = self.records.node(lease);
-        Self { shelf: Arc::clone(&self.shelf), limits: self.limits, records }
-    }
-
-    /// Shows each record of clients, stream and event to a test: its kind, its text, the client whose share it counts
-    /// for, and the time when it ends, in milliseconds, which may be changed.
-    pub fn visit_records(&self, see: impl FnMut(&str, &str, Option<&str>, &mut i64)) {
-        self.records.visit(see);
+        Self { shelf: Arc::default(), limits }
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -236,12 +215,6 @@ impl Default for MemoryStore {
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
-
-impl SharedStore for MemoryStore {
-    fn records(&self) -> Arc<dyn Records> {
-        Arc::clone(&self.records) as Arc<dyn Records>
     }
 }
 

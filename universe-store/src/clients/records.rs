@@ -192,7 +192,7 @@ pub struct Found {
     pub ttl: Duration,
     /// The node that stored it.
     pub node: Uuid,
-    /// Whether that node has ended.
+    /// Whether that node has ended: of a task. Others do not need it.
     pub is_orphaned: bool,
     /// Its content.
     pub body: Vec<u8>,

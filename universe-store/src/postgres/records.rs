@@ -40,13 +40,18 @@ pub(super) struct Records {
     _tasks: [Task; 2],
 }
 
-/// What every record is read by; whether its node has ended can be known before the time $1.
-fn columns() -> String {
+/// What every record is read by. Whether the node of a task has ended can be known before the time $1.
+fn columns(kind: Kind) -> String {
+    let is_orphaned = match kind {
+        Kind::Session | Kind::Letter => "false".to_owned(),
+        Kind::Task => format!(
+            "$1 > {NOW} AND NOT EXISTS ( \
+               SELECT 1 FROM universe_node n WHERE n.id = r.node AND n.alive_until > now())"
+        ),
+    };
     format!(
         "r.number, r.version, r.owner, r.name, r.node, \
-         greatest(extract(epoch FROM r.ends - now()), 0)::float8, \
-         $1 > {NOW} AND NOT EXISTS ( \
-           SELECT 1 FROM universe_node n WHERE n.id = r.node AND n.alive_until > now()), r.body"
+         greatest(extract(epoch FROM r.ends - now()), 0)::float8, {is_orphaned}, r.body"
     )
 }
 
@@ -75,32 +80,7 @@ impl Records {
 impl port::Records for Records {
     fn put<'a>(&'a self, new: New<'a>) -> Answer<'a, Put> {
         Box::pin(async move {
-            // What is below a session is stored under its lock, so that it is seen in the order of its numbers.
-            let sql = "WITH above AS MATERIALIZED ( \
-                         SELECT coalesce(share, '') AS share FROM client_record \
-                         WHERE key = $3 AND ends > now() FOR NO KEY UPDATE), \
-                       who AS MATERIALIZED ( \
-                         SELECT $4 AS share WHERE $3 IS NULL UNION ALL SELECT share FROM above), \
-                       own AS (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM ( \
-                         SELECT bytes FROM client_record \
-                         WHERE share = (SELECT share FROM who) AND kind = $1 AND ends > now() LIMIT $8) held), \
-                       near AS (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM client_record \
-                         WHERE above = $3 AND kind = $1 AND ends > now()), \
-                       room AS MATERIALIZED ( \
-                         SELECT own.n >= $8 OR own.bytes > $9 AS is_share, \
-                           $12 OR near.n >= $10 OR near.bytes > $11 AS is_full FROM own, near), \
-                       gone AS (DELETE FROM client_record WHERE (SELECT is_share OR is_full FROM room) AND key IN ( \
-                         SELECT key FROM client_record WHERE kind = $1 AND ends < now() + make_interval(secs => $13) \
-                           AND (share = (SELECT share FROM who) OR NOT (SELECT is_share FROM room)) \
-                         ORDER BY ends LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING 1), \
-                       made AS ( \
-                         INSERT INTO client_record (key, kind, above, share, owner, name, node, ends, bytes, body) \
-                         SELECT $2, $1, $3, who.share, $5, $6, $7, clock_timestamp() + make_interval(secs => $14), \
-                           octet_length($15), $15 FROM who, room \
-                         WHERE NOT (is_share OR is_full) OR EXISTS (SELECT 1 FROM gone) RETURNING number), \
-                       notified AS (SELECT pg_notify($16, $17)::text AS sent FROM made WHERE $3 IS NOT NULL) \
-                       SELECT (SELECT number FROM made), is_share, EXISTS (SELECT 1 FROM gone), \
-                         (SELECT max(sent) FROM notified) FROM who, room";
+            let sql = put_sql(new.above.is_some(), new.replaces.is_some());
             let (id, kind, limits) = (new.id, new.id.kind.name(), new.limits);
             let is_full = {
                 let counts = self.counts();
@@ -128,7 +108,7 @@ impl port::Records for Records {
                 (&CHANNEL, Type::TEXT),
                 (&note, Type::TEXT),
             ];
-            let rows = query(self.link(id.kind), sql, parameters).await?;
+            let rows = query(self.link(id.kind), &sql, parameters).await?;
             let Some(row) = rows.first() else {
                 return Ok(Put::Missing);
             };
@@ -147,7 +127,7 @@ impl port::Records for Records {
 
     fn read(&self, id: Id) -> Answer<'_, Option<Found>> {
         Box::pin(async move {
-            let columns = columns();
+            let columns = columns(id.kind);
             let sql =
                 format!("SELECT {columns} FROM client_record r WHERE key = $2 AND ends > now()");
             let parameters: Parameters<'_> =
@@ -212,7 +192,7 @@ impl port::Records for Records {
 
     fn owned<'a>(&'a self, owner: &'a str, after: u64, max: usize) -> Answer<'a, Vec<Found>> {
         Box::pin(async move {
-            let columns = columns();
+            let columns = columns(Kind::Task);
             let sql = format!(
                 "SELECT {columns} FROM client_record r \
                  WHERE owner = $2 AND kind = $3 AND number > $4 AND ends > now() ORDER BY number LIMIT $5"
@@ -231,7 +211,7 @@ impl port::Records for Records {
 
     fn below(&self, session: Key, after: u64) -> Answer<'_, Option<Vec<Found>>> {
         Box::pin(async move {
-            let columns = columns();
+            let columns = columns(Kind::Letter);
             let sql = format!(
                 "SELECT {columns} FROM client_record s LEFT JOIN client_record r \
                    ON r.above = s.key AND r.kind = $3 AND r.number > $4 AND r.ends > now() \
@@ -316,6 +296,51 @@ impl fmt::Debug for Records {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Records").field("node", &self.nodes.id()).finish_non_exhaustive()
     }
+}
+
+/// The statement of [`put`](port::Records::put), for a record that is below a session or not, and to which another may
+/// give way or not. What is not needed is left out: planning it would take longer than the rest.
+fn put_sql(is_below: bool, gives_way: bool) -> String {
+    let part = |is_needed: bool, sql: &'static str| if is_needed { sql } else { "" };
+    // What is below a session is stored under its lock, so that it is seen in the order of its numbers.
+    let session = part(
+        is_below,
+        "above AS MATERIALIZED ( \
+           SELECT coalesce(share, '') AS share FROM client_record \
+           WHERE key = $3 AND ends > now() FOR NO KEY UPDATE), ",
+    );
+    let (share, from) =
+        if is_below { ("(SELECT share FROM above)", "above, room") } else { ("$4", "room") };
+    let near = part(
+        is_below,
+        "OR (SELECT count(*) >= $10 OR coalesce(sum(bytes), 0) > $11 FROM client_record \
+          WHERE above = $3 AND kind = $1 AND ends > now())",
+    );
+    let gone = if gives_way {
+        format!(
+            "gone AS (DELETE FROM client_record WHERE (SELECT is_share OR is_full FROM room) AND key IN ( \
+               SELECT key FROM client_record WHERE kind = $1 AND ends < now() + make_interval(secs => $13) \
+                 AND (share = {share} OR NOT (SELECT is_share FROM room)) \
+               ORDER BY ends LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING 1), "
+        )
+    } else {
+        String::new()
+    };
+    let replaced = if gives_way { "EXISTS (SELECT 1 FROM gone)" } else { "false" };
+    let notified = part(is_below, ", (SELECT pg_notify($16, $17)::text FROM made)");
+    format!(
+        "WITH {session}own AS (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM ( \
+           SELECT bytes FROM client_record \
+           WHERE share = {share} AND kind = $1 AND ends > now() LIMIT $8) held), \
+         room AS MATERIALIZED ( \
+           SELECT n >= $8 OR bytes > $9 AS is_share, $12 {near} AS is_full FROM own), {gone}\
+         made AS ( \
+           INSERT INTO client_record (key, kind, above, share, owner, name, node, ends, bytes, body) \
+           SELECT $2, $1, $3, {share}, $5, $6, $7, clock_timestamp() + make_interval(secs => $14), \
+             octet_length($15), $15 FROM {from} \
+           WHERE NOT (is_share OR is_full) OR {replaced} RETURNING number) \
+         SELECT (SELECT number FROM made), is_share, {replaced}{notified} FROM {from}"
+    )
 }
 
 /// What nodes are notified of when a record changes: a letter is a change of its session's inbox.

@@ -159,7 +159,7 @@ const STEPS: [&str; 6] = ["
     UPDATE session_stream SET ends = ends + interval '5 minutes';
     DROP TABLE session_letter, session, task;
     CREATE INDEX client_record_end ON client_record (ends);
-    CREATE INDEX client_record_share ON client_record (share, kind) WHERE share IS NOT NULL;
+    CREATE INDEX client_record_share ON client_record (share, kind, ends) INCLUDE (bytes) WHERE share IS NOT NULL;
     CREATE INDEX client_record_owner ON client_record (owner, number) WHERE owner IS NOT NULL;
     CREATE INDEX client_record_above ON client_record (above, number) WHERE above IS NOT NULL;
 "];
