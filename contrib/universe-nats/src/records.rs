@@ -83,7 +83,8 @@ pub(super) struct Label {
     pub(super) name: Option<String>,
     /// The time when it was last used or written.
     pub(super) used: i64,
-    /// The time when the servers remove it; 0 for never. For a node: the duration of its lease, until the message was received.
+    /// The time when the servers remove it; 0 for never. For a node: the duration of its lease, until the message was
+    /// received.
     pub(super) until: i64,
     /// For a session or stream, which the servers do not remove: how long it lasts after its last use.
     pub(super) lives: i64,

@@ -1,8 +1,8 @@
 //! The port of what nodes share of their clients: records, and the events of streams. An engine implements it, and the
 //! rules of [sessions](super::sessions), [tasks](super::tasks) and [logs](super::logs) are written once, over it.
 //!
-//! A record is bytes with a kind, a key, a version and a time at which it ends. Using a session sets that time anew: how
-//! long it was idle follows from what is left. Records of one owner are listed, those of one share are counted, and
+//! A record is bytes with a kind, a key, a version and a time at which it ends. Using a session sets that time again:
+//! how long it was idle follows from what is left. Records of one owner are listed, those of one share are counted, and
 //! those below a session end with it.
 //!
 //! The limits of a new record are part of [`put`](Records::put), and so is the record that gives way to it: an engine
