@@ -8,13 +8,11 @@
 mod connect;
 mod error;
 mod listen;
-mod logs;
 mod nodes;
 mod purge;
 mod reader;
+mod records;
 mod schema;
-mod sessions;
-mod tasks;
 mod writer;
 
 use std::fmt;
@@ -30,18 +28,13 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use self::connect::{Connector, Link};
 pub use self::error::PostgresError;
-use self::logs::Logs;
-use self::nodes::Nodes;
 use self::reader::Reader;
-use self::sessions::Sessions;
-use self::tasks::Tasks;
+use self::records::Records;
 use self::writer::Writer;
 use super::adapter::hints;
 use super::adapter::lease::LEASE;
-use super::clients::logs::LogBounds;
-use super::clients::sessions::SessionBounds;
-use super::clients::tasks::TaskBounds;
-use super::clients::{self, SharedStore};
+use super::clients::SharedStore;
+use super::clients::records as port;
 use super::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
     Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
@@ -92,7 +85,7 @@ pub struct PostgresStore {
     purge: Arc<Notify>,
     connector: Arc<Connector>,
     options: PostgresOptions,
-    nodes: OnceLock<Arc<Nodes>>,
+    records: OnceLock<Arc<Records>>,
     _tasks: Vec<Task>,
 }
 
@@ -154,34 +147,18 @@ impl PostgresStore {
             purge,
             connector,
             options: options.clone(),
-            nodes: OnceLock::new(),
+            records: OnceLock::new(),
             _tasks: tasks,
         })
-    }
-
-    /// This node, with a separate connection.
-    fn node(&self) -> Arc<Nodes> {
-        let start = || Arc::new(Nodes::start(&self.connector, &self.options));
-        Arc::clone(self.nodes.get_or_init(start))
     }
 }
 
 impl SharedStore for PostgresStore {
-    fn nodes(&self) -> Arc<dyn clients::nodes::Nodes> {
-        self.node()
-    }
-
-    fn sessions(&self, bounds: SessionBounds) -> Arc<dyn clients::sessions::Sessions> {
-        Arc::new(Sessions::start(self.node(), bounds))
-    }
-
-    /// Over one more connection.
-    fn logs(&self, bounds: LogBounds) -> Arc<dyn clients::logs::Logs> {
-        Arc::new(Logs::start(self.node(), &self.connector, &self.options, bounds))
-    }
-
-    fn tasks(&self, bounds: TaskBounds) -> Arc<dyn clients::tasks::Tasks> {
-        Arc::new(Tasks::start(self.node(), bounds))
+    /// Over two more connections.
+    fn records(&self) -> Arc<dyn port::Records> {
+        let start = || Arc::new(Records::start(&self.connector, &self.options));
+        let records: Arc<Records> = Arc::clone(self.records.get_or_init(start));
+        records
     }
 }
 

@@ -18,11 +18,11 @@ mod link;
 mod logs;
 mod names;
 mod nodes;
+mod port;
 mod reader;
 mod records;
-mod sessions;
 mod streams;
-mod tasks;
+mod sweep;
 mod tidy;
 mod url;
 mod writer;
@@ -38,10 +38,8 @@ use futures_util::stream::BoxStream;
 use tokio::task::JoinSet;
 use universe_store::adapter::lease::LEASE;
 use universe_store::adapter::{hints, tail, tls};
-use universe_store::clients::logs::LogBounds;
-use universe_store::clients::sessions::SessionBounds;
-use universe_store::clients::tasks::TaskBounds;
-use universe_store::clients::{self, SharedStore};
+use universe_store::clients::SharedStore;
+use universe_store::clients::records::Records;
 use universe_store::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
     Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
@@ -51,12 +49,9 @@ use universe_store::{
 use self::engine::Engine;
 pub use self::error::NatsError;
 use self::link::Link;
-use self::logs::Logs;
 use self::names::Names;
-use self::nodes::Nodes;
+use self::nodes::Node;
 use self::reader::Log;
-use self::sessions::Sessions;
-use self::tasks::Tasks;
 use self::url::NatsUrl;
 use self::writer::MAX_NAME;
 
@@ -102,7 +97,7 @@ pub struct NatsStore {
     /// The replicas of the stream that has the fewest.
     replicas: usize,
     lease: Duration,
-    nodes: OnceLock<Arc<Nodes>>,
+    node: OnceLock<Arc<Node>>,
     _tasks: JoinSet<()>,
 }
 
@@ -136,31 +131,16 @@ impl NatsStore {
         let mut tasks = JoinSet::new();
         tasks.spawn(feed::run(Arc::clone(&engine)));
         tasks.spawn(tidy::run(Arc::clone(&engine)));
-        Ok(Self { engine, replicas, lease: options.lease, nodes: OnceLock::new(), _tasks: tasks })
-    }
-
-    /// This node, over the same connection.
-    fn node(&self) -> Arc<Nodes> {
-        let start = || Arc::new(Nodes::start(Arc::clone(&self.engine), self.lease));
-        Arc::clone(self.nodes.get_or_init(start))
+        Ok(Self { engine, replicas, lease: options.lease, node: OnceLock::new(), _tasks: tasks })
     }
 }
 
 impl SharedStore for NatsStore {
-    fn nodes(&self) -> Arc<dyn clients::nodes::Nodes> {
-        self.node()
-    }
-
-    fn sessions(&self, bounds: SessionBounds) -> Arc<dyn clients::sessions::Sessions> {
-        Arc::new(Sessions::start(self.node(), bounds))
-    }
-
-    fn logs(&self, bounds: LogBounds) -> Arc<dyn clients::logs::Logs> {
-        Arc::new(Logs::start(self.node(), bounds))
-    }
-
-    fn tasks(&self, bounds: TaskBounds) -> Arc<dyn clients::tasks::Tasks> {
-        Arc::new(Tasks::new(self.node(), bounds))
+    /// Over the same connection.
+    fn records(&self) -> Arc<dyn Records> {
+        let start = || Arc::new(Node::start(Arc::clone(&self.engine), self.lease));
+        let node: Arc<Node> = Arc::clone(self.node.get_or_init(start));
+        node
     }
 }
 

@@ -10,47 +10,46 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::task::{AbortHandle, JoinSet};
 use universe_store::adapter::lease::{REFRESHES, millis};
+use universe_store::adapter::table::Table;
 use universe_store::clients::nodes::{self, Unavailable};
 use uuid::Uuid;
 
 use super::engine::Engine;
 use super::feed;
-use super::records::{Label, Records, Table};
+use super::records::{Label, Records, Row};
+use super::sweep;
 
 /// The number of lease durations after its last renewal at which the servers remove the record of a node. It is not
 /// removed earlier, because nodes could not renew their leases while the servers were unavailable.
 const FORGOTTEN: i64 = 20;
 
-/// How often expired data is forgotten in this process.
-const LOOK: Duration = Duration::from_secs(30);
-
 /// This node and its knowledge of the other nodes that use the same streams, over the connection of its store.
 ///
 /// If it is dropped, its lease expires later; [`end`](nodes::Nodes::end) ends the lease at once.
-pub(super) struct Nodes {
-    records: Arc<Records>,
+pub(super) struct Node {
+    pub(super) records: Arc<Records>,
     keeping: AbortHandle,
     _tasks: JoinSet<()>,
 }
 
-impl Nodes {
+impl Node {
     pub(super) fn start(engine: Arc<Engine>, lease: Duration) -> Self {
         let records = Arc::new(Records::new(engine, lease));
         let mut tasks = JoinSet::new();
         tasks.spawn(feed::run(Arc::clone(&records)));
-        tasks.spawn(prune(Arc::clone(&records)));
+        tasks.spawn(sweep::run(Arc::clone(&records)));
         let keeping = tasks.spawn(keep(Arc::clone(&records)));
         Self { records, keeping, _tasks: tasks }
     }
-
-    pub(super) fn records(&self) -> &Arc<Records> {
-        &self.records
-    }
 }
 
-impl nodes::Nodes for Nodes {
+impl nodes::Nodes for Node {
     fn id(&self) -> Uuid {
         self.records.id
+    }
+
+    fn lease(&self) -> Duration {
+        self.records.lease.length
     }
 
     fn alive<'a>(&'a self, nodes: &'a [Uuid]) -> BoxFuture<'a, Result<Vec<Uuid>, Unavailable>> {
@@ -79,7 +78,7 @@ impl Records {
     }
 
     /// The same with the table of records, which the caller has locked.
-    pub(super) fn has_ended_in(&self, table: &Table, node: Uuid) -> bool {
+    pub(super) fn has_ended_in(&self, table: &Table<Row>, node: Uuid) -> bool {
         let now = self.now();
         // Then the local data is not older than the lease of this node.
         if self.lease.judges_until() <= now {
@@ -90,9 +89,9 @@ impl Records {
     }
 }
 
-impl fmt::Debug for Nodes {
+impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Nodes").field("id", &self.records.id).finish_non_exhaustive()
+        f.debug_struct("Node").field("id", &self.records.id).finish_non_exhaustive()
     }
 }
 
@@ -111,13 +110,5 @@ async fn keep(records: Arc<Records>) {
         // A failed renewal is tried again in time.
         let _ = records.store(&path, &label, Bytes::new(), None, left).await;
         tokio::time::sleep(length / REFRESHES).await;
-    }
-}
-
-async fn prune(records: Arc<Records>) {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        let now = records.now();
-        records.table().prune(now);
     }
 }

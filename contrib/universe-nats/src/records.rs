@@ -5,8 +5,8 @@
 //! reports what others change. What one record has is read from the leader of the stream, and a write names the message
 //! that it replaces. A record ends with a message that the servers take away after a minute.
 
-mod table;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,12 +25,19 @@ use super::engine::Engine;
 use super::error::{Away, Refusal};
 use super::feed::{self, Follower};
 use super::link::Link;
-pub(super) use table::{Table, owner, share};
 use universe_store::Timestamp;
 use universe_store::adapter::keys::hash;
 use universe_store::adapter::lease::{Lease, millis};
+use universe_store::adapter::table::{self, Table};
 use universe_store::adapter::watched::Watched;
 use universe_store::clients::nodes::Unavailable;
+use universe_store::clients::records as port;
+
+/// The kinds of what is below a session: letters, and the heads of streams.
+pub(super) const BELOW: [&str; 2] = ["letter", "head"];
+
+/// How often a write is tried when another write was first, or the server reports that.
+pub(super) const TRIES: usize = 16;
 
 /// How long the last message of an ended record is kept, so that each node receives it.
 const END: Duration = Duration::from_secs(60);
@@ -38,6 +45,9 @@ const END: Duration = Duration::from_secs(60);
 /// The additional time that pieces are kept after the record that refers to them, besides the longest delay of storing
 /// it.
 const OVERLAP: Duration = Duration::from_secs(2);
+
+/// How long a session lasts that was stored by a node which did not write it, in milliseconds.
+const LIVES: i64 = 30 * 60 * 1_000;
 
 /// The longest round trip of a message whose time is used to set the clock.
 const EXACT: Duration = Duration::from_secs(1);
@@ -73,8 +83,11 @@ pub(super) struct Label {
     pub(super) name: Option<String>,
     /// The time when it was last used or written.
     pub(super) used: i64,
-    /// The time when it expires; 0 for never. For a node: the duration of its lease, until the message was received.
+    /// The time when the servers remove it; 0 for never. For a node: the duration of its lease, until the message was
+    /// received.
     pub(super) until: i64,
+    /// For a session or stream, which the servers do not remove: how long it lasts after its last use.
+    pub(super) lives: i64,
     pub(super) bytes: u64,
     pub(super) version: u64,
     /// The sequence of its first message; 0 in the first message itself.
@@ -96,6 +109,45 @@ pub(super) struct Row {
     pub(super) sequence: u64,
 }
 
+impl Row {
+    /// The time when the record ends.
+    pub(super) fn ends(&self) -> i64 {
+        match (self.label.until, self.label.lives) {
+            (0, 0) => self.label.used.saturating_add(LIVES),
+            (0, lives) => self.label.used.saturating_add(lives),
+            (until, _) => until,
+        }
+    }
+
+    /// The numbers of the events of a stream.
+    pub(super) fn events(&self) -> Range<u64> {
+        self.label.first.max(1)..self.label.last.saturating_add(1)
+    }
+
+    /// The sequence of the record's first message. Later records have greater numbers.
+    pub(super) fn number(&self) -> u64 {
+        if self.label.number == 0 { self.sequence } else { self.label.number }
+    }
+}
+
+impl table::Row for Row {
+    fn share(&self) -> Option<&str> {
+        self.label.share.as_deref()
+    }
+
+    fn owner(&self) -> Option<&str> {
+        self.label.owner.as_deref()
+    }
+
+    fn ends(&self) -> i64 {
+        self.ends()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.label.bytes
+    }
+}
+
 /// A record as read from the leader.
 pub(super) struct Got {
     pub(super) row: Row,
@@ -108,7 +160,7 @@ pub(super) struct Records {
     /// The id of this node.
     pub(super) id: Uuid,
     pub(super) lease: Lease,
-    table: Mutex<Table>,
+    table: Mutex<Table<Row>>,
     watched: Arc<Watched>,
     known: watch::Sender<u64>,
     begun: Instant,
@@ -145,7 +197,7 @@ impl Records {
     }
 
     /// The table of known records.
-    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table<Row>> {
         // No code panics while it holds the lock of the table.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,6 +220,17 @@ impl Records {
     /// A label written by this node, with the present time.
     pub(super) fn label(&self) -> Label {
         Label { by: self.id, node: self.id, used: self.now(), ..Label::default() }
+    }
+
+    /// Lets a record last for this long from now on.
+    pub(super) fn lengthen(&self, label: &mut Label, kind: port::Kind, lives: Duration) {
+        label.used = self.now();
+        match kind {
+            port::Kind::Session => label.lives = millis(lives),
+            port::Kind::Letter | port::Kind::Task => {
+                label.until = label.used.saturating_add(millis(lives));
+            }
+        }
     }
 
     /// The record with a path, even if it has ended.
@@ -306,6 +369,24 @@ impl Records {
         }
     }
 
+    /// Notes a record unless a newer one is known for its path.
+    fn learn(&self, path: &Arc<str>, row: Row) {
+        let mut table = self.table();
+        if table.get(path).is_some_and(|known| known.sequence >= row.sequence) {
+            return;
+        }
+        if !row.label.gone {
+            return table.insert(path, row);
+        }
+        table.remove(path);
+        // What is below a session is removed with it.
+        if let Some(session) = path.strip_prefix("session.") {
+            for kind in BELOW {
+                table.remove_below(&format!("{kind}.{session}."));
+            }
+        }
+    }
+
     fn sent(&self) -> MutexGuard<'_, Option<(u64, Instant)>> {
         // No code panics while it holds this lock.
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
@@ -363,7 +444,7 @@ impl Follower for Records {
             }
         }
         let is_anothers = label.by != self.id;
-        self.table().take(&path, Row { label, sequence });
+        self.learn(&path, Row { label, sequence });
         if is_anothers {
             self.watched.notify(&hash(&[path.as_bytes()]));
             // A letter is a change of its session's inbox.
@@ -377,7 +458,12 @@ impl Follower for Records {
     }
 
     fn retain(&self, there: &HashSet<Arc<str>>, sequence: u64) {
-        self.table().retain(there, sequence);
+        let mut table = self.table();
+        let gone = |path: &Arc<str>, row: &Row| !there.contains(path) && row.sequence <= sequence;
+        for path in table.filtered(gone) {
+            table.remove(&path);
+        }
+        drop(table);
         self.watched.notify_all();
     }
 }

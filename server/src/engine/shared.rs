@@ -21,7 +21,7 @@ use crate::store::clients::sessions::SessionBounds;
 pub(super) fn opened(store: Arc<dyn SharedStore>) -> Opened {
     let (node, sessions) = (store.nodes(), store.sessions(SessionBounds::default()));
     let logs = store.logs(LogBounds::default());
-    let counted = Arc::clone(&sessions);
+    let counted = sessions.clone();
     metrics::count_sessions(move || counted.count());
     let leave: BoxFuture<'static, ()> = Box::pin(async move {
         if node.end().await.is_err() {

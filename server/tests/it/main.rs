@@ -39,6 +39,7 @@ mod picture;
 #[path = "../../../universe-store/tests/it/postgres.rs"]
 mod postgres;
 #[cfg(feature = "nats")]
+#[expect(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../contrib/universe-nats/tests/it/raw.rs"]
 mod raw;
 mod rest;

@@ -1,14 +1,23 @@
 //! State of running calls that nodes share: an inbox for each session, and the event streams of its calls. The store
 //! does not read their texts. Both are deleted with their session.
 
-use std::fmt;
+mod inbox;
+mod tail;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use uuid::Uuid;
 
+use self::inbox::Inbox;
+use self::tail::Tail;
+pub use self::tail::Tailed;
 use super::nodes::Unavailable;
+pub use super::records::{Event, Fate, Write};
+use super::records::{Kind, Limit, Limits, New, Put, Records, Stream};
+use crate::adapter::keys::{hash, session_key};
 
 /// The bounds of [`Logs`].
 ///
@@ -50,75 +59,60 @@ pub enum LogError {
     Full,
 }
 
-/// One write to a stream.
-#[derive(Debug, Clone)]
-pub struct Write<'a> {
-    /// The name of its session.
-    pub session: &'a str,
-    /// Its own name, unique in the session.
-    pub stream: &'a str,
-    /// Whether the stream continues, ends or is deleted.
-    pub fate: Fate,
-    /// A description of the stream, for readers that find it abandoned; replaces the previous one.
-    pub about: &'a [u8],
-    /// Events with lower numbers than this are deleted.
-    pub first: u64,
-    /// The new events, each with its number. An event that is stored already is not changed.
-    pub events: Vec<(u64, &'a [u8])>,
-}
-
-/// What happens to a stream after a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// More events may follow.
-    Open,
-    /// No more events follow.
-    Ended,
-    /// The stream is deleted at once.
-    Forgotten,
-}
-
-/// An event of a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// Its number in the stream.
-    pub number: u64,
-    /// Its text.
-    pub text: Bytes,
-}
-
-/// An item of a stream that is being read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Tailed {
-    /// The next events: at most 64, and at most 256 KiB or one larger event.
-    Events(Vec<Event>),
-    /// The node that wrote the stream ended before the stream did. Has the stream's description, and is the last item.
-    Abandoned(Bytes),
-}
-
 /// The inboxes and streams of all nodes that use one store.
-pub trait Logs: fmt::Debug + Send + Sync {
+#[derive(Debug, Clone)]
+pub struct Logs {
+    records: Arc<dyn Records>,
+    bounds: LogBounds,
+}
+
+impl Logs {
+    /// The inboxes and streams among these records.
+    #[must_use]
+    pub fn new(records: Arc<dyn Records>, bounds: LogBounds) -> Self {
+        Self { records, bounds }
+    }
+
     /// Puts a letter into the inbox of a session. If the session does not exist, the letter is dropped.
     ///
     /// # Errors
     /// [`LogError`].
-    fn send<'a>(
-        &'a self,
-        session: &'a str,
-        letter: &'a [u8],
-    ) -> BoxFuture<'a, Result<(), LogError>>;
+    pub async fn send(&self, session: &str, letter: &[u8]) -> Result<(), LogError> {
+        let LogBounds { of_session, of_owner, bytes, keep_letters, .. } = self.bounds;
+        let most = |records: usize, bytes: usize| {
+            let bytes = bytes.checked_sub(letter.len()).ok_or(LogError::Full)?;
+            Ok::<_, LogError>(Limit { records, bytes })
+        };
+        let limits = Limits {
+            share: most(of_owner.letters, of_owner.bytes)?,
+            above: most(of_session.letters, of_session.bytes)?,
+            all: most(usize::MAX, bytes)?,
+        };
+        let id = Kind::Letter.id(hash(&[Uuid::new_v4().as_bytes()]));
+        let above = Some(session_key(session));
+        let new = New { above, limits, ..New::of(id, keep_letters, letter) };
+        match self.records.put(new).await? {
+            Put::Stored(_) | Put::Missing => Ok(()),
+            Put::Full { .. } => Err(LogError::Full),
+        }
+    }
 
     /// The letters that other nodes put into the inbox of a session from now on, in order. Ends when the session does.
     /// The store is queried only after a notification, or after it was unavailable.
-    fn inbox(&self, session: &str) -> BoxStream<'static, Bytes>;
+    #[must_use]
+    pub fn inbox(&self, session: &str) -> BoxStream<'static, Bytes> {
+        let records = Arc::clone(&self.records);
+        Inbox::open(records, session_key(session), self.bounds.keep_letters)
+    }
 
     /// Writes to streams of this node, with at most one write for each stream. May be repeated. A stream is skipped if
     /// its session does not exist, or if another node has ended it.
     ///
     /// # Errors
     /// [`LogError::Unavailable`].
-    fn write<'a>(&'a self, writes: &'a [Write<'a>]) -> BoxFuture<'a, Result<(), LogError>>;
+    pub async fn write(&self, writes: &[Write<'_>]) -> Result<(), LogError> {
+        Ok(self.records.write(writes, self.bounds.keep_streams).await?)
+    }
 
     /// The events of a stream after the event of this number: first the stored ones, then new ones. `None` if the
     /// stream does not exist. Ends when the stream has ended or is no longer kept. Waits while the store is
@@ -126,12 +120,16 @@ pub trait Logs: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`LogError::Unavailable`].
-    fn tail<'a>(
-        &'a self,
-        session: &'a str,
-        stream: &'a str,
+    pub async fn tail(
+        &self,
+        session: &str,
+        stream: &str,
         after: u64,
-    ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, LogError>>;
+    ) -> Result<Option<BoxStream<'static, Tailed>>, LogError> {
+        let records = Arc::clone(&self.records);
+        let stream = Stream { session: session_key(session), name: stream };
+        Ok(Tail::open(records, stream, after).await?)
+    }
 }
 
 impl From<Unavailable> for LogError {

@@ -1,5 +1,8 @@
 //! The nodes that use one store: each has a name and a lease.
 
+use std::fmt;
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
@@ -10,9 +13,12 @@ pub struct Unavailable;
 
 /// This node among the nodes that use one store. A node whose lease has expired has ended, or is cut off from the
 /// store. Times are those of the store's clock.
-pub trait Nodes: Send + Sync {
+pub trait Nodes: fmt::Debug + Send + Sync {
     /// The name of this node: a new one at each start.
     fn id(&self) -> Uuid;
+
+    /// How long the lease of this node lasts without being renewed.
+    fn lease(&self) -> Duration;
 
     /// The given nodes that have not ended. Returns all of them while this node cannot judge: its own lease has not yet
     /// held for its whole length, or may have had a gap since.

@@ -1,21 +1,19 @@
 //! Sessions of clients: small records with an owner, which expire when they are not used.
 
-use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use super::nodes::Unavailable;
+use super::records::{self, Id, Kind, Limit, Limits, New, Put, Records};
+use crate::adapter::keys::session_key;
 
 /// The shortest time between two recorded uses of a session.
-pub const NOTED: Duration = Duration::from_secs(15);
-
-/// The interval at which sessions that have ended are deleted, and the others counted.
-pub const LOOK: Duration = Duration::from_secs(30);
+const NOTED: Duration = Duration::from_secs(15);
 
 /// How many times a change is tried when another change is made first.
-pub const TRIES: usize = 16;
+const TRIES: usize = 16;
 
 /// Computes the new content of a session from the old; `None` if the old content cannot be read.
 pub type Change<'a> = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'a;
@@ -55,23 +53,66 @@ pub enum SessionError {
 
 /// The sessions of all nodes that use one store. Every use reads the store, so a session that one node changes or ends
 /// is changed or ended for all nodes at once. Times are those of the store's clock.
-pub trait Sessions: fmt::Debug + Send + Sync {
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    records: Arc<dyn Records>,
+    bounds: SessionBounds,
+}
+
+impl Sessions {
+    /// The sessions among these records.
+    #[must_use]
+    pub fn new(records: Arc<dyn Records>, bounds: SessionBounds) -> Self {
+        Self { records, bounds }
+    }
+
     /// Stores a new session under an unused name, such as a random one.
     ///
     /// # Errors
     /// [`SessionError`].
-    fn insert<'a>(
-        &'a self,
-        name: &'a str,
-        owner: Option<&'a str>,
-        body: &'a [u8],
-    ) -> BoxFuture<'a, Result<(), SessionError>>;
+    pub async fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        body: &[u8],
+    ) -> Result<(), SessionError> {
+        let SessionBounds { sessions, sessions_per_owner, in_use, max_idle } = self.bounds;
+        let most = |records: usize| Limit { records: records.max(1), ..Limit::default() };
+        let limits =
+            Limits { share: most(sessions_per_owner), all: most(sessions), ..Limits::default() };
+        let new = New {
+            share: owner,
+            limits,
+            replaces: Some(max_idle.saturating_sub(in_use)),
+            ..New::of(id(name), max_idle, body)
+        };
+        match self.records.put(new).await? {
+            Put::Stored(_) => Ok(()),
+            Put::Full { is_share } => {
+                let limit = if is_share { limits.share } else { limits.all };
+                Err(SessionError::Full { is_share, max: limit.records })
+            }
+            Put::Missing => Err(SessionError::Unavailable),
+        }
+    }
 
     /// The content of a session, if it exists. Counts as use.
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
-    fn load<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>>;
+    pub async fn load(&self, name: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        let (id, max_idle) = (id(name), self.bounds.max_idle);
+        let Some(found) = self.records.read(id).await? else {
+            return Ok(None);
+        };
+        // A store that takes no writes still lets sessions continue.
+        if max_idle.saturating_sub(found.ttl) > NOTED.min(max_idle / 4)
+            && self.records.extend(id, max_idle).await.is_err()
+        {
+            tracing::warn!("the use of a session was not noted");
+        }
+        Ok(Some(found.body))
+    }
 
     /// Replaces the content of a session with the result of `change`, and notifies the other nodes. Returns the content
     /// after that, or `None` if the session no longer exists. Concurrent changes are applied one after another. Counts
@@ -79,24 +120,52 @@ pub trait Sessions: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
-    fn change<'a>(
-        &'a self,
-        name: &'a str,
-        change: &'a Change<'a>,
-    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>>;
+    pub async fn change(
+        &self,
+        name: &str,
+        change: &Change<'_>,
+    ) -> Result<Option<Vec<u8>>, SessionError> {
+        let id = id(name);
+        for _ in 0..TRIES {
+            let Some(found) = self.records.read(id).await? else {
+                return Ok(None);
+            };
+            let Some(body) = change(&found.body) else {
+                return Ok(None);
+            };
+            let (version, lives) = (found.version, Some(self.bounds.max_idle));
+            let change = records::Change { version, body: &body, result: None, lives };
+            if self.records.replace(id, change).await? {
+                return Ok(Some(body));
+            }
+        }
+        Err(SessionError::Unavailable)
+    }
 
     /// Ends a session and notifies the other nodes. Returns whether the session existed.
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
-    fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, SessionError>>;
+    pub async fn remove(&self, name: &str) -> Result<bool, SessionError> {
+        Ok(self.records.remove(id(name)).await?)
+    }
 
     /// An item whenever another node may have changed or ended a session. It is only a hint, and always comes after
     /// this node was disconnected for a while. Ends with the sessions.
-    fn hints(&self, name: &str) -> BoxStream<'static, ()>;
+    #[must_use]
+    pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        self.records.hints(id(name))
+    }
 
     /// The number of sessions, as of the last count.
-    fn count(&self) -> usize;
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.records.count()
+    }
+}
+
+fn id(name: &str) -> Id {
+    Kind::Session.id(session_key(name))
 }
 
 impl Default for SessionBounds {

@@ -1,12 +1,15 @@
 //! Tasks of the nodes' clients: records with an owner and a time to live, each run by one node.
 
-use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use data_encoding::HEXLOWER;
 use futures_util::stream::BoxStream;
 
 use super::nodes::Unavailable;
+pub use super::records::Found;
+use super::records::{Change, Id, Kind, Limit, Limits, New, Put, Records};
+use crate::adapter::keys::{hash, task_key};
 
 /// The bounds of [`Tasks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,99 +47,126 @@ pub enum TaskError {
     },
 }
 
-/// A task as read from the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its name, if it has an owner.
-    pub name: Option<String>,
-    /// Later tasks have greater numbers.
-    pub number: u64,
-    /// How often it was replaced.
-    pub version: u64,
-    /// The rest of its time to live.
-    pub ttl: Duration,
-    /// Whether the node that ran it has ended.
-    pub is_orphaned: bool,
-    /// Its content.
-    pub body: Vec<u8>,
-}
-
 /// The tasks of all nodes that use one store. A record is found by the hash of its name, and its owner is compared by a
 /// hash. The name itself is stored only if the task also has an owner, so that reading the store does not give access
 /// to any task. Times are those of the store's clock.
-pub trait Tasks: fmt::Debug + Send + Sync {
+#[derive(Debug, Clone)]
+pub struct Tasks {
+    records: Arc<dyn Records>,
+    bounds: TaskBounds,
+}
+
+impl Tasks {
+    /// The tasks among these records.
+    #[must_use]
+    pub fn new(records: Arc<dyn Records>, bounds: TaskBounds) -> Self {
+        Self { records, bounds }
+    }
+
     /// Stores a new task, which this node runs, for a limited time. Returns its number.
     ///
     /// # Errors
     /// [`TaskError`].
-    fn insert<'a>(
-        &'a self,
-        name: &'a str,
-        owner: Option<&'a str>,
-        client: Option<&'a str>,
+    pub async fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        client: Option<&str>,
         ttl: Duration,
-        body: &'a [u8],
-    ) -> BoxFuture<'a, Result<u64, TaskError>>;
+        body: &[u8],
+    ) -> Result<u64, TaskError> {
+        self.check(body.len())?;
+        let TaskBounds { tasks_per_client: tasks, bytes_per_client: bytes, .. } = self.bounds;
+        let full = TaskError::Full { tasks, bytes };
+        // A share's last task may exceed the limit of its bytes, by the size of one task at most.
+        let before = bytes.checked_sub(1).ok_or(full)?;
+        let (hashed_owner, client) = (owner.map(hashed), client.map(hashed));
+        let new = New {
+            share: client.as_deref(),
+            owner: hashed_owner.as_deref(),
+            name: owner.map(|_| name),
+            limits: Limits { share: Limit { records: tasks, bytes: before }, ..Limits::default() },
+            ..New::of(id(name), ttl, body)
+        };
+        match self.records.put(new).await? {
+            Put::Stored(number) => Ok(number),
+            Put::Full { .. } => Err(full),
+            Put::Missing => Err(TaskError::Unavailable),
+        }
+    }
 
     /// The task of that name, if it belongs to this owner and has not expired. Its result is not read.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
-    fn load<'a>(
-        &'a self,
-        name: &'a str,
-        owner: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Option<Found>, TaskError>>;
+    pub async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
+        let found = self.records.read(id(name)).await?;
+        Ok(found.filter(|found| found.owner == owner.map(hashed)))
+    }
 
     /// The result of the task of that name, if it has one and has not expired.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
-    fn result<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskError>>;
+    pub async fn result(&self, name: &str) -> Result<Option<Vec<u8>>, TaskError> {
+        Ok(self.records.result(id(name)).await?)
+    }
 
     /// At most `max` tasks of an owner that have numbers greater than `after` and have not expired, ordered by number.
     /// Their results are not read.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
-    fn list<'a>(
-        &'a self,
-        owner: &'a str,
-        after: u64,
-        max: usize,
-    ) -> BoxFuture<'a, Result<Vec<Found>, TaskError>>;
+    pub async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
+        Ok(self.records.owned(&hashed(owner), after, max).await?)
+    }
 
     /// Replaces the body and result of a task if it still has this version, and notifies the other nodes. Returns
     /// whether it did. The version is then one higher.
     ///
     /// # Errors
     /// [`TaskError`].
-    fn replace<'a>(
-        &'a self,
-        name: &'a str,
+    pub async fn replace(
+        &self,
+        name: &str,
         version: u64,
-        body: &'a [u8],
-        result: Option<&'a [u8]>,
-    ) -> BoxFuture<'a, Result<bool, TaskError>>;
+        body: &[u8],
+        result: Option<&[u8]>,
+    ) -> Result<bool, TaskError> {
+        self.check(body.len().saturating_add(result.map_or(0, <[u8]>::len)))?;
+        let change = Change { version, body, result, lives: None };
+        Ok(self.records.replace(id(name), change).await?)
+    }
 
     /// Deletes a task, if it exists.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
-    fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TaskError>>;
+    pub async fn remove(&self, name: &str) -> Result<(), TaskError> {
+        self.records.remove(id(name)).await?;
+        Ok(())
+    }
 
     /// An item whenever another node may have changed a task. It is only a hint, and always comes after this node was
     /// disconnected for a while. Ends with the tasks.
-    fn hints(&self, name: &str) -> BoxStream<'static, ()>;
-}
+    #[must_use]
+    pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        self.records.hints(id(name))
+    }
 
-impl TaskBounds {
-    /// # Errors
-    /// [`TaskError::TooLarge`].
-    pub fn check(&self, bytes: usize) -> Result<(), TaskError> {
-        let max = self.record_bytes;
+    fn check(&self, bytes: usize) -> Result<(), TaskError> {
+        let max = self.bounds.record_bytes;
         if bytes > max { Err(TaskError::TooLarge { max }) } else { Ok(()) }
     }
+}
+
+fn id(name: &str) -> Id {
+    Kind::Task.id(task_key(name))
+}
+
+/// Names of owners and clients are not stored.
+fn hashed(text: &str) -> String {
+    HEXLOWER.encode(&hash(&[text.as_bytes()]))
 }
 
 impl Default for TaskBounds {

@@ -6,11 +6,10 @@
 //! lease has held for its whole length without a gap, and only until there may be a gap. Statements that judge compare
 //! that limit with the database's time themselves, because a statement may take long to arrive.
 
-use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::task::JoinHandle;
 use tokio_postgres::Row;
@@ -23,8 +22,6 @@ use super::{PostgresOptions, Task};
 use crate::adapter::keys::Key;
 use crate::adapter::lease::{Lease, REFRESHES};
 use crate::adapter::watched::Watched;
-use crate::clients::nodes;
-
 use crate::clients::nodes::Unavailable;
 
 /// The channel of all nodes: which node has changed or ended which record. The first such records were sessions.
@@ -44,7 +41,7 @@ pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 /// This node among the nodes that use one database. It has one connection, which also serves the shared state of
 /// clients.
 ///
-/// When it is dropped, its lease expires on its own; [`end`](nodes::Nodes::end) ends the lease at once.
+/// When it is dropped, its lease expires on its own; [`end`](Self::end) ends the lease at once.
 pub(super) struct Nodes {
     id: Uuid,
     link: Arc<Link>,
@@ -77,6 +74,10 @@ impl Nodes {
         self.id
     }
 
+    pub(super) fn lease(&self) -> Duration {
+        self.lease.length
+    }
+
     pub(super) async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>, Unavailable> {
         let judges_until = self.judges_until();
         if judges_until == i64::MIN {
@@ -91,7 +92,7 @@ impl Nodes {
         rows.iter().map(|row| get(row, 0)).collect()
     }
 
-    async fn end(&self) -> Result<(), Unavailable> {
+    pub(super) async fn end(&self) -> Result<(), Unavailable> {
         let [_, keeping] = &self.tasks;
         keeping.0.abort();
         let sql = "DELETE FROM universe_node WHERE id = $1";
@@ -124,26 +125,6 @@ impl Nodes {
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, Unavailable> {
         query(&self.link, sql, parameters).await
-    }
-}
-
-impl nodes::Nodes for Nodes {
-    fn id(&self) -> Uuid {
-        self.id
-    }
-
-    fn alive<'a>(&'a self, nodes: &'a [Uuid]) -> BoxFuture<'a, Result<Vec<Uuid>, Unavailable>> {
-        Box::pin(self.alive(nodes))
-    }
-
-    fn end(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
-        Box::pin(self.end())
-    }
-}
-
-impl fmt::Debug for Nodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Nodes").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

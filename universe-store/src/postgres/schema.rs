@@ -6,7 +6,7 @@ use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
 
 /// The format of the tables that this program writes.
-const FORMAT: i32 = 5;
+const FORMAT: i32 = 6;
 
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
@@ -15,7 +15,7 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 const LOCK_TIME: u64 = 120;
 
 /// From each format to the next one.
-const STEPS: [&str; 5] = ["
+const STEPS: [&str; 6] = ["
     CREATE TABLE universe (
         uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         id text COLLATE \"C\" NOT NULL UNIQUE,
@@ -121,6 +121,47 @@ const STEPS: [&str; 5] = ["
     CREATE INDEX task_end ON task (expires);
     CREATE INDEX task_owner ON task (owner, number);
     CREATE INDEX task_client ON task (client);
+", "
+    -- Records of clients: sessions, letters to them, tasks. The key is the hash of a name, which is kept where there is
+    -- an owner besides: who reads the table cannot take part in a session or task.
+    CREATE TABLE client_record (
+        key bytea PRIMARY KEY,
+        number int8 GENERATED ALWAYS AS IDENTITY,
+        kind text COLLATE \"C\" NOT NULL,
+        -- The session that it belongs to.
+        above bytea REFERENCES client_record ON DELETE CASCADE,
+        share text COLLATE \"C\",
+        owner text COLLATE \"C\",
+        name text COLLATE \"C\",
+        node uuid NOT NULL,
+        version int8 NOT NULL DEFAULT 0,
+        ends timestamptz NOT NULL,
+        -- Of what is in it and its result.
+        bytes int8 NOT NULL,
+        body bytea NOT NULL,
+        result bytea
+    );
+    LOCK TABLE session, session_letter, session_stream, task IN ACCESS EXCLUSIVE MODE;
+    INSERT INTO client_record (key, number, kind, share, owner, name, node, version, ends, bytes, body, result)
+        OVERRIDING SYSTEM VALUE
+        SELECT key, number, 'task', encode(client, 'hex'), encode(owner, 'hex'), name, node, version, expires, bytes,
+            body, result FROM task;
+    SELECT setval(pg_get_serial_sequence('client_record', 'number'), coalesce(max(number), 0) + 1) FROM client_record;
+    INSERT INTO client_record (key, kind, share, node, version, ends, bytes, body)
+        SELECT key, 'session', owner, '00000000-0000-0000-0000-000000000000', version, used + interval '30 minutes',
+            octet_length(body), body FROM session;
+    INSERT INTO client_record (key, kind, above, share, node, ends, bytes, body)
+        SELECT uuid_send(gen_random_uuid()), 'letter', key, owner, '00000000-0000-0000-0000-000000000000',
+            at + interval '1 minute', octet_length(body), body FROM session_letter ORDER BY n;
+    ALTER TABLE session_stream DROP CONSTRAINT session_stream_key_fkey;
+    ALTER TABLE session_stream ADD FOREIGN KEY (key) REFERENCES client_record ON DELETE CASCADE;
+    ALTER TABLE session_stream RENAME touched TO ends;
+    UPDATE session_stream SET ends = ends + interval '5 minutes';
+    DROP TABLE session_letter, session, task;
+    CREATE INDEX client_record_end ON client_record (ends);
+    CREATE INDEX client_record_share ON client_record (share, kind, ends) INCLUDE (bytes) WHERE share IS NOT NULL;
+    CREATE INDEX client_record_owner ON client_record (owner, number) WHERE owner IS NOT NULL;
+    CREATE INDEX client_record_above ON client_record (above, number) WHERE above IS NOT NULL;
 "];
 
 /// Makes the tables, unless they are there.

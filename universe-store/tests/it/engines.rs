@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use universe_store::clients::SharedStore;
+use universe_store::clients::records::Records;
 
 use crate::ENGINES;
 
@@ -22,7 +23,17 @@ pub(crate) trait Engine: Sync {
     /// The URL of a new store, on a server for all tests; `None` where the engine is not installed.
     fn url(&self) -> Option<String>;
 
+    /// Whether it has universes, and not only what nodes share of their clients.
+    fn has_universes(&self) -> bool {
+        true
+    }
+
     fn open<'a>(&'a self, url: &'a str, lease: Duration) -> BoxFuture<'a, Node>;
+
+    /// What nodes share of their clients, on one more node.
+    fn records<'a>(&'a self, url: &'a str, lease: Duration) -> BoxFuture<'a, Arc<dyn Records>> {
+        Box::pin(async move { self.open(url, lease).await.records() })
+    }
 
     /// Servers of their own, and the URL of a store on them; `None` where the engine is not installed.
     fn start(&self) -> Option<(Box<dyn Mortal>, String)>;
@@ -51,7 +62,7 @@ pub(crate) trait Mortal: Send {
 pub(crate) struct Servers(Box<dyn Mortal>);
 
 /// What nodes share of their clients.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Sessions,
     Letters,
@@ -63,7 +74,22 @@ pub(crate) enum Kind {
 
 /// The URL of a new store of each engine that is built in and installed.
 pub(crate) fn urls() -> Vec<String> {
+    let engines = ENGINES.iter().filter(|engine| engine.has_universes());
+    engines.filter_map(|engine| engine.url()).collect()
+}
+
+/// The same with engines that have no universes.
+pub(crate) fn records_urls() -> Vec<String> {
     ENGINES.iter().filter_map(|engine| engine.url()).collect()
+}
+
+/// What nodes share of their clients, on a node whose lease does not end.
+pub(crate) async fn records(url: &str) -> Arc<dyn Records> {
+    records_with_lease(url, Duration::from_secs(600)).await
+}
+
+pub(crate) async fn records_with_lease(url: &str, lease: Duration) -> Arc<dyn Records> {
+    engine(url).records(url, lease).await
 }
 
 /// One whose lease does not end.

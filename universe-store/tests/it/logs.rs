@@ -7,18 +7,17 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use universe_store::clients::logs::{Event, Fate, LogBounds, LogError, Logs, Tailed, Write};
-use universe_store::clients::nodes::Nodes;
+use universe_store::clients::records::Records;
 use universe_store::clients::sessions::{SessionBounds, Sessions};
 
 use crate::HANG;
-use crate::engines::{self, Kind, Servers, age, dump, until_there_are, urls};
+use crate::engines::{self, Kind, Servers, age, dump, records_urls, until_there_are};
 
 /// A node, as far as sessions go. What it had of the store ends with it.
 struct Node {
-    sessions: Arc<dyn Sessions>,
-    logs: Arc<dyn Logs>,
-    nodes: Arc<dyn Nodes>,
-    _store: engines::Node,
+    sessions: Sessions,
+    logs: Logs,
+    records: Arc<dyn Records>,
 }
 
 impl Node {
@@ -27,12 +26,11 @@ impl Node {
     }
 
     async fn with(url: &str, bounds: LogBounds, lease: Duration) -> Self {
-        let store = engines::with_lease(url, lease).await;
+        let records = engines::records_with_lease(url, lease).await;
         Self {
-            sessions: store.sessions(SessionBounds::default()),
-            logs: store.logs(bounds),
-            nodes: store.nodes(),
-            _store: store,
+            sessions: Sessions::new(Arc::clone(&records), SessionBounds::default()),
+            logs: Logs::new(Arc::clone(&records), bounds),
+            records,
         }
     }
 
@@ -69,7 +67,7 @@ fn events(numbers: impl IntoIterator<Item = u64>) -> Option<Tailed> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_reach_every_other_node_that_reads_and_end_with_the_session() {
-    for url in urls() {
+    for url in records_urls() {
         let (a, b, c) = (Node::new(&url).await, Node::new(&url).await, Node::new(&url).await);
         a.begin("s", Some("ann")).await;
         a.begin("other", Some("ann")).await;
@@ -96,7 +94,7 @@ async fn letters_reach_every_other_node_that_reads_and_end_with_the_session() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_are_bounded_for_a_session_and_for_an_owner() {
-    for url in urls() {
+    for url in records_urls() {
         let mut bounds = LogBounds::default();
         bounds.of_session.letters = 3;
         bounds.of_session.bytes = 10;
@@ -131,7 +129,7 @@ async fn letters_are_bounded_for_a_session_and_for_an_owner() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_is_read_on_at_another_node_each_event_once() {
-    for url in urls() {
+    for url in records_urls() {
         let (a, b) = (Node::new(&url).await, Node::new(&url).await);
         a.begin("s", None).await;
         assert!(b.logs.tail("s", "c1", 0).await.unwrap().is_none());
@@ -176,7 +174,7 @@ async fn a_stream_is_read_on_at_another_node_each_event_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_events_come_a_few_at_a_time_and_end_with_the_session() {
-    for url in urls() {
+    for url in records_urls() {
         let (a, b) = (Node::new(&url).await, Node::new(&url).await);
         a.begin("s", None).await;
         let (large, small) = (vec![b'x'; 4 << 20], vec![b'y'; 100 << 10]);
@@ -200,7 +198,7 @@ async fn large_events_come_a_few_at_a_time_and_end_with_the_session() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_whose_node_has_ended_is_abandoned_and_goes_with_time() {
-    for url in urls() {
+    for url in records_urls() {
         let lease = Duration::from_millis(500);
         let a = Node::with(&url, LogBounds::default(), lease).await;
         let b = Node::with(&url, LogBounds::default(), lease).await;
@@ -210,7 +208,7 @@ async fn a_stream_whose_node_has_ended_is_abandoned_and_goes_with_time() {
         assert_eq!(next(&mut tail).await, events([1]));
         a.write(Fate::Open, 1, &[(2, b"2")]).await;
         // It is cut off from the others, and does not know.
-        a.nodes.end().await.unwrap();
+        a.records.end().await.unwrap();
         assert_eq!(next(&mut tail).await, events([2]));
         let about = Bytes::from_static(b"[1]");
         assert_eq!(next(&mut tail).await, Some(Tailed::Abandoned(about)));

@@ -9,28 +9,23 @@ mod crash;
 #[cfg(feature = "postgres")]
 mod database;
 mod directory;
-#[cfg(feature = "postgres")]
 mod engines;
 mod follows;
 mod formats;
-#[cfg(feature = "postgres")]
 mod leases;
 #[cfg(feature = "postgres")]
 mod load;
-#[cfg(feature = "postgres")]
 mod logs;
 mod machine;
-#[cfg(feature = "postgres")]
+mod memory;
 mod nodes;
 #[cfg(feature = "postgres")]
 mod outages;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod rules;
-#[cfg(feature = "postgres")]
 mod sessions;
 mod support;
-#[cfg(feature = "postgres")]
 mod tasks;
 #[cfg(feature = "postgres")]
 mod tls;
@@ -46,8 +41,11 @@ use engines::aside;
 use support::{HANG, Subject, Tail, after, before, entry, id, meta, next, next_entry, stored};
 
 /// The engines of stores that nodes share.
-#[cfg(feature = "postgres")]
-const ENGINES: &[&dyn engines::Engine] = &[&postgres::Postgres];
+const ENGINES: &[&dyn engines::Engine] = &[
+    &memory::Memory,
+    #[cfg(feature = "postgres")]
+    &postgres::Postgres,
+];
 
 impl Subject for MemoryStore {
     fn log(&self) -> &dyn UniverseLog {
@@ -62,11 +60,7 @@ impl Subject for MemoryStore {
 /// Every adapter, empty.
 async fn subjects() -> Vec<Box<dyn Subject>> {
     let own: [Box<dyn Subject>; 2] = [Box::new(MemoryStore::default()), Box::new(OnDisk::new())];
-    #[cfg(feature = "postgres")]
-    let shared = nodes::Nodes::all().await;
-    #[cfg(not(feature = "postgres"))]
-    let shared = Vec::new();
-    own.into_iter().chain(shared).collect()
+    own.into_iter().chain(nodes::Nodes::all().await).collect()
 }
 
 /// A store in a directory of its own.

@@ -44,33 +44,20 @@ impl Engine for Postgres {
         owner: Option<&'a str>,
     ) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let column = match kind {
-                Kind::Sessions => "session SET used = used",
-                Kind::Letters => "session_letter SET at = at",
-                Kind::Streams => "session_stream SET touched = touched",
-                Kind::Tasks => "task SET expires = expires",
-                Kind::Events | Kind::Nodes => panic!("{kind:?} have no age"),
-            };
-            let whose = owner.map(|owner| format!(" WHERE owner = '{owner}'")).unwrap_or_default();
-            let (url, sql) = (
-                url.to_owned(),
-                format!("UPDATE {column} - make_interval(secs => {seconds}){whose}"),
-            );
+            let (table, kind) = place(kind);
+            let whose = owner.map(|owner| format!(" AND share = '{owner}'")).unwrap_or_default();
+            let earlier = format!("ends = ends - make_interval(secs => {seconds})");
+            let (url, sql) =
+                (url.to_owned(), format!("UPDATE {table} SET {earlier} WHERE {kind}{whose}"));
             aside(move || ask(&url, &sql)).await;
         })
     }
 
     fn dump<'a>(&'a self, url: &'a str, kind: Kind) -> BoxFuture<'a, Vec<String>> {
         Box::pin(async move {
-            let table = match kind {
-                Kind::Sessions => "session",
-                Kind::Letters => "session_letter",
-                Kind::Streams => "session_stream",
-                Kind::Events => "session_event",
-                Kind::Tasks => "task",
-                Kind::Nodes => "universe_node",
-            };
-            let (url, sql) = (url.to_owned(), format!("SELECT t::text FROM {table} t"));
+            let (table, kind) = place(kind);
+            let (url, sql) =
+                (url.to_owned(), format!("SELECT t::text FROM {table} t WHERE {kind}"));
             let said = aside(move || ask(&url, &sql)).await;
             said.lines().map(str::to_owned).collect()
         })
@@ -84,5 +71,17 @@ impl Mortal for Cluster {
 
     fn restart(&mut self) {
         Self::restart(self);
+    }
+}
+
+/// The table of a kind, and which of its rows are of it.
+fn place(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::Sessions => ("client_record", "kind = 'session'"),
+        Kind::Letters => ("client_record", "kind = 'letter'"),
+        Kind::Tasks => ("client_record", "kind = 'task'"),
+        Kind::Streams => ("session_stream", "true"),
+        Kind::Events => ("session_event", "true"),
+        Kind::Nodes => ("universe_node", "true"),
     }
 }

@@ -1,6 +1,5 @@
 //! Sessions of clients in a store, on several nodes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -8,15 +7,16 @@ use futures_util::future::join_all;
 use universe_store::clients::sessions::{SessionBounds, SessionError, Sessions};
 
 use crate::HANG;
-use crate::engines::{self, Kind, Servers, age, urls};
+use crate::engines::{self, Kind, Servers, age, records_urls};
 
-async fn nodes(url: &str, bounds: SessionBounds) -> [Arc<dyn Sessions>; 2] {
-    [engines::open(url).await.sessions(bounds), engines::open(url).await.sessions(bounds)]
+async fn nodes(url: &str, bounds: SessionBounds) -> [Sessions; 2] {
+    let nodes = [engines::records(url).await, engines::records(url).await];
+    nodes.map(|records| Sessions::new(records, bounds))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_node_does_to_a_session_the_other_sees() {
-    for url in urls() {
+    for url in records_urls() {
         let [a, b] = nodes(&url, SessionBounds::default()).await;
         a.insert("name", Some("ann"), b"0").await.unwrap();
         assert_eq!(b.load("name").await, Ok(Some(b"0".to_vec())));
@@ -47,7 +47,7 @@ async fn what_one_node_does_to_a_session_the_other_sees() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_nobody_uses_ends_and_use_at_any_node_counts() {
-    for url in urls() {
+    for url in records_urls() {
         let mut bounds = SessionBounds::default();
         bounds.max_idle = Duration::from_secs(1_000);
         let [a, b] = nodes(&url, bounds).await;
@@ -65,7 +65,7 @@ async fn what_nobody_uses_ends_and_use_at_any_node_counts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn there_are_so_many_at_the_most_on_all_nodes_together() {
-    for url in urls() {
+    for url in records_urls() {
         let mut bounds = SessionBounds::default();
         (bounds.sessions, bounds.sessions_per_owner) = (4, 2);
         let [a, b] = nodes(&url, bounds).await;

@@ -1,6 +1,5 @@
 //! Tasks of clients in a store, on several nodes.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -8,17 +7,18 @@ use futures_util::future::join_all;
 use universe_store::clients::tasks::{Found, TaskBounds, TaskError, Tasks};
 
 use crate::HANG;
-use crate::engines::{self, Kind, age, dump, until_there_are, urls};
+use crate::engines::{self, Kind, age, dump, records_urls, until_there_are};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-async fn nodes(url: &str, bounds: TaskBounds) -> [Arc<dyn Tasks>; 2] {
-    [engines::open(url).await.tasks(bounds), engines::open(url).await.tasks(bounds)]
+async fn nodes(url: &str, bounds: TaskBounds) -> [Tasks; 2] {
+    let nodes = [engines::records(url).await, engines::records(url).await];
+    nodes.map(|records| Tasks::new(records, bounds))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_node_does_to_a_task_the_other_sees() {
-    for url in urls() {
+    for url in records_urls() {
         let [a, b] = nodes(&url, TaskBounds::default()).await;
         let (ann, bob) = (Some("ann"), Some("bob"));
         let first = a.insert("one", ann, ann, HOUR, b"0").await.unwrap();
@@ -69,7 +69,7 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
-    for url in urls() {
+    for url in records_urls() {
         let mut bounds = TaskBounds::default();
         (bounds.tasks_per_client, bounds.bytes_per_client, bounds.record_bytes) = (2, 8, 10);
         let [a, b] = nodes(&url, bounds).await;
@@ -88,22 +88,22 @@ async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
         assert_eq!(a.list("ann", 0, 10).await, Ok(Vec::new()));
         assert_eq!(a.replace("1", 0, b"", None).await, Ok(false));
         b.insert("4", bob, bob, HOUR, b"").await.unwrap();
-        let _sweeps = engines::open(&url).await.tasks(bounds);
+        let _sweeps = engines::records(&url).await;
         until_there_are(&url, Kind::Tasks, 1).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_whose_node_has_ended_is_known_to_be_an_orphan() {
-    for url in urls() {
+    for url in records_urls() {
         let lease = Duration::from_millis(300);
-        let ending = engines::with_lease(&url, lease).await;
-        let lasting = engines::with_lease(&url, lease).await;
-        let [a, b] = [&ending, &lasting].map(|store| store.tasks(TaskBounds::default()));
+        let ending = engines::records_with_lease(&url, lease).await;
+        let lasting = engines::records_with_lease(&url, lease).await;
+        let [a, b] = [ending, lasting].map(|node| Tasks::new(node, TaskBounds::default()));
         a.insert("one", None, None, HOUR, b"").await.unwrap();
         b.insert("two", None, None, HOUR, b"").await.unwrap();
         assert!(!b.load("one", None).await.unwrap().unwrap().is_orphaned);
-        drop((a, ending));
+        drop(a);
         let begun = Instant::now();
         while !b.load("one", None).await.unwrap().unwrap().is_orphaned {
             assert!(begun.elapsed() < HANG, "it is not");

@@ -18,10 +18,11 @@ use universe_store::{
     AppendError, Base, CommandId, CreateError, NewEntry, Revision, Snapshot, Timestamp, UniverseLog,
 };
 
+use crate::engines::Kind;
 use crate::fleet::shared;
 use crate::machine::judge;
 use crate::nodes::Nodes;
-use crate::{HANG, Subject, after, entry, id, meta, next_entry};
+use crate::{HANG, Subject, after, entry, id, meta, next_entry, raw};
 
 async fn open(url: &str) -> NatsStore {
     let opened = NatsStore::open(url, &NatsOptions::default()).await;
@@ -190,6 +191,25 @@ async fn pieces_of_a_session_that_was_not_stored_go_and_those_of_others_stay() {
         assert!(begun.elapsed() < HANG, "there are {}", pieces().await);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+#[tokio::test]
+async fn a_session_that_was_stored_before_its_label_said_how_long_it_lasts_goes_on() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let sessions = open(&url).await.sessions(SessionBounds::default());
+    for name in ["used", "idle"] {
+        sessions.insert(name, Some(name), name.as_bytes()).await.unwrap();
+    }
+    raw::without_lives(&url, Kind::Sessions).await;
+    raw::age(&url, Kind::Sessions, 1_000, None).await;
+    let sessions = open(&url).await.sessions(SessionBounds::default());
+    assert_eq!(sessions.load("used").await, Ok(Some(b"used".to_vec())));
+    raw::age(&url, Kind::Sessions, 1_000, None).await;
+    assert_eq!(sessions.load("used").await, Ok(Some(b"used".to_vec())));
+    assert_eq!(sessions.load("idle").await, Ok(None));
 }
 
 #[tokio::test]

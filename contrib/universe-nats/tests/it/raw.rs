@@ -22,19 +22,33 @@ struct Answer {
 }
 
 pub(crate) async fn age(url: &str, kind: Kind, seconds: u32, owner: Option<&str>) {
-    let mut raw = Raw::connect(url).await;
-    for subject in raw.subjects(kind).await {
-        let (mut label, body) = raw.get(kind, &subject).await;
-        if label["gone"] == true || owner.is_some_and(|owner| label["share"] != owner) {
-            continue;
-        }
-        let mut headers = String::from("NATS/1.0\r\n");
+    relabel(url, kind, |label| {
+        let is_it = owner.is_none_or(|owner| label["share"] == owner);
         for time in ["used", "until"] {
             let at = label[time].as_i64().unwrap();
-            if at != 0 {
+            if is_it && at != 0 {
                 label[time] = (at - i64::from(seconds) * 1_000).into();
             }
         }
+        is_it
+    })
+    .await;
+}
+
+/// Makes records as they were before their labels said how long they last.
+pub(crate) async fn without_lives(url: &str, kind: Kind) {
+    relabel(url, kind, |label| label.as_object_mut().unwrap().remove("lives").is_some()).await;
+}
+
+/// Stores those records again whose label `change` has changed.
+async fn relabel(url: &str, kind: Kind, change: impl Fn(&mut Value) -> bool) {
+    let mut raw = Raw::connect(url).await;
+    for subject in raw.subjects(kind).await {
+        let (mut label, body) = raw.get(kind, &subject).await;
+        if label["gone"] == true || !change(&mut label) {
+            continue;
+        }
+        let mut headers = String::from("NATS/1.0\r\n");
         if label["until"] != 0 {
             headers.push_str("Nats-TTL: 1s\r\n");
         }

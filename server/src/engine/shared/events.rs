@@ -1,8 +1,6 @@
 //! Running calls of sessions of the handshake revisions of MCP, in a store that servers share. Any server can continue
 //! the streams of another server's calls, and passes on the messages that a client sends for them.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -15,7 +13,7 @@ use crate::store::clients::logs::{self, Event, Fate, LogError, Logs, Write};
 
 /// The inboxes and streams of all servers that use one store.
 #[derive(Debug)]
-pub(super) struct SharedEvents(pub(super) Arc<dyn Logs>);
+pub(super) struct SharedEvents(pub(super) Logs);
 
 impl EventStore for SharedEvents {
     fn send<'a>(

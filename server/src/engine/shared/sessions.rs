@@ -14,7 +14,7 @@ const NAMELESS: &str = "-";
 
 /// The sessions of all servers that use one store.
 #[derive(Debug)]
-pub(super) struct SharedSessions(pub(super) Arc<dyn Sessions>);
+pub(super) struct SharedSessions(pub(super) Sessions);
 
 impl SessionStore for SharedSessions {
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {

@@ -14,12 +14,12 @@ use crate::store::clients::tasks::{Found, TaskError, Tasks};
 /// The tools of the universe server create no tasks. This type is for programs that embed `mcp-proto` and have such
 /// tools.
 #[derive(Debug)]
-pub struct SharedTasks(Arc<dyn Tasks>);
+pub struct SharedTasks(Tasks);
 
 impl SharedTasks {
     /// The tasks in a PostgreSQL database or in NATS streams, as returned by the method `tasks` of these stores.
     #[must_use]
-    pub fn new(tasks: Arc<dyn Tasks>) -> Self {
+    pub fn new(tasks: Tasks) -> Self {
         Self(tasks)
     }
 }
