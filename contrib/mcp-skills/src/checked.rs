@@ -37,8 +37,8 @@ pub(crate) const SKILL_MD: &str = "SKILL.md";
 /// ```
 ///
 /// Each is made for a path: its name, after other segments if skills are ordered in folders, such as
-/// `acme/billing/refunds`. The path is unique, the name need not be. All paths, of skills and of files, have `/` between
-/// the segments, at most 16 of them and 1024 bytes, none beginning with a dot.
+/// `acme/billing/refunds`. The path is unique, the name need not be. All paths, of skills and of files, have `/`
+/// between the segments, at most 16 of them and 1024 bytes, none beginning with a dot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Skill {

@@ -1,8 +1,8 @@
 //! Skills from a folder on disk. Every count and size is bounded before anything is kept.
 //!
 //! Hidden entries, whose names begin with a dot, are left out. In a skill a symbolic link is followed if it leads to a
-//! place in the skill's own folder, as the links of a mounted Kubernetes volume do, and is an error otherwise. On the way
-//! to the skills a link is followed only if it leads to a skill.
+//! place in the skill's own folder, as the links of a mounted Kubernetes volume do, and is an error otherwise. On the
+//! way to the skills a link is followed only if it leads to a skill.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

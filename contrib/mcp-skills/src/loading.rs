@@ -12,8 +12,8 @@ use crate::path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillsConfig {
-    /// The largest total size of the files of all skills as they are given, in bytes. They are kept in memory. 64 MiB by
-    /// default.
+    /// The largest total size of the files of all skills as they are given, in bytes. They are kept in memory. 64 MiB
+    /// by default.
     pub max_bytes: u64,
     /// The most skills. 1024 by default.
     pub max_skills: usize,

@@ -24,18 +24,18 @@ use crate::{folder, mime};
 /// is, byte for byte, one that a skill lists; nothing is decoded or normalised, so the list cannot be bypassed. Every
 /// beginning of such a URI that ends before a slash is a directory.
 ///
-/// Skills may nest: if `a/b` is a skill in the folder of the skill `a`, the files of `a` include those of `a/b`, and are
-/// completed where they have none of them. A `SKILL.md` in the folder of a skill, for which no skill was made, is an
-/// ordinary file.
+/// Skills may nest: if `a/b` is a skill in the folder of the skill `a`, the files of `a` include those of `a/b`, and
+/// are completed where they have none of them. A `SKILL.md` in the folder of a skill, for which no skill was made, is
+/// an ordinary file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Skills {
     by_path: Arc<BTreeMap<String, Checked>>,
 }
 
 impl Skills {
-    /// The skills in the folder at `path`: itself if it has a `SKILL.md`, otherwise its sub-folders that have one, up to
-    /// 16 levels deep. The path of a skill is that of its folder, such as `acme/billing/refunds`. Folders in a skill are
-    /// not searched for further ones. At most 16,384 folders are searched.
+    /// The skills in the folder at `path`: itself if it has a `SKILL.md`, otherwise its sub-folders that have one, up
+    /// to 16 levels deep. The path of a skill is that of its folder, such as `acme/billing/refunds`. Folders in a skill
+    /// are not searched for further ones. At most 16,384 folders are searched.
     ///
     /// Hidden files and folders, whose names begin with a dot, are left out, and so are empty folders. A symbolic link
     /// inside a skill is followed if its target is in the skill's own folder, and is an error otherwise; a skill's
@@ -103,8 +103,8 @@ impl Skills {
         self.by_path.values().map(|skill| &skill.entry)
     }
 
-    /// The skills whose paths, as written in URIs, come after `path`, for the pages after the first. A skill at that path
-    /// need not exist.
+    /// The skills whose paths, as written in URIs, come after `path`, for the pages after the first. A skill at that
+    /// path need not exist.
     pub fn after(&self, path: &str) -> impl Iterator<Item = &SkillEntry> {
         let rest = (Bound::Excluded(path), Bound::Unbounded);
         self.by_path.range::<str, _>(rest).map(|(_, skill)| &skill.entry)
@@ -164,8 +164,8 @@ impl Skills {
         }
     }
 
-    /// The direct children of the directory at `uri`, which is a folder of a skill or of several skills, in the order of
-    /// their URIs, for `resources/directory/read`.
+    /// The direct children of the directory at `uri`, which is a folder of a skill or of several skills, in the order
+    /// of their URIs, for `resources/directory/read`.
     ///
     /// # Errors
     ///
