@@ -1,16 +1,16 @@
 //! Server cards (SEP-2127): what clients can learn of a server before they connect, and the catalog that leads to it.
 //!
 //! The documents are made once, from what the server says of itself when a client connects, so that the two agree. They
-//! are public: the host and the origin of a request do not matter. Their schema may change before it is published, so a
-//! server has none unless [`HttpConfig::card`](super::HttpConfig::card) is set. The format of the catalog is that of
-//! the AI Catalog specification, version 1.0.
+//! are public: the host and the origin of a request do not matter. SEP-2127 is final, but the schema of cards may
+//! change before it is published, so a server has none unless [`HttpConfig::card`](super::HttpConfig::card) is set. The
+//! format of the catalog is that of the AI Catalog specification, version 1.0.
 
 use std::net::IpAddr;
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use http::{HeaderValue, Uri};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::authorize::Authorization;
@@ -74,22 +74,22 @@ impl ServerCard {
             return None;
         }
         let versions = ProtocolVersion::ALL.map(ProtocolVersion::as_str);
-        let mut remote = json!({
+        let needs_token = authorization.is_some_and(|it| it.resource().is_none());
+        let token = json!([{
+            "name": "Authorization",
+            "description": "Bearer and a token, which the operator of the server gives",
+            "isRequired": true,
+            "isSecret": true,
+        }]);
+        let remote = given(json!({
             "type": "streamable-http",
             "url": url,
             "supportedProtocolVersions": versions,
-        });
-        if authorization.is_some_and(|it| it.resource().is_none()) {
-            remote["headers"] = json!([{
-                "name": "Authorization",
-                "description": "Bearer and a token, which the operator of the server gives",
-                "isRequired": true,
-                "isSecret": true,
-            }]);
-        }
+            "headers": needs_token.then_some(token),
+        }));
         let title = info.title.as_deref().filter(|title| !title.is_empty());
         let description = info.description.as_deref().filter(|text| !text.is_empty());
-        let card = json!({
+        let card = given(json!({
             "$schema": SCHEMA,
             "name": name,
             "version": info.version,
@@ -98,7 +98,7 @@ impl ServerCard {
             "websiteUrl": info.website_url,
             "icons": (!info.icons.is_empty()).then_some(&info.icons),
             "remotes": [remote],
-        });
+        }));
         let catalog = json!({
             "specVersion": "1.0",
             "entries": [{
@@ -109,8 +109,8 @@ impl ServerCard {
             }],
         });
         Some(Self {
-            card: Document::new(CARD_TYPE, card)?,
-            catalog: Document::new(CATALOG_TYPE, catalog)?,
+            card: Document::new(CARD_TYPE, &card)?,
+            catalog: Document::new(CATALOG_TYPE, &catalog)?,
         })
     }
 
@@ -133,10 +133,8 @@ pub(super) fn route(path: &str) -> Option<&'static str> {
 }
 
 impl Document {
-    fn new(media_type: &'static str, content: Value) -> Option<Self> {
-        let members = content.as_object()?.iter().filter(|(_, value)| !value.is_null());
-        let members: Map<_, _> = members.map(|(key, value)| (key.clone(), value.clone())).collect();
-        let text = Value::Object(members).to_string();
+    fn new(media_type: &'static str, content: &Value) -> Option<Self> {
+        let text = content.to_string();
         let hash = HEXLOWER.encode(Sha256::digest(&text).get(..16)?);
         Some(Self {
             media_type: HeaderValue::from_static(media_type),
@@ -145,6 +143,14 @@ impl Document {
             text: text.into(),
         })
     }
+}
+
+/// An object without the members that are null.
+fn given(mut object: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.retain(|_, value| !value.is_null());
+    }
+    object
 }
 
 /// The host as the first part of a name: its labels from the last to the first. An address stays as it is.
