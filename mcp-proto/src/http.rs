@@ -12,8 +12,10 @@
 pub(crate) mod answer;
 pub mod authorize;
 pub(crate) mod body;
+mod card;
 pub(crate) mod config;
 mod cors;
+mod documents;
 #[cfg(feature = "compression")]
 mod encoding;
 pub(crate) mod endpoint;
@@ -47,6 +49,8 @@ use crate::legacy::event_store::EventStore;
 use crate::legacy::http::Legacy;
 use crate::legacy::session::{MemorySessions, SessionStore};
 use crate::server::Server;
+use authorize::Authorization;
+use authorize::metadata::WELL_KNOWN;
 use endpoint::Endpoint;
 use logged_rejections::LoggedRejections;
 
@@ -56,6 +60,7 @@ pub use ::http::*;
 
 pub use crate::legacy::http::config::LegacyConfig;
 pub use body::ResponseBody;
+pub use card::ServerCard;
 pub use config::{Hosts, HttpConfig, InvalidName, Origins};
 #[cfg(feature = "compression")]
 pub use encoding::{Encoding, vary};
@@ -175,6 +180,17 @@ impl StreamableHttpService {
     pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
         let (client, config) = (self.client(head), &self.0.endpoint.config);
         reading::discard(pin!(body), &head.headers, config, &client).await;
+    }
+
+    /// The route of a document that this service publishes at a path beside its endpoint: the metadata of its
+    /// [protected resource](authorize::ProtectedResource), its [card](ServerCard), or the catalog that leads there. The
+    /// embedding service must route such a path to [`handle`](Self::handle). `None` for any other path.
+    #[must_use]
+    pub fn document(&self, path: &str) -> Option<&'static str> {
+        let config = &self.0.endpoint.config;
+        let resource = config.authorization.as_ref().and_then(Authorization::resource);
+        let metadata = resource.filter(|resource| resource.is_at(path)).map(|_| WELL_KNOWN);
+        metadata.or_else(|| config.card.as_ref().and_then(|_| card::route(path)))
     }
 
     /// How much clients hold of each bounded resource, and how often each bound was reached.

@@ -219,6 +219,11 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_ALLOWED_HOST", value_delimiter = ',', value_name = "HOST")]
     pub allowed_host: Vec<String>,
 
+    /// The URL of this server as its clients know it, such as `https://universe.example`: for the server card at
+    /// /mcp/server-card, and where clients are told to connect. Needed behind a proxy.
+    #[arg(long, env = "UNIVERSE_PUBLIC_URL", value_name = "URL", value_parser = service_host::public_url)]
+    pub public_url: Option<String>,
+
     /// The address or network of a proxy in front of the server, such as 10.0.0.7 or 10.0.0.0/8: its `Forwarded` or
     /// `X-Forwarded-For` says which client calls, so that each has its own share. Repeatable.
     #[arg(long, env = "UNIVERSE_TRUSTED_PROXY", value_delimiter = ',', value_name = "ADDRESS")]

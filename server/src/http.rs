@@ -10,7 +10,6 @@ use http_body::Body;
 use http_body_util::Either;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::ResponseBody;
-use mcp_proto::http::authorize::Authorization;
 use service_host::Local;
 use tokio::sync::watch;
 
@@ -21,9 +20,6 @@ use crate::rest::{self, Rest, RestBody, RestConfig, Stage};
 
 /// The path of MCP (REQ-MCP-17).
 pub const MCP_PATH: &str = "/mcp";
-
-/// The path at which clients look for the authorization server (RFC 9728). The MCP endpoint answers it.
-const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// The body of every response.
 pub type AppBody = Either<ResponseBody, RestBody>;
@@ -36,7 +32,6 @@ pub struct App(Arc<Inner>);
 struct Inner {
     mcp: StreamableHttpService,
     rest: Rest,
-    has_metadata: bool,
     stage: watch::Sender<Stage>,
 }
 
@@ -45,12 +40,7 @@ impl App {
     #[must_use]
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
         let (stage, seen) = watch::channel(Stage::Serving);
-        Self(Arc::new(Inner {
-            has_metadata: rest.authorization.as_ref().is_some_and(Authorization::has_resource),
-            rest: Rest::new(service, rest, mcp.clone(), seen),
-            mcp,
-            stage,
-        }))
+        Self(Arc::new(Inner { rest: Rest::new(service, rest, mcp.clone(), seen), mcp, stage }))
     }
 
     /// Answers one request. Infallible: a failure is a response.
@@ -64,15 +54,10 @@ impl App {
             let answer = async |request| found.answer(&request).map(Either::Right);
             return requests::logged(request, found.route(), answer).await;
         }
-        let is_metadata = self.0.has_metadata && path.starts_with(WELL_KNOWN);
-        let is_mcp = is_metadata || matches!(path, MCP_PATH | "/mcp/");
-        let route = if is_metadata {
-            WELL_KNOWN
-        } else if is_mcp {
-            MCP_PATH
-        } else {
-            rest::route_name(path)
-        };
+        let is_endpoint = matches!(path, MCP_PATH | "/mcp/");
+        let of_mcp = if is_endpoint { Some(MCP_PATH) } else { self.0.mcp.document(path) };
+        let is_mcp = of_mcp.is_some();
+        let route = of_mcp.unwrap_or_else(|| rest::route_name(path));
         requests::logged(request, route, async |request| {
             if is_mcp {
                 self.0.mcp.handle(request).await.map(Either::Left)

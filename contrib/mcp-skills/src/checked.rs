@@ -1,14 +1,16 @@
 //! A skill before and after its checks. Skills from folders and from code both pass [`Checked::new`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
+use crate::content::Content;
 use crate::error::SkillError;
 use crate::path::{self, SCHEME};
-use crate::wire::{SkillEntry, SkillResource};
+use crate::wire::{SkillEntry, SkillFiles, SkillResource};
 use crate::{frontmatter, mime};
 use mcp_proto::{Resource, ResourceContents};
 
@@ -33,32 +35,65 @@ pub(crate) const SKILL_MD: &str = "SKILL.md";
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Each is made for a path: its name, after other segments if skills are ordered in folders, such as
+/// `acme/billing/refunds`. The path is unique, the name need not be. All paths, of skills and of files, have `/`
+/// between the segments, at most 16 of them and 1024 bytes, none beginning with a dot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Skill {
-    pub(crate) name: String,
+    pub(crate) path: String,
     /// By their paths below the skill's folder.
-    pub(crate) files: Vec<(String, Bytes)>,
+    pub(crate) files: Vec<(String, Content)>,
 }
 
 impl Skill {
     /// A skill whose `SKILL.md` is built from its name, a description of what it does and when to use it, and Markdown.
-    pub fn new(name: impl Into<String>, description: &str, body: &str) -> Self {
-        let name = name.into();
-        let skill_md = frontmatter::write(&name, description, body);
-        Self::from_markdown(name, skill_md)
+    pub fn new(path: impl Into<String>, description: &str, body: &str) -> Self {
+        let path = path.into();
+        let skill_md = frontmatter::write(path::name(&path), description, body);
+        Self::from_markdown(path, skill_md)
     }
 
     /// A skill with a complete `SKILL.md`, including frontmatter. Static bytes, as of `include_bytes!`, are not copied.
-    pub fn from_markdown(name: impl Into<String>, skill_md: impl Into<Bytes>) -> Self {
-        Self { name: name.into(), files: vec![(SKILL_MD.to_owned(), skill_md.into())] }
+    pub fn from_markdown(path: impl Into<String>, skill_md: impl Into<Bytes>) -> Self {
+        Self { path: path.into(), files: Vec::new() }.with_file(SKILL_MD, skill_md)
     }
 
-    /// The same with another file: its path below the skill's folder with `/` between the segments, at most 16 of them
-    /// and 1024 bytes, none beginning with a dot.
+    /// A skill whose Markdown is generated whenever it is read. It is listed without digests (`"dynamic"`), and some
+    /// hosts do not load such skills.
+    pub fn generated(
+        path: impl Into<String>,
+        description: &str,
+        body: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Self {
+        let path = path.into();
+        let begin = frontmatter::write(path::name(&path), description, "");
+        let skill_md = move || format!("{begin}{}", body());
+        Self { path, files: Vec::new() }.with_generated_file(SKILL_MD, skill_md)
+    }
+
+    /// The same with another file, by its path below the skill's folder.
     pub fn with_file(mut self, path: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        self.files.push((path.into(), bytes.into()));
+        self.files.push((path.into(), Content::Fixed(bytes.into())));
         self
+    }
+
+    /// The same with a file that is generated whenever it is read, which must not block. The whole skill is then listed
+    /// without digests, as by [`Skill::generated`].
+    pub fn with_generated_file<B: Into<Bytes>>(
+        mut self,
+        path: impl Into<String>,
+        bytes: impl Fn() -> B + Send + Sync + 'static,
+    ) -> Self {
+        let generate = Arc::new(move || bytes().into());
+        self.files.push((path.into(), Content::Generated(generate)));
+        self
+    }
+
+    /// The bytes of its files that are kept.
+    pub(crate) fn size(&self) -> u64 {
+        self.files.iter().filter_map(|(_, content)| content.fixed()).map(|it| it.len() as u64).sum()
     }
 }
 
@@ -66,6 +101,8 @@ impl Skill {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Checked {
     pub(crate) entry: SkillEntry,
+    /// The URI of its folder, with a slash at its end.
+    root: String,
     /// By their paths as written in their URIs.
     files: BTreeMap<String, File>,
 }
@@ -74,7 +111,7 @@ pub(crate) struct Checked {
 struct File {
     /// Its path, not encoded.
     path: String,
-    bytes: Bytes,
+    content: Content,
 }
 
 /// The item at a path below a skill's folder.
@@ -88,58 +125,74 @@ pub(crate) enum Kind {
 impl Checked {
     /// Checks every rule for skills.
     pub(crate) fn new(skill: Skill) -> Result<Self, SkillError> {
-        let Skill { name, files } = skill;
-        if !path::is_name(&name) {
-            return Err(SkillError::Name { name });
+        let size = skill.size();
+        let Skill { path: at, files } = skill;
+        let name = path::name(&at);
+        if !path::is_name(name) {
+            return Err(SkillError::Name { name: name.to_owned() });
+        }
+        if let Some(problem) = path::problem(&at) {
+            return Err(refused(at.clone(), at, problem));
         }
         if files.len() > MAX_SKILL_FILES {
-            return Err(SkillError::TooMany { skill: name, what: "files", max: MAX_SKILL_FILES });
+            return Err(SkillError::TooMany { skill: at, what: "files", max: MAX_SKILL_FILES });
         }
-        if files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>() > MAX_SKILL_BYTES {
-            return Err(SkillError::TooLarge { skill: name, max: MAX_SKILL_BYTES });
+        if size > MAX_SKILL_BYTES {
+            return Err(SkillError::TooLarge { skill: at, max: MAX_SKILL_BYTES });
         }
         let mut by_path = BTreeMap::new();
-        for (path, bytes) in files {
+        for (path, content) in files {
             if let Some(problem) = path::problem(&path) {
-                return Err(refused(name, path, problem));
+                return Err(refused(at, path, problem));
             }
-            let file = File { path, bytes };
+            let file = File { path, content };
             if let Some(first) = by_path.insert(path::encode(&file.path), file) {
-                return Err(refused(name, first.path, "it is there twice"));
+                return Err(refused(at, first.path, "it is there twice"));
             }
         }
         if let Some(path) = file_that_is_a_directory(&by_path) {
-            return Err(refused(name, path, "it is both a file and a directory"));
+            return Err(refused(at, path, "it is both a file and a directory"));
         }
         let Some(skill_md) = by_path.get(SKILL_MD) else {
-            return Err(SkillError::NoSkillFile { skill: name, found: SKILL_MD.to_owned() });
+            return Err(SkillError::NoSkillFile { skill: at, found: SKILL_MD.to_owned() });
         };
-        let frontmatter = match frontmatter::read(&name, &skill_md.bytes) {
+        let frontmatter = match frontmatter::read(name, &skill_md.content.read()) {
             Ok(fields) => fields,
             Err(problem) => {
-                return Err(SkillError::Frontmatter { skill: name, problem });
+                return Err(SkillError::Frontmatter { skill: at, problem });
             }
         };
-        let root = format!("{SCHEME}{name}/");
+        let root = format!("{SCHEME}{}/", path::encode_skill(&at));
         let others = by_path.iter().filter(|(path, _)| *path != SKILL_MD);
-        let resources = [(SKILL_MD, skill_md)]
+        // All of them, or none if one has no digest.
+        let resources: Option<Vec<_>> = [(SKILL_MD, skill_md)]
             .into_iter()
             .chain(others.map(|(path, file)| (path.as_str(), file)))
-            .map(|(path, file)| SkillResource {
-                uri: format!("{root}{path}"),
-                digest: format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(&file.bytes))),
-                size: file.bytes.len() as u64,
+            .map(|(path, file)| {
+                let bytes = file.content.fixed()?;
+                Some(SkillResource {
+                    uri: format!("{root}{path}"),
+                    digest: format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(bytes))),
+                    size: bytes.len() as u64,
+                })
             })
             .collect();
+        let resources = resources.map_or(SkillFiles::Dynamic, SkillFiles::Listed);
         Ok(Self {
             entry: SkillEntry { uri: format!("{root}{SKILL_MD}"), frontmatter, resources },
+            root,
             files: by_path,
         })
     }
 
-    /// All its bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.entry.resources.iter().map(|file| file.size).sum()
+    /// Its files by their URIs.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (String, &Content)> {
+        self.files.iter().map(|(path, file)| (self.uri(path), &file.content))
+    }
+
+    /// The file at a path as written in a URI.
+    pub(crate) fn content(&self, path: &str) -> Option<&Content> {
+        self.files.get(path).map(|file| &file.content)
     }
 
     /// The item at a path as written in a URI. The empty path is the skill's folder.
@@ -156,12 +209,12 @@ impl Checked {
     /// The contents of the file at a path as written in a URI: text if its bytes are UTF-8, else Base64.
     pub(crate) fn contents(&self, path: &str) -> Option<ResourceContents> {
         let file = self.files.get(path)?;
-        let uri = self.uri(path);
-        let mut contents = match std::str::from_utf8(&file.bytes) {
+        let (uri, bytes) = (self.uri(path), file.content.read());
+        let mut contents = match std::str::from_utf8(&bytes) {
             Ok(text) => ResourceContents::text(uri, text),
-            Err(_) => ResourceContents::blob(uri, &file.bytes),
+            Err(_) => ResourceContents::blob(uri, &bytes),
         };
-        contents.mime_type = Some(file.mime_type().to_owned());
+        contents.mime_type = Some(file.mime_type(&bytes).to_owned());
         Some(contents)
     }
 
@@ -204,9 +257,13 @@ impl Checked {
     /// A file as it is listed. A skill's `SKILL.md` has the skill's name, description and other frontmatter.
     fn file(&self, at: &str, file: &File) -> Resource {
         let listed = |name: &str| {
-            Resource::new(self.uri(at), name)
-                .with_mime_type(file.mime_type())
-                .with_size(file.bytes.len() as u64)
+            let bytes = file.content.fixed();
+            let mime_type = file.mime_type(bytes.map_or(&[], |bytes| bytes));
+            let listed = Resource::new(self.uri(at), name).with_mime_type(mime_type);
+            match bytes {
+                Some(bytes) => listed.with_size(bytes.len() as u64),
+                None => listed,
+            }
         };
         if at != SKILL_MD {
             return listed(file.name());
@@ -224,7 +281,7 @@ impl Checked {
     }
 
     fn uri(&self, path: &str) -> String {
-        format!("{SCHEME}{}/{path}", self.entry.name())
+        format!("{}{path}", self.root)
     }
 }
 
@@ -233,11 +290,11 @@ impl File {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    fn mime_type(&self) -> &'static str {
+    fn mime_type(&self, bytes: &[u8]) -> &'static str {
         if self.path == SKILL_MD {
             return mime::MARKDOWN;
         }
-        mime::of(self.name(), &self.bytes)
+        mime::of(self.name(), bytes)
     }
 }
 

@@ -5,35 +5,11 @@ use std::future::Future;
 use data_encoding::{BASE64, HEXLOWER};
 use mcp_proto::{Resource, ResourceContents};
 use mcp_proto_client::{Client, ClientError};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::frontmatter::is_begin;
-use crate::wire::SkillResource;
-
-/// A skill as the server lists it (SEP-2640: `Skill`).
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[non_exhaustive]
-pub struct ListedSkill {
-    /// The URI of its `SKILL.md`.
-    pub uri: String,
-    /// The frontmatter of its `SKILL.md`, which includes `name` and `description`.
-    pub frontmatter: Map<String, Value>,
-    /// Its files.
-    pub resources: SkillFiles,
-}
-
-/// The files of a skill.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum SkillFiles {
-    /// Each with its digest and size.
-    Listed(Vec<SkillResource>),
-    /// The files are generated when they are read (`"dynamic"`), so their digests are not known.
-    Dynamic(String),
-}
+use crate::wire::{SkillEntry, SkillFiles};
 
 /// Reads the skills of a server.
 pub trait SkillsClient {
@@ -41,14 +17,13 @@ pub trait SkillsClient {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of skills.
-    fn list_skills(&self) -> impl Future<Output = Result<Vec<ListedSkill>, ClientError>> + Send;
+    fn list_skills(&self) -> impl Future<Output = Result<Vec<SkillEntry>, ClientError>> + Send;
 
     /// `skills/get`.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a skill.
-    fn get_skill(&self, uri: &str)
-    -> impl Future<Output = Result<ListedSkill, ClientError>> + Send;
+    fn get_skill(&self, uri: &str) -> impl Future<Output = Result<SkillEntry, ClientError>> + Send;
 
     /// Reads one file of a skill: its size and digest, and the frontmatter of a `SKILL.md`, must be those that the
     /// skill was listed with.
@@ -58,7 +33,7 @@ pub trait SkillsClient {
     /// listed.
     fn read_skill_file(
         &self,
-        skill: &ListedSkill,
+        skill: &SkillEntry,
         uri: &str,
     ) -> impl Future<Output = Result<ResourceContents, ClientError>> + Send;
 
@@ -73,11 +48,11 @@ pub trait SkillsClient {
 }
 
 impl SkillsClient for Client {
-    async fn list_skills(&self) -> Result<Vec<ListedSkill>, ClientError> {
+    async fn list_skills(&self) -> Result<Vec<SkillEntry>, ClientError> {
         self.list("skills/list", "skills", json!({})).await
     }
 
-    async fn get_skill(&self, uri: &str) -> Result<ListedSkill, ClientError> {
+    async fn get_skill(&self, uri: &str) -> Result<SkillEntry, ClientError> {
         let mut result = self.request("skills/get", json!({ "uri": uri })).await?;
         let skill = result.get_mut("skill").map(Value::take);
         serde_json::from_value(skill.unwrap_or_default()).map_err(|problem| {
@@ -87,7 +62,7 @@ impl SkillsClient for Client {
 
     async fn read_skill_file(
         &self,
-        skill: &ListedSkill,
+        skill: &SkillEntry,
         uri: &str,
     ) -> Result<ResourceContents, ClientError> {
         let wrong = |problem: &str| {
@@ -98,7 +73,7 @@ impl SkillsClient for Client {
                 let listed = files.iter().find(|file| file.uri == uri);
                 Some(listed.ok_or_else(|| wrong("is not listed"))?)
             }
-            SkillFiles::Dynamic(_) => None,
+            SkillFiles::Dynamic => None,
         };
         let read = self.read_resource(uri).await?;
         let mut contents = read.contents.into_iter();

@@ -20,7 +20,7 @@ pub enum SkillError {
         "{name:?} is not a name for a skill: use 1 to 64 lowercase letters, digits and single hyphens between them, and name the folder so"
     )]
     Name {
-        /// The name, which is also the folder's.
+        /// The name, which is also that of the skill's folder.
         name: String,
     },
     /// A skill's folder has no `SKILL.md`.
@@ -77,11 +77,29 @@ pub enum SkillError {
         /// The limit in bytes.
         max: u64,
     },
-    /// Two skills have the same name, and so the same URI.
-    #[error("two skills are named {name:?}; names must differ")]
+    /// Two skills have the same path, and so the same URI.
+    #[error("two skills are at {skill:?}; paths must differ")]
     Duplicate {
-        /// Their name.
-        name: String,
+        /// Their path.
+        skill: String,
+    },
+    /// A skill has some of the files of a skill in one of its folders, or others beside them.
+    #[error(
+        "skill {skill:?}: its folder of the skill {inner:?} must have the same files as that skill, or none: then they are added"
+    )]
+    Nested {
+        /// The skill.
+        skill: String,
+        /// The skill in its folder.
+        inner: String,
+    },
+    /// Too many folders were searched for skills.
+    #[error("{}: more than {max} folders; skills are looked for in all of them", path.display())]
+    TooManyFolders {
+        /// The folder whose skills were to be loaded.
+        path: PathBuf,
+        /// The limit.
+        max: usize,
     },
     /// There are more skills than [`SkillsConfig::max_skills`](crate::SkillsConfig::max_skills).
     #[error("more than {max} skills; SkillsConfig::max_skills can be raised")]

@@ -1,7 +1,8 @@
 //! Skills from a folder on disk. Every count and size is bounded before anything is kept.
 //!
-//! Hidden entries, whose names begin with a dot, are left out. A symbolic link is followed if it leads to a place in
-//! the skill's own folder, as the links of a mounted Kubernetes volume do, and is an error otherwise.
+//! Hidden entries, whose names begin with a dot, are left out. In a skill a symbolic link is followed if it leads to a
+//! place in the skill's own folder, as the links of a mounted Kubernetes volume do, and is an error otherwise. On the
+//! way to the skills a link is followed only if it leads to a skill.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -11,44 +12,78 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use crate::checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILL_MD, Skill};
+use crate::content::Content;
 use crate::error::SkillError;
-use crate::path::{self, is_hidden};
+use crate::path::{self, MAX_DEPTH, is_hidden};
 
 /// The most folders of a skill, its own included.
 const MAX_SKILL_FOLDERS: usize = 512;
 
-/// The folders of the skills in `folder`, or `folder` itself if it is a skill, in the order of their names.
-pub(crate) fn find(folder: &Path, max_skills: usize) -> Result<Vec<PathBuf>, SkillError> {
+/// The most folders in which skills are looked for.
+const MAX_FOLDERS: usize = 16_384;
+
+/// A folder that is a skill.
+pub(crate) struct Found {
+    folder: PathBuf,
+    /// Its path among the skills: from the folder whose skills are loaded.
+    path: PathBuf,
+}
+
+/// The folders of the skills in `folder`, or `folder` itself if it is a skill, in the order of their paths. A skill is
+/// not searched for others.
+pub(crate) fn find(folder: &Path, max_skills: usize) -> Result<Vec<Found>, SkillError> {
     if holds_skill(folder)? {
-        return Ok(vec![folder.to_owned()]);
+        let real = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
+        // Only a path such as `..` has no last segment of its own.
+        let name = folder.file_name().or_else(|| real.file_name()).unwrap_or_default();
+        return Ok(vec![Found { folder: folder.to_owned(), path: name.into() }]);
     }
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|source| unreadable(folder, source))? {
-        let entry = entry.map_err(|source| unreadable(folder, source))?;
-        let path = entry.path();
-        let hidden = entry.file_name().to_str().is_some_and(is_hidden);
-        if hidden || !path.is_dir() || !holds_skill(&path)? {
-            continue;
+    let mut folders = vec![(folder.to_owned(), PathBuf::new())];
+    let mut seen = 0;
+    while let Some((parent, prefix)) = folders.pop() {
+        for entry in fs::read_dir(&parent).map_err(|source| unreadable(&parent, source))? {
+            let entry = entry.map_err(|source| unreadable(&parent, source))?;
+            let name = entry.file_name();
+            let (folder, path) = (entry.path(), prefix.join(&name));
+            if name.to_str().is_some_and(is_hidden) || !folder.is_dir() {
+                continue;
+            }
+            seen += 1;
+            if seen > MAX_FOLDERS {
+                return Err(SkillError::TooManyFolders { path: parent, max: MAX_FOLDERS });
+            }
+            if holds_skill(&folder)? {
+                if found.len() == max_skills {
+                    return Err(SkillError::TooManySkills { max: max_skills });
+                }
+                found.push(Found { folder, path });
+            } else if path.components().count() < MAX_DEPTH && !folder.is_symlink() {
+                folders.push((folder, path));
+            }
         }
-        if found.len() == max_skills {
-            return Err(SkillError::TooManySkills { max: max_skills });
-        }
-        found.push(path);
     }
-    found.sort();
+    found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
-/// Reads the skill in `folder`.
-pub(crate) fn load(folder: &Path) -> Result<Skill, SkillError> {
-    let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
-    // Only a path such as `..` has no last segment of its own.
-    let name = folder.file_name().or_else(|| root.file_name());
-    let name = name.unwrap_or_default().to_string_lossy().into_owned();
-    let found = walk(&name, &root)?;
+/// Reads a skill.
+pub(crate) fn load(found: &Found) -> Result<Skill, SkillError> {
+    let root = fs::canonicalize(&found.folder);
+    let root = root.map_err(|source| unreadable(&found.folder, source))?;
+    let Some(at) = found.path.to_str() else {
+        let skill = found.path.to_string_lossy().into_owned();
+        return Err(SkillError::Path {
+            path: skill.clone(),
+            skill,
+            problem: "a name must be UTF-8",
+        });
+    };
+    let at = at.replace(std::path::MAIN_SEPARATOR, "/");
+    let found = walk(&at, &root)?;
     let mut size: u64 = found.iter().map(|found| found.size).sum();
     if size > MAX_SKILL_BYTES {
-        return Err(too_large(name));
+        return Err(too_large(at));
     }
     size = 0;
     let mut files = Vec::with_capacity(found.len());
@@ -57,12 +92,12 @@ pub(crate) fn load(folder: &Path) -> Result<Skill, SkillError> {
         let bytes =
             read(&real, MAX_SKILL_BYTES - size).map_err(|source| unreadable(&real, source))?;
         let Some(bytes) = bytes else {
-            return Err(too_large(name));
+            return Err(too_large(at));
         };
         size += bytes.len() as u64;
-        files.push((path, bytes));
+        files.push((path, Content::Fixed(bytes)));
     }
-    Ok(Skill { name, files })
+    Ok(Skill { path: at, files })
 }
 
 /// Whether there is a `SKILL.md`. Another spelling is an error: some file systems would find it under the correct name.

@@ -12,9 +12,11 @@ struct ReadMe;
 mod checked;
 #[cfg(feature = "client")]
 mod client;
+mod content;
 mod error;
 mod folder;
 mod frontmatter;
+mod loading;
 mod mime;
 mod path;
 mod served;
@@ -24,8 +26,9 @@ mod yaml;
 
 pub use checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill};
 #[cfg(feature = "client")]
-pub use client::{ListedSkill, SkillFiles, SkillsClient};
+pub use client::SkillsClient;
 pub use error::{SkillError, SkillUriError};
+pub use loading::SkillsConfig;
 pub use served::{EXTENSION_SKILLS, ServedSkills, SkillsExt};
-pub use skills::{Skills, SkillsConfig};
-pub use wire::{SkillEntry, SkillResource};
+pub use skills::Skills;
+pub use wire::{SkillEntry, SkillFiles, SkillResource};

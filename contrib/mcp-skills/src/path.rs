@@ -24,10 +24,13 @@ const NOT_PCHAR: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The most segments of a file's path below its skill's folder.
+/// The characters to encode in the first segment of a skill's path: all but those of a `reg-name` (RFC 3986 §3.2.2).
+const NOT_REG_NAME: &AsciiSet = &NOT_PCHAR.add(b':').add(b'@');
+
+/// The most segments of a skill's path, and of a file's path below its skill's folder.
 pub(crate) const MAX_DEPTH: usize = 16;
 
-/// The most bytes of a file's path below its skill's folder.
+/// The most bytes of either.
 const MAX_PATH_BYTES: usize = 1024;
 
 /// The most characters of a skill's name (Agent Skills, `name` field).
@@ -47,7 +50,7 @@ pub(crate) fn is_hidden(segment: &str) -> bool {
     segment.starts_with('.')
 }
 
-/// What is wrong with a path below a skill's folder, if anything.
+/// What is wrong with the path of a skill, or of a file below its skill's folder, if anything.
 ///
 /// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a path separator
 /// on some systems that may store the file.
@@ -71,14 +74,37 @@ pub(crate) fn problem(path: &str) -> Option<&'static str> {
     })
 }
 
-/// The path as it is written in a URI.
+/// The name of the skill at a path: its last segment.
+pub(crate) fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The path of a file as it is written in a URI.
 pub(crate) fn encode(path: &str) -> String {
+    encode_as(path, NOT_PCHAR)
+}
+
+/// The path of a skill as it is written in a URI, where its first segment is the authority.
+pub(crate) fn encode_skill(path: &str) -> String {
+    match path.split_once('/') {
+        Some((first, rest)) => format!("{}/{}", encode_as(first, NOT_REG_NAME), encode(rest)),
+        None => encode_as(path, NOT_REG_NAME),
+    }
+}
+
+/// The path of the skill whose `SKILL.md` is at a URI, as it is written there.
+pub(crate) fn of_skill(uri: &str) -> &str {
+    let path = uri.strip_prefix(SCHEME).unwrap_or(uri);
+    path.strip_suffix("/SKILL.md").unwrap_or(path)
+}
+
+fn encode_as(path: &str, set: &'static AsciiSet) -> String {
     let mut encoded = String::with_capacity(path.len());
     for (at, segment) in path.split('/').enumerate() {
         if at > 0 {
             encoded.push('/');
         }
-        encoded.extend(utf8_percent_encode(segment, NOT_PCHAR));
+        encoded.extend(utf8_percent_encode(segment, set));
     }
     encoded
 }

@@ -1,6 +1,5 @@
 //! Skills as a server serves them: listed, looked up, read, and replaced while it runs.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use mcp_proto::{
@@ -10,6 +9,7 @@ use mcp_proto::{
 use serde_json::{Map, Value, json};
 
 use crate::error::SkillUriError;
+use crate::path;
 use crate::skills::Skills;
 
 /// The identifier of the extension (SEP-2640).
@@ -71,8 +71,8 @@ impl ServedSkills {
 
     /// Serves these skills from now on, such as a folder that was loaded again; running requests see either all of the
     /// old ones or all of the new ones. Notifies listeners of `server` that the list of resources has changed, and of
-    /// each changed file, if its builder declared it ([`ServerBuilder::resources_list_changed`],
-    /// [`ServerBuilder::subscriptions`]).
+    /// each file that has changed or is generated, if its builder declared it
+    /// ([`ServerBuilder::resources_list_changed`], [`ServerBuilder::subscriptions`]).
     pub fn replace(&self, server: &Server, skills: Skills) {
         let (before, after) = {
             // No code panics while it holds the lock.
@@ -81,7 +81,7 @@ impl ServedSkills {
         };
         server.notify(Change::ResourcesListChanged);
         if server.has_subscribers() {
-            for uri in changed(&before, &after) {
+            for uri in before.changed(&after) {
                 server.notify(Change::resource_updated(uri));
             }
         }
@@ -94,14 +94,14 @@ impl ServedSkills {
     }
 }
 
-/// The `SKILL.md` files are listed; all files are there. The names of skills are the keys of pages.
+/// The `SKILL.md` files are listed; all files are there. The paths of skills are the keys of pages.
 impl ResourceSource for ServedSkills {
     fn list(&self, page: PageRequest) -> Page<Resource> {
         let skills = self.now();
         let mut rest = skills.resources_after(page.after.as_deref()).peekable();
         let items: Vec<_> = rest.by_ref().take(page.limit).collect();
-        // The name of a SKILL.md resource is the skill's name.
-        let next = rest.peek().and_then(|_| items.last()).map(|last| last.name.clone());
+        let next = rest.peek().and_then(|_| items.last());
+        let next = next.map(|last| path::of_skill(&last.uri).to_owned());
         page_of(items, next)
     }
 
@@ -118,6 +118,10 @@ impl ResourceSource for ServedSkills {
             Err(_) => None,
         }
     }
+
+    fn is_cacheable(&self, uri: &str) -> bool {
+        self.now().is_fixed(uri)
+    }
 }
 
 /// `skills/list`.
@@ -128,10 +132,11 @@ fn list(
 ) -> Result<Map<String, Value>, RequestError> {
     let server = server(context)?;
     let asked = server.page_request("skills/list", params, context)?;
-    // No skill has an empty name.
+    // No skill has an empty path.
     let mut rest = skills.after(asked.after.as_deref().unwrap_or_default()).peekable();
     let mut items: Vec<_> = rest.by_ref().take(asked.limit).collect();
-    let next = rest.peek().and_then(|_| items.last()).map(|last| last.name().to_owned());
+    let next = rest.peek().and_then(|_| items.last());
+    let next = next.map(|last| path::of_skill(&last.uri).to_owned());
     items.retain(|skill| server.is_shown(Wanted::Resource(&skill.uri), context));
     server.page_result("skills/list", "skills", page_of(items, next), context)
 }
@@ -190,20 +195,4 @@ fn uri(params: &Map<String, Value>) -> Result<&str, RequestError> {
 /// −32602 in either era (SEP-2640, "Error Handling").
 fn refused(problem: &SkillUriError, uri: &str) -> RequestError {
     RequestError::invalid_params(problem.to_string()).with_data("uri", uri)
-}
-
-/// The files that have changed or were removed.
-fn changed(before: &Skills, after: &Skills) -> Vec<String> {
-    let files = |skills: &Skills| {
-        let files = skills.list().flat_map(|skill| &skill.resources);
-        files.map(|file| (file.uri.clone(), file.digest.clone())).collect::<HashMap<_, _>>()
-    };
-    let after = files(after);
-    let mut changed: Vec<_> = files(before)
-        .into_iter()
-        .filter(|(uri, digest)| after.get(uri) != Some(digest))
-        .map(|(uri, _)| uri)
-        .collect();
-    changed.sort_unstable();
-    changed
 }

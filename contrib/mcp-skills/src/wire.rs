@@ -7,15 +7,28 @@ use serde_json::{Map, Value};
 const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
 
 /// A skill as `skills/list` and `skills/get` return it (SEP-2640: `Skill`).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillEntry {
-    /// Where its `SKILL.md` is: `skill://<name>/SKILL.md`.
+    /// Where its `SKILL.md` is, such as `skill://acme/billing/refunds/SKILL.md`. It identifies the skill.
     pub uri: String,
     /// The YAML frontmatter of its `SKILL.md` as JSON, every field of it; `name` and `description` are there.
     pub frontmatter: Map<String, Value>,
-    /// All its files, each once, its `SKILL.md` first and the others in the order of their URIs.
-    pub resources: Vec<SkillResource>,
+    /// Its files.
+    pub resources: SkillFiles,
+}
+
+/// The files of a skill (SEP-2640: `Skill.resources`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum SkillFiles {
+    /// They are generated when they are read, so that their digests are not known.
+    Dynamic,
+    /// All of them, each once. A server of this crate has its `SKILL.md` first and the others in the order of their
+    /// URIs.
+    #[serde(untagged)]
+    Listed(Vec<SkillResource>),
 }
 
 /// A file of a skill as its entry lists it (SEP-2640: `SkillResource`).
@@ -30,8 +43,19 @@ pub struct SkillResource {
     pub size: u64,
 }
 
+impl SkillFiles {
+    /// The files; empty for those that are generated.
+    #[must_use]
+    pub fn listed(&self) -> &[SkillResource] {
+        match self {
+            Self::Listed(files) => files,
+            Self::Dynamic => &[],
+        }
+    }
+}
+
 impl SkillEntry {
-    /// The skill's name, which is unique among [`Skills`](crate::Skills) and the order in which they are listed.
+    /// The skill's name: the last segment of its path. Other skills may have the same name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.field("name")

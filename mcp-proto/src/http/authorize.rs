@@ -4,7 +4,7 @@
 pub(super) mod challenge;
 #[cfg(feature = "jwt")]
 pub mod jwt;
-mod metadata;
+pub(super) mod metadata;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -93,10 +93,10 @@ impl Authorization {
         self
     }
 
-    /// Whether it publishes where tokens are issued.
+    /// What it publishes of where tokens are issued.
     #[must_use]
-    pub fn has_resource(&self) -> bool {
-        self.resource.is_some()
+    pub fn resource(&self) -> Option<&ProtectedResource> {
+        self.resource.as_deref()
     }
 
     /// Callers with `scope` also have these scopes, and the scopes that they imply.

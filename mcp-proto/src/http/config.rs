@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::authorize::Authorization;
+use super::card::ServerCard;
 use super::forwarded::Proxies;
 use super::serve::{Callers, ServeConfig};
 use crate::budget::{Bound, BudgetConfig};
@@ -39,6 +40,9 @@ pub struct HttpConfig {
     /// How callers are authorized. `None` by default: any client that reaches the server may call.
     /// [`serve`](super::serve) then accepts other machines only after a [decision](ServeConfig::callers).
     pub authorization: Option<Authorization>,
+    /// How the server describes itself to clients that have not connected yet. `None` by default: the schema of such
+    /// cards (SEP-2127) is not published yet.
+    pub card: Option<ServerCard>,
     /// The bounds of the revisions up to 2025-11-25.
     pub legacy: LegacyConfig,
 }
@@ -91,6 +95,7 @@ impl Default for HttpConfig {
             proxies: Proxies::default(),
             budget: BudgetConfig::default(),
             authorization: None,
+            card: None,
             legacy: LegacyConfig::default(),
         }
     }

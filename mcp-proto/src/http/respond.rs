@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either};
-use http::header::ORIGIN;
-use http::{Request, Response, StatusCode, request};
+use http::{Request, Response, request};
 use http_body::Body;
 
 use super::answer::{self, refusal};
@@ -22,7 +21,7 @@ use super::exchange::Exchange;
 use super::head::{self, Accepts, Noted, Verb};
 use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};
-use super::{Inner, cors, modern};
+use super::{Inner, cors, documents, modern};
 use crate::budget::Client;
 use crate::call::IncomingMessage;
 use crate::json::Meter;
@@ -84,14 +83,6 @@ impl Next<'_> {
 }
 
 impl Inner {
-    /// The metadata of the server as a protected resource, if that is what the request is for.
-    fn metadata(&self, head: &request::Parts) -> Option<Response<ResponseBody>> {
-        let authorization = self.endpoint.config.authorization.as_ref()?;
-        let resource = authorization.metadata(head)?;
-        let body = ResponseBody::full(resource.to_json().into());
-        Some(answer::json(StatusCode::OK, body))
-    }
-
     async fn answer<B>(
         &self,
         head: &mut request::Parts,
@@ -105,9 +96,8 @@ impl Inner {
     {
         let (endpoint, config) = (&self.endpoint, &self.endpoint.config);
         let without_id = |rejection| (rejection, None);
-        if let Some(metadata) = self.metadata(head) {
-            noted.has_origin = head.headers.contains_key(ORIGIN);
-            return Ok(metadata);
+        if let Some(document) = documents::answer(head, config) {
+            return Ok(document);
         }
         let (verb, accepts) = head::judge(head, config, noted).map_err(without_id)?;
         // A preflight carries no token. The request that it allows still needs one.

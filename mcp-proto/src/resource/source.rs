@@ -14,6 +14,12 @@ pub trait ResourceSource: Send + Sync + 'static {
     /// Whether a resource is at this URI. It need not be listed.
     fn has(&self, uri: &str) -> bool;
 
-    /// What is at this URI, if it belongs to this source. The cache hint is set by the server.
+    /// What is at this URI, if it belongs to this source.
     fn read(&self, uri: &str) -> Option<Result<ReadResourceResult, RequestError>>;
+
+    /// Whether clients may keep what is at this URI as long as a list; otherwise as long as the result says. True by
+    /// default.
+    fn is_cacheable(&self, _uri: &str) -> bool {
+        true
+    }
 }

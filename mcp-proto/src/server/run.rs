@@ -112,11 +112,15 @@ impl Server {
             return Err(ErrorObject::invalid_params(error).into());
         };
         let (era, client) = (context.era(), context.client.clone());
-        let from_source = self.0.source.as_ref().and_then(|source| source.read(&uri));
-        let read = match from_source {
-            Some(read) => {
+        let source = self.0.source.as_ref();
+        let read = match source.and_then(|source| Some((source, source.read(&uri)?))) {
+            Some((source, read)) => {
                 let read = read.map_err(|error| error.into_interrupt(era, Some(&uri)))?;
-                read.with_cache(self.0.list_cache.unwrap_or(wire::PUBLIC_LIST))
+                if source.is_cacheable(&uri) {
+                    read.with_cache(self.0.list_cache.unwrap_or(wire::PUBLIC_LIST))
+                } else {
+                    read
+                }
             }
             None => offered.resources.read(&uri, context).await?,
         };

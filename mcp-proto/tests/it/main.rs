@@ -33,6 +33,7 @@ mod bodies;
 mod bounds;
 mod caching;
 mod cancel;
+mod cards;
 mod common;
 mod completion;
 mod degrade;

@@ -1,12 +1,11 @@
 //! Listening: REST and MCP over HTTP.
 
 use std::io;
-use std::net::SocketAddr;
 
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::{ServeConfig, listen};
 
-use service_host::{RequiredAuthorization, serve_as, snippets, url};
+use service_host::{Place, RequiredAuthorization, serve_as, snippets};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +24,7 @@ use crate::store::sqlite::OpenError;
 /// work.
 const HANDOVER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 
-pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
+pub(super) async fn run(arguments: &Arguments, mut config: Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
     let listening = |error| RunError::Listen { address: arguments.address(), error };
     let listener = listen(arguments.address()).map_err(listening)?;
@@ -34,9 +33,15 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let Some(backend) = take(arguments, &config, &stop).await? else {
         return Ok(());
     };
-    let is_https = config.https.is_some();
-    let url = url(address, &arguments.allowed_host, is_https);
+    let place = Place {
+        address,
+        names: &arguments.allowed_host,
+        is_https: config.https.is_some(),
+        public_url: arguments.public_url.as_deref(),
+    };
+    let url = place.url();
     let server = mcp::server(backend.service.clone(), arguments.tools(), url.as_deref())?;
+    config.mcp.card = place.card(&server, &config.mcp);
     if arguments.read_only {
         server.hide_writing_tools();
     }
@@ -64,8 +69,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         None => None,
     };
     let token = config.asked.as_ref().and_then(RequiredAuthorization::shown_token);
-    let place = (if is_https { "https" } else { "http" }, address);
-    greet(arguments, &config.data_dir, place, url.as_deref(), token);
+    greet(arguments, &config.data_dir, place, token);
     // Changes of the authorization files are followed as long as the server runs.
     let _followed = config.asked.map(RequiredAuthorization::follow);
     let mut failed = false;
@@ -140,13 +144,7 @@ async fn take(
 }
 
 /// Prints the addresses of the endpoints, for the person who started the server.
-fn greet(
-    arguments: &Arguments,
-    data_dir: &std::path::Path,
-    (scheme, address): (&str, SocketAddr),
-    url: Option<&str>,
-    token: Option<&str>,
-) {
+fn greet(arguments: &Arguments, data_dir: &std::path::Path, place: Place<'_>, token: Option<&str>) {
     let version = env!("CARGO_PKG_VERSION");
     let kept = match &arguments.store {
         StoreKind::Embedded => format!("universes in {}", data_dir.display()),
@@ -154,13 +152,14 @@ fn greet(
         StoreKind::Memory => "universes in memory, gone at the exit".to_owned(),
     };
     // If the URL is not known, only the paths are printed.
-    let base = url.unwrap_or_default();
+    let (url, address) = (place.url(), place.address);
+    let base = url.as_deref().unwrap_or_default();
     let demo = if arguments.demo {
         format!("\n  demo  {base}/universes/{}", crate::demo::ID)
     } else {
         String::new()
     };
-    let client = match url {
+    let client = match &url {
         Some(url) => {
             let snippets = snippets("universe", &format!("{url}{MCP_PATH}"), token);
             format!("For the configuration of an MCP client:\n{snippets}\n")
@@ -170,7 +169,7 @@ fn greet(
     let listening = if address.ip().is_unspecified() {
         format!("port {} of every address", address.port())
     } else {
-        format!("{scheme}://{address}")
+        format!("{}://{address}", if place.is_https { "https" } else { "http" })
     };
     service_host::say(&format!(
         "universe-server {version}, {kept}\n  REST  {base}/universes\n  MCP   {base}{MCP_PATH}{demo}\n{client}\

@@ -1,6 +1,7 @@
 //! MCP over HTTP by the real service, in both eras.
 
 mod answers;
+mod cards;
 mod completion;
 mod extra;
 mod isolation;

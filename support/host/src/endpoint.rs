@@ -11,6 +11,7 @@ use bytesize::ByteSize;
 use clap::Args;
 use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
+use crate::snippet::public_url;
 use crate::tls::{Tls, TlsError};
 pub use asking::{Asking, Local, RequiredAuthorization, read_token};
 pub(crate) use asking::{READ, WRITE};
@@ -41,6 +42,11 @@ pub struct EndpointArgs {
     /// loopback.
     #[arg(long, value_delimiter = ',', value_name = "HOST")]
     pub allowed_host: Vec<String>,
+
+    /// The URL of this server as its clients know it, without /mcp, such as `https://tools.example`: for the server
+    /// card at /mcp/server-card, and where clients connect. Needed behind a proxy.
+    #[arg(long, value_name = "URL", value_parser = public_url)]
+    pub public_url: Option<String>,
 
     /// A web origin besides loopback whose pages may call the server, such as `https://app.example`; * for any.
     /// Repeatable.

@@ -30,7 +30,7 @@ pub use log::{LogFormat, complain, dropped_lines, log_to_stderr, log_to_stderr_a
 pub use mcp_proto::blocking::{NotDone, run as run_blocking};
 pub use print::{one_line, print, print_json, table};
 pub use run::{Host, HostError, UntilStopped, block_on, serve_as, stop_signal};
-pub use snippet::{snippets, url};
+pub use snippet::{Place, public_url, snippets};
 pub use tls::{Https, Tls, TlsError, Trust, TrustError};
 #[cfg(feature = "watch")]
 pub use watch::{Changes, Depth, WatchError, Watcher};

@@ -16,7 +16,6 @@ use http_body::Body;
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
-use mcp_proto::http::authorize::Authorization;
 use mcp_proto::http::{
     HttpConfig, ResponseBody, ServeConfig, Undecided, listen, serve, serve_with,
 };
@@ -30,14 +29,8 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::endpoint::{EndpointArgs, EndpointError, RequiredAuthorization};
 use crate::log;
 use crate::process;
-use crate::snippet::{snippets, url};
+use crate::snippet::{MCP_PATH, Place, snippets};
 use crate::tls::Https;
-
-/// Where MCP is on a server that listens.
-const MCP_PATH: &str = "/mcp";
-
-/// Where clients look for the authorization server (RFC 9728).
-const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// How long threads that are still blocked, such as one waiting for stdin, may hold up the exit.
 const LINGER: Duration = Duration::from_millis(100);
@@ -110,15 +103,19 @@ impl Host {
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        greet(program, endpoint, (https.is_some(), address), asked.as_ref());
+        let place = Place {
+            address,
+            names: &endpoint.allowed_host,
+            is_https: https.is_some(),
+            public_url: endpoint.public_url.as_deref(),
+        };
+        greet(program, place, asked.as_ref());
         self.http.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
-        let authorization = self.http.authorization.as_ref();
-        let has_metadata = authorization.is_some_and(Authorization::has_resource);
+        self.http.card = place.card(&server, &self.http);
         // It ends with the server.
         let _followed = asked.map(RequiredAuthorization::follow);
         let _keys = keys.map(|keys| keys.give(server.keys()));
-        let gate =
-            Gate { mcp: StreamableHttpService::with_config(server, self.http), has_metadata };
+        let gate = Gate { mcp: StreamableHttpService::with_config(server, self.http) };
         let mcp = gate.mcp.clone();
         let shutdown = async {
             stop.cancelled().await;
@@ -229,15 +226,11 @@ pub fn block_on<E: Error>(
 }
 
 /// Prints where the server is and how clients reach it.
-fn greet(
-    program: &str,
-    endpoint: &EndpointArgs,
-    (is_https, address): (bool, SocketAddr),
-    asked: Option<&RequiredAuthorization>,
-) {
+fn greet(program: &str, place: Place<'_>, asked: Option<&RequiredAuthorization>) {
     let token = asked.and_then(RequiredAuthorization::shown_token);
-    let url = url(address, &endpoint.allowed_host, is_https);
-    let listening = format!("{}://{address}", if is_https { "https" } else { "http" });
+    let url = place.url();
+    let scheme = if place.is_https { "https" } else { "http" };
+    let listening = format!("{scheme}://{}", place.address);
     let base = url.as_ref().unwrap_or(&listening);
     let snippets = snippets(program, &format!("{base}{MCP_PATH}"), token);
     log::say(&format!(
@@ -249,8 +242,6 @@ fn greet(
 #[derive(Debug, Clone)]
 struct Gate {
     mcp: StreamableHttpService,
-    /// Whether the endpoint publishes where tokens are issued.
-    has_metadata: bool,
 }
 
 type GateBody = Either<ResponseBody, Full<Bytes>>;
@@ -258,9 +249,8 @@ type GateBody = Either<ResponseBody, Full<Bytes>>;
 impl Gate {
     async fn handle(&self, request: Request<Incoming>) -> Response<GateBody> {
         let path = request.uri().path();
-        let is_mcp = matches!(path, MCP_PATH | "/mcp/");
-        let is_metadata = self.has_metadata && path.starts_with(WELL_KNOWN);
-        if !is_mcp && !is_metadata {
+        let is_mcp = matches!(path, MCP_PATH | "/mcp/") || self.mcp.document(path).is_some();
+        if !is_mcp {
             let problem =
                 format!("There is nothing at {}: MCP is at {MCP_PATH}.", request.uri().path());
             return refuse(StatusCode::NOT_FOUND, problem);

@@ -1,7 +1,7 @@
 //! Bundles for MCP clients (`.mcpb`), and the entries of the MCP registry (`server.json`) that lead to them.
 //!
-//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format. The release version is filled in
-//! here. The entries follow the registry's schema of 2025-12-11.
+//! The manifests in `packaging/mcpb/` follow version 0.4 of the bundle format. The release version is filled in
+//! here. The entries follow the registry's schema of 2025-12-11. Both schemas are in `packaging/schema/`.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -101,29 +101,22 @@ mod tests {
     use super::super::SERVERS;
     use super::*;
 
-    /// The members of version 0.3 of the format that are used here.
-    const KNOWN: [&str; 10] = [
-        "manifest_version",
-        "name",
-        "display_name",
-        "version",
-        "description",
-        "author",
-        "license",
-        "server",
-        "user_config",
-        "compatibility",
-    ];
+    const MANIFEST: &str = include_str!("../../../packaging/schema/mcpb-manifest-0.4.json");
+    const ENTRY: &str = include_str!("../../../packaging/schema/registry-server-2025-12-11.json");
+
+    /// What an official schema says against a document.
+    fn findings(schema: &str, document: &Value) -> Vec<String> {
+        let schema = serde_json::from_str(schema).expect("JSON");
+        let schema = jsonschema::options().offline().build(&schema).expect("a schema");
+        schema.iter_errors(document).map(|error| error.to_string()).collect()
+    }
 
     #[test]
     fn each_server_has_a_manifest_that_fits_the_format() {
         for server in SERVERS {
             let manifest = manifest(server, "1.2.3").expect("a manifest");
-            let members = manifest.as_object().expect("an object");
-            for member in members.keys() {
-                assert!(KNOWN.contains(&member.as_str()), "{server}: {member}");
-            }
-            assert_eq!(manifest["manifest_version"], "0.3");
+            assert_eq!(findings(MANIFEST, &manifest), [""; 0], "{server}");
+            assert_eq!(manifest["manifest_version"], "0.4");
             assert_eq!(manifest["name"], server);
             assert_eq!(manifest["server"]["type"], "binary");
             assert_eq!(manifest["server"]["entry_point"], format!("server/{server}"));
@@ -147,12 +140,27 @@ mod tests {
 
     #[test]
     fn an_entry_names_the_bundle_and_its_digest() {
-        let manifest = manifest("spec-server", "1.2.3").expect("a manifest");
-        let url = "https://example.com/mcp/spec-server.mcpb";
-        let entry = entry(&manifest, "com.example", url, &"0".repeat(64)).expect("an entry");
-        assert_eq!(entry["name"], "com.example/spec-server");
-        assert_eq!(entry["packages"][0]["identifier"], url);
-        assert_eq!(entry["version"], "1.2.3");
+        for server in SERVERS {
+            let manifest = manifest(server, "1.2.3").expect("a manifest");
+            let url = format!("https://example.com/mcp/{server}.mcpb");
+            let made = entry(&manifest, "com.example", &url, &"0".repeat(64)).expect("an entry");
+            assert_eq!(findings(ENTRY, &made), [""; 0], "{server}");
+            assert_eq!(made["name"], format!("com.example/{server}"));
+            assert_eq!(made["packages"][0]["identifier"], url);
+            assert_eq!(made["version"], "1.2.3");
+        }
+    }
+
+    #[test]
+    fn the_schemas_find_what_is_wrong() {
+        let mut made = manifest("spec-server", "1.2.3").expect("a manifest");
+        let mut wrong = entry(&made, "no/name", "https://example.com/a", "0").expect("an entry");
+        assert_eq!(findings(ENTRY, &wrong).len(), 2, "{wrong}");
+        wrong["packages"][0]["transport"]["type"] = "pipe".into();
+        assert_eq!(findings(ENTRY, &wrong).len(), 3, "{wrong}");
+        made["manifest_version"] = "0.3".into();
+        made["extra"] = true.into();
+        assert_eq!(findings(MANIFEST, &made).len(), 2, "{made}");
     }
 
     #[test]

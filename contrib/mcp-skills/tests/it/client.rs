@@ -76,3 +76,22 @@ async fn a_skill_that_is_not_what_was_listed_is_refused() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_entry_without_files_is_refused() {
+    for resources in
+        [json!("other"), json!(null), json!({}), json!([{"uri": "skill://a/SKILL.md"}])]
+    {
+        let fake = Fake::new(move |seen, _| {
+            seen.result(json!({"skill": {
+                "uri": "skill://a/SKILL.md",
+                "frontmatter": {"name": "a", "description": "b"},
+                "resources": resources,
+            }}))
+        })
+        .await;
+        let client = Client::http(&fake.url(), ClientConfig::new(Era::Modern)).await.unwrap();
+        let error = client.get_skill("skill://a/SKILL.md").await.unwrap_err();
+        assert!(error.to_string().contains("skills/get"), "{error}");
+    }
+}

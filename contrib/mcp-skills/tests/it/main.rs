@@ -17,4 +17,5 @@ mod fake;
 mod listen;
 mod skills;
 mod skills_folder;
+mod skills_paths;
 mod skills_served;

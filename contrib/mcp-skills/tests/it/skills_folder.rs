@@ -19,7 +19,7 @@ fn skill(folder: &Path, name: &str) {
 }
 
 fn uris(skills: &Skills) -> Vec<&str> {
-    skills.list().flat_map(|entry| &entry.resources).map(|file| file.uri.as_str()).collect()
+    skills.list().flat_map(|entry| entry.resources.listed()).map(|file| file.uri.as_str()).collect()
 }
 
 fn refusal(folder: &Path) -> SkillError {
@@ -60,6 +60,33 @@ fn sub_folders_with_a_skill_md_are_skills() {
     let names: Vec<String> =
         skills.directory("skill://a").unwrap().into_iter().map(|node| node.name).collect();
     assert_eq!(names, ["a", "nested", "refs"]);
+}
+
+#[test]
+fn folders_of_skills_are_part_of_their_paths() {
+    let dir = TempDir::new().unwrap();
+    for folder in ["acme/billing", "acme/support", "acme/.hidden", "acme/pdf/nested", ""] {
+        skill(&dir.path().join(folder), "refunds");
+    }
+    skill(&dir.path().join("acme"), "pdf");
+    let deep = vec!["d"; 15].join("/");
+    skill(&dir.path().join(&deep), "last");
+    skill(&dir.path().join(&deep).join("d"), "too-deep");
+    let skills = Skills::folder(dir.path()).unwrap();
+    let found: Vec<_> = skills.list().map(|entry| entry.uri.as_str()).collect();
+    assert_eq!(
+        found,
+        [
+            "skill://acme/billing/refunds/SKILL.md",
+            "skill://acme/pdf/SKILL.md",
+            "skill://acme/support/refunds/SKILL.md",
+            &format!("skill://{deep}/last/SKILL.md"),
+            "skill://refunds/SKILL.md",
+        ]
+    );
+    // In the folder of a skill it is a file.
+    assert!(skills.read("skill://acme/pdf/nested/refunds/SKILL.md").is_ok());
+    assert!(skills.get("skill://acme/pdf/nested/refunds/SKILL.md").is_err());
 }
 
 #[test]
@@ -128,7 +155,10 @@ fn a_folder_goes_through_the_checks_of_skills_made_in_code() {
     let dir = TempDir::new().unwrap();
     skill(dir.path(), "a");
     write(dir.path(), &format!("a/{}x", "d/".repeat(15)), "");
-    assert_eq!(Skills::folder(dir.path()).unwrap().list().next().unwrap().resources.len(), 2);
+    assert_eq!(
+        Skills::folder(dir.path()).unwrap().list().next().unwrap().resources.listed().len(),
+        2
+    );
     write(dir.path(), &format!("a/{}x", "d/".repeat(16)), "");
     assert!(matches!(refusal(dir.path()), SkillError::Path { .. }));
 }
@@ -182,8 +212,11 @@ fn the_limits_of_all_skills_hold_for_folders() {
     for name in ["a", "b"] {
         skill(dir.path(), name);
     }
-    let size: u64 =
-        Skills::folder(dir.path()).unwrap().list().map(|entry| entry.resources[0].size).sum();
+    let size: u64 = Skills::folder(dir.path())
+        .unwrap()
+        .list()
+        .map(|entry| entry.resources.listed()[0].size)
+        .sum();
     let mut config = SkillsConfig::default();
     config.max_bytes = size;
     assert!(Skills::folder_with(dir.path(), config).is_ok());
@@ -261,6 +294,18 @@ mod unix {
             let skills = Skills::folder(dir.path().join(path)).unwrap();
             assert_eq!(uris(&skills), ["skill://a/SKILL.md"], "{path}");
         }
+    }
+
+    #[test]
+    fn links_on_the_way_to_skills_are_not_followed() {
+        let dir = TempDir::new().unwrap();
+        skill(&dir.path().join("elsewhere"), "a");
+        skill(&dir.path().join("skills/acme"), "b");
+        symlink("../elsewhere", dir.path().join("skills/elsewhere")).unwrap();
+        symlink("..", dir.path().join("skills/acme/up")).unwrap();
+        symlink("../../elsewhere/a", dir.path().join("skills/acme/a")).unwrap();
+        let skills = Skills::folder(dir.path().join("skills")).unwrap();
+        assert_eq!(uris(&skills), ["skill://acme/a/SKILL.md", "skill://acme/b/SKILL.md"]);
     }
 
     #[test]

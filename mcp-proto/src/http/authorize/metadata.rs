@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::scopes::Scopes;
 
 /// The path prefix of every resource's metadata (RFC 9728 §3).
-const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// A server as a protected resource of OAuth.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -43,6 +43,7 @@ pub(crate) fn binary() -> Command {
         "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",
+        "PUBLIC_URL",
         "TRUSTED_PROXY",
         "METRICS",
         "READ_ONLY",

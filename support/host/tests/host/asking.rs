@@ -181,11 +181,16 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
     assert!(told.contains(metadata), "{told}");
     let (status, told) = running.call(Some("a.b.c"), "look").await?;
     assert!(status == 401 && told.contains("JSON Web Token"), "{told}");
-    let path = "/.well-known/oauth-protected-resource/mcp";
-    let get =
-        format!("GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", running.address);
-    let (status, _, document) = running.send(&get).await?;
+    let get = async |path: &str| {
+        let host = running.address;
+        let get = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        running.send(&get).await
+    };
+    let (status, _, document) = get("/.well-known/oauth-protected-resource/mcp").await?;
     assert_eq!((status, &document["resource"]), (200, &json!(audience)));
+    // Its card names the URL that its tokens are for.
+    let (status, _, card) = get("/mcp/server-card").await?;
+    assert_eq!((status, &card["remotes"][0]["url"]), (200, &json!(audience)));
     assert_eq!(document["authorization_servers"], json!([ISSUER]));
     for (place, problem) in
         [("http://login.example/keys", "https://"), ("/nowhere/keys.json", "/nowhere/keys.json")]
