@@ -151,9 +151,9 @@ fn snapshot(
     let activity = activity.map(crate::activity::load).transpose()?;
     let connections = connections.map(crate::connections::load).transpose()?;
     let map = load(map.graph.as_deref())?.map;
-    let (extras, left_out) = connections_on(&map, &connections.unwrap_or_default());
+    let (travel, left_out) = connections_on(&map, &connections.unwrap_or_default());
     for warning in left_out {
         print::report(PROGRAM, &warning);
     }
-    Ok(Snapshot { map: Arc::new(map), activity: activity.map(Arc::new), extras: Arc::new(extras) })
+    Ok(Snapshot { map: Arc::new(map), activity: activity.map(Arc::new), travel: Arc::new(travel) })
 }

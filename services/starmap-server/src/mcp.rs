@@ -3,7 +3,6 @@
 mod address;
 pub(crate) mod arguments;
 mod completion;
-mod extras;
 mod feed;
 mod loaded;
 mod names;
@@ -13,6 +12,7 @@ mod reload;
 mod resources;
 mod server;
 pub(crate) mod tools;
+mod travel;
 mod universe;
 pub(crate) mod views;
 

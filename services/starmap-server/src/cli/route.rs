@@ -10,7 +10,7 @@ use clap::Args;
 use crate::activity::Measure;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
-use crate::mcp::arguments::Common;
+use crate::mcp::arguments::{Common, Ways};
 use crate::mcp::tools::{self, RouteArguments};
 use crate::name::{List, Name};
 use crate::picture;
@@ -38,6 +38,9 @@ pub(super) struct Route {
     /// A region not to pass through. Repeatable.
     #[arg(long, value_name = "REGION")]
     avoid_region: Vec<String>,
+    /// A rule of the game to lift: zarzakh. Repeatable.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
     /// Avoids systems with at least so many kills in the last hour; needs --activity.
     #[arg(long, value_name = "KILLS")]
     avoid_kills: Option<u32>,
@@ -80,6 +83,7 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         cost_of_safety: Some(arguments.cost_of_safety),
         avoid_kills: arguments.avoid_kills,
         danger_weight: arguments.danger_weight,
+        ways: Ways { allow: Some(names(&arguments.allow)), ..Ways::default() },
         common: Common { correct: Some(arguments.correct), detail: None },
         ..RouteArguments::default()
     };

@@ -9,6 +9,7 @@ mod chokepoints;
 mod empty;
 mod live;
 mod route;
+pub(crate) mod rules;
 mod systems;
 mod tours;
 mod ways;

@@ -7,7 +7,7 @@ use crate::activity::{Activity, Feed, Measure};
 use crate::connections::Connection;
 use crate::errors::{UniverseError, shown};
 use crate::map::Map;
-use crate::route::{Cost, Extra, Extras};
+use crate::route::{Cost, Extra, Travel};
 
 use super::names::resolve_system_name;
 
@@ -23,7 +23,7 @@ struct Slots {
     /// With names of systems, so that they can be resolved on the next map.
     connections: Vec<Connection>,
     /// The same connections on the current map.
-    extras: Arc<Extras>,
+    travel: Arc<Travel>,
 }
 
 /// A feed, and the overlay that it was last merged into.
@@ -42,7 +42,7 @@ pub(crate) struct Snapshot {
     pub(crate) map: Arc<Map>,
     pub(crate) activity: Option<Arc<Activity>>,
     /// The connections of the user's file.
-    pub(crate) extras: Arc<Extras>,
+    pub(crate) travel: Arc<Travel>,
 }
 
 impl Universe {
@@ -56,7 +56,7 @@ impl Universe {
             Some(map) => Ok(Snapshot {
                 map: Arc::clone(map),
                 activity: slots.activity(),
-                extras: Arc::clone(&slots.extras),
+                travel: Arc::clone(&slots.travel),
             }),
             None => Err(UniverseError::Universe(
                 "Universe graph not loaded: the server must load one before it serves".to_owned(),
@@ -127,8 +127,8 @@ impl Slots {
         let Some(map) = &self.map else {
             return Vec::new();
         };
-        let (extras, left_out) = connections_on(map, &self.connections);
-        self.extras = Arc::new(extras);
+        let (travel, left_out) = connections_on(map, &self.connections);
+        self.travel = Arc::new(travel);
         left_out
     }
 }
@@ -168,7 +168,7 @@ pub(crate) fn lacks(tool: &str, array: &str) -> UniverseError {
 }
 
 /// The connections of a file, and a sentence for each that is left out. A map may lack systems that the file names.
-pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Extras, Vec<String>) {
+pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Travel, Vec<String>) {
     let mut list = Vec::with_capacity(connections.len());
     let mut left_out = Vec::new();
     for connection in connections {
@@ -194,5 +194,5 @@ pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Extras, 
         ));
     }
     // A file has at most the allowed number, and connections from a system to itself are left out.
-    (Extras::new(list).unwrap_or_default(), left_out)
+    (Travel::new(list).unwrap_or_default(), left_out)
 }

@@ -8,7 +8,7 @@ use super::problem::Problem;
 use super::select::{Wish, select};
 use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
-use crate::route::{Avoid, Extras, SecurityFilter, Walk};
+use crate::route::{Avoid, SecurityFilter, Travel, Walk};
 
 /// The smallest number of jumps that can be requested.
 pub const MIN_TARGET_JUMPS: usize = 10;
@@ -45,7 +45,7 @@ pub struct LoopQuery<'q> {
     /// The systems that it does not pass through. The origin is always allowed.
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
-    pub extras: &'q Extras,
+    pub travel: &'q Travel,
 }
 
 /// How round trips are ranked.
@@ -140,11 +140,11 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let avoid = query.avoid.and(map, query.security).but_for(&[origin]);
     let may_enter = |system| !avoid.contains(system);
     let mut walk = Walk::new(map);
-    walk.run(map, query.extras, origin, u32::MAX, may_enter);
+    walk.run(map, query.travel, origin, u32::MAX, may_enter);
     let radius = query.target_jumps / 2;
     // By distance, then by id. The origin is visited in any case.
     let mut reachable: Vec<(u32, SystemIndex)> = (walk.reached().iter().skip(1))
-        .filter(|system| map.system(**system).border)
+        .filter(|system| map.system(**system).border && query.travel.may_pass(map, **system))
         .filter_map(|system| Some((walk.jumps(*system)?, *system)))
         .collect();
     reachable.sort_unstable();
@@ -169,7 +169,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
     let candidates = spread(known_range::items(&reachable, ..wide), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
-    let jumps = matrix(map, &all, &all, &avoid, query.extras);
+    let jumps = matrix(map, &all, &all, &avoid, query.travel);
     // A one-way connection may lead to a system without a way back.
     let back = |at: usize| jumps.get(at)?.first().copied().flatten();
     let kept: Vec<usize> = (1..all.len()).filter(|at| back(*at).is_some()).collect();
@@ -198,7 +198,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let mut legs = problem.legs(&order, true, true);
     lengthen(map, query, &avoid, &mut stops, &mut legs);
     // Every stop can be reached from the one before, so every leg has a path.
-    let systems = expand(map, query.extras, &stops, &legs, &avoid).unwrap_or(stops);
+    let systems = expand(map, query.travel, &stops, &legs, &avoid).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
     Ok(Loop { systems, borders, bound })
 }
@@ -223,9 +223,10 @@ fn lengthen(
             return;
         };
         let (mut there, mut on) = (Walk::new(map), Walk::new(map));
-        there.run(map, query.extras, from, u32::MAX, may_enter);
-        on.run_back(map, query.extras, to, u32::MAX, |system, _| may_enter(system));
-        let new = there.reached().iter().filter(|system| !stops.contains(system));
+        there.run(map, query.travel, from, u32::MAX, may_enter);
+        on.run_back(map, query.travel, to, u32::MAX, |system, _| may_enter(system));
+        let new = there.reached().iter();
+        let new = new.filter(|it| !stops.contains(it) && query.travel.may_pass(map, **it));
         let detours = new.filter_map(|&system| {
             let both = (there.jumps(system)? as usize, on.jumps(system)? as usize);
             let longer = length + both.0 + both.1 - leg;

@@ -21,6 +21,7 @@ use crate::route::{self, SecurityFilter};
 use super::super::names::{Names, word};
 use super::super::records::{Answer, Counted, Detail, Rows, SystemList, level, old};
 use super::super::universe::Snapshot;
+use super::rules;
 
 pub(super) use risk::gatecamp_risk;
 pub(super) use warfare::fw_frontlines;
@@ -180,11 +181,14 @@ pub(super) fn hotspots(
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
     let count = |system: SystemIndex| overlay.figures(map.system(system).id).count(measure);
     let near = |radius| {
-        let near = explore::within(map, &now.extras, origin, radius, SecurityFilter::Any);
+        let near = explore::within(map, &now.travel, origin, radius, SecurityFilter::Any);
         let counted = near.into_iter().map(|near| (count(near.system), near));
         counted.filter(|(count, _)| *count > 0).collect::<Vec<_>>()
     };
     let mut busy = near(radius);
+    let again = |lifted: &_| explore::within(map, lifted, origin, radius, SecurityFilter::Any);
+    let all = again(&now.travel);
+    let rules = rules::around(map, &now.travel, Some(origin), &all, again);
     let empty = busy.is_empty().then(|| match near(u32::MAX).first() {
         Some((_, near)) => format!(
             "Nothing is counted within {radius} jumps; the nearest is {}, {} jumps away: raise max_jumps",
@@ -218,7 +222,7 @@ pub(super) fn hotspots(
         search_radius: radius,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    let answer = Answer::new(now, body, names, systems).warn(empty);
+    let answer = Answer::new(now, body, names, systems).warn(empty.into_iter().chain(rules));
     Ok(match measure {
         Measure::Kills => answer.with_figures_inside(),
         Measure::Jumps | Measure::Ratting => answer,

@@ -72,7 +72,7 @@ async fn names_are_taken_as_people_type_them() {
         (json!({"mode": "sfae"}), "did you mean safe?"),
         (json!({"orgin": "Jita"}), "origin"),
         (json!({"avoid_sytems": []}), "did you mean avoid_systems?"),
-        (json!({"xyz": 1}), "the tool takes alternatives, "),
+        (json!({"xyz": 1}), "the tool takes allow, alternatives, "),
     ] {
         let error = error_of("route", to_amarr(arguments)).await;
         assert!(error.to_string().contains(near), "{error}");

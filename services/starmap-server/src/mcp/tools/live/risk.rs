@@ -70,7 +70,7 @@ pub(in super::super) fn gatecamp_risk(
     let map = &*now.map;
     let overlay = now.counted("gatecamp_risk", Measure::Kills)?;
     let mut names = Names::new(map, asked.correct);
-    let systems = way(now, asked, &mut names)?;
+    let (systems, rules) = way(now, asked, &mut names)?;
     let mut overall = Level::None;
     let mut risks = Vec::new();
     for &system in &systems {
@@ -100,7 +100,7 @@ pub(in super::super) fn gatecamp_risk(
         risks: rows,
         age_seconds,
     };
-    Ok(Answer::new(now, body, names, systems).with_figures_inside())
+    Ok(Answer::new(now, body, names, systems).with_figures_inside().warn(rules))
 }
 
 /// The systems of the requested route.
@@ -108,9 +108,9 @@ fn way(
     now: &Snapshot,
     asked: &RiskArguments,
     names: &mut Names<'_>,
-) -> Result<Vec<SystemIndex>, UniverseError> {
+) -> Result<(Vec<SystemIndex>, Vec<String>), UniverseError> {
     match (&asked.route, &asked.origin, &asked.destination) {
-        (Some(route), None, None) => names.systems(route),
+        (Some(route), None, None) => Ok((names.systems(route)?, Vec::new())),
         (None, Some(origin), Some(destination)) => {
             let (origin, destination) = (names.system(origin)?, names.system(destination)?);
             plain_route(now, origin, destination, asked.mode.as_deref())

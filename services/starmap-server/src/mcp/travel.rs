@@ -1,26 +1,29 @@
-//! The connections of a call besides the gates, in the form that a search takes.
+//! The travel graph of a call: its connections besides the gates, and the rules that it lifts.
 
 use std::sync::Arc;
 
 use crate::errors::{UniverseError, invalid};
-use crate::route::{Cost, Extra, Extras};
+use crate::map::{ONLY_ENDS, SystemIndex};
+use crate::route::{Cost, Extra, Travel};
 
 use super::arguments::Ways;
-use super::names::Names;
+use super::names::{Names, word};
 use super::universe::Snapshot;
 
-/// The connections of a call, and those of the file unless the call turns them off.
+/// The connections of a call, those of the file unless the call turns them off, and all rules that the call does not
+/// lift.
 pub(crate) fn of_call(
     now: &Snapshot,
     ways: &Ways,
     names: &mut Names<'_>,
-) -> Result<Arc<Extras>, UniverseError> {
+) -> Result<Arc<Travel>, UniverseError> {
     let own = match ways.own_connections {
         Some(false) => Arc::default(),
-        _ => Arc::clone(&now.extras),
+        _ => Arc::clone(&now.travel),
     };
     let connections = ways.connections.as_deref().unwrap_or_default();
-    if connections.is_empty() {
+    let allowed = allowed(now, ways)?;
+    if connections.is_empty() && allowed.is_empty() {
         return Ok(own);
     }
     let mut list = Vec::with_capacity(connections.len() + own.list().len());
@@ -41,8 +44,19 @@ pub(crate) fn of_call(
     }
     // They follow the connections of the call, so that the position in an error is right for the call.
     list.extend_from_slice(own.list());
-    match Extras::new(list) {
-        Ok(extras) => Ok(Arc::new(extras)),
+    match Travel::new(list) {
+        Ok(travel) => Ok(Arc::new(travel.allowing(allowed))),
         Err(error) => Err(invalid("connections", "", &error.to_string())),
     }
+}
+
+/// The systems that the words of a call let it pass.
+fn allowed(now: &Snapshot, ways: &Ways) -> Result<Vec<SystemIndex>, UniverseError> {
+    let words = ONLY_ENDS.map(|rule| (rule.word, rule.id));
+    let mut allowed = Vec::new();
+    for name in ways.allow.iter().flat_map(|list| list.iter()) {
+        let id = word("allow", Some(name), &words)?;
+        allowed.extend(id.and_then(|id| now.map.system_by_id(id)));
+    }
+    Ok(allowed)
 }
