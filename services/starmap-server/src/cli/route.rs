@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use clap::Args;
 
 use crate::activity::Measure;
+use crate::errors::UniverseError;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
 use crate::mcp::arguments::{Common, Ways};
@@ -25,9 +26,8 @@ pub(super) struct Route {
     origin: String,
     /// The system to go to.
     destination: String,
-    /// What to prefer; safer and less-secure are the game's autopilot settings.
-    #[arg(long, default_value = "shortest", ignore_case = true,
-          value_parser = ["shortest", "safe", "unsafe", "safer", "less-secure", "less_secure"])]
+    /// What to prefer: shortest, safe, unsafe, safer or less-secure. The last two are the game's autopilot settings.
+    #[arg(long, default_value = "shortest", value_parser = mode)]
     mode: String,
     /// With safer and less-secure: how much of a detour that is worth.
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100), value_name = "0-100")]
@@ -64,6 +64,11 @@ pub(super) struct Route {
     /// Draws it into this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+}
+
+/// A word for a mode, as the tool takes it.
+fn mode(word: &str) -> Result<String, UniverseError> {
+    tools::mode(Some(word), None).map(|_| word.to_owned())
 }
 
 pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {

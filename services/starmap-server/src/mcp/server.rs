@@ -188,9 +188,9 @@ impl UniverseServer {
 
 /// Everything that the server offers.
 fn register(universe: Universe) -> Result<Server, BuildError> {
-    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe)
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe.clone())
         .title("Star map of New Eden")
         .instructions(INSTRUCTIONS);
-    let builder = completion::add(prompts::add(resources::add(tools::add(builder))));
+    let builder = completion::add(prompts::add(resources::add(tools::add(builder, universe))));
     service_host::guard(builder).build()
 }

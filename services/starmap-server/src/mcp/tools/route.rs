@@ -116,6 +116,7 @@ pub(crate) fn route(
     let map = &*now.map;
     let (mode_name, mode) = mode(asked.mode.as_deref(), asked.penalty)?;
     let (detail, mut names) = asked.common.begin(map)?;
+    names.took(asked.mode.as_deref(), mode_name);
     let origin = names.system(&asked.origin)?;
     let destination = names.system(&asked.destination)?;
     let wanted = Wanted {
@@ -123,6 +124,7 @@ pub(crate) fn route(
         constellations: &asked.avoid_constellations,
         regions: &asked.avoid_regions,
         classes: &asked.avoid_security,
+        takes_areas: true,
     };
     let mut things = wanted.things(map, &mut names)?;
     if let Some(least) = asked.avoid_kills {

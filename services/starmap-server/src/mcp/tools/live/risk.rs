@@ -14,6 +14,7 @@ use crate::name::{List, Name};
 use super::super::super::names::Names;
 use super::super::super::records::{Answer, Rows};
 use super::super::super::universe::Snapshot;
+use super::super::avoiding::mode;
 use super::super::route::plain_route;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -113,6 +114,7 @@ fn way(
         (Some(route), None, None) => Ok((names.systems(route)?, Vec::new())),
         (None, Some(origin), Some(destination)) => {
             let (origin, destination) = (names.system(origin)?, names.system(destination)?);
+            names.took(asked.mode.as_deref(), mode(asked.mode.as_deref(), None)?.0);
             plain_route(now, origin, destination, asked.mode.as_deref())
         }
         (Some(_), _, _) => {
