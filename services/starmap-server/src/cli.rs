@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::errors::UniverseError;
 use crate::load::{self, LoadError};
-use crate::mcp::{Snapshot, connections_on};
+use crate::mcp::{Snapshot, connections_on, seconds_now};
 
 pub use serve::ServeArguments;
 
@@ -151,9 +151,16 @@ fn snapshot(
     let activity = activity.map(crate::activity::load).transpose()?;
     let connections = connections.map(crate::connections::load).transpose()?;
     let map = load(map.graph.as_deref())?.map;
-    let (travel, left_out) = connections_on(&map, &connections.unwrap_or_default());
+    let connections = Arc::new(connections.unwrap_or_default());
+    let (travel, left_out) = connections_on(&map, &connections, None, seconds_now());
     for warning in left_out {
         print::report(PROGRAM, &warning);
     }
-    Ok(Snapshot { map: Arc::new(map), activity: activity.map(Arc::new), travel: Arc::new(travel) })
+    Ok(Snapshot {
+        map: Arc::new(map),
+        activity: activity.map(Arc::new),
+        travel: Arc::new(travel),
+        connections,
+        problems: Vec::new(),
+    })
 }

@@ -20,4 +20,4 @@ pub use feed::FeedSource;
 pub use names::resolve_system_name;
 pub(crate) use names::{did_you_mean, known_constellation, known_region};
 pub use server::{RunError, SERVER_NAME, UniverseServer};
-pub(crate) use universe::{Snapshot, connections_on};
+pub(crate) use universe::{Snapshot, connections_on, seconds_now};

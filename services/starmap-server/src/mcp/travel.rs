@@ -8,7 +8,8 @@ use crate::route::{Cost, Extra, Travel};
 
 use super::arguments::Ways;
 use super::names::{Names, word};
-use super::universe::Snapshot;
+use super::universe::{Snapshot, connections_on, seconds_now};
+use crate::connections::Ship;
 
 /// The connections of a call, those of the file unless the call turns them off, and all rules that the call does not
 /// lift.
@@ -17,9 +18,12 @@ pub(crate) fn of_call(
     ways: &Ways,
     names: &mut Names<'_>,
 ) -> Result<Arc<Travel>, UniverseError> {
-    let own = match ways.own_connections {
-        Some(false) => Arc::default(),
-        _ => Arc::clone(&now.travel),
+    let ship = word("ship", ways.ship.as_deref(), &SHIPS)?;
+    let time = seconds_now();
+    let own = match (ways.own_connections, ship) {
+        (Some(false), _) => Arc::default(),
+        (_, None) => Arc::clone(&now.travel),
+        (_, Some(_)) => Arc::new(connections_on(&now.map, &now.connections, ship, time).0),
     };
     let connections = ways.connections.as_deref().unwrap_or_default();
     let allowed = allowed(now, ways)?;
@@ -27,7 +31,7 @@ pub(crate) fn of_call(
         return Ok(own);
     }
     let mut list = Vec::with_capacity(connections.len() + own.list().len());
-    for connection in connections {
+    for connection in connections.iter().filter(|it| it.is_open(ship, time)) {
         let cost = match connection.cost {
             None => None,
             Some(cost) => Some(Cost::new(cost).ok_or_else(|| {
@@ -49,6 +53,14 @@ pub(crate) fn of_call(
         Err(error) => Err(invalid("connections", "", &error.to_string())),
     }
 }
+
+/// The words for the sizes of ships that travel by gates.
+const SHIPS: [(&str, Ship); 4] = [
+    ("small", Ship::Small),
+    ("medium", Ship::Medium),
+    ("large", Ship::Large),
+    ("xlarge", Ship::Xlarge),
+];
 
 /// The systems that the words of a call let it pass.
 fn allowed(now: &Snapshot, ways: &Ways) -> Result<Vec<SystemIndex>, UniverseError> {

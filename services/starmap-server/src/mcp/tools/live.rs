@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{Kinds, Level, Measure, SceneKind};
+use crate::activity::{FeedReport, Kinds, Level, Measure, SceneKind};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
 use crate::map::SystemIndex;
@@ -115,7 +115,7 @@ pub(super) struct StatusArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Status {
-    /// Always: without any this tool is not offered.
+    /// Whether there are figures of anything.
     loaded: bool,
     /// What it has.
     has: Kinds,
@@ -125,6 +125,10 @@ pub(super) struct Status {
     age_seconds: Option<u64>,
     /// How many seconds ago its kills were reported.
     kills_age_seconds: Option<u64>,
+    /// What came from the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    feed: Option<FeedReport>,
     /// Where the feed shows a gate camp.
     camps: Vec<String>,
     /// What this means.
@@ -244,8 +248,9 @@ pub(super) fn activity_cache_status(
         .collect();
     camps.sort_unstable();
     let body = Status {
-        loaded: true,
+        loaded: overlay.has() != Kinds::default(),
         has: overlay.has(),
+        feed: overlay.feed().cloned(),
         systems: overlay.systems(),
         age_seconds: overlay.age_seconds(time),
         kills_age_seconds: overlay.kills_age(time),
