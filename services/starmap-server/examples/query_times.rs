@@ -327,6 +327,7 @@ impl<'m> Figures<'m> {
                             security: SecurityFilter::HighSec,
                             avoid: Avoid::nothing(),
                             travel: Travel::by_gates(),
+                            stop: None,
                         };
                         loop_(map, &query)
                     },

@@ -162,5 +162,6 @@ fn snapshot(
         travel: Arc::new(travel),
         connections,
         problems: Vec::new(),
+        stop: crate::tour::Stop::default(),
     })
 }

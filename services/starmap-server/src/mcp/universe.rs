@@ -10,6 +10,7 @@ use crate::connections::{Connection, Ship};
 use crate::errors::{UniverseError, shown};
 use crate::map::Map;
 use crate::route::{Cost, Extra, Travel};
+use crate::tour::Stop;
 
 use super::names::resolve_system_name;
 
@@ -64,6 +65,8 @@ pub(crate) struct Snapshot {
     pub(crate) connections: Arc<Vec<Connection>>,
     /// What could not be read, as sentences for the answers.
     pub(crate) problems: Vec<String>,
+    /// Set when the request is cancelled.
+    pub(crate) stop: Stop,
 }
 
 impl fmt::Display for Source {
@@ -96,6 +99,7 @@ impl Universe {
                 travel: Arc::clone(&slots.travel),
                 connections: Arc::clone(&slots.connections),
                 problems: slots.problems.values().cloned().collect(),
+                stop: Stop::default(),
             }),
             None => Err(UniverseError::Universe(
                 "Universe graph not loaded: the server must load one before it serves".to_owned(),

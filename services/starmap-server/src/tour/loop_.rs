@@ -6,6 +6,7 @@ use std::fmt;
 use super::expand::expand;
 use super::problem::Problem;
 use super::select::{Wish, select};
+use super::stop::Stop;
 use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, SecurityFilter, Travel, Walk};
@@ -44,8 +45,10 @@ pub struct LoopQuery<'q> {
     pub security: SecurityFilter,
     /// The systems that it does not pass through. The origin is always allowed.
     pub avoid: &'q Avoid,
-    /// Connections besides the gates.
+    /// The connections besides the gates, and the rules that hold.
     pub travel: &'q Travel,
+    /// Ends the search early, if somebody may.
+    pub stop: Option<&'q Stop>,
 }
 
 /// How round trips are ranked.
@@ -76,6 +79,9 @@ pub enum LoopError {
     /// A parameter out of its bounds.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// The search was told to stop.
+    #[error("the search was stopped")]
+    Stopped,
     /// Fewer border systems than requested can be visited on a trip of this length.
     #[error(
         "{found} border systems within {search_radius} jumps are fewer than the {required} asked for: {suggestion}"
@@ -182,7 +188,10 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
         optimize: query.optimize,
         at_home: at_home == 1,
     };
-    let (order, bound) = select(&problem, &wish);
+    let (order, bound) = select(&problem, &wish, query.stop);
+    if query.stop.is_some_and(Stop::is_set) {
+        return Err(LoopError::Stopped);
+    }
     // Other systems are farther away than all candidates, or between them if there were too many.
     let farthest_needed = wish.fewest.checked_sub(1).and_then(|last| reachable.get(last));
     let others = match (wide > MAX_CANDIDATES, farthest_needed) {

@@ -280,6 +280,7 @@ fn round_trip(map: &Map, case: &Value) {
         security: SecurityFilter::Any,
         avoid: Avoid::nothing(),
         travel: Travel::by_gates(),
+        stop: None,
     };
     let found = tour::loop_(map, &query).unwrap();
     assert_eq!((found.systems.first(), found.systems.last()), (Some(&origin), Some(&origin)));

@@ -131,9 +131,11 @@ pub(super) fn loop_(
         security,
         avoid: &avoid,
         travel: &travel,
+        stop: Some(&now.stop),
     };
     let found = tour::loop_(map, &query).map_err(|error| match error {
         LoopError::Invalid(error) => UniverseError::from(error),
+        LoopError::Stopped => UniverseError::Universe(error.to_string()),
         LoopError::InsufficientBorders { found, required, search_radius, suggestion } => {
             InsufficientBordersError {
                 found,

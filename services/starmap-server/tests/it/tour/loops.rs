@@ -4,7 +4,8 @@ use starmap_server::explore::distances;
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
 use starmap_server::route::{Avoid, Avoided, SecurityFilter, Travel};
 use starmap_server::tour::{
-    Loop, LoopError, LoopQuery, MAX_BORDERS, Optimize, Suggestion, loop_, tolerance,
+    Loop, LoopError, LoopQuery, MAX_BORDERS, Optimize, Stop, StopOnDrop, Suggestion, loop_,
+    tolerance,
 };
 
 use super::super::brute::assert_adjacent;
@@ -21,6 +22,7 @@ fn query(origin: SystemIndex, target_jumps: usize) -> LoopQuery<'static> {
         security: SecurityFilter::HighSec,
         avoid: Avoid::nothing(),
         travel: starmap_server::route::Travel::by_gates(),
+        stop: None,
     }
 }
 
@@ -226,4 +228,14 @@ fn apart(map: &Map, systems: &[SystemIndex]) -> u32 {
     let jumps = distances(map, systems, systems, &avoid, Travel::by_gates()).unwrap();
     let others = jumps.iter().enumerate().flat_map(|(at, row)| row.iter().skip(at + 1));
     others.map(|jumps| jumps.unwrap()).min().unwrap()
+}
+
+#[test]
+fn a_search_that_is_stopped_ends_without_a_round_trip() {
+    let map = small();
+    let stop = Stop::default();
+    let query = LoopQuery { stop: Some(&stop), ..query(index_of(&map, "Jita"), 14) };
+    assert!(loop_(&map, &query).is_ok());
+    drop(StopOnDrop(stop.clone()));
+    assert_eq!(loop_(&map, &query).unwrap_err(), LoopError::Stopped);
 }

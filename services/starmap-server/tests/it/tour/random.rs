@@ -82,6 +82,7 @@ proptest! {
             security,
             avoid: Avoid::nothing(),
             travel: starmap_server::route::Travel::by_gates(),
+            stop: None,
         };
         let admits = |it| it == query.origin || security.admits(map.system(it).class);
         let table = all_jumps(&map, admits);
