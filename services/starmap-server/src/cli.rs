@@ -81,7 +81,7 @@ struct Sources {
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
     /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
-    /// "cost"}.
+    /// "cost", "max_ship", "expires"}.
     #[arg(long, value_name = "FILE")]
     connections: Option<PathBuf>,
 }

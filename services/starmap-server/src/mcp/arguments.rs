@@ -39,7 +39,7 @@ pub(crate) struct Ways {
     pub(crate) connections: Option<Vec<Connection>>,
     /// false: without the connections that the server was started with
     pub(crate) own_connections: Option<bool>,
-    /// small, medium, large or xlarge (freighters): without connections that are too small
+    /// Size, for connections: small, medium, large, xlarge
     pub(crate) ship: Option<String>,
     /// Rules to lift: zarzakh
     pub(crate) allow: Option<List>,

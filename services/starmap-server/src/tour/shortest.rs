@@ -97,7 +97,7 @@ impl Search<'_> {
                 return;
             };
             self.looks += 1;
-            if self.looks % LOOKS_BETWEEN == 0 && self.stop.is_some_and(Stop::is_set) {
+            if self.looks.is_multiple_of(LOOKS_BETWEEN) && self.stop.is_some_and(Stop::is_set) {
                 self.looks = MAX_LOOKS;
             }
             let on = length + step;

@@ -168,7 +168,8 @@ pub(super) fn loop_(
     let lower = entered(map, &found);
     let length = misfit(&found, &query);
     let stops: Vec<SystemIndex> = [origin].into_iter().chain(found.borders).collect();
-    let rule = rules::between(map, &travel, [&stops, &stops], &avoid);
+    let kept = avoid.and(map, security);
+    let rule = rules::between(map, &travel, [&stops, &stops], &kept);
     let rule = rules::locked(map, &travel, Some(origin)).into_iter().chain(rule);
     let warnings = length.into_iter().chain(lower).chain(rule);
     Ok(Answer::new(now, body, names, found.systems).warn(warnings))
@@ -248,7 +249,8 @@ pub(super) fn optimize_waypoints(
         let name = &map.system(system).name;
         format!("No way leads to {name} and back{}", route::apart(map, [system]))
     });
-    let rule = rules::between(map, &travel, [&tour.stops, &tour.stops], &avoid);
+    let kept = avoid.and(map, query.security);
+    let rule = rules::between(map, &travel, [&tour.stops, &tour.stops], &kept);
     let rule = rules::locked(map, &travel, tour.stops.first().copied()).into_iter().chain(rule);
     let warnings: Vec<String> = unreachable.take(MAX_REASONS).chain(rule).collect();
     let body = Waypoints {

@@ -209,7 +209,8 @@ pub(super) fn distances(
         map.neighbours(system).is_empty() && travel.leading_from(system).next().is_none()
     });
     let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
-    let rules = rules::between(map, &travel, [&from, columns], &avoid);
+    let locked = from.iter().find_map(|it| rules::locked(map, &travel, Some(*it)));
+    let rules = locked.into_iter().chain(rules::between(map, &travel, [&from, columns], &avoid));
     let warnings: Vec<String> = apart
         .into_iter()
         .map(|system| {

@@ -72,10 +72,8 @@ fn compare(mode: Mode) {
     for nth in 0..100 {
         let origin = if nth == 0 { zarzakh } else { gated[random.below(gated.len())] };
         let all = dijkstra(&open, node(origin), None, |edge| *edge.weight());
-        let ways = match origin == zarzakh {
-            true => all.clone(),
-            false => dijkstra(&locked, node(origin), None, |edge| *edge.weight()),
-        };
+        let graph = if origin == zarzakh { &open } else { &locked };
+        let ways = dijkstra(graph, node(origin), None, |edge| *edge.weight());
         for nth in 0..20 {
             let destination = if nth == 0 { zarzakh } else { gated[random.below(gated.len())] };
             let query = Query::new(origin, destination, mode);
