@@ -162,6 +162,6 @@ fn snapshot(
         travel: Arc::new(travel),
         connections,
         problems: Vec::new(),
-        stop: crate::tour::Stop::default(),
+        stop: tokio_util::sync::CancellationToken::new(),
     })
 }

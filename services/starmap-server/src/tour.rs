@@ -7,7 +7,6 @@ mod loop_;
 mod problem;
 mod select;
 mod shortest;
-mod stop;
 mod waypoints;
 
 pub use exact::MAX_EXACT;
@@ -15,7 +14,6 @@ pub use loop_::{
     Loop, LoopError, LoopQuery, MAX_BORDERS, MAX_MIN_BORDERS, MAX_TARGET_JUMPS, MIN_BORDERS,
     MIN_TARGET_JUMPS, Optimize, Suggestion, fits, loop_, tolerance,
 };
-pub use stop::{Stop, StopOnDrop};
 pub use waypoints::{
     MAX_WAYPOINTS, Method, Start, Tour, WaypointsError, WaypointsQuery, waypoints,
 };

@@ -28,7 +28,6 @@ use crate::map::Map;
 
 use super::names::{did_you_mean, nearest_names};
 use super::universe::{Snapshot, Universe};
-use crate::tour::StopOnDrop;
 pub(crate) use avoiding::{MODES, mode};
 pub(crate) use route::{RouteArguments, no_route, plain_route, route, route_title};
 
@@ -171,7 +170,7 @@ impl Tools {
                     Runs::Here => Ok(work(&now, &arguments)?),
                     Runs::OnThread => {
                         // Dropped with the call, when its client cancels it or leaves.
-                        let _stop = StopOnDrop(now.stop.clone());
+                        let _stop = now.stop.clone().drop_guard();
                         let done =
                             tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
                         Ok(done.map_err(|_| ToolError::internal())??)

@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use tokio_util::sync::CancellationToken;
+
 use crate::activity::{Activity, Feed, FeedReport, Measure};
 use crate::connections::{Connection, Ship};
 use crate::errors::{UniverseError, shown};
 use crate::map::Map;
 use crate::route::{Cost, Extra, Travel};
-use crate::tour::Stop;
 
 use super::names::resolve_system_name;
 
@@ -66,7 +67,7 @@ pub(crate) struct Snapshot {
     /// What could not be read, as sentences for the answers.
     pub(crate) problems: Vec<String>,
     /// Set when the request is cancelled.
-    pub(crate) stop: Stop,
+    pub(crate) stop: CancellationToken,
 }
 
 impl fmt::Display for Source {
@@ -99,7 +100,7 @@ impl Universe {
                 travel: Arc::clone(&slots.travel),
                 connections: Arc::clone(&slots.connections),
                 problems: slots.problems.values().cloned().collect(),
-                stop: Stop::default(),
+                stop: CancellationToken::new(),
             }),
             None => Err(UniverseError::Universe(
                 "Universe graph not loaded: the server must load one before it serves".to_owned(),

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use tokio_util::sync::CancellationToken;
+
 use super::expand::expand;
 use super::problem::Problem;
 use super::select::{Wish, select};
-use super::stop::Stop;
 use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, SecurityFilter, Travel, Walk};
@@ -48,7 +49,7 @@ pub struct LoopQuery<'q> {
     /// The connections besides the gates, and the rules that hold.
     pub travel: &'q Travel,
     /// Ends the search early, if somebody may.
-    pub stop: Option<&'q Stop>,
+    pub stop: Option<&'q CancellationToken>,
 }
 
 /// How round trips are ranked.
@@ -189,7 +190,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
         at_home: at_home == 1,
     };
     let (order, bound) = select(&problem, &wish, query.stop);
-    if query.stop.is_some_and(Stop::is_set) {
+    if query.stop.is_some_and(CancellationToken::is_cancelled) {
         return Err(LoopError::Stopped);
     }
     // Other systems are farther away than all candidates, or between them if there were too many.

@@ -1,7 +1,8 @@
 //! Chooses the border systems that a round trip visits.
 
+use tokio_util::sync::CancellationToken;
+
 use super::Optimize;
-use super::Stop;
 use super::exact::{Exact, MAX_EXACT};
 use super::problem::Problem;
 use super::shortest::shortest;
@@ -62,7 +63,7 @@ const MAX_TRIALS: usize = 8;
 pub(super) fn select(
     problem: &Problem,
     wish: &Wish,
-    stop: Option<&Stop>,
+    stop: Option<&CancellationToken>,
 ) -> (Vec<usize>, Option<usize>) {
     let best = if problem.len() <= MAX_EXACT {
         exact(problem, wish)
@@ -107,10 +108,15 @@ fn exact(problem: &Problem, wish: &Wish) -> Option<Choice> {
 }
 
 /// Starts from a single stop and changes one stop at a time.
-fn search(problem: &Problem, wish: &Wish, first: usize, stop: Option<&Stop>) -> Choice {
+fn search(
+    problem: &Problem,
+    wish: &Wish,
+    first: usize,
+    stop: Option<&CancellationToken>,
+) -> Choice {
     let mut best = choice(problem, wish, vec![first]);
     for _ in 0..MAX_STEPS {
-        if stop.is_some_and(Stop::is_set) {
+        if stop.is_some_and(CancellationToken::is_cancelled) {
             break;
         }
         let trials = steps(problem, wish, &best);

@@ -1,6 +1,7 @@
 //! The shortest round trip through a number of stops, by branch and bound.
 
-use super::Stop;
+use tokio_util::sync::CancellationToken;
+
 use super::problem::Problem;
 
 /// The most steps that the search looks at: about ten milliseconds.
@@ -23,7 +24,7 @@ pub(super) fn shortest(
     problem: &Problem,
     count: usize,
     known: u32,
-    stop: Option<&Stop>,
+    stop: Option<&CancellationToken>,
 ) -> Shortest {
     let ways_in = |to: usize| {
         let others = (0..problem.len()).filter(move |from| *from != to);
@@ -66,7 +67,7 @@ pub(super) fn shortest(
 struct Search<'p> {
     problem: &'p Problem,
     nearest: Vec<Vec<(u32, usize)>>,
-    stop: Option<&'p Stop>,
+    stop: Option<&'p CancellationToken>,
     visited: Vec<bool>,
     count: usize,
     entering: Vec<u32>,
@@ -97,7 +98,9 @@ impl Search<'_> {
                 return;
             };
             self.looks += 1;
-            if self.looks.is_multiple_of(LOOKS_BETWEEN) && self.stop.is_some_and(Stop::is_set) {
+            if self.looks.is_multiple_of(LOOKS_BETWEEN)
+                && self.stop.is_some_and(CancellationToken::is_cancelled)
+            {
                 self.looks = MAX_LOOKS;
             }
             let on = length + step;

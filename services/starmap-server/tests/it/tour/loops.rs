@@ -4,9 +4,9 @@ use starmap_server::explore::distances;
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
 use starmap_server::route::{Avoid, Avoided, SecurityFilter, Travel};
 use starmap_server::tour::{
-    Loop, LoopError, LoopQuery, MAX_BORDERS, Optimize, Stop, StopOnDrop, Suggestion, loop_,
-    tolerance,
+    Loop, LoopError, LoopQuery, MAX_BORDERS, Optimize, Suggestion, loop_, tolerance,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::super::brute::assert_adjacent;
 use super::super::common::{Random, index_of, real, small, small_parts};
@@ -233,9 +233,9 @@ fn apart(map: &Map, systems: &[SystemIndex]) -> u32 {
 #[test]
 fn a_search_that_is_stopped_ends_without_a_round_trip() {
     let map = small();
-    let stop = Stop::default();
+    let stop = CancellationToken::new();
     let query = LoopQuery { stop: Some(&stop), ..query(index_of(&map, "Jita"), 14) };
     assert!(loop_(&map, &query).is_ok());
-    drop(StopOnDrop(stop.clone()));
+    stop.cancel();
     assert_eq!(loop_(&map, &query).unwrap_err(), LoopError::Stopped);
 }
