@@ -20,7 +20,7 @@ use starmap_server::explore::{
 use starmap_server::load::load;
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
 use starmap_server::route::{
-    Avoid, Avoided, Extra, Extras, Mode, Penalty, Query, SecurityFilter, alternatives,
+    Avoid, Avoided, Extra, Mode, Penalty, Query, SecurityFilter, Travel, alternatives,
     cost_of_safety, find,
 };
 use starmap_server::tour::{LoopQuery, Optimize, Start, WaypointsQuery, loop_, waypoints};
@@ -131,7 +131,7 @@ impl<'m> Figures<'m> {
     fn new(map: &'m Map, kind: &'m str) -> Result<Self, Failure> {
         let busiest = map.indices().max_by_key(|it| map.neighbours(*it).len());
         let hub = busiest.ok_or("the map is empty")?;
-        let around = within(map, Extras::none(), hub, u32::MAX, SecurityFilter::Any);
+        let around = within(map, Travel::by_gates(), hub, u32::MAX, SecurityFilter::Any);
         let main: Vec<SystemIndex> = around.iter().map(|near| near.system).collect();
         let is_high = |it: &SystemIndex| map.system(*it).class == SecurityClass::High;
         let mut random = Random(1);
@@ -187,7 +187,7 @@ impl<'m> Figures<'m> {
             let (from, to) = (random.pick(&self.main)?, random.pick(&self.main)?);
             (from != to).then_some(Extra { from, to, both_ways: true, cost: None })
         };
-        let bridges = Extras::new((0..300).filter_map(bridge).collect()).unwrap_or_default();
+        let bridges = Travel::new((0..300).filter_map(bridge).collect()).unwrap_or_default();
         rows.push(self.measure("route, safe, 300 jump bridges", &self.pairs, |&(from, to)| {
             find(map, &Query::new(from, to, Mode::Safe).with(&bridges))
         }));
@@ -222,15 +222,16 @@ impl<'m> Figures<'m> {
     fn surroundings(&self, rows: &mut Vec<Row>) {
         let map = self.map;
         let origins: Vec<SystemIndex> = self.pairs.iter().map(|pair| pair.0).collect();
-        let area =
-            |origin: &SystemIndex| within(map, Extras::none(), *origin, 10, SecurityFilter::Any);
+        let area = |origin: &SystemIndex| {
+            within(map, Travel::by_gates(), *origin, 10, SecurityFilter::Any)
+        };
         let mut row = self.measure("within 10 jumps", &origins, area);
         row.kind = json!(["within", 10]);
         row.questions = origins.iter().map(|it| json!(it.index())).collect();
         row.answers = origins.iter().map(|it| json!(area(it).len())).collect();
         rows.push(row);
         let border = |origin: &SystemIndex| {
-            borders(map, Extras::none(), *origin, 15, SecurityFilter::Any, 10)
+            borders(map, Travel::by_gates(), *origin, 15, SecurityFilter::Any, 10)
         };
         let mut row = self.measure("borders within 15 jumps", &origins, border);
         row.kind = json!(["borders", 15]);
@@ -242,29 +243,27 @@ impl<'m> Figures<'m> {
             let filter = low.clone();
             search(
                 map,
-                Extras::none(),
+                Travel::by_gates(),
                 &Search { origin: Some(origin), filter, limit: 100, ..Search::default() },
             )
         }));
         rows.push(self.measure("search: by a part of the name", &origins, |&origin| {
             let name = map.system(origin).name.chars().take(2).collect();
             let filter = Filter { name: Some(name), ..Filter::default() };
-            search(map, Extras::none(), &Search { filter, limit: 100, ..Search::default() })
+            search(map, Travel::by_gates(), &Search { filter, limit: 100, ..Search::default() })
         }));
         rows.push(self.measure("nearest 5 with 2 neighbours below high", &origins, |&origin| {
             let filter = Filter { min_adjacent_lower: 2, ..Filter::default() };
-            nearest(map, Extras::none(), &Nearest { origin, max_jumps: 30, filter, limit: 5 })
+            nearest(map, Travel::by_gates(), &Nearest { origin, max_jumps: 30, filter, limit: 5 })
         }));
         let ways: Vec<Vec<SystemIndex>> = (self.pairs.iter())
             .filter_map(|(from, to)| find(map, &Query::new(*from, *to, Mode::Shortest)).ok())
             .map(|route| route.systems)
             .filter(|systems| systems.len() > 1)
             .collect();
-        rows.push(
-            self.measure("analyze a shortest route", &ways, |way| {
-                analyze(map, way, Extras::none())
-            }),
-        );
+        rows.push(self.measure("analyze a shortest route", &ways, |way| {
+            analyze(map, way, Travel::by_gates())
+        }));
         let areas: Vec<Vec<SystemIndex>> = (origins.iter().take(QUESTIONS / 10))
             .map(|origin| area(origin).iter().map(|near| near.system).collect())
             .collect();
@@ -282,8 +281,9 @@ impl<'m> Figures<'m> {
         for count in [10, 50, 100] {
             let systems = |_| random.some(&self.main, count);
             let sets: Vec<Vec<SystemIndex>> = (0..QUESTIONS / 10).map(systems).collect();
-            let matrix =
-                |set: &Vec<SystemIndex>| distances(map, set, set, Avoid::nothing(), Extras::none());
+            let matrix = |set: &Vec<SystemIndex>| {
+                distances(map, set, set, Avoid::nothing(), Travel::by_gates())
+            };
             let mut row = self.measure(&format!("distances {count} × {count}"), &sets, matrix);
             row.kind = json!(["distances"]);
             row.questions = sets.iter().map(|set| json!(places(set))).collect();
@@ -305,7 +305,7 @@ impl<'m> Figures<'m> {
                     start: Start::FirstAndBack,
                     security: SecurityFilter::Any,
                     avoid: Avoid::nothing(),
-                    extras: Extras::none(),
+                    travel: Travel::by_gates(),
                 };
                 waypoints(map, &query)
             }));
@@ -326,7 +326,8 @@ impl<'m> Figures<'m> {
                             optimize,
                             security: SecurityFilter::HighSec,
                             avoid: Avoid::nothing(),
-                            extras: Extras::none(),
+                            travel: Travel::by_gates(),
+                            stop: None,
                         };
                         loop_(map, &query)
                     },

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use feed::{Feed, MAX_MAILS, Scene, SceneKind};
+pub use feed::{Feed, FeedReport, MAX_MAILS, Scene, SceneKind};
 pub use level::{Level, Measure};
 pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
@@ -38,6 +38,7 @@ pub struct Activity {
     /// The time of the last reported kill, if a feed is followed.
     kills_written: Option<SystemTime>,
     scenes: HashMap<u32, Scene>,
+    feed: Option<FeedReport>,
 }
 
 /// Which arrays a dump had.
@@ -132,6 +133,11 @@ impl Activity {
     pub fn kills_age(&self, now: SystemTime) -> Option<u64> {
         let age = now.duration_since(self.kills_written.or(self.written)?);
         Some(age.unwrap_or_default().as_secs())
+    }
+
+    /// What came from the feed, if one is followed.
+    pub fn feed(&self) -> Option<&FeedReport> {
+        self.feed.as_ref()
     }
 
     /// The kind of activity in the system with this id, according to the feed.

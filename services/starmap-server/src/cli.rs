@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::errors::UniverseError;
 use crate::load::{self, LoadError};
-use crate::mcp::{Snapshot, connections_on};
+use crate::mcp::{Snapshot, connections_on, seconds_now};
 
 pub use serve::ServeArguments;
 
@@ -81,7 +81,7 @@ struct Sources {
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
     /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
-    /// "cost"}.
+    /// "cost", "max_ship", "expires"}.
     #[arg(long, value_name = "FILE")]
     connections: Option<PathBuf>,
 }
@@ -151,9 +151,17 @@ fn snapshot(
     let activity = activity.map(crate::activity::load).transpose()?;
     let connections = connections.map(crate::connections::load).transpose()?;
     let map = load(map.graph.as_deref())?.map;
-    let (extras, left_out) = connections_on(&map, &connections.unwrap_or_default());
+    let connections = Arc::new(connections.unwrap_or_default());
+    let (travel, left_out) = connections_on(&map, &connections, None, seconds_now());
     for warning in left_out {
         print::report(PROGRAM, &warning);
     }
-    Ok(Snapshot { map: Arc::new(map), activity: activity.map(Arc::new), extras: Arc::new(extras) })
+    Ok(Snapshot {
+        map: Arc::new(map),
+        activity: activity.map(Arc::new),
+        travel: Arc::new(travel),
+        connections,
+        problems: Vec::new(),
+        stop: tokio_util::sync::CancellationToken::new(),
+    })
 }

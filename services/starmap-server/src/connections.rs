@@ -39,6 +39,42 @@ pub struct Connection {
     pub both_ways: Option<bool>,
     /// The cost of using it, in jumps. By default it costs as much as a gate.
     pub cost: Option<f64>,
+    /// The largest ship that it lets through; by default any.
+    #[serde(default, alias = "max_ship_size")]
+    pub max_ship: Option<Ship>,
+    /// When it ends, in seconds since 1970; in the file a time such as `2026-11-27T21:00:00Z`. By default never.
+    #[serde(default, alias = "expires_at", deserialize_with = "time")]
+    pub expires: Option<i64>,
+}
+
+/// A size of ships, as wormholes tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ship {
+    /// Frigates and destroyers.
+    Small,
+    /// Up to battlecruisers.
+    Medium,
+    /// Up to battleships.
+    Large,
+    /// Up to freighters.
+    Xlarge,
+    /// Any ship.
+    Capital,
+}
+
+impl Connection {
+    /// Whether it lets a ship of this size through at this time, in seconds since 1970.
+    pub fn is_open(&self, ship: Option<Ship>, now: i64) -> bool {
+        let fits = ship.is_none_or(|ship| self.max_ship.is_none_or(|most| ship <= most));
+        fits && self.expires.is_none_or(|end| now < end)
+    }
+}
+
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let text: Option<String> = Deserialize::deserialize(deserializer)?;
+    let time = text.map(|text| text.parse::<jiff::Timestamp>()).transpose();
+    Ok(time.map_err(serde::de::Error::custom)?.map(jiff::Timestamp::as_second))
 }
 
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -63,6 +99,8 @@ impl JsonSchema for Connection {
                 "to": { "type": ["string", "integer"] },
                 "both_ways": { "type": "boolean" },
                 "cost": { "type": "number", "minimum": 0, "maximum": 1_000_000 },
+                "max_ship": { "enum": ["small", "medium", "large", "xlarge", "capital"] },
+                "expires": { "type": "string" },
             },
             "required": ["from", "to"],
             "additionalProperties": false,
@@ -82,8 +120,8 @@ pub fn load(path: &Path) -> Result<Vec<Connection>, FileError> {
     let contents = files::read(path, MAX_FILE_BYTES)?;
     let connections: Vec<Connection> = serde_json::from_slice(&contents.bytes).map_err(|error| {
         wrong(format!(
-            "{error}; it takes an array such as [{{\"from\": \"1DQ1-A\", \"to\": \"T5ZI-S\"}}], with both_ways and cost \
-             where they are wanted"
+            "{error}; it takes an array such as [{{\"from\": \"1DQ1-A\", \"to\": \"T5ZI-S\"}}], with both_ways, cost, \
+             max_ship and expires where they are wanted"
         ))
     })?;
     if connections.len() > MAX_OF_A_FILE {

@@ -6,6 +6,7 @@ mod hubs;
 mod judge;
 mod names;
 mod parts;
+mod rules;
 mod space;
 mod table;
 
@@ -20,6 +21,7 @@ pub use parts::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts,
     PartsConstellation, PartsRegion, PartsSystem, Warning,
 };
+pub use rules::{ONLY_ENDS, OnlyEnd};
 pub use space::Space;
 pub(crate) use table::PerSystem;
 
@@ -41,6 +43,7 @@ pub struct Map {
     starts: Vec<u32>,
     neighbours: Vec<SystemIndex>,
     connections: usize,
+    only_ends: Vec<SystemIndex>,
     names: Names,
     /// Made on first use.
     hubs: OnceLock<Option<Hubs>>,
@@ -148,6 +151,17 @@ impl Map {
     /// All regions, by id.
     pub fn regions(&self) -> &[Region] {
         &self.regions
+    }
+
+    /// The systems that a way may begin or end in, but not lead through: those of [`ONLY_ENDS`] on this map.
+    pub fn only_ends(&self) -> &[SystemIndex] {
+        &self.only_ends
+    }
+
+    /// The rule that makes a system only an end, if it has one.
+    pub fn only_end(&self, system: SystemIndex) -> Option<&'static OnlyEnd> {
+        let id = self.system(system).id;
+        ONLY_ENDS.iter().find(|rule| rule.id == id)
     }
 
     /// How many pairs of systems are joined by a gate.

@@ -3,7 +3,6 @@
 mod address;
 pub(crate) mod arguments;
 mod completion;
-mod extras;
 mod feed;
 mod loaded;
 mod names;
@@ -13,6 +12,7 @@ mod reload;
 mod resources;
 mod server;
 pub(crate) mod tools;
+mod travel;
 mod universe;
 pub(crate) mod views;
 
@@ -20,4 +20,4 @@ pub use feed::FeedSource;
 pub use names::resolve_system_name;
 pub(crate) use names::{did_you_mean, known_constellation, known_region};
 pub use server::{RunError, SERVER_NAME, UniverseServer};
-pub(crate) use universe::{Snapshot, connections_on};
+pub(crate) use universe::{Snapshot, connections_on, seconds_now};

@@ -3,12 +3,12 @@
 mod alternatives;
 mod avoid;
 mod cost;
-mod extras;
 mod mode;
 mod net;
 mod no_route;
 mod search;
 mod summary;
+mod travel;
 mod walk;
 mod warning;
 
@@ -17,11 +17,11 @@ pub use alternatives::{
 };
 pub use avoid::{Avoid, Avoided, MAX_AVOIDED, SecurityFilter, TooManyAvoided};
 pub use cost::Cost;
-pub use extras::{Extra, Extras, ExtrasError, MAX_EXTRAS};
 pub use mode::{Mode, Penalty};
 pub use no_route::NoRoute;
 pub use summary::{Summary, summary};
-pub use warning::{Warning, warnings};
+pub use travel::{Extra, MAX_EXTRAS, Travel, TravelError};
+pub use warning::{Warning, ruled_out, warnings};
 
 pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;
@@ -42,8 +42,8 @@ pub struct Query<'q> {
     /// The systems that it does not pass through. The two ends are always allowed, because the pilot is already there
     /// or wants to go there; [`warnings`] report an avoided end.
     pub avoid: &'q Avoid,
-    /// Connections besides the gates.
-    pub extras: &'q Extras,
+    /// The connections besides the gates, and the rules that hold.
+    pub travel: &'q Travel,
     /// The additional cost of entering each system, by its index ([`SystemIndex::index`]). Empty if there is none.
     pub surcharges: &'q [Cost],
 }
@@ -64,7 +64,7 @@ pub struct Route {
 pub enum By {
     /// A stargate.
     Gate,
-    /// The extra connection at this index of [`Extras::list`].
+    /// The extra connection at this index of [`Travel::list`].
     Extra(usize),
 }
 
@@ -90,7 +90,7 @@ impl<'q> Query<'q> {
             destination,
             mode,
             avoid: Avoid::nothing(),
-            extras: Extras::none(),
+            travel: Travel::by_gates(),
             surcharges: &[],
         }
     }
@@ -107,10 +107,10 @@ impl<'q> Query<'q> {
         Self { surcharges, ..self }
     }
 
-    /// The same, with these connections besides the gates.
+    /// The same, on this travel graph.
     #[must_use]
-    pub const fn with(self, extras: &'q Extras) -> Self {
-        Self { extras, ..self }
+    pub const fn with(self, travel: &'q Travel) -> Self {
+        Self { travel, ..self }
     }
 }
 

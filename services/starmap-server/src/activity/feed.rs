@@ -3,8 +3,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, SystemTime};
 
+use serde::Serialize;
+use serde_json::Value;
+
 use super::mail::Mail;
 use super::{Activity, OLD_SECONDS};
+use crate::errors::shown;
 
 /// The most killmails that are kept; the newest are. The whole game has about 1,000 in an hour.
 pub const MAX_MAILS: usize = 20_000;
@@ -30,7 +34,21 @@ pub struct Feed {
     mails: VecDeque<Mail>,
     ids: HashSet<u64>,
     newest: Option<i64>,
-    unread: u64,
+    report: FeedReport,
+}
+
+/// What came from a feed, and what was understood.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FeedReport {
+    /// How many killmails, or lines that are none, came since the start.
+    pub lines: u64,
+    /// How many of them were not understood.
+    pub not_understood: u64,
+    /// What was wrong with the first of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<String>,
+    /// How many killmails of the last hour are kept.
+    pub kept: usize,
 }
 
 /// The activity in a system, according to its killmails.
@@ -55,14 +73,26 @@ pub enum SceneKind {
 }
 
 impl Feed {
-    /// Takes one line of a feed. Returns whether it was a new killmail that counts.
+    /// Takes one line of a feed: a killmail, or an array of them. Returns whether there was a new one that counts.
     pub fn take(&mut self, line: &[u8]) -> bool {
-        let mail = match Mail::read(line) {
+        match serde_json::from_slice(line) {
+            Ok(Value::Array(list)) => {
+                list.into_iter().fold(false, |any, it| self.take_one(Mail::read(it)) | any)
+            }
+            Ok(one) => self.take_one(Mail::read(one)),
+            Err(error) => self.take_one(Err(error.to_string())),
+        }
+    }
+
+    fn take_one(&mut self, mail: Result<Option<Mail>, String>) -> bool {
+        self.report.lines += 1;
+        let mail = match mail {
             Ok(mail) => mail,
             Err(error) => {
-                self.unread += 1;
-                if self.unread == 1 {
+                self.report.not_understood += 1;
+                if self.report.first_error.is_none() {
                     tracing::warn!("a line of the feed is not a killmail and is skipped: {error}");
+                    self.report.first_error = Some(shown(&error));
                 }
                 return false;
             }
@@ -97,6 +127,7 @@ impl Feed {
     /// from the dump.
     pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
         let mut activity = dump.cloned().unwrap_or_default();
+        activity.feed = Some(FeedReport { kept: self.mails.len(), ..self.report.clone() });
         let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
         let Some(newest) = self.newest.map(|newest| newest.min(seconds)) else {
@@ -128,6 +159,23 @@ impl Feed {
         let dumped = activity.written.filter(|_| dump_age.is_some());
         activity.kills_written = Some(dumped.map_or(newest_at, |dumped| dumped.max(newest_at)));
         activity
+    }
+}
+
+impl FeedReport {
+    /// The report as a sentence, if there is something to say: lines that were not understood, or nothing heard yet.
+    pub fn sentence(&self) -> Option<String> {
+        let Self { lines, not_understood, .. } = self;
+        match &self.first_error {
+            Some(error) => Some(format!(
+                "Feed: of {lines} lines {not_understood} were not understood; the first: {error}"
+            )),
+            None if *lines == 0 => Some(
+                "Feed: no killmail has come since the start, so nothing is known of kills now"
+                    .to_owned(),
+            ),
+            None => None,
+        }
     }
 }
 

@@ -1,15 +1,26 @@
 //! A killmail from zKillboard's feeds, reduced to the members that are needed here.
 //!
-//! Two forms are read: the killmail itself with a member `zkb` (the websocket, and the daily archives), and the same in
-//! `{"package": {"killmail": …, "zkb": …}}` (RedisQ). What the members mean:
-//! <https://github.com/zKillboard/zKillboard/wiki> and the schema of `killmails` in the game's public API.
+//! These layouts are read:
+//!
+//! | source | layout |
+//! |---|---|
+//! | R2Z2, zKillboard's feed since 2026 | `{"killmail_id": …, "hash": …, "esi": KILLMAIL, "zkb": …}` |
+//! | RedisQ, until May 2026 | `{"package": {"killmail": KILLMAIL, "zkb": …}}`; `{"package": null}` when nothing happened |
+//! | its websocket | KILLMAIL with a member `zkb` |
+//! | EVE Ref's archives, the game's public API | KILLMAIL |
+//!
+//! What the members mean: <https://github.com/zKillboard/zKillboard/wiki> and the schema of `killmails` in the API.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// The most sides that are kept for the attackers of one killmail.
 const MAX_SIDES: usize = 16;
 /// The ids that the game gives to stargates.
 const STARGATES: std::ops::Range<u64> = 50_000_000..60_000_000;
+/// The most members of a line that an error names.
+const MAX_TOLD: usize = 12;
 /// The types of the two capsules.
 const CAPSULES: [u32; 2] = [670, 33_328];
 
@@ -28,20 +39,6 @@ pub(super) struct Mail {
     pub(super) is_pod: bool,
     /// The sides of the players among the attackers, each once.
     pub(super) attackers: Vec<u64>,
-}
-
-#[derive(Deserialize)]
-struct Line {
-    package: Option<Package>,
-    #[serde(flatten)]
-    plain: Option<Kill>,
-    zkb: Option<Zkb>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    killmail: Kill,
-    zkb: Option<Zkb>,
 }
 
 #[derive(Deserialize)]
@@ -71,13 +68,10 @@ struct Zkb {
 }
 
 impl Mail {
-    /// Reads one line. `None` for a line that does not count: an empty package, a kill by non-players, a structure.
-    pub(super) fn read(line: &[u8]) -> Result<Option<Self>, String> {
-        let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        let (kill, zkb) = match (line.package, line.plain) {
-            (Some(package), _) => (package.killmail, package.zkb),
-            (None, Some(kill)) => (kill, line.zkb),
-            (None, None) => return Ok(None),
+    /// Reads one killmail. `None` for one that does not count: an empty package, a kill by non-players, a structure.
+    pub(super) fn read(line: Value) -> Result<Option<Self>, String> {
+        let Some((kill, zkb)) = parts(line)? else {
+            return Ok(None);
         };
         let (Some(victim), Some(side)) = (kill.victim.character_id, kill.victim.side()) else {
             return Ok(None);
@@ -104,6 +98,29 @@ impl Mail {
             attackers,
         }))
     }
+}
+
+/// The killmail of a line, and what zKillboard adds to it. `None` for a package without contents.
+fn parts(line: Value) -> Result<Option<(Kill, Option<Zkb>)>, String> {
+    let Value::Object(mut line) = line else {
+        return Err("it is not an object".to_owned());
+    };
+    match line.remove("package") {
+        None => {}
+        Some(Value::Object(package)) => line = package,
+        Some(Value::Null) => return Ok(None),
+        Some(_) => return Err("its package is not an object".to_owned()),
+    }
+    let members = line.keys().take(MAX_TOLD).cloned().collect::<Vec<_>>().join(", ");
+    let zkb = line.remove("zkb").map(typed).transpose()?;
+    let kill = line.remove("esi").or_else(|| line.remove("killmail"));
+    let kill = typed(kill.unwrap_or(Value::Object(line)));
+    let kill = kill.map_err(|error| format!("{error}; its members are {members}"))?;
+    Ok(Some((kill, zkb)))
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
 impl Pilot {

@@ -8,9 +8,10 @@ use std::time::SystemTime;
 use clap::Args;
 
 use crate::activity::Measure;
+use crate::errors::UniverseError;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
-use crate::mcp::arguments::Common;
+use crate::mcp::arguments::{Common, Ways};
 use crate::mcp::tools::{self, RouteArguments};
 use crate::name::{List, Name};
 use crate::picture;
@@ -25,9 +26,8 @@ pub(super) struct Route {
     origin: String,
     /// The system to go to.
     destination: String,
-    /// What to prefer; safer and less-secure are the game's autopilot settings.
-    #[arg(long, default_value = "shortest", ignore_case = true,
-          value_parser = ["shortest", "safe", "unsafe", "safer", "less-secure", "less_secure"])]
+    /// What to prefer: shortest, safe, unsafe, safer or less-secure. The last two are the game's autopilot settings.
+    #[arg(long, default_value = "shortest", value_parser = mode)]
     mode: String,
     /// With safer and less-secure: how much of a detour that is worth.
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100), value_name = "0-100")]
@@ -38,6 +38,9 @@ pub(super) struct Route {
     /// A region not to pass through. Repeatable.
     #[arg(long, value_name = "REGION")]
     avoid_region: Vec<String>,
+    /// A rule of the game to lift: zarzakh. Repeatable.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
     /// Avoids systems with at least so many kills in the last hour; needs --activity.
     #[arg(long, value_name = "KILLS")]
     avoid_kills: Option<u32>,
@@ -63,6 +66,11 @@ pub(super) struct Route {
     svg: Option<PathBuf>,
 }
 
+/// A word for a mode, as the tool takes it.
+fn mode(word: &str) -> Result<String, UniverseError> {
+    tools::mode(Some(word), None).map(|_| word.to_owned())
+}
+
 pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
     let now = super::snapshot(
         &arguments.sources.map,
@@ -80,6 +88,7 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         cost_of_safety: Some(arguments.cost_of_safety),
         avoid_kills: arguments.avoid_kills,
         danger_weight: arguments.danger_weight,
+        ways: Ways { allow: Some(names(&arguments.allow)), ..Ways::default() },
         common: Common { correct: Some(arguments.correct), detail: None },
         ..RouteArguments::default()
     };

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::map::shown_security;
+use crate::map::{Space, shown_security};
 use crate::mcp::views::{ConstellationView, Counts, Exit, RegionView, SystemView};
 use crate::mcp::{Snapshot, known_constellation, known_region, resolve_system_name};
 use crate::picture;
@@ -64,7 +64,7 @@ fn system(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
         record.id,
         shown_security(record.security),
         record.security,
-        record.class,
+        Space::described(map, index),
         map.constellation(record.constellation).name,
         map.region(record.region).name,
         if record.border { ", border system" } else { "" }

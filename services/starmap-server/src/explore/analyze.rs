@@ -1,8 +1,8 @@
 //! Where a route is dangerous.
 
 use super::Invalid;
-use crate::map::{Map, SecurityClass, SystemIndex};
-use crate::route::{Extras, Summary, summary};
+use crate::map::{Map, OnlyEnd, SecurityClass, SystemIndex};
+use crate::route::{Summary, Travel, summary};
 
 /// The analysis of a route.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +40,15 @@ pub enum AnalyzeError {
         /// The second.
         to: SystemIndex,
     },
+    /// A system in the middle that is only an end, see [`Map::only_ends`].
+    NotPassed {
+        /// The system before it.
+        from: SystemIndex,
+        /// The system.
+        through: SystemIndex,
+        /// The system after it, another than before it.
+        to: SystemIndex,
+    },
 }
 
 /// Finds where a route is dangerous. Any two consecutive systems must be joined by a gate or by one of the extra
@@ -50,7 +59,7 @@ pub enum AnalyzeError {
 pub fn analyze(
     map: &Map,
     systems: &[SystemIndex],
-    extras: &Extras,
+    travel: &Travel,
 ) -> Result<Analysis, AnalyzeError> {
     let too_short = || {
         let reason = "a way has at least 2 systems".to_owned();
@@ -62,8 +71,14 @@ pub fn analyze(
     }
     for (from, to) in pairs() {
         let gate = map.neighbours(from).binary_search(&to).is_ok();
-        if !gate && !extras.joins(from, to) {
+        if !gate && !travel.joins(from, to) {
             return Err(AnalyzeError::NotJoined { from, to });
+        }
+    }
+    for ((from, through), (_, to)) in pairs().zip(pairs().skip(1)) {
+        // Whoever turns back leaves by the gate that was entered by.
+        if from != to && !travel.may_pass(map, through) {
+            return Err(AnalyzeError::NotPassed { from, through, to });
         }
     }
     let is_high = |system| map.system(system).class == SecurityClass::High;
@@ -99,6 +114,9 @@ impl AnalyzeError {
                 map.system(*from).name,
                 map.system(*to).name
             ),
+            Self::NotPassed { through, .. } => {
+                map.only_end(*through).map_or_else(String::new, OnlyEnd::sentence)
+            }
         }
     }
 }

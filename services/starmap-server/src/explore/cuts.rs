@@ -52,9 +52,10 @@ struct Visit {
 pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     let mut inside = PerSystem::new(map, false);
     for &system in area {
-        inside[system] = true;
+        // What is only an end joins nothing.
+        inside[system] = !map.only_ends().contains(&system);
     }
-    let mut area: Vec<SystemIndex> = area.to_vec();
+    let mut area: Vec<SystemIndex> = area.iter().copied().filter(|it| inside[*it]).collect();
     area.sort_unstable();
     area.dedup();
     let mut visits = PerSystem::new(map, Visit::default());

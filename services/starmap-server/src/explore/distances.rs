@@ -5,7 +5,7 @@ use std::mem;
 use super::Invalid;
 use super::passages::{Entered, LEVELS, Passages};
 use crate::map::{Map, SystemIndex};
-use crate::route::{Avoid, Extras};
+use crate::route::{Avoid, Travel};
 
 /// The most systems on each side of a matrix.
 pub const MAX_DISTANCES: usize = 100;
@@ -20,11 +20,11 @@ pub fn distances(
     from: &[SystemIndex],
     to: &[SystemIndex],
     avoid: &Avoid,
-    extras: &Extras,
+    travel: &Travel,
 ) -> Result<Vec<Vec<Option<u32>>>, Invalid> {
     Invalid::unless_within("from", from.len(), 1, MAX_DISTANCES)?;
     Invalid::unless_within("to", to.len(), 1, MAX_DISTANCES)?;
-    Ok(matrix(map, from, to, avoid, extras))
+    Ok(matrix(map, from, to, avoid, travel))
 }
 
 /// A set of origins, with a bit for each.
@@ -46,20 +46,21 @@ pub(crate) fn matrix(
     from: &[SystemIndex],
     to: &[SystemIndex],
     avoid: &Avoid,
-    extras: &Extras,
+    travel: &Travel,
 ) -> Vec<Vec<Option<u32>>> {
     if avoid.is_nothing()
-        && extras.list().is_empty()
+        && travel.list().is_empty()
+        && travel.obeys_all(map)
         && let Some(hubs) = map.hubs()
     {
         return hubs.matrix(map, from, to);
     }
-    let may_pass = |system| !avoid.contains(system);
+    let may_pass = |system| !avoid.contains(system) && travel.may_pass(map, system);
     // Two words at once take less time than one word twice.
     const AT_ONCE: usize = 2 * PER_WORD;
     let mut rows = vec![vec![None; to.len()]; from.len()];
     for (from, rows) in from.chunks(AT_ONCE).zip(rows.chunks_mut(AT_ONCE)) {
-        let passages = Passages::new(map, extras, [from, to], may_pass);
+        let passages = Passages::new(map, travel, [from, to], may_pass);
         match from.len() {
             ..=PER_WORD => fill::<1>(rows, from, to, passages),
             _ => fill::<2>(rows, from, to, passages),

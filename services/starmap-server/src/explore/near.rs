@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Filter, Invalid, Limited};
 use crate::map::{Map, SecurityClass, SystemIndex};
-use crate::route::{Extras, SecurityFilter, Walk};
+use crate::route::{SecurityFilter, Travel, Walk};
 
 /// A system and its distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,31 +29,31 @@ pub struct Nearest {
 }
 
 /// All systems at most `max_jumps` away by gates and extra connections, the origin included, by distance, then by name.
-/// Systems that `travel` does not admit are not entered. The origin is always allowed.
+/// Systems that `security` does not admit are not entered. The origin is always allowed.
 pub fn within(
     map: &Map,
-    extras: &Extras,
+    travel: &Travel,
     origin: SystemIndex,
     max_jumps: u32,
-    travel: SecurityFilter,
+    security: SecurityFilter,
 ) -> Vec<Near> {
-    let mut all = around(map, extras, origin, max_jumps, travel, |_| true);
+    let mut all = around(map, travel, origin, max_jumps, security, |_| true);
     all.sort_unstable_by(|a, b| by_distance_then_name(map, a, b));
     all
 }
 
 /// The border systems at most `max_jumps` away, by distance, then by name. The origin counts if it is one. Systems that
-/// `travel` does not admit are not entered.
+/// `security` does not admit are not entered.
 pub fn borders(
     map: &Map,
-    extras: &Extras,
+    travel: &Travel,
     origin: SystemIndex,
     max_jumps: u32,
-    travel: SecurityFilter,
+    security: SecurityFilter,
     limit: usize,
 ) -> Limited<Near> {
     let is_border = |system| map.system(system).border;
-    let all = around(map, extras, origin, max_jumps, travel, is_border);
+    let all = around(map, travel, origin, max_jumps, security, is_border);
     Limited::first(all, limit, |a, b| by_distance_then_name(map, a, b))
 }
 
@@ -61,10 +61,10 @@ pub fn borders(
 ///
 /// # Errors
 /// [`Invalid`] for an invalid filter.
-pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Limited<Near>, Invalid> {
+pub fn nearest(map: &Map, travel: &Travel, nearest: &Nearest) -> Result<Limited<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;
-    let all = around(map, extras, origin, nearest.max_jumps, SecurityFilter::Any, |it| {
+    let all = around(map, travel, origin, nearest.max_jumps, SecurityFilter::Any, |it| {
         it != origin && filter.admits(map, it)
     });
     let order = |a: &Near, b: &Near| by_distance_then_name(map, a, b);
@@ -84,14 +84,14 @@ fn by_distance_then_name(map: &Map, a: &Near, b: &Near) -> Ordering {
 
 fn around(
     map: &Map,
-    extras: &Extras,
+    travel: &Travel,
     origin: SystemIndex,
     max_jumps: u32,
-    travel: SecurityFilter,
+    security: SecurityFilter,
     wanted: impl Fn(SystemIndex) -> bool,
 ) -> Vec<Near> {
     let mut walk = Walk::new(map);
-    walk.run(map, extras, origin, max_jumps, |system| travel.admits(map.class(system)));
+    walk.run(map, travel, origin, max_jumps, |system| security.admits(map.class(system)));
     let reached = walk.reached().iter().copied().filter(|it| wanted(*it));
     let near = reached.filter_map(|system| {
         let jumps = walk.jumps(system)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::map::{Map, PerSystem, SystemIndex};
-use crate::route::Extras;
+use crate::route::Travel;
 
 /// How many levels a search has to remember: one more than the jumps of the longest passage.
 pub(super) const LEVELS: usize = 8;
@@ -54,7 +54,7 @@ impl Passages {
     /// The passages from some systems to others, through systems that may be passed.
     pub(super) fn new(
         map: &Map,
-        extras: &Extras,
+        travel: &Travel,
         [from, to]: [&[SystemIndex]; 2],
         may_pass: impl Fn(SystemIndex) -> bool,
     ) -> Self {
@@ -68,7 +68,7 @@ impl Passages {
             four: Vec::with_capacity(room),
             more: Vec::new(),
         };
-        let ends = extras.steps().flat_map(|(near, far)| [near, far]);
+        let ends = travel.steps().flat_map(|(near, far)| [near, far]);
         for system in ends.chain(from.iter().chain(to).copied()) {
             it.number(system);
         }
@@ -84,7 +84,7 @@ impl Passages {
                 it.enter(node, &[]);
             }
         }
-        for (near, far) in extras.steps() {
+        for (near, far) in travel.steps() {
             let (node, from) = (it.number(far), it.number(near));
             if let Some(way) = it.leaving(near, from, 1, &may_pass) {
                 it.more.push((node, [way]));

@@ -2,7 +2,7 @@
 
 use super::{Filter, Invalid, Limited};
 use crate::map::{Map, SystemIndex};
-use crate::route::{Extras, Walk};
+use crate::route::{Travel, Walk};
 
 /// The arguments of [`search`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,7 +31,7 @@ pub struct Hit {
 ///
 /// # Errors
 /// [`Invalid`] for an invalid filter, and for a distance without an origin.
-pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Limited<Hit>, Invalid> {
+pub fn search(map: &Map, travel: &Travel, search: &Search) -> Result<Limited<Hit>, Invalid> {
     let filter = search.filter.check()?;
     if let (None, Some(max_jumps)) = (search.origin, search.max_jumps) {
         let reason = "needs an origin to count from".to_owned();
@@ -43,7 +43,7 @@ pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Limited<Hit
         Some(origin) => {
             let mut walk = Walk::new(map);
             let most = search.max_jumps.unwrap_or(u32::MAX);
-            walk.run(map, extras, origin, most, |_| true);
+            walk.run(map, travel, origin, most, |_| true);
             let hit = |system| Hit { system, jumps: walk.jumps(system) };
             let near = |hit: &Hit| search.max_jumps.is_none() || hit.jumps.is_some();
             wanted.map(hit).filter(near).collect()

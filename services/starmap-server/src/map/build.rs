@@ -7,8 +7,8 @@ use super::digest::digest;
 use super::judge::{MapError, distinct, is_name, judge};
 use super::names::Names;
 use super::{
-    Constellation, ConstellationIndex, Kind, Map, Parts, PartsConstellation, PartsSystem, Region,
-    RegionIndex, SecurityClass, System, SystemIndex, Warning,
+    Constellation, ConstellationIndex, Kind, Map, ONLY_ENDS, Parts, PartsConstellation,
+    PartsSystem, Region, RegionIndex, SecurityClass, System, SystemIndex, Warning,
 };
 
 pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
@@ -45,11 +45,13 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
         systems,
         classes,
         connections: neighbours.len() / 2,
+        only_ends: Vec::new(),
         starts,
         neighbours,
         names,
         hubs: OnceLock::new(),
     };
+    map.only_ends = ONLY_ENDS.iter().filter_map(|rule| map.system_by_id(rule.id)).collect();
     if !is_name(&map.version) {
         map.version = digest(&map);
     }

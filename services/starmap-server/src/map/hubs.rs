@@ -7,6 +7,7 @@
 //! needed.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::{Map, PerSystem, SystemIndex};
 
@@ -30,13 +31,20 @@ const UNKNOWN: u32 = u32::MAX / 2;
 
 impl Hubs {
     /// `None` if the labels of the map would be too large.
+    ///
+    /// No path leads through a system that is only an end ([`Map::only_ends`]), so none is a hub. Its label is made of
+    /// those of its neighbours. That is not enough for two of them, so a map with more than one has no labels.
     pub(super) fn new(map: &Map) -> Option<Self> {
+        if map.only_ends().len() > 1 {
+            return None;
+        }
+        let passed = |it: &SystemIndex| !map.only_ends().contains(it);
         let mut labels: PerSystem<Vec<HubJumps>> = PerSystem::new(map, Vec::new());
         let mut from_hub = PerSystem::new(map, UNKNOWN);
         let mut jumps = PerSystem::new(map, UNKNOWN);
         let mut total = 0;
         let mut reached: Vec<SystemIndex> = Vec::new();
-        for hub in by_ways_passed(map) {
+        for hub in by_ways_passed(map).into_iter().filter(passed) {
             for &(other, far) in &labels[hub] {
                 from_hub[other] = far;
             }
@@ -46,13 +54,13 @@ impl Hubs {
             while let Some(&here) = reached.get(at) {
                 at += 1;
                 // If a better hub is on a shortest path, the search does not continue here.
-                let passed = |&(other, far): &HubJumps| from_hub[other] + far <= jumps[here];
-                if labels[here].iter().any(passed) {
+                let known = |&(other, far): &HubJumps| from_hub[other] + far <= jumps[here];
+                if labels[here].iter().any(known) {
                     continue;
                 }
                 labels[here].push((hub, jumps[here]));
                 total += 1;
-                for &next in map.neighbours(here) {
+                for &next in map.neighbours(here).iter().filter(|it| passed(it)) {
                     if jumps[next] == UNKNOWN {
                         jumps[next] = jumps[here] + 1;
                         reached.push(next);
@@ -66,6 +74,14 @@ impl Hubs {
             for &(other, _) in &labels[hub] {
                 from_hub[other] = UNKNOWN;
             }
+        }
+        for &end in map.only_ends() {
+            let mut nearest = BTreeMap::new();
+            for (hub, far) in map.neighbours(end).iter().flat_map(|it| &labels[*it]) {
+                let known: &mut u32 = nearest.entry(*hub).or_insert(UNKNOWN);
+                *known = (far + 1).min(*known);
+            }
+            labels[end] = nearest.into_iter().collect();
         }
         map.indices().for_each(|it| labels[it].shrink_to_fit());
         Some(Self { labels })
@@ -108,8 +124,9 @@ impl Hubs {
                     }
                 }
             }
-            let known = |jumps: u32| (jumps < UNKNOWN).then_some(jumps);
-            row.into_iter().map(known).collect()
+            let cells =
+                row.into_iter().zip(to).map(|(jumps, to)| if from == to { 0 } else { jumps });
+            cells.map(|jumps| (jumps < UNKNOWN).then_some(jumps)).collect()
         };
         from.iter().map(row).collect()
     }

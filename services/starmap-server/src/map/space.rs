@@ -48,6 +48,31 @@ impl Space {
         }
     }
 
+    /// The space of a system in words: `high security`, `null security`, `wormhole space, class 3`. The security status of
+    /// wormhole space is that of null security, but it is none.
+    ///
+    /// The class of wormhole space is that of its region, which begins with a letter for it: all 2,604 systems agree with
+    /// `wormholeClassID` of the Static Data Export, except that the five systems of K-R00033 have classes of their own.
+    pub fn described(map: &Map, index: SystemIndex) -> String {
+        let system = map.system(index);
+        let region = &map.region(system.region).name;
+        match (Self::of(map, index), region.split_once("-R0").map(|(letter, _)| letter)) {
+            (Self::Wormhole, Some(letter)) => {
+                let classes =
+                    [("A", 1), ("B", 2), ("C", 3), ("D", 4), ("E", 5), ("F", 6), ("H", 13)];
+                match (classes.iter().find(|(it, _)| *it == letter), letter) {
+                    (Some((_, class)), _) => format!("wormhole space, class {class}"),
+                    (None, "G") => "wormhole space, class 12 (Thera)".to_owned(),
+                    (None, "K") => "wormhole space, of the Drifters".to_owned(),
+                    (None, _) => Self::Wormhole.to_string(),
+                }
+            }
+            (Self::Lower, _) if system.class == SecurityClass::Low => "low security".to_owned(),
+            (Self::Lower, _) => "null security".to_owned(),
+            (space, _) => space.to_string(),
+        }
+    }
+
     /// Whether a jump drive can bring a ship into this space.
     pub const fn lets_drives_in(self) -> bool {
         matches!(self, Self::Lower)

@@ -7,6 +7,7 @@ use crate::connections::Connection;
 use crate::errors::{UniverseError, invalid};
 use crate::explore::Invalid;
 use crate::map::Map;
+use crate::name::List;
 
 use super::names::Names;
 use super::records::Detail;
@@ -38,6 +39,10 @@ pub(crate) struct Ways {
     pub(crate) connections: Option<Vec<Connection>>,
     /// false: without the connections that the server was started with
     pub(crate) own_connections: Option<bool>,
+    /// Size, for connections: small, medium, large, xlarge
+    pub(crate) ship: Option<String>,
+    /// Rules to lift: zarzakh
+    pub(crate) allow: Option<List>,
 }
 
 impl From<Invalid> for UniverseError {

@@ -109,6 +109,13 @@ impl<'m> Names<'m> {
         names.iter().map(|name| self.system(name)).collect()
     }
 
+    /// Reports a word that was taken for another.
+    pub(crate) fn took(&mut self, typed: Option<&str>, used: &str) {
+        if let Some(typed) = typed.filter(|typed| plain_word(typed) != used) {
+            self.corrections.insert(shown(typed), used.to_owned());
+        }
+    }
+
     /// The names as they were typed, and the names that replaced them.
     pub(crate) fn corrections(self) -> BTreeMap<String, String> {
         self.corrections
@@ -134,13 +141,25 @@ pub(crate) fn word<T: Copy>(
     let Some(given) = given else {
         return Ok(None);
     };
-    let plain = given.trim().to_lowercase().replace([' ', '-'], "_");
+    let plain = plain_word(given);
     if let Some((_, meant)) = words.iter().find(|(word, _)| *word == plain) {
         return Ok(Some(*meant));
     }
     let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-    let near = did_you_mean(nearest_names(&plain, all.iter().copied()).first());
+    // A suggestion never turns the meaning round.
+    let alike = all.iter().copied().filter(|word| denies(word) == denies(&plain));
+    let near = did_you_mean(nearest_names(&plain, alike).first());
     Err(invalid(parameter, given, &format!("it is one of {}{near}", all.join(", "))))
+}
+
+/// A word as it is compared: in lower case, with underscores.
+pub(crate) fn plain_word(given: &str) -> String {
+    given.trim().to_lowercase().replace([' ', '-'], "_")
+}
+
+/// Whether a word says the opposite of the rest of it, as unsafe and `less_secure` do.
+fn denies(word: &str) -> bool {
+    ["un", "in", "no", "less", "least"].iter().any(|start| word.starts_with(start))
 }
 
 /// A region or a constellation that is not on the map.

@@ -103,7 +103,7 @@ impl<T> Answer<T> {
         Self {
             body,
             activity,
-            warnings: warnings.unwrap_or_default(),
+            warnings: now.problems.iter().cloned().chain(warnings.unwrap_or_default()).collect(),
             data_version: now.map.version().to_owned(),
             corrections: names.corrections(),
         }

@@ -12,7 +12,7 @@ use crate::{activity, connections, load};
 
 use super::address;
 use super::loaded::{take_activity, take_connections, take_map};
-use super::universe::Universe;
+use super::universe::{Source as Problem, Universe};
 
 /// The most files of a folder that are checked for changes.
 const MAX_FILES: usize = 1_000;
@@ -130,21 +130,26 @@ impl Following {
             None => {}
             Some(Ok(loaded)) => {
                 take_map(universe, loaded);
+                universe.report(Problem::Map, None);
                 server.notify(Change::ResourcesListChanged);
                 changed = true;
             }
-            Some(Err(error)) => tracing::warn!("the map is kept as it was: {error}"),
+            Some(Err(error)) => {
+                let kept = format!("{} is kept as it was: {error}", Problem::Map);
+                tracing::warn!("{kept}");
+                universe.report(Problem::Map, Some(kept));
+            }
         }
         if let Some(source) = &mut sources.activity {
-            changed |= source.follow("the activity overlay", activity::load, |loaded| {
+            changed |= source.follow((universe, Problem::Activity), activity::load, |loaded| {
                 take_activity(universe, &server, loaded);
             });
         }
         if let Some(source) = &mut sources.connections {
-            let what = "the file of connections";
-            changed |= source.follow(what, connections::load, |loaded| {
-                take_connections(universe, loaded.unwrap_or_default());
-            });
+            changed |=
+                source.follow((universe, Problem::Connections), connections::load, |loaded| {
+                    take_connections(universe, loaded.unwrap_or_default());
+                });
         }
         if changed {
             // All subscribers to systems, areas and pictures are notified: the matcher applies this change to all of
@@ -186,19 +191,26 @@ impl Source {
     /// changed.
     fn follow<T>(
         &mut self,
-        what: &str,
+        (universe, problem): (&Universe, Problem),
         read: impl FnOnce(&Path) -> Result<T, FileError>,
         take: impl FnOnce(Option<T>),
     ) -> bool {
         match self.reread(read) {
             None => return false,
-            Some(Ok(loaded)) => take(Some(loaded)),
+            Some(Ok(loaded)) => {
+                universe.report(problem, None);
+                take(Some(loaded));
+            }
             Some(Err(error)) if self.seen.is_empty() => {
                 take(None);
-                tracing::warn!("{what} is gone: {error}");
+                let gone = format!("{problem} is gone: {error}");
+                tracing::warn!("{gone}");
+                universe.report(problem, Some(gone));
             }
             Some(Err(error)) => {
-                tracing::warn!("{what} is kept as it was: {error}");
+                let kept = format!("{problem} is kept as it was: {error}");
+                tracing::warn!("{kept}");
+                universe.report(problem, Some(kept));
                 return false;
             }
         }

@@ -16,7 +16,7 @@ use crate::{activity, connections};
 use super::feed::{self, FeedSource};
 use super::loaded::{offer_live, take_activity, take_connections, take_map};
 use super::reload::{self, Sources};
-use super::universe::Universe;
+use super::universe::{Source, Universe};
 use super::{completion, prompts, resources, tools};
 
 /// The name of the server on the wire.
@@ -170,9 +170,13 @@ impl UniverseServer {
             self.load_graph()?;
             if let Err(error) = self.load_activity() {
                 tracing::warn!("no activity overlay: {error}");
+                let problem = format!("{} could not be read: {error}", Source::Activity);
+                self.universe.report(Source::Activity, Some(problem));
             }
             if let Err(error) = self.load_connections() {
                 tracing::warn!("no connections but the gates: {error}");
+                let problem = format!("{} could not be read: {error}", Source::Connections);
+                self.universe.report(Source::Connections, Some(problem));
             }
             Ok::<(), LoadError>(())
         })
@@ -188,9 +192,9 @@ impl UniverseServer {
 
 /// Everything that the server offers.
 fn register(universe: Universe) -> Result<Server, BuildError> {
-    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe)
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe.clone())
         .title("Star map of New Eden")
         .instructions(INSTRUCTIONS);
-    let builder = completion::add(prompts::add(resources::add(tools::add(builder))));
+    let builder = completion::add(prompts::add(resources::add(tools::add(builder, universe))));
     service_host::guard(builder).build()
 }

@@ -9,6 +9,7 @@ mod chokepoints;
 mod empty;
 mod live;
 mod route;
+pub(crate) mod rules;
 mod systems;
 mod tours;
 mod ways;
@@ -19,12 +20,15 @@ use mcp_proto::{Context, Finding, ServerBuilder, Tool, ToolAnnotations, ToolErro
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::errors::{InvalidParameterError, UniverseError};
 
+use crate::map::Map;
+
 use super::names::{did_you_mean, nearest_names};
 use super::universe::{Snapshot, Universe};
-pub(crate) use avoiding::MODES;
+pub(crate) use avoiding::{MODES, mode};
 pub(crate) use route::{RouteArguments, no_route, plain_route, route, route_title};
 
 /// The tools that were added so far, with the names of their arguments.
@@ -47,7 +51,7 @@ pub(crate) const LIVE: [&str; 5] =
     ["activity", "hotspots", "gatecamp_risk", "fw_frontlines", "activity_cache_status"];
 
 /// Adds all tools.
-pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+pub(crate) fn add(builder: ServerBuilder<Universe>, universe: Universe) -> ServerBuilder<Universe> {
     let tools = Tools { builder, arguments: HashMap::new() };
     let tools = tools
         .add(
@@ -139,7 +143,9 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             );
     let Tools { builder, arguments } = tools;
     let builder = builder.tools_list_changed();
-    builder.refuse_arguments(move |tool, _, findings| refused(arguments.get(tool), findings))
+    builder.refuse_arguments(move |tool, given, findings| {
+        refused(universe.map().as_deref(), arguments.get(tool), given, findings)
+    })
 }
 
 impl Tools {
@@ -163,6 +169,8 @@ impl Tools {
                 match runs {
                     Runs::Here => Ok(work(&now, &arguments)?),
                     Runs::OnThread => {
+                        // Dropped with the call, when its client cancels it or leaves.
+                        let _stop = now.stop.clone().drop_guard();
                         let done =
                             tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
                         Ok(done.map_err(|_| ToolError::internal())??)
@@ -188,10 +196,49 @@ fn tool(name: &str, description: &str) -> Tool {
     Tool::new(name, description).with_annotations(hints)
 }
 
+/// Names that others have for arguments: the game's public API, and what models write.
+const OTHER_NAMES: [(&str, &str); 20] = [
+    ("preference", "mode"),
+    ("flag", "mode"),
+    ("prefer", "mode"),
+    ("route_type", "mode"),
+    ("security_penalty", "penalty"),
+    ("from", "origin"),
+    ("start", "origin"),
+    ("source", "origin"),
+    ("to", "destination"),
+    ("end", "destination"),
+    ("target", "destination"),
+    ("dest", "destination"),
+    ("system", "systems"),
+    ("name", "systems"),
+    ("names", "systems"),
+    ("system", "origin"),
+    ("radius", "max_jumps"),
+    ("range", "light_years"),
+    ("stops", "waypoints"),
+    ("via", "waypoints"),
+];
+
+/// What others call stops on the way.
+const STOPS: [&str; 4] = ["via", "waypoints", "stops", "waypoint"];
+
+/// The argument for what is to be avoided, by the first name that is given.
+fn avoided(map: Option<&Map>, given: &Value) -> Option<&'static str> {
+    let given = given.get("avoid")?;
+    let first = given.get(0).unwrap_or(given).as_str()?;
+    avoiding::kind_of(map?, first).or(Some("avoid_systems"))
+}
+
 /// The contract's error for arguments that do not match the schema of a tool: the first by `parameter`, `value` and
 /// `reason`, and all of them in `findings`. For an unknown argument it suggests the nearest argument of the tool, or
 /// lists all arguments if none is near.
-fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
+fn refused(
+    map: Option<&Map>,
+    known: Option<&Vec<String>>,
+    given: &Value,
+    findings: &[Finding],
+) -> ToolError {
     let Some(first) = findings.first() else {
         return ToolError::internal();
     };
@@ -215,10 +262,21 @@ fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
     });
     if let Some(unknown) = unknown {
         let known: Vec<&str> = known.into_iter().flatten().map(String::as_str).collect();
-        let nearest = nearest_names(unknown, known.iter().copied());
-        reason.push_str(&match nearest.first() {
+        let other = match unknown.as_str() {
+            "avoid" => avoided(map, given),
+            _ => OTHER_NAMES
+                .iter()
+                .find(|it| it.0 == unknown && known.contains(&it.1))
+                .map(|it| it.1),
+        };
+        let other = other.filter(|other| known.contains(other)).map(str::to_owned);
+        let near = || nearest_names(unknown, known.iter().copied()).into_iter().next();
+        reason.push_str(&match other.or_else(near) {
+            Some(one) => did_you_mean([&one]),
+            None if STOPS.contains(&unknown.as_str()) && known.contains(&"destination") => {
+                "; optimize_waypoints takes stops, as waypoints; for stops in a fixed order ask for each leg".to_owned()
+            }
             None => format!("; the tool takes {}", known.join(", ")),
-            nearest => did_you_mean(nearest),
         });
     }
     let error = UniverseError::from(InvalidParameterError::new(&parameter, value, reason));

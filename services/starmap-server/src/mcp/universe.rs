@@ -1,13 +1,17 @@
 //! The state that the handlers share: the current map, and the activity on it.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::activity::{Activity, Feed, Measure};
-use crate::connections::Connection;
+use tokio_util::sync::CancellationToken;
+
+use crate::activity::{Activity, Feed, FeedReport, Measure};
+use crate::connections::{Connection, Ship};
 use crate::errors::{UniverseError, shown};
 use crate::map::Map;
-use crate::route::{Cost, Extra, Extras};
+use crate::route::{Cost, Extra, Travel};
 
 use super::names::resolve_system_name;
 
@@ -21,9 +25,24 @@ struct Slots {
     activity: Option<Arc<Activity>>,
     live: Option<Live>,
     /// With names of systems, so that they can be resolved on the next map.
-    connections: Vec<Connection>,
-    /// The same connections on the current map.
-    extras: Arc<Extras>,
+    connections: Arc<Vec<Connection>>,
+    /// The same connections on the current map, those that have not ended.
+    travel: Arc<Travel>,
+    /// When the first of them ends, in seconds since 1970.
+    until: Option<i64>,
+    /// What could not be read, by file, as sentences.
+    problems: BTreeMap<Source, String>,
+}
+
+/// A file that the answers depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    Map,
+    Activity,
+    /// The file as a whole.
+    Connections,
+    /// Some of its entries.
+    SomeConnections,
 }
 
 /// A feed, and the overlay that it was last merged into.
@@ -42,7 +61,23 @@ pub(crate) struct Snapshot {
     pub(crate) map: Arc<Map>,
     pub(crate) activity: Option<Arc<Activity>>,
     /// The connections of the user's file.
-    pub(crate) extras: Arc<Extras>,
+    pub(crate) travel: Arc<Travel>,
+    /// The same as they are in the file.
+    pub(crate) connections: Arc<Vec<Connection>>,
+    /// What could not be read, as sentences for the answers.
+    pub(crate) problems: Vec<String>,
+    /// Set when the request is cancelled.
+    pub(crate) stop: CancellationToken,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Map => "the map",
+            Self::Activity => "the activity overlay",
+            Self::Connections | Self::SomeConnections => "the file of connections",
+        })
+    }
 }
 
 impl Universe {
@@ -51,16 +86,34 @@ impl Universe {
     /// # Errors
     /// `UNIVERSE_ERROR` before a map is loaded. This is an error in the program, which loads a map before it serves.
     pub(crate) fn now(&self) -> Result<Snapshot, UniverseError> {
-        let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let time = seconds_now();
+        let mut slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if slots.until.is_some_and(|until| until <= time) {
+            drop(slots);
+            self.0.write().unwrap_or_else(PoisonError::into_inner).resolve();
+            slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        }
         match &slots.map {
             Some(map) => Ok(Snapshot {
                 map: Arc::clone(map),
                 activity: slots.activity(),
-                extras: Arc::clone(&slots.extras),
+                travel: Arc::clone(&slots.travel),
+                connections: Arc::clone(&slots.connections),
+                problems: slots.problems.values().cloned().collect(),
+                stop: CancellationToken::new(),
             }),
             None => Err(UniverseError::Universe(
                 "Universe graph not loaded: the server must load one before it serves".to_owned(),
             )),
+        }
+    }
+
+    /// Sets what is wrong with a file; `None` if it was read.
+    pub(crate) fn report(&self, source: Source, problem: Option<String>) {
+        let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        match problem {
+            Some(problem) => _ = slots.problems.insert(source, problem),
+            None => _ = slots.problems.remove(&source),
         }
     }
 
@@ -85,7 +138,7 @@ impl Universe {
     /// Returns the connections that are left out.
     pub(crate) fn replace_connections(&self, connections: Vec<Connection>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        slots.connections = connections;
+        slots.connections = Arc::new(connections);
         slots.resolve()
     }
 
@@ -127,8 +180,18 @@ impl Slots {
         let Some(map) = &self.map else {
             return Vec::new();
         };
-        let (extras, left_out) = connections_on(map, &self.connections);
-        self.extras = Arc::new(extras);
+        let time = seconds_now();
+        let (travel, left_out) = connections_on(map, &self.connections, None, time);
+        self.travel = Arc::new(travel);
+        let ends = self.connections.iter().filter_map(|it| it.expires);
+        self.until = ends.filter(|end| *end > time).min();
+        let count = format!("{} of {}", left_out.len(), self.connections.len());
+        self.problems.remove(&Source::SomeConnections);
+        if let Some(first) = left_out.first() {
+            let problem =
+                format!("{count} connections of the file are left out; the first: {first}");
+            self.problems.insert(Source::SomeConnections, problem);
+        }
         left_out
     }
 }
@@ -153,22 +216,35 @@ impl Snapshot {
         let overlay = self.overlay(what)?;
         match (overlay.counts(measure), measure) {
             (true, _) => Ok(overlay),
-            (false, Measure::Jumps) => Err(lacks(what, "system_jumps")),
-            (false, Measure::Kills | Measure::Ratting) => Err(lacks(what, "system_kills")),
+            (false, Measure::Jumps) => Err(lacks(what, "system_jumps", overlay)),
+            (false, Measure::Kills | Measure::Ratting) => Err(lacks(what, "system_kills", overlay)),
         }
     }
 }
 
 /// The error for an overlay without the figures that a tool needs.
-pub(crate) fn lacks(tool: &str, array: &str) -> UniverseError {
+pub(crate) fn lacks(tool: &str, array: &str, activity: &Activity) -> UniverseError {
+    let heard = activity.feed().and_then(FeedReport::sentence);
+    let heard = heard.map_or_else(String::new, |heard| format!(" {heard}."));
     UniverseError::Universe(format!(
         "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
-         names; kills also come with the first killmail of --feed."
+         names; kills also come with the first killmail of --feed.{heard}"
     ))
 }
 
-/// The connections of a file, and a sentence for each that is left out. A map may lack systems that the file names.
-pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Extras, Vec<String>) {
+/// Seconds since 1970.
+pub(crate) fn seconds_now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}
+
+/// The connections of a file that let a ship of a size through at a time, and a sentence for each that is left out because
+/// it is no connection of this map. A map may lack systems that the file names.
+pub(crate) fn connections_on(
+    map: &Map,
+    connections: &[Connection],
+    ship: Option<Ship>,
+    time: i64,
+) -> (Travel, Vec<String>) {
     let mut list = Vec::with_capacity(connections.len());
     let mut left_out = Vec::new();
     for connection in connections {
@@ -176,6 +252,9 @@ pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Extras, 
             .and_then(|from| Ok((from, resolve_system_name(map, &connection.to)?)));
         let why = match both {
             Ok((from, to)) if from != to => {
+                if !connection.is_open(ship, time) {
+                    continue;
+                }
                 list.push(Extra {
                     from,
                     to,
@@ -194,5 +273,5 @@ pub(crate) fn connections_on(map: &Map, connections: &[Connection]) -> (Extras, 
         ));
     }
     // A file has at most the allowed number, and connections from a system to itself are left out.
-    (Extras::new(list).unwrap_or_default(), left_out)
+    (Travel::new(list).unwrap_or_default(), left_out)
 }

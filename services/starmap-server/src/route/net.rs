@@ -1,7 +1,7 @@
 //! The map as a query sees it: directed and weighted, without avoided systems, with extra connections.
 
 use super::mode::Weights;
-use super::{Avoid, By, Cost, Extras, Query};
+use super::{Avoid, By, Cost, Query, Travel};
 use crate::map::{Map, SystemIndex};
 
 /// The directed jumps that a query may use.
@@ -12,7 +12,7 @@ pub(super) struct Net<'q> {
     /// Whether all jumps through gates cost one. The class of the entered systems is then not looked up.
     same: bool,
     avoid: &'q Avoid,
-    extras: &'q Extras,
+    travel: &'q Travel,
     surcharges: &'q [Cost],
     /// The two ends may be entered even if they are avoided.
     ends: [SystemIndex; 2],
@@ -34,7 +34,7 @@ impl<'q> Net<'q> {
             weights: query.mode.weights(),
             same: query.mode.weights().are_jumps(),
             avoid: query.avoid,
-            extras: query.extras,
+            travel: query.travel,
             surcharges: query.surcharges,
             ends: [query.origin, query.destination],
         }
@@ -42,7 +42,7 @@ impl<'q> Net<'q> {
 
     /// Whether every jump costs one, so that the fewest are the cheapest.
     pub(super) fn counts_jumps(&self) -> bool {
-        self.same && self.surcharges.is_empty() && !self.extras.have_costs()
+        self.same && self.surcharges.is_empty() && !self.travel.have_costs()
     }
 
     /// The costs of jumps in this mode: all gates, and extra connections without a separate cost.
@@ -53,9 +53,9 @@ impl<'q> Net<'q> {
     /// The jumps from this system to systems that may be entered: first by gates, sorted by the id of the other end,
     /// then by extra connections in the same order.
     pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let extras = self.extras.leaving(system).iter();
+        let others = self.travel.leaving(system).iter();
         self.gates(system, move |far| (system, far))
-            .chain(extras.map(move |arc| Jump {
+            .chain(others.map(move |arc| Jump {
                 far: arc.far,
                 cost: self.extra_cost(arc.cost, system, arc.far),
                 by: By::Extra(arc.place),
@@ -65,9 +65,9 @@ impl<'q> Net<'q> {
 
     /// The jumps to this system from systems that may be entered, in the same order.
     pub(super) fn arriving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let extras = self.extras.arriving(system).iter();
+        let others = self.travel.arriving(system).iter();
         self.gates(system, move |far| (far, system))
-            .chain(extras.map(move |arc| Jump {
+            .chain(others.map(move |arc| Jump {
                 far: arc.far,
                 cost: self.extra_cost(arc.cost, arc.far, system),
                 by: By::Extra(arc.place),
@@ -105,6 +105,7 @@ impl<'q> Net<'q> {
     }
 
     fn is_open(&self, system: SystemIndex) -> bool {
-        !self.avoid.contains(system) || self.ends.contains(&system)
+        let passed = !self.avoid.contains(system) && self.travel.may_pass(self.map, system);
+        passed || self.ends.contains(&system)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::warning::counted;
 use super::{Avoid, Avoided, Query, Walk};
 use crate::map::{Map, PerSystem, Space, SystemIndex};
 
@@ -41,12 +42,12 @@ const MAX_TRIED: usize = 32;
 pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
     let (origin, destination) = (query.origin, query.destination);
     let mut walk = Walk::new(map);
-    walk.run(map, query.extras, origin, u32::MAX, |_| true);
+    walk.run(map, query.travel, origin, u32::MAX, |_| true);
     if walk.jumps(destination).is_some() {
         return avoided(map, query, &mut walk);
     }
     let from_origin = walk.reached().len();
-    walk.run_back(map, query.extras, destination, u32::MAX, |_, _| true);
+    walk.run_back(map, query.travel, destination, u32::MAX, |_, _| true);
     let to_destination = walk.reached().len();
     let alone = match (from_origin, to_destination) {
         (1, _) => Some(origin),
@@ -62,7 +63,7 @@ pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
 fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
     let mut jumps_without = |given_up: &[Avoided]| {
         let avoid = query.avoid.without(map, given_up);
-        walk.run(map, query.extras, query.origin, u32::MAX, |system| {
+        walk.run(map, query.travel, query.origin, u32::MAX, |system| {
             !avoid.contains(system) || system == query.destination
         });
         walk.jumps(query.destination)
@@ -108,7 +109,10 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
         if count > met[here] {
             continue;
         }
-        let extra = query.extras.leading_from(here);
+        if here != query.origin && !query.travel.may_pass(map, here) {
+            continue;
+        }
+        let extra = query.travel.leading_from(here);
         for far in map.neighbours(here).iter().copied().chain(extra) {
             let more = meets(query.avoid, far);
             if count + more < met[far] {
@@ -163,10 +167,7 @@ impl NoRoute {
                 format!(
                     "every way passes through what is avoided; without avoiding {} there is one of {}",
                     names.join(", "),
-                    match jumps {
-                        1 => "1 jump".to_owned(),
-                        _ => format!("{jumps} jumps"),
-                    }
+                    counted(*jumps)
                 )
             }
         }

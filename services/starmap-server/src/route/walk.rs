@@ -1,6 +1,6 @@
 //! The surroundings of a system, by jumps and without costs.
 
-use super::Extras;
+use super::Travel;
 use crate::map::{Map, PerSystem, SystemIndex};
 
 /// The number of jumps from one system to each other system. It reuses its memory for each walk.
@@ -23,13 +23,14 @@ impl Walk {
     pub(crate) fn run(
         &mut self,
         map: &Map,
-        extras: &Extras,
+        travel: &Travel,
         origin: SystemIndex,
         most_jumps: u32,
         may_enter: impl Fn(SystemIndex) -> bool,
     ) {
-        let extra = |here| extras.leading_from(here);
-        self.walk(map, origin, extra, most_jumps, |far, _| may_enter(far));
+        let extra = |here| travel.leading_from(here);
+        let passes = |here| travel.may_pass(map, here);
+        self.walk(map, origin, extra, most_jumps, passes, |far, _| may_enter(far));
     }
 
     /// The same against the direction of the extra connections: it finds the systems that can reach this one.
@@ -37,22 +38,24 @@ impl Walk {
     pub(crate) fn run_back(
         &mut self,
         map: &Map,
-        extras: &Extras,
+        travel: &Travel,
         destination: SystemIndex,
         most_jumps: u32,
         may_enter: impl Fn(SystemIndex, u32) -> bool,
     ) {
-        let extra = |here| extras.arriving(here).iter().map(|arc| arc.far);
-        self.walk(map, destination, extra, most_jumps, may_enter);
+        let extra = |here| travel.arriving(here).iter().map(|arc| arc.far);
+        let passes = |here| travel.may_pass(map, here);
+        self.walk(map, destination, extra, most_jumps, passes, may_enter);
     }
 
-    /// Walks into systems that may be entered after a number of jumps.
+    /// Walks into systems that may be entered after a number of jumps, and on from those that it may pass.
     fn walk<I: Iterator<Item = SystemIndex>>(
         &mut self,
         map: &Map,
         end: SystemIndex,
         extra: impl Fn(SystemIndex) -> I,
         most_jumps: u32,
+        passes: impl Fn(SystemIndex) -> bool,
         may_enter: impl Fn(SystemIndex, u32) -> bool,
     ) {
         self.clear();
@@ -63,6 +66,9 @@ impl Walk {
             let jumps = self.jumps[here];
             if jumps == most_jumps {
                 return;
+            }
+            if jumps > 0 && !passes(here) {
+                continue;
             }
             let around = map.neighbours(here).iter().copied().chain(extra(here));
             around.for_each(|far| self.reach_if(may_enter(far, jumps + 1), far, jumps + 1));

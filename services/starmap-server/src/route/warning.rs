@@ -1,7 +1,7 @@
 //! Warnings for a pilot before undocking.
 
-use super::{Query, Route};
-use crate::map::{Map, SecurityClass, SystemIndex};
+use super::{Query, Route, find};
+use crate::map::{Map, OnlyEnd, SecurityClass, SystemIndex};
 
 /// An easily overlooked fact about a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,15 @@ pub enum Warning {
         low: usize,
         /// How many of null security.
         null: usize,
+    },
+    /// The route begins in a system that is only an end, see [`Map::only_ends`]: whoever came by another gate is locked.
+    Locked(SystemIndex),
+    /// A better route leads through a system that is only an end.
+    LeftOut {
+        /// The system.
+        through: SystemIndex,
+        /// The number of jumps of that route.
+        jumps: usize,
     },
     /// The first system below high security on the route that has one gate in and one out. Anyone who waits there
     /// cannot be avoided.
@@ -58,7 +67,25 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
         .iter()
         .find(|it| class(it) != SecurityClass::High && map.neighbours(**it).len() == 2);
     warnings.extend(pipe.copied().map(Warning::Pipe));
+    if route.jumps() > 0 && !query.travel.may_pass(map, query.origin) {
+        warnings.push(Warning::Locked(query.origin));
+    }
+    let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
+    warnings.extend(ruled_out.map(|(route, through)| {
+        let jumps = route.jumps();
+        Warning::LeftOut { through, jumps }
+    }));
     warnings
+}
+
+/// The route that there would be without the rule that some systems are only an end, and the first of them that it leads
+/// through.
+pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex)> {
+    let lifted = query.travel.lifted(map)?;
+    let route = find(map, &query.with(&lifted)).ok()?;
+    let inner = route.systems.get(1..route.jumps()).unwrap_or_default();
+    let through = *inner.iter().find(|system| !query.travel.may_pass(map, **system))?;
+    Some((route, through))
 }
 
 impl Warning {
@@ -76,6 +103,16 @@ impl Warning {
                 "The route leaves high security although it was asked to be safe: it enters {}",
                 systems(low, null)
             ),
+            Self::Locked(system) => {
+                let why = map.only_end(system).map_or("", |rule| rule.why);
+                format!("The way out of {} may be closed: {why}", map.system(system).name)
+            }
+            Self::LeftOut { through, jumps } => format!(
+                "The way of {} through {} is left out: {}",
+                counted(jumps),
+                map.system(through).name,
+                map.only_end(through).map_or_else(String::new, OnlyEnd::sentence)
+            ),
             Self::Pipe(system) => {
                 let it = map.system(system);
                 format!(
@@ -85,6 +122,10 @@ impl Warning {
             }
         }
     }
+}
+
+pub(super) fn counted(jumps: usize) -> String {
+    if jumps == 1 { "1 jump".to_owned() } else { format!("{jumps} jumps") }
 }
 
 fn systems(low: usize, null: usize) -> String {

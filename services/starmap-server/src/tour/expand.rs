@@ -1,13 +1,13 @@
 //! From stops to systems.
 
 use crate::map::{Map, PerSystem, SystemIndex};
-use crate::route::{Avoid, Extras, Walk};
+use crate::route::{Avoid, Travel, Walk};
 
 /// All systems on the tour, each leg as short as possible. Among the shortest paths of a leg it takes one that passes
 /// the fewest systems already on the tour, and among those always the same one. `None` if a leg has no path.
 pub(super) fn expand(
     map: &Map,
-    extras: &Extras,
+    travel: &Travel,
     stops: &[SystemIndex],
     legs: &[usize],
     avoid: &Avoid,
@@ -22,13 +22,13 @@ pub(super) fn expand(
         // This walk has the remaining distance of each system. Two walks that meet in the middle pass fewer systems
         // than one.
         let half = jumps / 2;
-        there.run(map, extras, from, half, may_enter);
-        walk.run_back(map, extras, to, jumps, |system, left| {
+        there.run(map, travel, from, half, may_enter);
+        walk.run_back(map, travel, to, jumps, |system, left| {
             let meets = |there: u32| there + left == jumps;
             let on_way = left < jumps - half || there.jumps(system).is_some_and(meets);
             on_way && (may_enter(system) || system == from)
         });
-        let leg = leg(map, extras, &walk, &been, from)?;
+        let leg = leg(map, travel, &walk, &been, from)?;
         for &system in &leg {
             been[system] = true;
         }
@@ -43,7 +43,7 @@ type Passed = (SystemIndex, u32, usize);
 
 fn leg(
     map: &Map,
-    extras: &Extras,
+    travel: &Travel,
     walk: &Walk,
     been: &PerSystem<bool>,
     from: SystemIndex,
@@ -54,7 +54,7 @@ fn leg(
         let mut level: Vec<Passed> = Vec::new();
         for (at, &(here, again, _)) in levels.last()?.iter().enumerate() {
             let gates = map.neighbours(here).iter().copied();
-            for far in gates.chain(extras.leading_from(here)) {
+            for far in gates.chain(travel.leading_from(here)) {
                 if walk.jumps(far) == Some(left) {
                     level.push((far, again + u32::from(been[far]), at));
                 }

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use tokio_util::sync::CancellationToken;
+
 use super::expand::expand;
 use super::problem::Problem;
 use super::select::{Wish, select};
 use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
-use crate::route::{Avoid, Extras, SecurityFilter, Walk};
+use crate::route::{Avoid, SecurityFilter, Travel, Walk};
 
 /// The smallest number of jumps that can be requested.
 pub const MIN_TARGET_JUMPS: usize = 10;
@@ -44,8 +46,10 @@ pub struct LoopQuery<'q> {
     pub security: SecurityFilter,
     /// The systems that it does not pass through. The origin is always allowed.
     pub avoid: &'q Avoid,
-    /// Connections besides the gates.
-    pub extras: &'q Extras,
+    /// The connections besides the gates, and the rules that hold.
+    pub travel: &'q Travel,
+    /// Ends the search early, if somebody may.
+    pub stop: Option<&'q CancellationToken>,
 }
 
 /// How round trips are ranked.
@@ -76,6 +80,9 @@ pub enum LoopError {
     /// A parameter out of its bounds.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// The search was told to stop.
+    #[error("the search was stopped")]
+    Stopped,
     /// Fewer border systems than requested can be visited on a trip of this length.
     #[error(
         "{found} border systems within {search_radius} jumps are fewer than the {required} asked for: {suggestion}"
@@ -140,11 +147,11 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let avoid = query.avoid.and(map, query.security).but_for(&[origin]);
     let may_enter = |system| !avoid.contains(system);
     let mut walk = Walk::new(map);
-    walk.run(map, query.extras, origin, u32::MAX, may_enter);
+    walk.run(map, query.travel, origin, u32::MAX, may_enter);
     let radius = query.target_jumps / 2;
     // By distance, then by id. The origin is visited in any case.
     let mut reachable: Vec<(u32, SystemIndex)> = (walk.reached().iter().skip(1))
-        .filter(|system| map.system(**system).border)
+        .filter(|system| map.system(**system).border && query.travel.may_pass(map, **system))
         .filter_map(|system| Some((walk.jumps(*system)?, *system)))
         .collect();
     reachable.sort_unstable();
@@ -169,7 +176,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
     let candidates = spread(known_range::items(&reachable, ..wide), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
-    let jumps = matrix(map, &all, &all, &avoid, query.extras);
+    let jumps = matrix(map, &all, &all, &avoid, query.travel);
     // A one-way connection may lead to a system without a way back.
     let back = |at: usize| jumps.get(at)?.first().copied().flatten();
     let kept: Vec<usize> = (1..all.len()).filter(|at| back(*at).is_some()).collect();
@@ -182,7 +189,10 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
         optimize: query.optimize,
         at_home: at_home == 1,
     };
-    let (order, bound) = select(&problem, &wish);
+    let (order, bound) = select(&problem, &wish, query.stop);
+    if query.stop.is_some_and(CancellationToken::is_cancelled) {
+        return Err(LoopError::Stopped);
+    }
     // Other systems are farther away than all candidates, or between them if there were too many.
     let farthest_needed = wish.fewest.checked_sub(1).and_then(|last| reachable.get(last));
     let others = match (wide > MAX_CANDIDATES, farthest_needed) {
@@ -198,7 +208,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let mut legs = problem.legs(&order, true, true);
     lengthen(map, query, &avoid, &mut stops, &mut legs);
     // Every stop can be reached from the one before, so every leg has a path.
-    let systems = expand(map, query.extras, &stops, &legs, &avoid).unwrap_or(stops);
+    let systems = expand(map, query.travel, &stops, &legs, &avoid).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
     Ok(Loop { systems, borders, bound })
 }
@@ -223,9 +233,10 @@ fn lengthen(
             return;
         };
         let (mut there, mut on) = (Walk::new(map), Walk::new(map));
-        there.run(map, query.extras, from, u32::MAX, may_enter);
-        on.run_back(map, query.extras, to, u32::MAX, |system, _| may_enter(system));
-        let new = there.reached().iter().filter(|system| !stops.contains(system));
+        there.run(map, query.travel, from, u32::MAX, may_enter);
+        on.run_back(map, query.travel, to, u32::MAX, |system, _| may_enter(system));
+        let new = there.reached().iter();
+        let new = new.filter(|it| !stops.contains(it) && query.travel.may_pass(map, **it));
         let detours = new.filter_map(|&system| {
             let both = (there.jumps(system)? as usize, on.jumps(system)? as usize);
             let longer = length + both.0 + both.1 - leg;

@@ -1,5 +1,7 @@
 //! Chooses the border systems that a round trip visits.
 
+use tokio_util::sync::CancellationToken;
+
 use super::Optimize;
 use super::exact::{Exact, MAX_EXACT};
 use super::problem::Problem;
@@ -58,7 +60,11 @@ const MAX_TRIALS: usize = 8;
 /// Chooses stops and their order. The choice is longer than tolerated only if there is no shorter one with that few
 /// stops, or if the bounded search did not find one. The second number is a lower bound for the length of such a round
 /// trip.
-pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usize>) {
+pub(super) fn select(
+    problem: &Problem,
+    wish: &Wish,
+    stop: Option<&CancellationToken>,
+) -> (Vec<usize>, Option<usize>) {
     let best = if problem.len() <= MAX_EXACT {
         exact(problem, wish)
     } else {
@@ -67,7 +73,7 @@ pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usiz
         let is_best = |it: &Choice| wish.optimize == Optimize::Density && it.score == best;
         let mut found: Option<Choice> = None;
         for nth in 0..MAX_STARTS {
-            let next = search(problem, wish, nth * problem.len() / MAX_STARTS);
+            let next = search(problem, wish, nth * problem.len() / MAX_STARTS, stop);
             if found.as_ref().is_none_or(|found| next.score < found.score) {
                 found = Some(next);
             }
@@ -82,7 +88,7 @@ pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usiz
     if length as usize <= wish.target + wish.tolerance {
         return (order, None);
     }
-    let found = shortest(problem, wish.fewest.max(1), length);
+    let found = shortest(problem, wish.fewest.max(1), length, stop);
     (found.order.unwrap_or(order), Some(found.bound as usize))
 }
 
@@ -102,9 +108,17 @@ fn exact(problem: &Problem, wish: &Wish) -> Option<Choice> {
 }
 
 /// Starts from a single stop and changes one stop at a time.
-fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
+fn search(
+    problem: &Problem,
+    wish: &Wish,
+    first: usize,
+    stop: Option<&CancellationToken>,
+) -> Choice {
     let mut best = choice(problem, wish, vec![first]);
     for _ in 0..MAX_STEPS {
+        if stop.is_some_and(CancellationToken::is_cancelled) {
+            break;
+        }
         let trials = steps(problem, wish, &best);
         let better = trials.into_iter().find_map(|(score, step)| {
             let mut order = best.order.clone();

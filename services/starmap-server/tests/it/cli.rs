@@ -192,7 +192,7 @@ async fn places_are_shown() {
     let shown = done(run(Some(&graph), &["show", "system", "jita"]).await);
     assert!(
         shown.starts_with(
-            "Jita (30000001): security 0.9 (0.9459, HIGH), Alder, Northmark, border system\n"
+            "Jita (30000001): security 0.9 (0.9459, high security), Alder, Northmark, border system\n"
         ),
         "{shown}"
     );

@@ -26,6 +26,8 @@ fn connections_are_what_tools_take() {
         to: to.to_owned(),
         both_ways: None,
         cost: None,
+        max_ship: None,
+        expires: None,
     };
     let wormhole = Connection { both_ways: Some(false), cost: Some(2.5), ..plain("30000001", "x") };
     assert_eq!(read(text).unwrap(), [plain("Jita", "Pell"), wormhole]);

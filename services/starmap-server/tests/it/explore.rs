@@ -9,7 +9,7 @@ use starmap_server::explore::{
     within,
 };
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
-use starmap_server::route::{Extra, Extras, SecurityFilter};
+use starmap_server::route::{Extra, SecurityFilter, Travel};
 
 use super::common::{index_of, small, small_parts};
 
@@ -18,7 +18,7 @@ fn listed<'m>(map: &'m Map, near: &[Near]) -> Vec<(&'m str, u32)> {
 }
 
 fn found(map: &Map, query: &Search) -> Vec<String> {
-    let hits = search(map, starmap_server::route::Extras::none(), query).unwrap().list;
+    let hits = search(map, starmap_server::route::Travel::by_gates(), query).unwrap().list;
     hits.iter().map(|hit| map.system(hit.system).name.to_string()).collect()
 }
 
@@ -26,15 +26,15 @@ fn found(map: &Map, query: &Search) -> Vec<String> {
 fn within_goes_by_distance_then_name() {
     let map = small();
     let jita = index_of(&map, "Jita");
-    let all = within(&map, starmap_server::route::Extras::none(), jita, 2, SecurityFilter::Any);
+    let all = within(&map, starmap_server::route::Travel::by_gates(), jita, 2, SecurityFilter::Any);
     let expected = [("Jita", 0), ("Marrow", 1), ("Ostra", 1), ("Tarn", 2), ("Velm", 2)];
     assert_eq!(listed(&map, &all), expected);
     let high =
-        within(&map, starmap_server::route::Extras::none(), jita, 2, SecurityFilter::HighSec);
+        within(&map, starmap_server::route::Travel::by_gates(), jita, 2, SecurityFilter::HighSec);
     assert_eq!(listed(&map, &high), [("Jita", 0), ("Ostra", 1), ("Velm", 2)]);
     let none = within(
         &map,
-        starmap_server::route::Extras::none(),
+        starmap_server::route::Travel::by_gates(),
         index_of(&map, "Lonely"),
         9,
         SecurityFilter::Any,
@@ -43,7 +43,7 @@ fn within_goes_by_distance_then_name() {
     // One is where one is, whatever the filter.
     let out = within(
         &map,
-        starmap_server::route::Extras::none(),
+        starmap_server::route::Travel::by_gates(),
         index_of(&map, "Marrow"),
         1,
         SecurityFilter::HighSec,
@@ -56,13 +56,13 @@ fn borders_count_all_before_the_list_is_cut_and_the_origin_too() {
     let map = small();
     let jita = index_of(&map, "Jita");
     let all =
-        borders(&map, starmap_server::route::Extras::none(), jita, 15, SecurityFilter::Any, 50);
+        borders(&map, starmap_server::route::Travel::by_gates(), jita, 15, SecurityFilter::Any, 50);
     let expected = [("Jita", 0), ("Amarr", 3), ("Kestrel", 3), ("Rook", 5)];
     assert_eq!(listed(&map, &all.list), expected);
     for limit in 0..=4 {
         let cut = borders(
             &map,
-            starmap_server::route::Extras::none(),
+            starmap_server::route::Travel::by_gates(),
             jita,
             15,
             SecurityFilter::Any,
@@ -70,12 +70,18 @@ fn borders_count_all_before_the_list_is_cut_and_the_origin_too() {
         );
         assert_eq!((cut.total, &cut.list[..]), (4, &all.list[..limit]));
     }
-    let high =
-        borders(&map, starmap_server::route::Extras::none(), jita, 5, SecurityFilter::HighSec, 50);
+    let high = borders(
+        &map,
+        starmap_server::route::Travel::by_gates(),
+        jita,
+        5,
+        SecurityFilter::HighSec,
+        50,
+    );
     let expected = [("Jita", 0), ("Kestrel", 3), ("Amarr", 5), ("Rook", 5)];
     assert_eq!(listed(&map, &high.list), expected);
     assert_eq!(
-        borders(&map, starmap_server::route::Extras::none(), jita, 2, SecurityFilter::Any, 50)
+        borders(&map, starmap_server::route::Travel::by_gates(), jita, 2, SecurityFilter::Any, 50)
             .total,
         1
     );
@@ -134,13 +140,13 @@ fn search_with_an_origin_goes_by_distance_and_keeps_what_it_cannot_reach() {
         ..Search::default()
     };
     assert_eq!(found(&map, &query), ["Amarr", "Velm", "Ostra", "Jita", "Isle-A", "Isle-B"]);
-    let hits = search(&map, starmap_server::route::Extras::none(), &query).unwrap();
+    let hits = search(&map, starmap_server::route::Travel::by_gates(), &query).unwrap();
     let jumps: Vec<_> = hits.list.iter().map(|hit| hit.jumps).collect();
     assert_eq!(jumps, [Some(2), Some(3), Some(4), Some(5), None, None]);
     query.max_jumps = Some(4);
     assert_eq!(found(&map, &query), ["Amarr", "Velm", "Ostra"]);
     query.limit = 1;
-    let cut = search(&map, starmap_server::route::Extras::none(), &query).unwrap();
+    let cut = search(&map, starmap_server::route::Travel::by_gates(), &query).unwrap();
     assert_eq!((cut.total, cut.list.len()), (3, 1));
 }
 
@@ -151,7 +157,7 @@ fn filters_that_cannot_be_meant_are_refused() {
     let error = |filter| {
         search(
             &map,
-            starmap_server::route::Extras::none(),
+            starmap_server::route::Travel::by_gates(),
             &Search { filter, limit: 1, ..Search::default() },
         )
         .unwrap_err()
@@ -175,7 +181,7 @@ fn filters_that_cannot_be_meant_are_refused() {
     );
     let query = Search { max_jumps: Some(3), limit: 1, ..Search::default() };
     assert_eq!(
-        search(&map, starmap_server::route::Extras::none(), &query).unwrap_err().to_string(),
+        search(&map, starmap_server::route::Travel::by_gates(), &query).unwrap_err().to_string(),
         "max_jumps 3: needs an origin to count from"
     );
 }
@@ -189,14 +195,14 @@ fn nearest_leaves_the_origin_out() {
         filter: Filter { border: Some(true), ..Filter::default() },
         limit: 2,
     };
-    let found = nearest(&map, starmap_server::route::Extras::none(), &query).unwrap();
+    let found = nearest(&map, starmap_server::route::Travel::by_gates(), &query).unwrap();
     assert_eq!(found.total, 3);
     assert_eq!(listed(&map, &found.list), [("Amarr", 2), ("Rook", 2)]);
     query.max_jumps = 1;
-    assert_eq!(nearest(&map, starmap_server::route::Extras::none(), &query).unwrap().total, 0);
+    assert_eq!(nearest(&map, starmap_server::route::Travel::by_gates(), &query).unwrap().total, 0);
     query.filter.security_max = -2.0;
     assert_eq!(
-        nearest(&map, starmap_server::route::Extras::none(), &query).unwrap_err().parameter,
+        nearest(&map, starmap_server::route::Travel::by_gates(), &query).unwrap_err().parameter,
         "security_max"
     );
 }
@@ -208,7 +214,7 @@ fn a_way_is_analyzed() {
         names.iter().map(|it| index_of(&map, it)).collect()
     };
     let systems = way(&["Jita", "Marrow", "Tarn", "Amarr", "Pell", "Rook", "Sable", "Nadir"]);
-    let found = analyze(&map, &systems, Extras::none()).unwrap();
+    let found = analyze(&map, &systems, Travel::by_gates()).unwrap();
     assert_eq!(found.chokepoints, way(&["Marrow", "Tarn", "Sable"]));
     let zones: Vec<_> = found
         .danger_zones
@@ -225,20 +231,20 @@ fn a_list_that_is_no_way_is_refused_by_name() {
     let map = small();
     let index = |name| index_of(&map, name);
     let (jita, ostra, velm, wend) = (index("Jita"), index("Ostra"), index("Velm"), index("Wend"));
-    let error = analyze(&map, &[jita, ostra, jita, velm], Extras::none()).unwrap_err();
+    let error = analyze(&map, &[jita, ostra, jita, velm], Travel::by_gates()).unwrap_err();
     assert_eq!(error, AnalyzeError::NotJoined { from: jita, to: velm });
     assert_eq!(
         error.reason(&map),
         "no gate joins Jita and Velm, which follow each other in the list"
     );
-    let twice = analyze(&map, &[jita, jita], Extras::none()).unwrap_err();
+    let twice = analyze(&map, &[jita, jita], Travel::by_gates()).unwrap_err();
     assert_eq!(twice, AnalyzeError::NotJoined { from: jita, to: jita });
     for few in [&[][..], &[jita]] {
-        let error = analyze(&map, few, Extras::none()).unwrap_err();
+        let error = analyze(&map, few, Travel::by_gates()).unwrap_err();
         assert_eq!(error.reason(&map), "a way has at least 2 systems");
     }
     let one_way = Extra { from: jita, to: wend, both_ways: false, cost: None };
-    let bridge = Extras::new(vec![one_way]).unwrap();
+    let bridge = Travel::new(vec![one_way]).unwrap();
     assert!(analyze(&map, &[ostra, jita, wend], &bridge).is_ok());
     assert!(analyze(&map, &[wend, jita], &bridge).is_err());
 }

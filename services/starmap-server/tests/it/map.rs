@@ -3,7 +3,7 @@
 mod names;
 
 use starmap_server::map::{
-    Kind, Map, MapError, Parts, PartsRegion, SecurityClass, Warning, shown_security,
+    Kind, Map, MapError, Parts, PartsRegion, SecurityClass, Space, Warning, shown_security,
 };
 
 use super::common::{LIGHT_YEAR, generated, id_of, index_of, real, small, small_parts};
@@ -232,4 +232,36 @@ fn the_real_map_has_the_counts_it_is_known_by() {
     assert_eq!(of(SecurityClass::Low), 687);
     assert_eq!(of(SecurityClass::Null), 6_556);
     assert_eq!(map.systems().iter().filter(|it| it.border).count(), 239);
+}
+
+// esi/esi-docs: "static data" has the class of wormholes, "system security" the edges of the classes
+#[test]
+fn space_is_said_in_words() {
+    let map = small();
+    for (name, words) in
+        [("Rook", "high security"), ("Marrow", "low security"), ("Nadir", "null security")]
+    {
+        assert_eq!(Space::described(&map, index_of(&map, name)), words);
+    }
+    let Some(map) = real() else { return };
+    for (name, words) in [
+        ("J100744", "wormhole space, class 1"),
+        ("J132024", "wormhole space, class 2"),
+        ("J001670", "wormhole space, class 3"),
+        ("J104404", "wormhole space, class 4"),
+        ("J140600", "wormhole space, class 5"),
+        ("J145523", "wormhole space, class 6"),
+        ("J000487", "wormhole space, class 13"),
+        ("Thera", "wormhole space, class 12 (Thera)"),
+        ("Enderailen", "low security"),
+        ("Kulelen", "high security"),
+        ("Zarzakh", "null security"),
+        ("Niarja", "Pochven"),
+    ] {
+        assert_eq!(Space::described(&map, index_of(&map, name)), words, "{name}");
+    }
+    let region = map.region_by_name("K-R00033").unwrap();
+    let drifters = map.region(region).constellations[0];
+    let system = map.constellation(drifters).systems[0];
+    assert_eq!(Space::described(&map, system), "wormhole space, of the Drifters");
 }

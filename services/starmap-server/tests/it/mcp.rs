@@ -10,5 +10,6 @@ mod prompts;
 mod reasons;
 mod reload;
 mod resources;
+mod rules;
 mod tools;
 mod transports;

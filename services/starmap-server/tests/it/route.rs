@@ -8,8 +8,8 @@ mod warnings;
 
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
 use starmap_server::route::{
-    Avoid, Avoided, By, Cost, Extra, Extras, ExtrasError, MAX_AVOIDED, MAX_EXTRAS, Mode, Penalty,
-    Query, Route, find, summary,
+    Avoid, Avoided, By, Cost, Extra, MAX_AVOIDED, MAX_EXTRAS, Mode, Penalty, Query, Route, Travel,
+    TravelError, find, summary,
 };
 
 use super::brute::{less_secure, safer};
@@ -154,37 +154,37 @@ fn too_much_to_avoid_is_refused() {
 #[test]
 fn extra_connections_are_taken_in_their_directions_at_their_cost() {
     let map = small();
-    let extras = |both_ways, cost| {
+    let travel = |both_ways, cost| {
         let extra = extra(&map, "Jita", "Wend", both_ways, cost);
-        Extras::new(vec![extra]).unwrap()
+        Travel::new(vec![extra]).unwrap()
     };
     let find =
-        |extras: &Extras, from, to, mode| find(&map, &query(&map, from, to, mode).with(extras));
-    let one_way = extras(false, None);
+        |travel: &Travel, from, to, mode| find(&map, &query(&map, from, to, mode).with(travel));
+    let one_way = travel(false, None);
     let route = find(&one_way, "Ostra", "Wend", Mode::Shortest).unwrap();
     assert_eq!(names(&map, &route.systems), ["Ostra", "Jita", "Wend"]);
     assert_eq!(route.by, [By::Gate, By::Extra(0)]);
     assert_eq!(find(&one_way, "Wend", "Ostra", Mode::Shortest).unwrap().jumps(), 7);
-    let both = extras(true, None);
+    let both = travel(true, None);
     assert_eq!(find(&both, "Wend", "Ostra", Mode::Shortest).unwrap().jumps(), 2);
     // By the mode it is 100 into null security; at a cost of its own it is that.
     assert_eq!(find(&both, "Jita", "Wend", Mode::Safe).unwrap().cost, Cost::jumps(100));
-    let cheap = find(&extras(true, Some(2.5)), "Jita", "Wend", Mode::Safe).unwrap();
+    let cheap = find(&travel(true, Some(2.5)), "Jita", "Wend", Mode::Safe).unwrap();
     assert_eq!(cheap.cost, Cost::new(2.5).unwrap());
     // Dear enough, the way through the gates is taken although jumps count alike.
-    let dear = find(&extras(true, Some(60.0)), "Jita", "Wend", Mode::Shortest).unwrap();
+    let dear = find(&travel(true, Some(60.0)), "Jita", "Wend", Mode::Shortest).unwrap();
     assert_eq!((dear.jumps(), dear.cost), (8, Cost::jumps(8)));
 }
 
 #[test]
 fn extra_connections_reach_what_gates_do_not() {
     let map = small();
-    let extras = vec![
+    let travel = vec![
         extra(&map, "Jita", "J000001", true, Some(0.0)),
         extra(&map, "J000001", "Lonely", true, None),
     ];
-    let extras = Extras::new(extras).unwrap();
-    let query = query(&map, "Velm", "Lonely", Mode::Shortest).with(&extras);
+    let travel = Travel::new(travel).unwrap();
+    let query = query(&map, "Velm", "Lonely", Mode::Shortest).with(&travel);
     let route = find(&map, &query).unwrap();
     assert_eq!(names(&map, &route.systems), ["Velm", "Ostra", "Jita", "J000001", "Lonely"]);
     assert_eq!(route.cost, Cost::jumps(3));
@@ -195,8 +195,8 @@ fn of_parallel_connections_the_cheapest_is_taken_and_a_gate_before_others() {
     let map = small();
     let between = |cost| extra(&map, "Jita", "Ostra", true, cost);
     let by = |list| {
-        let extras = Extras::new(list).unwrap();
-        let query = query(&map, "Ostra", "Jita", Mode::Shortest).with(&extras);
+        let travel = Travel::new(list).unwrap();
+        let query = query(&map, "Ostra", "Jita", Mode::Shortest).with(&travel);
         find(&map, &query).unwrap().by
     };
     assert_eq!(by(vec![between(None), between(Some(1.0))]), [By::Gate]);
@@ -210,12 +210,12 @@ fn extra_connections_that_cannot_be_meant_are_refused() {
     let fine = extra(&map, "Jita", "Wend", true, None);
     let circle = extra(&map, "Jita", "Jita", true, None);
     assert_eq!(
-        Extras::new(vec![fine, circle]).unwrap_err().to_string(),
+        Travel::new(vec![fine, circle]).unwrap_err().to_string(),
         "extra connection number 2 leads back to where it begins"
     );
     assert_eq!(
-        Extras::new(vec![fine; MAX_EXTRAS + 1]).unwrap_err(),
-        ExtrasError::TooMany(MAX_EXTRAS + 1)
+        Travel::new(vec![fine; MAX_EXTRAS + 1]).unwrap_err(),
+        TravelError::TooMany(MAX_EXTRAS + 1)
     );
 }
 

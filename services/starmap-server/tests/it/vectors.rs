@@ -1,12 +1,17 @@
-//! The forty computed answers of `tests/vectors.jsonl` on the real map.
+//! The computed answers of `tests/vectors.jsonl` on the real map.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use starmap_server::explore::{Filter, Search, adjacent_lower, analyze, borders, search, within};
+use starmap_server::explore::{
+    Filter, Nearest, Search, adjacent_lower, analyze, borders, distances, nearest, search, within,
+};
 use starmap_server::map::{Map, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, Extras, Mode, Query, Route, SecurityFilter, find};
+use starmap_server::route::{
+    Avoid, Avoided, Extra, Mode, Query, Route, SecurityFilter, Travel, find,
+};
+use starmap_server::tour::{self, LoopQuery, Method, Optimize, Start, WaypointsQuery};
 
-use super::brute::{less_secure, safer};
+use super::brute::{assert_adjacent, less_secure, safer};
 use super::common::{index_of, real};
 
 const VECTORS: &str = include_str!("../vectors.jsonl");
@@ -31,11 +36,15 @@ fn every_vector_is_answered() {
             "systems" => system(&map, &case),
             "analyze" => analyzed(&map, &case),
             "suggest" => suggested(&map, &case),
+            "distances" => table(&map, &case),
+            "nearest" => nearby(&map, &case),
+            "waypoints" => ordered(&map, &case),
+            "loop" => round_trip(&map, &case),
             kind => panic!("no such kind: {kind}"),
         }
         asked += 1;
     }
-    assert_eq!(asked, 40);
+    assert_eq!(asked, 66);
 }
 
 fn route(map: &Map, case: &Value, mode: Mode) {
@@ -50,7 +59,9 @@ fn route(map: &Map, case: &Value, mode: Mode) {
         Some(jumps) => assert_eq!(jumps, route.jumps()),
         None => {
             let cost = case["cost"].as_f64().unwrap();
-            assert!((route.cost.value() - cost).abs() < 1e-6, "{}", route.cost);
+            // A weight is rounded to a millionth before it is added, and doubled for null security.
+            let rounding = 1e-6 * route.jumps() as f64;
+            assert!((route.cost.value() - cost).abs() <= rounding, "{}", route.cost);
             assert_eq!(case["min_jumps_at_that_cost"], route.jumps());
         }
     }
@@ -61,6 +72,10 @@ fn avoiding(map: &Map, case: &Value) {
     let things = avoided.iter().map(|name| Avoided::System(index_of(map, name)));
     let avoid = Avoid::new(map, things).unwrap();
     let query = ends(map, case, Mode::Shortest);
+    if case.get("error").is_some() {
+        assert!(find(map, &query.avoiding(&avoid)).is_err());
+        return;
+    }
     let jumps = |route: Route| route.jumps();
     assert_eq!(case["jumps_without_avoid"], jumps(find(map, &query).unwrap()));
     let around = find(map, &query.avoiding(&avoid)).unwrap();
@@ -71,8 +86,13 @@ fn avoiding(map: &Map, case: &Value) {
 fn near(map: &Map, case: &Value) {
     let origin = index_of(map, text(case, "origin"));
     let max_jumps = number(case, "max_jumps");
-    let near =
-        within(map, starmap_server::route::Extras::none(), origin, max_jumps, SecurityFilter::Any);
+    let near = within(
+        map,
+        starmap_server::route::Travel::by_gates(),
+        origin,
+        max_jumps,
+        SecurityFilter::Any,
+    );
     assert_eq!(case["count_including_origin"], near.len());
     let at = |jumps| near.iter().filter(|it| it.jumps == jumps).count();
     let counts: Vec<usize> = (0..=max_jumps).map(at).collect();
@@ -86,7 +106,7 @@ fn border(map: &Map, case: &Value) {
     let find = |travel, limit| {
         borders(
             map,
-            starmap_server::route::Extras::none(),
+            starmap_server::route::Travel::by_gates(),
             origin,
             number(case, "max_jumps"),
             travel,
@@ -120,7 +140,7 @@ fn searched(map: &Map, case: &Value) {
     let bound = |key, default| filters[key].as_f64().unwrap_or(default);
     let found = search(
         map,
-        starmap_server::route::Extras::none(),
+        starmap_server::route::Travel::by_gates(),
         &Search {
             origin: filters["origin"].as_str().map(|it| index_of(map, it)),
             max_jumps: filters.get("max_jumps").map(|_| number(filters, "max_jumps")),
@@ -159,14 +179,16 @@ fn system(map: &Map, case: &Value) {
         serde_json::json!(names)
     };
     assert_eq!(case["neighbors_sorted"], sorted(map.neighbours(index)));
-    let lower: Vec<SystemIndex> = adjacent_lower(map, index).collect();
+    // Of others than border systems nothing is listed.
+    let lower = adjacent_lower(map, index).filter(|_| system.border);
+    let lower: Vec<SystemIndex> = lower.collect();
     assert_eq!(case["adjacent_lowsec_sorted"], sorted(&lower));
 }
 
 fn analyzed(map: &Map, case: &Value) {
     let systems: Vec<SystemIndex> =
         (texts(&case["systems"]).iter()).map(|name| index_of(map, name)).collect();
-    let found = analyze(map, &systems, Extras::none()).unwrap();
+    let found = analyze(map, &systems, Travel::by_gates()).unwrap();
     let summary = found.summary;
     assert_eq!(case["total_jumps"], systems.len() - 1);
     assert_eq!(case["highsec_systems"], summary.high);
@@ -189,6 +211,94 @@ fn suggested(map: &Map, case: &Value) {
     let query = text(case, "query");
     assert_eq!(map.system_by_name(query), None);
     assert!(map.suggest(query, 3).contains(&text(case, "must_contain")));
+}
+
+fn table(map: &Map, case: &Value) {
+    let systems = |key| -> Vec<SystemIndex> {
+        texts(&case[key]).iter().map(|name| index_of(map, name)).collect()
+    };
+    let (from, to) = (systems("systems"), systems("to"));
+    let jumps = distances(map, &from, &to, Avoid::nothing(), Travel::by_gates()).unwrap();
+    assert_eq!(case["jumps"], serde_json::json!(jumps));
+    // The same by a search: a connection that helps nobody keeps the labels from being used.
+    let (j1, j2) = (index_of(map, "J100744"), index_of(map, "J132024"));
+    let hole = Extra { from: j1, to: j2, both_ways: true, cost: None };
+    let searched = Travel::new(vec![hole]).unwrap();
+    let jumps = distances(map, &from, &to, Avoid::nothing(), &searched).unwrap();
+    assert_eq!(case["jumps"], serde_json::json!(jumps));
+}
+
+fn nearby(map: &Map, case: &Value) {
+    let filters = &case["filters"];
+    let among = texts(&filters["among"]);
+    let query = Nearest {
+        origin: index_of(map, text(filters, "origin")),
+        max_jumps: number(filters, "max_jumps"),
+        filter: Filter {
+            among: Some(among.iter().map(|name| index_of(map, name)).collect()),
+            ..Filter::default()
+        },
+        limit: number(filters, "limit") as usize,
+    };
+    let found = nearest(map, Travel::by_gates(), &query).unwrap();
+    let found: Vec<Value> = (found.list.iter())
+        .map(|near| serde_json::json!([name(map, near.system), near.jumps]))
+        .collect();
+    assert_eq!(case["by_distance_then_name"], Value::from(found));
+}
+
+fn ordered(map: &Map, case: &Value) {
+    let origin = index_of(map, text(case, "origin"));
+    let waypoints: Vec<SystemIndex> =
+        texts(&case["waypoints"]).iter().map(|name| index_of(map, name)).collect();
+    let back = case["return_to_origin"] == true;
+    let query = WaypointsQuery {
+        waypoints: &waypoints,
+        start: if back { Start::FromAndBack(origin) } else { Start::From(origin) },
+        security: SecurityFilter::Any,
+        avoid: Avoid::nothing(),
+        travel: Travel::by_gates(),
+    };
+    let tour = tour::waypoints(map, &query).unwrap();
+    assert_eq!(case["min_total_jumps"], tour.jumps());
+    assert_eq!(tour.legs.iter().sum::<usize>(), tour.jumps());
+    assert_eq!((tour.method, tour.unreachable.len()), (Method::Exact, 0));
+    assert_eq!(tour.stops.len(), waypoints.len() + 1 + usize::from(back));
+    assert!(waypoints.iter().all(|it| tour.stops.contains(it)));
+    assert_flyable(map, &tour.systems);
+}
+
+fn round_trip(map: &Map, case: &Value) {
+    let bound = |key| number(case, key) as usize;
+    let origin = index_of(map, text(case, "origin"));
+    let query = LoopQuery {
+        origin,
+        target_jumps: bound("target_jumps"),
+        min_borders: bound("min_borders"),
+        max_borders: bound("max_borders"),
+        optimize: Optimize::Density,
+        security: SecurityFilter::Any,
+        avoid: Avoid::nothing(),
+        travel: Travel::by_gates(),
+        stop: None,
+    };
+    let found = tour::loop_(map, &query).unwrap();
+    assert_eq!((found.systems.first(), found.systems.last()), (Some(&origin), Some(&origin)));
+    assert!(found.borders.len() >= bound("min_borders"));
+    assert!(found.jumps() * 3 <= bound("target_jumps") * 4, "{}", found.jumps());
+    for closed in texts(&case["never_between"]) {
+        let inside = &found.systems[1..found.jumps()];
+        assert!(!inside.contains(&index_of(map, closed)), "{closed}");
+    }
+    assert_flyable(map, &found.systems);
+}
+
+/// Every step is by a gate, and what is only an end is left by the gate it was entered by.
+fn assert_flyable(map: &Map, systems: &[SystemIndex]) {
+    assert_adjacent(map, systems);
+    for way in systems.windows(3) {
+        assert!(way[0] == way[2] || map.system(way[1]).id != 30_100_000, "{way:?}");
+    }
 }
 
 /// The names are those listed, and those of which the digest was taken.

@@ -7,7 +7,7 @@ use crate::explore;
 use crate::map::{SecurityClass, SystemIndex, shown_security};
 use crate::route::{self, Mode, Penalty, Query, SecurityFilter};
 
-use super::super::tools::no_route;
+use super::super::tools::{no_route, rules};
 use super::super::universe::Snapshot;
 
 /// The radius of the area that a roam is planned in.
@@ -33,9 +33,8 @@ pub(super) fn ways(
     let mut text = String::new();
     let mut seen: Vec<Vec<SystemIndex>> = Vec::new();
     for (word, mode) in modes {
-        let query = Query::new(origin, destination, mode).with(&now.extras);
-        let found =
-            route::find(map, &query).map_err(|why| no_route(map, origin, destination, &why))?;
+        let query = Query::new(origin, destination, mode).with(&now.travel);
+        let found = route::find(map, &query).map_err(|why| no_route(map, &query, &why))?;
         // Writing to a string does not fail.
         let _ = write!(text, "- {word}: {} jumps", found.jumps());
         if seen.contains(&found.systems) {
@@ -62,7 +61,7 @@ pub(super) fn ways(
 /// The surroundings of a system, from a hunter's view.
 pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
     let map = &*now.map;
-    let near = explore::within(map, &now.extras, origin, ROAM_JUMPS, SecurityFilter::Any);
+    let near = explore::within(map, &now.travel, origin, ROAM_JUMPS, SecurityFilter::Any);
     let of = |class: SecurityClass| {
         let list = near.iter();
         list.filter(move |near| map.system(near.system).class == class)
@@ -75,6 +74,10 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
         of(SecurityClass::Low).count(),
         of(SecurityClass::Null).count()
     );
+    let again = |lifted: &_| explore::within(map, lifted, origin, ROAM_JUMPS, SecurityFilter::Any);
+    for line in rules::around(map, &now.travel, Some(origin), &near, again) {
+        let _ = writeln!(text, "- {line}");
+    }
     for (class, what) in [(SecurityClass::Low, "low"), (SecurityClass::Null, "null")] {
         let names: Vec<String> = of(class)
             .take(MAX_NAMED)
@@ -85,7 +88,7 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
         }
     }
     let borders =
-        explore::borders(map, &now.extras, origin, ROAM_JUMPS, SecurityFilter::Any, MAX_NAMED);
+        explore::borders(map, &now.travel, origin, ROAM_JUMPS, SecurityFilter::Any, MAX_NAMED);
     let names: Vec<String> = borders
         .list
         .iter()

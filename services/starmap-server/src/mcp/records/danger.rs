@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use crate::activity::{
-    Activity, DANGEROUS_KILLS, Level, Measure, OLD_SECONDS, STALE_SECONDS, SceneKind,
+    Activity, DANGEROUS_KILLS, FeedReport, Level, Measure, OLD_SECONDS, STALE_SECONDS, SceneKind,
 };
 use crate::map::SystemIndex;
 
@@ -91,6 +91,7 @@ impl Danger {
             warnings.push(danger.sentence(&dangerous));
         }
         warnings.extend(old(activity, time));
+        warnings.extend(activity.feed().and_then(FeedReport::sentence));
         Some((danger, warnings))
     }
 

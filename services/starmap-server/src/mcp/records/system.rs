@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::map::{Map, SecurityClass, SystemIndex};
+use crate::map::{Map, SecurityClass, Space, SystemIndex};
 
 use super::super::universe::Snapshot;
 use super::{Counted, Detail, all_names};
@@ -16,6 +16,8 @@ pub(crate) struct SystemInfo {
     pub(crate) security: f64,
     /// HIGH from 0.45, LOW above 0, else NULL.
     pub(crate) security_class: String,
+    /// The space in words, with the class of wormhole space.
+    pub(crate) space: String,
     pub(crate) region: String,
     #[serde(flatten)]
     pub(crate) more: Option<More>,
@@ -47,6 +49,7 @@ impl SystemInfo {
             name: record.name.to_string(),
             security: record.security,
             security_class: record.class.to_string(),
+            space: Space::described(map, system),
             region: map.region(record.region).name.to_string(),
             more: (detail == Detail::Full).then(|| More::of(map, system)),
             activity: overlay.map(|activity| Counted::of(activity, record.id)),

@@ -12,12 +12,13 @@ use crate::name::{List, Name};
 use crate::route::SecurityFilter;
 
 use super::super::arguments::{Common, Ways};
-use super::super::extras;
 use super::super::names::{Names, did_you_mean};
 use super::super::records::{Answer, Detail, SystemList, adjacent_lowsec};
+use super::super::travel;
 use super::super::universe::Snapshot;
 use super::avoiding::security_class;
 use super::empty::{alone, farther, region, why_none};
+use super::rules;
 
 /// What systems are looked for by, in both tools.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -146,7 +147,7 @@ pub(super) fn nearest(
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(30));
     let limit = usize::from(asked.limit.unwrap_or(5));
     let among = asked.among.as_ref();
@@ -171,9 +172,11 @@ pub(super) fn nearest(
                 // Activity is not on the map, so it is filtered afterwards.
                 limit: activity.map_or(limit, |_| usize::MAX),
             };
-            let found = explore::nearest(map, &extras, &query)?;
-            let empty = || why_none(map, &extras, Some(origin), Some(radius), &query.filter);
+            let found = explore::nearest(map, &travel, &query)?;
+            let empty = || why_none(map, &travel, Some(origin), Some(radius), &query.filter);
             warnings.extend((found.total == 0).then(empty));
+            let again = |lifted: &_| explore::nearest(map, lifted, &query).unwrap_or_default();
+            warnings.extend(rules::around(map, &travel, Some(origin), &found, again));
             found
         }
     };
@@ -210,7 +213,7 @@ pub(super) fn search(
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = asked.origin.as_deref();
     let origin = origin.map(|name| names.system(name)).transpose()?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let mut warnings = Vec::new();
     let filter = asked
         .kind
@@ -226,12 +229,14 @@ pub(super) fn search(
                 filter,
                 limit: usize::from(asked.limit.unwrap_or(20)),
             };
-            let found = explore::search(map, &extras, &query)?;
-            let empty = || why_none(map, &extras, origin, max_jumps, &query.filter);
+            let found = explore::search(map, &travel, &query)?;
+            let empty = || why_none(map, &travel, origin, max_jumps, &query.filter);
             warnings.extend((found.total == 0).then(empty));
             let alone =
-                origin.filter(|_| found.total > 0).and_then(|origin| alone(map, &extras, origin));
+                origin.filter(|_| found.total > 0).and_then(|origin| alone(map, &travel, origin));
             warnings.extend(alone);
+            let again = |lifted: &_| explore::search(map, lifted, &query).unwrap_or_default();
+            warnings.extend(rules::around(map, &travel, origin, &found, again));
             found
         }
     };
@@ -261,14 +266,16 @@ pub(super) fn borders(
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
     let only = asked.highsec_travel_only == Some(true);
-    let travel = if only { SecurityFilter::HighSec } else { SecurityFilter::Any };
+    let security = if only { SecurityFilter::HighSec } else { SecurityFilter::Any };
     let limit = usize::from(asked.limit.unwrap_or(10));
-    let found = explore::borders(map, &extras, origin, radius, travel, limit);
+    let found = explore::borders(map, &travel, origin, radius, security, limit);
+    let again = |lifted: &_| explore::borders(map, lifted, origin, radius, security, limit);
+    let rules = rules::around(map, &travel, Some(origin), &found, again);
     let empty = (found.total == 0).then(|| {
-        let anywhere = explore::borders(map, &extras, origin, u32::MAX, travel, 1);
+        let anywhere = explore::borders(map, &travel, origin, u32::MAX, security, 1);
         let border = Filter { border: Some(true), ..Filter::default() };
         match (anywhere.list.first(), only) {
             (Some(near), _) => farther(map, near),
@@ -276,7 +283,7 @@ pub(super) fn borders(
                 "No way through high security leads to one: leave out highsec_travel_only"
                     .to_owned()
             }
-            (None, false) => why_none(map, &extras, Some(origin), Some(radius), &border),
+            (None, false) => why_none(map, &travel, Some(origin), Some(radius), &border),
         }
     });
     let systems: Vec<SystemIndex> = found.list.iter().map(|near| near.system).collect();
@@ -298,7 +305,8 @@ pub(super) fn borders(
     };
     let lower = |system: &SystemIndex| explore::adjacent_lower(map, *system);
     let beside: Vec<SystemIndex> = systems.iter().flat_map(lower).collect();
-    Ok(Answer::new(now, body, names, systems.into_iter().chain(beside)).warn(empty))
+    let answer = Answer::new(now, body, names, systems.into_iter().chain(beside));
+    Ok(answer.warn(empty.into_iter().chain(rules)))
 }
 
 const JUMPS: &str = "jumps_from_origin";

@@ -7,7 +7,7 @@ use crate::errors::{UniverseError, invalid};
 use crate::explore;
 use crate::map::{Map, SystemIndex};
 use crate::name::Name;
-use crate::route::{Extras, SecurityFilter};
+use crate::route::{SecurityFilter, Travel};
 
 use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::records::Answer;
@@ -82,7 +82,7 @@ fn area(
     let around = &asked.around;
     let radius = u32::from(asked.max_jumps.unwrap_or(5));
     if let Ok(system) = super::super::resolve_system_name(map, around) {
-        let near = explore::within(map, Extras::none(), system, radius, SecurityFilter::Any);
+        let near = explore::within(map, Travel::by_gates(), system, radius, SecurityFilter::Any);
         let what = format!("{} and {radius} jumps around it", map.system(system).name);
         return Ok((what, near.into_iter().map(|near| near.system).collect()));
     }

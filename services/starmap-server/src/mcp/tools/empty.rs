@@ -3,7 +3,7 @@
 use crate::errors::shown;
 use crate::explore::{self, Filter, Near, Nearest};
 use crate::map::{Map, RegionIndex, SystemIndex};
-use crate::route::{self, Extras, SecurityFilter};
+use crate::route::{self, SecurityFilter, Travel};
 
 use super::super::names::known_region;
 
@@ -13,14 +13,14 @@ type Loosen = fn(&mut Filter);
 /// Why nothing was found, and what would help.
 pub(super) fn why_none(
     map: &Map,
-    extras: &Extras,
+    travel: &Travel,
     origin: Option<SystemIndex>,
     max_jumps: Option<u32>,
     filter: &Filter,
 ) -> String {
     let count = |filter: &Filter| {
         let search = explore::Search { filter: filter.clone(), ..explore::Search::default() };
-        explore::search(map, extras, &search).map_or(0, |found| found.total)
+        explore::search(map, travel, &search).map_or(0, |found| found.total)
     };
     let matching = count(filter);
     if matching == 0 {
@@ -54,7 +54,7 @@ pub(super) fn why_none(
         return "No system of the map matches".to_owned();
     };
     let anywhere = Nearest { origin, max_jumps: u32::MAX, filter: filter.clone(), limit: 1 };
-    let nearest = explore::nearest(map, extras, &anywhere).ok();
+    let nearest = explore::nearest(map, travel, &anywhere).ok();
     match nearest.and_then(|found| found.list.first().copied()) {
         Some(near) if max_jumps.is_some_and(|most| near.jumps > most) => farther(map, &near),
         _ => format!(
@@ -66,8 +66,8 @@ pub(super) fn why_none(
 }
 
 /// The hint that there is nothing around a system that no route leaves.
-pub(super) fn alone(map: &Map, extras: &Extras, origin: SystemIndex) -> Option<String> {
-    let around = explore::within(map, extras, origin, 1, SecurityFilter::Any);
+pub(super) fn alone(map: &Map, travel: &Travel, origin: SystemIndex) -> Option<String> {
+    let around = explore::within(map, travel, origin, 1, SecurityFilter::Any);
     (around.len() <= 1).then(|| {
         let apart = route::apart(map, [origin]);
         format!("No way leads on from {}{apart}", map.system(origin).name)

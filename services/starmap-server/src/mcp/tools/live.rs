@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{Kinds, Level, Measure, SceneKind};
+use crate::activity::{FeedReport, Kinds, Level, Measure, SceneKind};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
 use crate::map::SystemIndex;
@@ -21,6 +21,7 @@ use crate::route::{self, SecurityFilter};
 use super::super::names::{Names, word};
 use super::super::records::{Answer, Counted, Detail, Rows, SystemList, level, old};
 use super::super::universe::Snapshot;
+use super::rules;
 
 pub(super) use risk::gatecamp_risk;
 pub(super) use warfare::fw_frontlines;
@@ -114,7 +115,7 @@ pub(super) struct StatusArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Status {
-    /// Always: without any this tool is not offered.
+    /// Whether there are figures of anything.
     loaded: bool,
     /// What it has.
     has: Kinds,
@@ -124,6 +125,10 @@ pub(super) struct Status {
     age_seconds: Option<u64>,
     /// How many seconds ago its kills were reported.
     kills_age_seconds: Option<u64>,
+    /// What came from the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    feed: Option<FeedReport>,
     /// Where the feed shows a gate camp.
     camps: Vec<String>,
     /// What this means.
@@ -180,11 +185,14 @@ pub(super) fn hotspots(
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
     let count = |system: SystemIndex| overlay.figures(map.system(system).id).count(measure);
     let near = |radius| {
-        let near = explore::within(map, &now.extras, origin, radius, SecurityFilter::Any);
+        let near = explore::within(map, &now.travel, origin, radius, SecurityFilter::Any);
         let counted = near.into_iter().map(|near| (count(near.system), near));
         counted.filter(|(count, _)| *count > 0).collect::<Vec<_>>()
     };
     let mut busy = near(radius);
+    let again = |lifted: &_| explore::within(map, lifted, origin, radius, SecurityFilter::Any);
+    let all = again(&now.travel);
+    let rules = rules::around(map, &now.travel, Some(origin), &all, again);
     let empty = busy.is_empty().then(|| match near(u32::MAX).first() {
         Some((_, near)) => format!(
             "Nothing is counted within {radius} jumps; the nearest is {}, {} jumps away: raise max_jumps",
@@ -218,7 +226,7 @@ pub(super) fn hotspots(
         search_radius: radius,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    let answer = Answer::new(now, body, names, systems).warn(empty);
+    let answer = Answer::new(now, body, names, systems).warn(empty.into_iter().chain(rules));
     Ok(match measure {
         Measure::Kills => answer.with_figures_inside(),
         Measure::Jumps | Measure::Ratting => answer,
@@ -240,8 +248,9 @@ pub(super) fn activity_cache_status(
         .collect();
     camps.sort_unstable();
     let body = Status {
-        loaded: true,
+        loaded: overlay.has() != Kinds::default(),
         has: overlay.has(),
+        feed: overlay.feed().cloned(),
         systems: overlay.systems(),
         age_seconds: overlay.age_seconds(time),
         kills_age_seconds: overlay.kills_age(time),

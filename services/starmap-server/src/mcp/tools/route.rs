@@ -9,11 +9,11 @@ use crate::activity::Measure;
 use crate::errors::{RouteNotFoundError, UniverseError, invalid};
 use crate::map::{Map, SystemIndex};
 use crate::name::{List, Name};
-use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route};
+use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route, Warning};
 
 use super::super::arguments::{Common, Ways};
-use super::super::extras;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
+use super::super::travel;
 use super::super::universe::Snapshot;
 use super::avoiding::{Wanted, avoid, mode};
 
@@ -116,6 +116,7 @@ pub(crate) fn route(
     let map = &*now.map;
     let (mode_name, mode) = mode(asked.mode.as_deref(), asked.penalty)?;
     let (detail, mut names) = asked.common.begin(map)?;
+    names.took(asked.mode.as_deref(), mode_name);
     let origin = names.system(&asked.origin)?;
     let destination = names.system(&asked.destination)?;
     let wanted = Wanted {
@@ -123,6 +124,7 @@ pub(crate) fn route(
         constellations: &asked.avoid_constellations,
         regions: &asked.avoid_regions,
         classes: &asked.avoid_security,
+        takes_areas: true,
     };
     let mut things = wanted.things(map, &mut names)?;
     if let Some(least) = asked.avoid_kills {
@@ -136,12 +138,12 @@ pub(crate) fn route(
         Some(weight) => surcharges(now, weight)?,
         None => Vec::new(),
     };
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let query = Query::new(origin, destination, mode)
         .avoiding(&avoid)
         .surcharged(&surcharges)
-        .with(&extras);
-    let failed = |why: NoRoute| no_route(map, origin, destination, &why);
+        .with(&travel);
+    let failed = |why: NoRoute| no_route(map, &query, &why);
     let count = usize::from(asked.alternatives.unwrap_or(1));
     let mut routes = match count {
         1 => vec![route::find(map, &query).map_err(failed)?],
@@ -204,18 +206,18 @@ fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
     costs.collect::<Option<_>>().ok_or_else(too_much)
 }
 
-/// The systems of a route that avoids nothing, for a mode given as a word.
+/// The systems of a route that avoids nothing, for a mode given as a word, and what the rules of the game mean for it.
 pub(crate) fn plain_route(
     now: &Snapshot,
     origin: SystemIndex,
     destination: SystemIndex,
     word: Option<&str>,
-) -> Result<Vec<SystemIndex>, UniverseError> {
+) -> Result<(Vec<SystemIndex>, Vec<String>), UniverseError> {
     let map = &*now.map;
-    let query = Query::new(origin, destination, mode(word, None)?.1).with(&now.extras);
+    let query = Query::new(origin, destination, mode(word, None)?.1).with(&now.travel);
     let found = route::find(map, &query);
-    let found = found.map_err(|why| no_route(map, origin, destination, &why))?;
-    Ok(found.systems)
+    let found = found.map_err(|why| no_route(map, &query, &why))?;
+    Ok((found.systems.clone(), rule_warnings(map, &query, &found)))
 }
 
 /// The title of a picture of a route.
@@ -231,14 +233,21 @@ pub(crate) fn route_title(map: &Map, route: &[SystemIndex], mode: &str) -> Strin
 }
 
 /// Why there is no route, as the contract's error.
-pub(crate) fn no_route(
-    map: &Map,
-    origin: SystemIndex,
-    destination: SystemIndex,
-    why: &NoRoute,
-) -> UniverseError {
-    let reason = why.reason(map);
-    RouteNotFoundError::new(name(map, origin), name(map, destination), Some(&reason)).into()
+pub(crate) fn no_route(map: &Map, query: &Query<'_>, why: &NoRoute) -> UniverseError {
+    let mut reason = why.reason(map);
+    if let Some((other, through)) = route::ruled_out(map, query) {
+        let left_out = Warning::LeftOut { through, jumps: other.jumps() };
+        reason = format!("{reason}. {}", left_out.sentence(map));
+    }
+    let (origin, destination) = (name(map, query.origin), name(map, query.destination));
+    RouteNotFoundError::new(origin, destination, Some(&reason)).into()
+}
+
+/// The warnings about a route that come from the rules of the game.
+fn rule_warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<String> {
+    let warnings = route::warnings(map, query, route).into_iter();
+    let ruled = warnings.filter(|it| matches!(it, Warning::Locked(_) | Warning::LeftOut { .. }));
+    ruled.map(|warning| warning.sentence(map)).collect()
 }
 
 fn name(map: &Map, system: SystemIndex) -> &str {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::errors::{UniverseError, shown};
+use crate::map::Space;
 use crate::name::List;
 
 use super::super::arguments::Common;
@@ -23,7 +24,7 @@ pub(super) struct SystemsArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SystemsResult {
     #[serde(skip_serializing_if = "Option::is_none")]
-    columns: Option<[&'static str; 3]>,
+    columns: Option<[&'static str; 4]>,
     /// In the order of the names; null for an unknown name.
     systems: Vec<Value>,
     found: usize,
@@ -57,13 +58,14 @@ pub(super) fn systems(
         systems.push(match detail {
             Detail::Names => json!(record.name),
             Detail::Summary => {
-                json!([record.name, record.security, map.region(record.region).name])
+                let space = Space::described(map, system);
+                json!([record.name, record.security, map.region(record.region).name, space])
             }
             Detail::Full => json!(SystemInfo::of(now, system, detail)),
         });
     }
     let body = SystemsResult {
-        columns: (detail == Detail::Summary).then_some(["name", "security", "region"]),
+        columns: (detail == Detail::Summary).then_some(["name", "security", "region", "space"]),
         found: systems.len() - not_found.len(),
         systems,
         not_found,

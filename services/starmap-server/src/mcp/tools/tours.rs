@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::errors::{InsufficientBordersError, RouteNotFoundError, UniverseError, invalid};
-use crate::map::{Map, SecurityClass};
+use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::name::{List, Name};
 use crate::route::{self, SecurityFilter};
 use crate::tour::{
@@ -12,11 +12,12 @@ use crate::tour::{
 };
 
 use super::super::arguments::{Common, Ways};
-use super::super::extras;
 use super::super::names::word;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
+use super::super::travel;
 use super::super::universe::Snapshot;
 use super::avoiding::{Avoiding, Wanted, security_filter};
+use super::rules;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -108,7 +109,7 @@ pub(super) fn loop_(
     let origin = names.system(&asked.origin)?;
     let wanted = Wanted { systems: &asked.avoid_systems, ..Wanted::default() };
     let avoid = wanted.avoid(map, &mut names)?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let chosen = security_filter(asked.security_filter.as_deref())?;
     let security = chosen.unwrap_or(match map.class(origin) {
         SecurityClass::High => SecurityFilter::HighSec,
@@ -129,10 +130,12 @@ pub(super) fn loop_(
         optimize,
         security,
         avoid: &avoid,
-        extras: &extras,
+        travel: &travel,
+        stop: Some(&now.stop),
     };
     let found = tour::loop_(map, &query).map_err(|error| match error {
         LoopError::Invalid(error) => UniverseError::from(error),
+        LoopError::Stopped => UniverseError::Universe(error.to_string()),
         LoopError::InsufficientBorders { found, required, search_radius, suggestion } => {
             InsufficientBordersError {
                 found,
@@ -164,7 +167,12 @@ pub(super) fn loop_(
     };
     let lower = entered(map, &found);
     let length = misfit(&found, &query);
-    Ok(Answer::new(now, body, names, found.systems).warn(length.into_iter().chain(lower)))
+    let stops: Vec<SystemIndex> = [origin].into_iter().chain(found.borders).collect();
+    let kept = avoid.and(map, security);
+    let rule = rules::between(map, &travel, [&stops, &stops], &kept);
+    let rule = rules::locked(map, &travel, Some(origin)).into_iter().chain(rule);
+    let warnings = length.into_iter().chain(lower).chain(rule);
+    Ok(Answer::new(now, body, names, found.systems).warn(warnings))
 }
 
 /// The warning that a round trip from high security leaves high security.
@@ -210,7 +218,7 @@ pub(super) fn optimize_waypoints(
     let origin = asked.origin.as_deref();
     let origin = origin.map(|name| names.system(name)).transpose()?;
     let avoid = asked.avoiding.avoid(map, &mut names)?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let start = match (origin, asked.return_to_origin.unwrap_or(true)) {
         (Some(origin), true) => Start::FromAndBack(origin),
         (Some(origin), false) => Start::From(origin),
@@ -222,7 +230,7 @@ pub(super) fn optimize_waypoints(
         start,
         security: security_filter(asked.security_filter.as_deref())?.unwrap_or_default(),
         avoid: &avoid,
-        extras: &extras,
+        travel: &travel,
     };
     let tour = tour::waypoints(map, &query).map_err(|error| match error {
         WaypointsError::Invalid(error) => UniverseError::from(error),
@@ -241,7 +249,10 @@ pub(super) fn optimize_waypoints(
         let name = &map.system(system).name;
         format!("No way leads to {name} and back{}", route::apart(map, [system]))
     });
-    let unreachable: Vec<String> = unreachable.take(MAX_REASONS).collect();
+    let kept = avoid.and(map, query.security);
+    let rule = rules::between(map, &travel, [&tour.stops, &tour.stops], &kept);
+    let rule = rules::locked(map, &travel, tour.stops.first().copied()).into_iter().chain(rule);
+    let warnings: Vec<String> = unreachable.take(MAX_REASONS).chain(rule).collect();
     let body = Waypoints {
         stops: all_names(map, &tour.stops),
         total_jumps: tour.legs.iter().sum(),
@@ -254,7 +265,7 @@ pub(super) fn optimize_waypoints(
         unreachable: all_names(map, &tour.unreachable),
         legs: tour.legs,
     };
-    Ok(Answer::new(now, body, names, tour.systems).warn(unreachable))
+    Ok(Answer::new(now, body, names, tour.systems).warn(warnings))
 }
 
 /// For how many unreachable waypoints the result has a reason.

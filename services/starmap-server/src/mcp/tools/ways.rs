@@ -10,14 +10,15 @@ use crate::errors::{RouteNotFoundError, UniverseError, invalid};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
 use crate::name::{List, Name};
-use crate::route::{self, Extras, Mode, Query, Route};
+use crate::route::{self, Mode, Query, Route, Travel};
 
 use super::super::arguments::{Common, Ways};
-use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
+use super::super::travel;
 use super::super::universe::Snapshot;
 use super::avoiding::Avoiding;
+use super::rules;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -133,12 +134,12 @@ pub(super) fn analyze(
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let systems = names.systems(&asked.systems)?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
-    let found = explore::analyze(map, &systems, &extras).map_err(|error| {
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
+    let found = explore::analyze(map, &systems, &travel).map_err(|error| {
         let reason = error.reason(map);
         match error {
             AnalyzeError::Invalid(error) => UniverseError::from(error),
-            AnalyzeError::NotJoined { from, to } => {
+            AnalyzeError::NotJoined { from, to } | AnalyzeError::NotPassed { from, to, .. } => {
                 RouteNotFoundError::new(name(map, from), name(map, to), Some(&reason)).into()
             }
         }
@@ -149,7 +150,7 @@ pub(super) fn analyze(
         jump_count: zone.systems,
         min_security: zone.min_security,
     });
-    let safer = safer(map, &systems, &extras);
+    let safer = safer(map, &systems, &travel);
     let body = Analysis {
         list: SystemList::of(now, &systems, detail),
         security_summary: SecuritySummary::of(map, &systems),
@@ -178,12 +179,12 @@ impl Alternative {
 
 /// The safe route between the ends of another route, if it enters less low and null security. A round trip has no such
 /// route, because its ends are the same.
-fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Route> {
+fn safer(map: &Map, systems: &[SystemIndex], travel: &Travel) -> Option<Route> {
     let (origin, destination) = (*systems.first()?, *systems.last()?);
     if origin == destination {
         return None;
     }
-    let query = Query::new(origin, destination, Mode::Safe).with(extras);
+    let query = Query::new(origin, destination, Mode::Safe).with(travel);
     let safe = route::find(map, &query).ok()?;
     let risk = |systems: &[SystemIndex]| {
         let summary = SecuritySummary::of(map, systems);
@@ -201,18 +202,21 @@ pub(super) fn distances(
     let from = names.systems(&asked.systems)?;
     let to = asked.to.as_ref().map(|to| names.systems(to)).transpose()?;
     let avoid = asked.avoiding.avoid(map, &mut names)?;
-    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let travel = travel::of_call(now, &asked.ways, &mut names)?;
     let columns = to.as_ref().unwrap_or(&from);
-    let jumps = explore::distances(map, &from, columns, &avoid, &extras)?;
+    let jumps = explore::distances(map, &from, columns, &avoid, &travel)?;
     let apart = from.iter().chain(columns).copied().filter(|&system| {
-        map.neighbours(system).is_empty() && extras.leading_from(system).next().is_none()
+        map.neighbours(system).is_empty() && travel.leading_from(system).next().is_none()
     });
     let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
+    let locked = from.iter().find_map(|it| rules::locked(map, &travel, Some(*it)));
+    let rules = locked.into_iter().chain(rules::between(map, &travel, [&from, columns], &avoid));
     let warnings: Vec<String> = apart
         .into_iter()
         .map(|system| {
             format!("No gate leads to or from {}{}", name(map, system), route::apart(map, [system]))
         })
+        .chain(rules)
         .collect();
     // If all distances are symmetric, half of the matrix is enough.
     let cell = |row: usize, column: usize| jumps.get(row).and_then(|row| row.get(column));

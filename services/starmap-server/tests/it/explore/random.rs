@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use starmap_server::explore::{distances, within};
 use starmap_server::map::{Map, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, Extra, Extras, Mode, Query, SecurityFilter, find};
+use starmap_server::route::{Avoid, Avoided, Extra, Mode, Query, SecurityFilter, Travel, find};
 
 use super::super::brute::{all_jumps, few_systems, nth};
 use super::super::common::{Random, generated};
@@ -19,7 +19,7 @@ proptest! {
         let avoid = Avoid::new(&map, avoided).unwrap();
         let table = all_jumps(&map, |middle| !is_closed(middle));
         let all: Vec<SystemIndex> = map.indices().collect();
-        let matrix = distances(&map, &all, &all, &avoid, Extras::none()).unwrap();
+        let matrix = distances(&map, &all, &all, &avoid, Travel::by_gates()).unwrap();
         for (row, expected) in matrix.iter().zip(&table) {
             let expected: Vec<_> = expected.iter().map(|it| (*it < 10_000).then_some(*it)).collect();
             prop_assert_eq!(row, &expected);
@@ -41,7 +41,7 @@ proptest! {
             .collect();
         expected.sort();
         let expected: Vec<_> = expected.into_iter().map(|(jumps, _, it)| (it, jumps)).collect();
-        let found = within(&map, starmap_server::route::Extras::none(), origin, most, travel);
+        let found = within(&map, starmap_server::route::Travel::by_gates(), origin, most, travel);
         let found: Vec<_> = found.iter().map(|near| (near.system, near.jumps)).collect();
         prop_assert_eq!(found, expected);
     }
@@ -60,12 +60,12 @@ fn a_matrix_of_any_size_counts_the_jumps_of_shortest_routes() {
         let avoid = Avoid::new(&map, some(10).into_iter().map(Avoided::System)).unwrap();
         let ends = some(6).into_iter().zip(some(6));
         let extra = |(at, (from, to))| Extra { from, to, both_ways: at % 2 == 0, cost: None };
-        let extras: Vec<Extra> = (0..).zip(ends.filter(|(a, b)| a != b)).map(extra).collect();
-        let extras = Extras::new(extras).unwrap();
-        let matrix = distances(&map, &from, &to, &avoid, &extras).unwrap();
+        let travel: Vec<Extra> = (0..).zip(ends.filter(|(a, b)| a != b)).map(extra).collect();
+        let travel = Travel::new(travel).unwrap();
+        let matrix = distances(&map, &from, &to, &avoid, &travel).unwrap();
         let jumps = |from, to| {
             let query = Query::new(from, to, Mode::Shortest);
-            let route = find(&map, &query.avoiding(&avoid).with(&extras)).ok()?;
+            let route = find(&map, &query.avoiding(&avoid).with(&travel)).ok()?;
             Some(u32::try_from(route.jumps()).unwrap())
         };
         for (from, row) in from.iter().zip(&matrix) {

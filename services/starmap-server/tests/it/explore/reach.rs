@@ -4,7 +4,7 @@ use starmap_server::explore::{
     JumpRangeError, MAX_DISTANCES, distances, jump_range, light_years_between,
 };
 use starmap_server::map::{Map, SecurityClass};
-use starmap_server::route::{Avoid, Avoided, Cost, Extra, Extras};
+use starmap_server::route::{Avoid, Avoided, Cost, Extra, Travel};
 
 use crate::common::{LIGHT_YEAR, index_of, real, small, small_parts};
 
@@ -67,7 +67,7 @@ fn distances_are_a_matrix_with_gaps() {
         (index("Jita"), index("Amarr"), index("Lonely"), index("Wend"));
     let from = [jita, lonely, wend, jita];
     let to = [amarr, jita, lonely];
-    let plain = distances(&map, &from, &to, Avoid::nothing(), Extras::none()).unwrap();
+    let plain = distances(&map, &from, &to, Avoid::nothing(), Travel::by_gates()).unwrap();
     assert_eq!(
         plain,
         [
@@ -80,8 +80,8 @@ fn distances_are_a_matrix_with_gaps() {
     // An avoided system is an end, but not passed; a dear connection is one jump all the same.
     let avoid = Avoid::new(&map, [Avoided::System(amarr), Avoided::System(index("Tarn"))]).unwrap();
     let dear = Extra { from: jita, to: wend, both_ways: false, cost: Cost::new(99.0) };
-    let extras = Extras::new(vec![dear]).unwrap();
-    let matrix = distances(&map, &[jita, amarr], &[amarr, wend, jita], &avoid, &extras).unwrap();
+    let travel = Travel::new(vec![dear]).unwrap();
+    let matrix = distances(&map, &[jita, amarr], &[amarr, wend, jita], &avoid, &travel).unwrap();
     assert_eq!(matrix, [[Some(5), Some(1), Some(0)], [Some(0), Some(5), Some(5)]]);
 }
 
@@ -90,10 +90,11 @@ fn a_matrix_has_bounds() {
     let map = small();
     let many = vec![index_of(&map, "Jita"); MAX_DISTANCES + 1];
     let error = |from, to| {
-        distances(&map, from, to, Avoid::nothing(), Extras::none()).unwrap_err().to_string()
+        distances(&map, from, to, Avoid::nothing(), Travel::by_gates()).unwrap_err().to_string()
     };
     assert_eq!(error(&many, &many[..1]), "from 101: must be between 1 and 100");
     assert_eq!(error(&many[..1], &[]), "to 0: must be between 1 and 100");
-    let full = distances(&map, &many[1..], &many[1..], Avoid::nothing(), Extras::none()).unwrap();
+    let full =
+        distances(&map, &many[1..], &many[1..], Avoid::nothing(), Travel::by_gates()).unwrap();
     assert!(full.iter().flatten().all(|cell| *cell == Some(0)));
 }

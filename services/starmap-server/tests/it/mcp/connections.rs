@@ -111,3 +111,46 @@ async fn on_another_map_they_join_the_same_systems() {
     let route = ask(&server, "route", route).await.unwrap();
     assert_eq!(names(&route["names"]), ["Pell", "Isle-A"]);
 }
+
+// exodus4d/pathfinder#1013 (the size of holes), exodus4d/pathfinder#406, wanderer-industries/wanderer#17,
+// GQuantrill/eve-nexum#477 (their end)
+#[tokio::test]
+async fn connections_have_a_size_and_an_end() {
+    let built = Built::new();
+    let path = built.folder().join("holes.json");
+    let ends = |seconds: i64| {
+        (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
+    };
+    let holes = json!([
+        {"from": "Jita", "to": "Amarr", "expires_at": ends(-60)},
+        {"from": "Jita", "to": "Pell", "max_ship_size": "medium", "expires": ends(3_600)},
+    ]);
+    std::fs::write(&path, holes.to_string()).unwrap();
+    let server = built.server().with_connections(path);
+    server.load_connections().unwrap();
+    for (ship, jumps) in [(None, 2), (Some("small"), 2), (Some("medium"), 2), (Some("xlarge"), 3)] {
+        let mut arguments = to_amarr(json!({}));
+        if let Some(ship) = ship {
+            arguments["ship"] = json!(ship);
+        }
+        let route = ask(&server, "route", arguments).await.unwrap();
+        assert_eq!(route["jumps"], jumps, "{ship:?}");
+        assert!(!route.to_string().contains("left out"), "what has ended is no fault of the file");
+    }
+    // Those of a call too.
+    let hole = |more: Value| {
+        let mut hole = json!({"from": "Jita", "to": "Amarr"});
+        hole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        to_amarr(json!({"connections": [hole], "own_connections": false, "ship": "large"}))
+    };
+    for (more, jumps) in [
+        (json!({}), 1),
+        (json!({"max_ship": "large"}), 1),
+        (json!({"max_ship": "medium"}), 3),
+        (json!({"expires": ends(60)}), 1),
+        (json!({"expires": ends(-60)}), 3),
+    ] {
+        let route = ask(&server, "route", hole(more.clone())).await.unwrap();
+        assert_eq!(route["jumps"], jumps, "{more}");
+    }
+}

@@ -144,3 +144,112 @@ async fn old_data_never_judges_the_risk_without_a_word() {
         }
     }
 }
+
+// zKillboard/zKillboard#342, GQuantrill/eve-nexum#574 (R2Z2, RedisQ without the killmail), EVE Ref's archives
+#[tokio::test]
+async fn every_published_layout_is_read_and_the_rest_is_counted() {
+    let built = Built::new();
+    let feed = built.folder().join("feed.jsonl");
+    let plain = |id| mail(id, 60, "Marrow", 100 + id, 200 + id, &[7]);
+    let bare = |id| {
+        let mut bare = plain(id);
+        bare.as_object_mut().unwrap().remove("zkb");
+        bare
+    };
+    let zkb = json!({"locationID": 50_000_001, "npc": false});
+    let lines = [
+        // R2Z2.
+        json!({"killmail_id": 1, "hash": "ab", "esi": bare(1), "zkb": zkb}),
+        // RedisQ, and when nothing happened.
+        json!({"package": {"killID": 2, "killmail": bare(2), "zkb": zkb}}),
+        json!({"package": null}),
+        // The websocket, the API's own, and several at once.
+        plain(3),
+        bare(4),
+        json!([bare(5), bare(6)]),
+        // RedisQ after it lost the killmail.
+        json!({"package": {"killID": 7, "zkb": {"href": "elsewhere"}}}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&feed, format!("{lines}<html>\n")).unwrap();
+    let client = server(&built.graph(), &["--feed", feed.to_str().unwrap()]).await;
+    let route = camped(&client, 6).await;
+    let told = "Feed: of 9 lines 2 were not understood; the first: missing field `killmail_id`; its members are killID, zkb";
+    soon(async {
+        loop {
+            let asked = json!({"systems": ["Marrow"]});
+            let answer = call(&client, "activity", asked).await.unwrap();
+            if answer["warnings"].to_string().contains(told) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    let status = call(&client, "activity_cache_status", json!({})).await.unwrap();
+    assert_eq!((&status["feed"]["lines"], &status["feed"]["kept"]), (&json!(9), &json!(6)));
+    assert_eq!((&status["feed"]["not_understood"], &status["loaded"]), (&json!(2), &json!(true)));
+    drop(route);
+    client.close().await.unwrap();
+}
+
+// zKillboard/zKillboard#342
+#[tokio::test]
+async fn a_feed_that_gives_nothing_is_no_quiet_space() {
+    let built = Built::new();
+    let feed = built.folder().join("feed.jsonl");
+    let client = server(&built.graph(), &["--feed", feed.to_str().unwrap()]).await;
+    let route = call(&client, "route", to_amarr(json!({}))).await.unwrap();
+    assert_has(&route["warnings"].to_string(), &["no killmail has come since the start"]);
+    let status = call(&client, "activity_cache_status", json!({})).await.unwrap();
+    assert_eq!(status["loaded"], false);
+    std::fs::write(&feed, "{\"package\":{\"zkb\":{}}}\n").unwrap();
+    soon(async {
+        loop {
+            let asked = json!({"route": ["Jita", "Marrow"]});
+            let refused = call(&client, "gatecamp_risk", asked).await.unwrap_err();
+            if refused["message"].to_string().contains("of 1 lines 1 were not understood") {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    client.close().await.unwrap();
+}
+
+// wanderer-industries/wanderer#550: a file of eve-scout is not read, and the answers say so
+#[tokio::test]
+async fn files_that_are_not_read_are_told_in_the_answers() {
+    let built = Built::new();
+    let holes = built.folder().join("holes.json");
+    std::fs::write(&holes, r#"{"signatures": [{"out_system_name": "Thera"}]}"#).unwrap();
+    let dump = built.folder().join("activity.json");
+    std::fs::write(&dump, r#"{"error": "Timeout contacting tranquility"}"#).unwrap();
+    let files = [holes.to_str().unwrap(), dump.to_str().unwrap()];
+    let client = server(&built.graph(), &["--connections", files[0], "--activity", files[1]]).await;
+    let told =
+        ["the file of connections could not be read", "the activity overlay could not be read"];
+    let route = call(&client, "route", to_amarr(json!({}))).await.unwrap();
+    assert_has(&route["warnings"].to_string(), &told);
+    // What is read later is told no more, but for the entries that are left out.
+    std::fs::write(
+        &holes,
+        r#"[{"from": "Jita", "to": "Nowhere"}, {"from": "Jita", "to": "Pell"}]"#,
+    )
+    .unwrap();
+    soon(async {
+        loop {
+            let route = call(&client, "route", to_amarr(json!({}))).await.unwrap();
+            let said = route["warnings"].to_string();
+            if route["jumps"] == 2 {
+                assert_has(&said, &["1 of 2 connections of the file are left out", "Nowhere"]);
+                assert!(!said.contains(told[0]), "{said}");
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    client.close().await.unwrap();
+}

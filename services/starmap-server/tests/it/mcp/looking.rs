@@ -15,6 +15,8 @@ async fn systems_keep_their_places() {
     assert_eq!(found["systems"][1], Value::Null);
     assert_eq!(found["systems"][0][0], "Amarr");
     assert_eq!((&found["found"], &found["not_found"]), (&json!(3), &json!(["Nowhere"])));
+    assert_eq!(found["systems"][0][3], "high security");
+    assert_eq!(found["columns"], json!(["name", "security", "region", "space"]));
     let full = answer_of("systems", json!({"systems": ["Amarr"], "detail": "full"})).await;
     assert_eq!(names(&full["systems"][0]["neighbors"]), ["Pell", "Tarn"]);
     let brief =

@@ -72,7 +72,7 @@ async fn names_are_taken_as_people_type_them() {
         (json!({"mode": "sfae"}), "did you mean safe?"),
         (json!({"orgin": "Jita"}), "origin"),
         (json!({"avoid_sytems": []}), "did you mean avoid_systems?"),
-        (json!({"xyz": 1}), "the tool takes alternatives, "),
+        (json!({"xyz": 1}), "the tool takes allow, alternatives, "),
     ] {
         let error = error_of("route", to_amarr(arguments)).await;
         assert!(error.to_string().contains(near), "{error}");
@@ -133,4 +133,70 @@ async fn the_games_rules_on_the_real_map_and_every_tool_as_a_command() {
     let around = run(Some(&folder), &["chokepoints", "around=The Forge"]).await;
     let all = format!("{}{}", around.stdout, around.stderr);
     assert!(all.contains("the region The Forge"), "{all}");
+}
+
+// esi/esi-issues#1466: the words of the game's API, now (POST /route) and before (flag), and what players write
+#[tokio::test]
+async fn words_of_others_are_taken_and_reported() {
+    for (typed, used) in [
+        ("Shorter", "shortest"),
+        ("fastest", "shortest"),
+        ("secure", "safer"),
+        ("insecure", "less_secure"),
+        ("LessSecure", "less_secure"),
+        ("least secure", "less_secure"),
+    ] {
+        let found = answer_of("route", to_amarr(json!({"mode": typed}))).await;
+        assert_eq!(found["mode"], used, "{typed}");
+        assert_eq!(found["corrections"], json!({typed: used}));
+    }
+    // Another case is the same word.
+    let found = answer_of("route", to_amarr(json!({"mode": "Safer"}))).await;
+    assert_eq!((&found["mode"], found.get("corrections")), (&json!("safer"), None));
+}
+
+#[tokio::test]
+async fn no_suggestion_says_the_opposite() {
+    for typed in ["most_secure", "secured", "securest", "safeish", "unsafer", "insafe", "unsecured"]
+    {
+        let error = error_of("route", to_amarr(json!({"mode": typed}))).await;
+        let message = error["message"].as_str().unwrap();
+        let denies = typed.starts_with("un") || typed.starts_with("in");
+        let near = message.split("did you mean ").nth(1).unwrap_or_default();
+        for word in ["unsafe", "less_secure", "safe?", "safer?"] {
+            let opposite = denies != ["unsafe", "less_secure"].contains(&word);
+            assert!(!(near.starts_with(word) && opposite), "{typed}: {message}");
+        }
+    }
+}
+
+// esi/esi-issues#1466 (preference, security_penalty), GoldenGnu/jeveassets#475 (via)
+#[tokio::test]
+async fn arguments_of_others_get_the_right_name() {
+    for (tool, arguments, near) in [
+        ("route", json!({"preference": "Safer"}), "did you mean mode?"),
+        ("route", json!({"flag": "secure"}), "did you mean mode?"),
+        ("route", json!({"security_penalty": 50}), "did you mean penalty?"),
+        ("route", json!({"avoid": ["Northmark"]}), "did you mean avoid_regions?"),
+        ("route", json!({"avoid": "alder"}), "did you mean avoid_constellations?"),
+        ("route", json!({"avoid": ["Tarn"]}), "did you mean avoid_systems?"),
+        ("route", json!({"avoid": ["low"]}), "did you mean avoid_security?"),
+        ("route", json!({"via": ["Velm"]}), "optimize_waypoints"),
+        (
+            "route",
+            json!({"avoid_systems": ["Northmark"]}),
+            "that is a region: give it in avoid_regions",
+        ),
+        ("route", json!({"avoid_systems": "alder"}), "give it in avoid_constellations"),
+    ] {
+        let error = error_of(tool, to_amarr(arguments.clone())).await;
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(near), "{arguments}: {message}");
+    }
+    let around = json!({"origin": "Jita", "avoid_systems": ["Northmark"]});
+    let error = error_of("loop", around).await;
+    assert_has(
+        &error["message"].to_string(),
+        &["that is a region", "route, which has avoid_regions"],
+    );
 }

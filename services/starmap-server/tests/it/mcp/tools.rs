@@ -91,7 +91,7 @@ async fn a_route_is_told_in_three_sizes() {
     assert_eq!(
         full["systems"][0],
         json!({
-            "name": "Jita", "security": 0.9459, "security_class": "HIGH", "region": "Northmark",
+            "name": "Jita", "security": 0.9459, "security_class": "HIGH", "space": "high security", "region": "Northmark",
             "system_id": 30_000_001, "constellation": "Alder", "constellation_id": 20_000_001,
             "region_id": 10_000_001, "is_border": true, "adjacent_lowsec": ["Marrow"],
             "neighbors": [["Ostra", 0.8], ["Marrow", 0.4499]],

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use starmap_server::map::Map;
 use starmap_server::route::{
-    Extras, MAX_ALTERNATIVES, MOST_SHARED_PERCENT, Mode, Query, Route, alternatives,
+    MAX_ALTERNATIVES, MOST_SHARED_PERCENT, Mode, Query, Route, Travel, alternatives,
     cost_of_safety, find,
 };
 
@@ -46,8 +46,8 @@ fn a_way_that_passes_a_system_twice_is_none() {
     let map = small();
     let one_way = [("Ostra", "Wend"), ("Nadir", "Ostra")];
     let one_way = one_way.map(|(from, to)| extra(&map, from, to, false, None));
-    let extras = Extras::new(one_way.to_vec()).unwrap();
-    let query = query(&map, "Jita", "Velm", Mode::Shortest).with(&extras);
+    let travel = Travel::new(one_way.to_vec()).unwrap();
+    let query = query(&map, "Jita", "Velm", Mode::Shortest).with(&travel);
     let found = alternatives(&map, &query, 5).unwrap();
     let found: Vec<_> = found.iter().map(|it| names(&map, &it.systems)).collect();
     assert_eq!(

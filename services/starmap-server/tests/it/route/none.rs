@@ -1,7 +1,7 @@
 //! Why there is no route.
 
 use starmap_server::map::SecurityClass;
-use starmap_server::route::{Avoid, Avoided, Extras, Mode, NoRoute, find};
+use starmap_server::route::{Avoid, Avoided, Mode, NoRoute, Travel, find};
 
 use super::super::common::{index_of, real, small};
 use super::{avoid, extra, query};
@@ -46,10 +46,10 @@ fn parts_that_nothing_joins_are_counted() {
 #[test]
 fn a_one_way_connection_does_not_lead_back() {
     let map = small();
-    let extras = Extras::new(vec![extra(&map, "Jita", "Isle-A", false, None)]).unwrap();
-    let there = query(&map, "Jita", "Isle-B", Mode::Shortest).with(&extras);
+    let travel = Travel::new(vec![extra(&map, "Jita", "Isle-A", false, None)]).unwrap();
+    let there = query(&map, "Jita", "Isle-B", Mode::Shortest).with(&travel);
     assert_eq!(find(&map, &there).unwrap().jumps(), 2);
-    let back = query(&map, "Isle-B", "Jita", Mode::Shortest).with(&extras);
+    let back = query(&map, "Isle-B", "Jita", Mode::Shortest).with(&travel);
     let NoRoute::CutOff { from_origin, to_destination, .. } = find(&map, &back).unwrap_err() else {
         panic!("it is cut off");
     };

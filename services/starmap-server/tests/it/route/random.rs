@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, By, Cost, Extra, Extras, Mode, NoRoute, Query, find};
+use starmap_server::route::{Avoid, Avoided, By, Cost, Extra, Mode, NoRoute, Query, Travel, find};
 
 use super::super::brute::{CLOSE, few_systems, less_secure, nth, safer, weight};
 
@@ -10,7 +10,7 @@ use super::super::brute::{CLOSE, few_systems, less_secure, nth, safer, weight};
 struct Best<'q> {
     map: &'q Map,
     mode: Mode,
-    extras: &'q [Extra],
+    travel: &'q [Extra],
     avoid: &'q Avoid,
     destination: SystemIndex,
     best: Option<(f64, Vec<SystemIndex>)>,
@@ -23,7 +23,7 @@ impl Best<'_> {
             (to, weight(self.mode, security(from), security(to)))
         };
         let mut arcs: Vec<_> = self.map.neighbours(from).iter().map(|to| gate(*to)).collect();
-        for extra in self.extras {
+        for extra in self.travel {
             let mut add = |near, far| {
                 if near == from {
                     arcs.push(extra.cost.map_or_else(|| gate(far), |cost| (far, cost.value())));
@@ -67,7 +67,7 @@ fn best(map: &Map, query: &Query<'_>) -> Option<(f64, Vec<SystemIndex>)> {
     let mut best = Best {
         map,
         mode: query.mode,
-        extras: query.extras.list(),
+        travel: query.travel.list(),
         avoid: query.avoid,
         destination: query.destination,
         best: None,
@@ -90,19 +90,19 @@ fn mode() -> impl Strategy<Value = Mode> {
 /// Places of two systems, whether both ways, a cost.
 type ExtraSketch = (usize, usize, bool, Option<f64>);
 
-fn extras() -> impl Strategy<Value = Vec<ExtraSketch>> {
+fn travel() -> impl Strategy<Value = Vec<ExtraSketch>> {
     let cost = prop::option::of(prop::sample::select(vec![0.0, 0.5, 1.0, 3.0, 200.0]));
     prop::collection::vec((0_usize..8, 0_usize..8, any::<bool>(), cost), 0..4)
 }
 
-fn on(map: &Map, extras: &[ExtraSketch]) -> Extras {
-    let extras = extras.iter().map(|(from, to, both_ways, cost)| Extra {
+fn on(map: &Map, travel: &[ExtraSketch]) -> Travel {
+    let travel = travel.iter().map(|(from, to, both_ways, cost)| Extra {
         from: nth(map, *from),
         to: nth(map, *to),
         both_ways: *both_ways,
         cost: cost.map(|cost| Cost::new(cost).unwrap()),
     });
-    Extras::new(extras.filter(|extra| extra.from != extra.to).collect()).unwrap()
+    Travel::new(travel.filter(|extra| extra.from != extra.to).collect()).unwrap()
 }
 
 fn avoided() -> impl Strategy<Value = Vec<(u8, usize)>> {
@@ -128,12 +128,12 @@ proptest! {
     #[test]
     fn the_best_route_is_the_best_of_all_ways(
         parts in few_systems(8), from in 0_usize..8, to in 0_usize..8,
-        mode in mode(), extras in extras(), avoid in avoided(),
+        mode in mode(), travel in travel(), avoid in avoided(),
     ) {
         let (map, _) = Map::new(parts).unwrap();
-        let (extras, avoid) = (on(&map, &extras), things(&map, &avoid));
+        let (travel, avoid) = (on(&map, &travel), things(&map, &avoid));
         let query = Query::new(nth(&map, from), nth(&map, to), mode);
-        let query = query.avoiding(&avoid).with(&extras);
+        let query = query.avoiding(&avoid).with(&travel);
         match (find(&map, &query), best(&map, &query)) {
             (Ok(route), Some((cost, systems))) => {
                 prop_assert!((route.cost.value() - cost).abs() < CLOSE, "{} {}", route.cost, cost);
@@ -156,7 +156,7 @@ fn sum(map: &Map, query: &Query<'_>, systems: &[SystemIndex], by: &[By]) -> Cost
                 None
             }
             By::Extra(place) => {
-                let extra = query.extras.list()[*place];
+                let extra = query.travel.list()[*place];
                 let there = (extra.from, extra.to) == (pair[0], pair[1]);
                 let back = (extra.to, extra.from) == (pair[0], pair[1]);
                 assert!(there || back && extra.both_ways);
@@ -174,9 +174,9 @@ fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCase
     let shortest = |avoid: &Avoid| {
         let query = Query { mode: Mode::Shortest, avoid, ..*query };
         // Costs of its own do not matter to the number of jumps.
-        let list = query.extras.list().iter().map(|it| Extra { cost: None, ..*it });
-        let extras = Extras::new(list.collect()).unwrap();
-        best(map, &query.with(&extras)).map(|(_, systems)| systems.len() - 1)
+        let list = query.travel.list().iter().map(|it| Extra { cost: None, ..*it });
+        let travel = Travel::new(list.collect()).unwrap();
+        best(map, &query.with(&travel)).map(|(_, systems)| systems.len() - 1)
     };
     let without = |given_up: &[Avoided]| {
         let kept = query.avoid.things().iter().filter(|thing| !given_up.contains(thing));
@@ -207,7 +207,7 @@ fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCase
             prop_assert_eq!(shortest(Avoid::nothing()), None);
             let count = |joined: &dyn Fn(SystemIndex) -> Query<'static>| {
                 let joined =
-                    map.indices().filter(|it| best(map, &joined(*it).with(query.extras)).is_some());
+                    map.indices().filter(|it| best(map, &joined(*it).with(query.travel)).is_some());
                 joined.count()
             };
             let from = count(&|it| Query::new(query.origin, it, Mode::Shortest));

@@ -1,6 +1,6 @@
 //! The warnings about a route.
 
-use starmap_server::route::{Extras, Mode, Query, Warning, find, warnings};
+use starmap_server::route::{Mode, Query, Travel, Warning, find, warnings};
 
 use super::super::brute::safer;
 use super::super::common::{index_of, small};
@@ -53,7 +53,7 @@ fn a_pipe_has_exactly_two_gates() {
     let map = small();
     let through = ["Jita", "J000001", "Lonely"];
     let bridges = through.windows(2).map(|it| extra(&map, it[0], it[1], true, None));
-    let bridges = Extras::new(bridges.collect()).unwrap();
+    let bridges = Travel::new(bridges.collect()).unwrap();
     let query = query(&map, "Jita", "Lonely", Mode::Shortest).with(&bridges);
     let found = found_warnings(&map, &query);
     assert_eq!(found, [Warning::LowerSecurity { low: 0, null: 1 }]);

@@ -2,10 +2,11 @@
 
 use starmap_server::explore::distances;
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, Extras, SecurityFilter};
+use starmap_server::route::{Avoid, Avoided, SecurityFilter, Travel};
 use starmap_server::tour::{
     Loop, LoopError, LoopQuery, MAX_BORDERS, Optimize, Suggestion, loop_, tolerance,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::super::brute::assert_adjacent;
 use super::super::common::{Random, index_of, real, small, small_parts};
@@ -20,7 +21,8 @@ fn query(origin: SystemIndex, target_jumps: usize) -> LoopQuery<'static> {
         optimize: Optimize::Density,
         security: SecurityFilter::HighSec,
         avoid: Avoid::nothing(),
-        extras: starmap_server::route::Extras::none(),
+        travel: starmap_server::route::Travel::by_gates(),
+        stop: None,
     }
 }
 
@@ -156,7 +158,7 @@ fn round_trips_on_the_real_map_come_near_the_target() {
             security: [SecurityFilter::HighSec, SecurityFilter::LowSec, SecurityFilter::Any]
                 [at % 3],
             avoid: &avoid,
-            extras: starmap_server::route::Extras::none(),
+            travel: starmap_server::route::Travel::by_gates(),
             ..query(high[random.below(high.len())], [15, 20, 40, 100][at % 4])
         };
         match loop_(&map, &query) {
@@ -187,7 +189,7 @@ fn shortest(map: &Map, query: &LoopQuery<'_>) -> usize {
     let borders: Vec<SystemIndex> =
         map.indices().filter(|it| map.system(*it).border && !avoid.contains(*it)).collect();
     let distance = |from: &[SystemIndex], to: &[SystemIndex]| {
-        distances(map, from, to, &avoid, Extras::none()).unwrap()
+        distances(map, from, to, &avoid, Travel::by_gates()).unwrap()
     };
     let near: Vec<SystemIndex> = borders
         .into_iter()
@@ -223,7 +225,17 @@ fn density_takes_more_and_coverage_takes_them_farther_apart() {
 fn apart(map: &Map, systems: &[SystemIndex]) -> u32 {
     let avoid = [SecurityClass::Low, SecurityClass::Null].map(Avoided::Class);
     let avoid = Avoid::new(map, avoid).unwrap();
-    let jumps = distances(map, systems, systems, &avoid, Extras::none()).unwrap();
+    let jumps = distances(map, systems, systems, &avoid, Travel::by_gates()).unwrap();
     let others = jumps.iter().enumerate().flat_map(|(at, row)| row.iter().skip(at + 1));
     others.map(|jumps| jumps.unwrap()).min().unwrap()
+}
+
+#[test]
+fn a_search_that_is_stopped_ends_without_a_round_trip() {
+    let map = small();
+    let stop = CancellationToken::new();
+    let query = LoopQuery { stop: Some(&stop), ..query(index_of(&map, "Jita"), 14) };
+    assert!(loop_(&map, &query).is_ok());
+    stop.cancel();
+    assert_eq!(loop_(&map, &query).unwrap_err(), LoopError::Stopped);
 }

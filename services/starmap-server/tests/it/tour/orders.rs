@@ -2,7 +2,7 @@
 
 use starmap_server::explore::distances;
 use starmap_server::map::{Map, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, Extras, SecurityFilter};
+use starmap_server::route::{Avoid, Avoided, SecurityFilter, Travel};
 use starmap_server::tour::{
     MAX_EXACT, MAX_WAYPOINTS, Method, Start, Tour, WaypointsError, WaypointsQuery, waypoints,
 };
@@ -17,7 +17,7 @@ fn query(waypoints: &[SystemIndex], start: Start) -> WaypointsQuery<'_> {
         start,
         security: SecurityFilter::Any,
         avoid: Avoid::nothing(),
-        extras: starmap_server::route::Extras::none(),
+        travel: starmap_server::route::Travel::by_gates(),
     }
 }
 
@@ -129,7 +129,7 @@ fn a_heuristic_tour_cannot_be_bettered_by_one_change() {
         let tour = waypoints(&map, &query(&stops, Start::FirstAndBack)).unwrap();
         assert_eq!(tour.method, Method::Heuristic);
         let order = &tour.stops;
-        let jumps = distances(&map, order, order, Avoid::nothing(), Extras::none()).unwrap();
+        let jumps = distances(&map, order, order, Avoid::nothing(), Travel::by_gates()).unwrap();
         let length = |places: &[usize]| -> u32 {
             places.windows(2).map(|pair| jumps[pair[0]][pair[1]].unwrap()).sum()
         };
@@ -179,7 +179,7 @@ fn tours_are_no_longer_than_nearest_neighbours() {
 }
 
 fn nearest_neighbours(map: &Map, stops: &[SystemIndex], back: bool) -> usize {
-    let jumps = distances(map, stops, stops, Avoid::nothing(), Extras::none()).unwrap();
+    let jumps = distances(map, stops, stops, Avoid::nothing(), Travel::by_gates()).unwrap();
     let mut left: Vec<usize> = (1..stops.len()).collect();
     let (mut here, mut length) = (0, 0);
     while !left.is_empty() {

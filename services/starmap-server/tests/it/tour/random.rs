@@ -31,7 +31,7 @@ proptest! {
             (Some(at), false) => Start::From(nth(&map, at)),
             (Some(at), true) => Start::FromAndBack(nth(&map, at)),
         };
-        let query = WaypointsQuery { waypoints: &stops, start, security, avoid: Avoid::nothing(), extras: starmap_server::route::Extras::none() };
+        let query = WaypointsQuery { waypoints: &stops, start, security, avoid: Avoid::nothing(), travel: starmap_server::route::Travel::by_gates() };
         let home = match start {
             Start::Free => None,
             Start::FirstAndBack => Some(stops[0]),
@@ -81,7 +81,8 @@ proptest! {
             optimize: if coverage { Optimize::Coverage } else { Optimize::Density },
             security,
             avoid: Avoid::nothing(),
-            extras: starmap_server::route::Extras::none(),
+            travel: starmap_server::route::Travel::by_gates(),
+            stop: None,
         };
         let admits = |it| it == query.origin || security.admits(map.system(it).class);
         let table = all_jumps(&map, admits);

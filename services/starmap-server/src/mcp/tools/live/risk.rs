@@ -14,6 +14,7 @@ use crate::name::{List, Name};
 use super::super::super::names::Names;
 use super::super::super::records::{Answer, Rows};
 use super::super::super::universe::Snapshot;
+use super::super::avoiding::mode;
 use super::super::route::plain_route;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -70,7 +71,7 @@ pub(in super::super) fn gatecamp_risk(
     let map = &*now.map;
     let overlay = now.counted("gatecamp_risk", Measure::Kills)?;
     let mut names = Names::new(map, asked.correct);
-    let systems = way(now, asked, &mut names)?;
+    let (systems, rules) = way(now, asked, &mut names)?;
     let mut overall = Level::None;
     let mut risks = Vec::new();
     for &system in &systems {
@@ -100,7 +101,7 @@ pub(in super::super) fn gatecamp_risk(
         risks: rows,
         age_seconds,
     };
-    Ok(Answer::new(now, body, names, systems).with_figures_inside())
+    Ok(Answer::new(now, body, names, systems).with_figures_inside().warn(rules))
 }
 
 /// The systems of the requested route.
@@ -108,11 +109,12 @@ fn way(
     now: &Snapshot,
     asked: &RiskArguments,
     names: &mut Names<'_>,
-) -> Result<Vec<SystemIndex>, UniverseError> {
+) -> Result<(Vec<SystemIndex>, Vec<String>), UniverseError> {
     match (&asked.route, &asked.origin, &asked.destination) {
-        (Some(route), None, None) => names.systems(route),
+        (Some(route), None, None) => Ok((names.systems(route)?, Vec::new())),
         (None, Some(origin), Some(destination)) => {
             let (origin, destination) = (names.system(origin)?, names.system(destination)?);
+            names.took(asked.mode.as_deref(), mode(asked.mode.as_deref(), None)?.0);
             plain_route(now, origin, destination, asked.mode.as_deref())
         }
         (Some(_), _, _) => {

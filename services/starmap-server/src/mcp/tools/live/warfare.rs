@@ -65,7 +65,7 @@ pub(in super::super) fn fw_frontlines(
     let map = &*now.map;
     let overlay = now.overlay("fw_frontlines")?;
     if !overlay.has().faction_warfare {
-        return Err(lacks("fw_frontlines", "fw/systems"));
+        return Err(lacks("fw_frontlines", "fw/systems", overlay));
     }
     let faction = match arguments.faction.as_deref() {
         None => None,

@@ -1,7 +1,7 @@
-//! Connections besides the gates: jump bridges, wormholes.
+//! How ships travel: by gates, by connections besides them, and under the rules of the game.
 
 use super::Cost;
-use crate::map::SystemIndex;
+use crate::map::{Map, SystemIndex};
 
 /// The most extra connections of a query.
 pub const MAX_EXTRAS: usize = 5_000;
@@ -19,14 +19,17 @@ pub struct Extra {
     pub cost: Option<Cost>,
 }
 
-/// Connections besides the gates, indexed for searches. One value can serve any number of queries.
+/// The travel graph over a map: its gates, the connections besides them, and the rules of the game that hold. Searches
+/// ask it where a ship may go. One value can serve any number of queries.
 #[derive(Debug, Clone, Default)]
-pub struct Extras {
+pub struct Travel {
     list: Vec<Extra>,
     /// Sorted by the system where they begin.
     out: Vec<Arc>,
     /// Sorted by the system where they lead.
     into: Vec<Arc>,
+    /// The systems whose rule is lifted.
+    allowed: Vec<SystemIndex>,
 }
 
 /// One direction of an extra connection, seen from one of its ends.
@@ -41,7 +44,7 @@ pub(super) struct Arc {
 /// Why extra connections are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ExtrasError {
+pub enum TravelError {
     /// More than [`MAX_EXTRAS`].
     #[error("{0} extra connections are more than the {MAX_EXTRAS} that are possible at once")]
     TooMany(usize),
@@ -50,23 +53,24 @@ pub enum ExtrasError {
     Circle(usize),
 }
 
-impl Extras {
-    /// No connections but the gates.
-    pub fn none() -> &'static Self {
-        static NONE: Extras = Extras { list: Vec::new(), out: Vec::new(), into: Vec::new() };
-        &NONE
+impl Travel {
+    /// By gates alone, under all rules.
+    pub fn by_gates() -> &'static Self {
+        static GATES: Travel =
+            Travel { list: Vec::new(), out: Vec::new(), into: Vec::new(), allowed: Vec::new() };
+        &GATES
     }
 
-    /// Indexes these connections. Two connections between the same systems are allowed: the cheaper one is taken.
+    /// By gates and these connections, under all rules. Two connections between the same systems are allowed: the cheaper one is taken.
     ///
     /// # Errors
-    /// [`ExtrasError`]
-    pub fn new(list: Vec<Extra>) -> Result<Self, ExtrasError> {
+    /// [`TravelError`]
+    pub fn new(list: Vec<Extra>) -> Result<Self, TravelError> {
         if list.len() > MAX_EXTRAS {
-            return Err(ExtrasError::TooMany(list.len()));
+            return Err(TravelError::TooMany(list.len()));
         }
         if let Some(at) = list.iter().position(|extra| extra.from == extra.to) {
-            return Err(ExtrasError::Circle(at));
+            return Err(TravelError::Circle(at));
         }
         let mut out = Vec::with_capacity(list.len() * 2);
         for (place, extra) in list.iter().enumerate() {
@@ -79,7 +83,31 @@ impl Extras {
         let mut into: Vec<Arc> = out.iter().map(|arc| arc.seen_from_far()).collect();
         out.sort_unstable();
         into.sort_unstable();
-        Ok(Self { list, out, into })
+        Ok(Self { list, out, into, allowed: Vec::new() })
+    }
+
+    /// The same, but a way may lead through these systems of [`Map::only_ends`].
+    #[must_use]
+    pub fn allowing(mut self, systems: impl IntoIterator<Item = SystemIndex>) -> Self {
+        self.allowed.extend(systems);
+        self
+    }
+
+    /// The same without the rule that some systems are only an end. `None` if it holds for no system of the map.
+    pub fn lifted(&self, map: &Map) -> Option<Self> {
+        let holds = |system: &&SystemIndex| !self.may_pass(map, **system);
+        let held: Vec<SystemIndex> = map.only_ends().iter().filter(holds).copied().collect();
+        (!held.is_empty()).then(|| self.clone().allowing(held))
+    }
+
+    /// Whether all rules of the map hold.
+    pub(crate) fn obeys_all(&self, map: &Map) -> bool {
+        map.only_ends().iter().all(|system| !self.may_pass(map, *system))
+    }
+
+    /// Whether a way may lead through this system. It may always begin and end there.
+    pub fn may_pass(&self, map: &Map, system: SystemIndex) -> bool {
+        !map.only_ends().contains(&system) || self.allowed.contains(&system)
     }
 
     /// The connections in the given order.
