@@ -8,7 +8,7 @@
 mod act;
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use super::proxy::Proxy;
 use super::step::Step;
 use super::table::Cell;
 use super::universe::{self, SMALL, Universe};
-use xtask::Result;
+use xtask::{Result, install};
 
 /// The resource that every client subscribes to. Each change of the universe changes it.
 const WATCHED: &str = "universe://sol/summary";
@@ -60,11 +60,7 @@ impl Stage<'_> {
             fs::remove_dir_all(&data)?;
         }
         if step.is_large() {
-            let large = self.folder.join("large");
-            if !large.exists() {
-                universe::make_large(self.server, &large, &self.folder.join("large.json"))?;
-            }
-            universe::copy(&large, &data)?;
+            install::mirror(&self.large()?, &data)?;
         }
         let universe = Universe::start(self.server, &data)?;
         let on_http = self.row.transport == Transport::Http;
@@ -79,9 +75,19 @@ impl Stage<'_> {
         let log = File::create(self.folder.join("client.log"))?;
         let driver = Driver::start(self.program, self.row.era, &target, log)?;
         let mut pair = Pair { row: self.row, universe, proxy, driver };
-        let before = pair.begin().map_err(|error| format!("before the step: {error}").into());
-        let played = before.and_then(|()| pair.happen(step)).and_then(|()| pair.works());
+        let played = pair.begin().and_then(|()| pair.happen(step)).and_then(|()| pair.works());
         Ok(played.map_or_else(|error| Cell::Fails(error.to_string()), |()| Cell::Passed))
+    }
+
+    /// A data directory with the large universe, which is made once.
+    fn large(&self) -> Result<PathBuf> {
+        let large = self.folder.join("large");
+        if !large.exists() {
+            let unfinished = self.folder.join("unfinished");
+            universe::make_large(self.server, &unfinished, &self.folder.join("large.json"))?;
+            fs::rename(unfinished, &large)?;
+        }
+        Ok(large)
     }
 }
 
@@ -111,8 +117,9 @@ impl Pair {
             Step::Upgrade => self.universe.upgrade(),
             Step::FrozenClient => self.freeze_client(),
             Step::FrozenServer => self.freeze_server(),
-            // The proxy does it.
-            Step::LateByte | Step::Compressing | Step::Buffering => Ok(()),
+            Step::LateByte => self.late_byte(),
+            // The proxy does it all the time.
+            Step::Compressing | Step::Buffering => Ok(()),
             Step::Pages => self.pages(),
             Step::Whole => self.whole(),
         }

@@ -82,6 +82,11 @@ impl Proxy {
     pub(super) fn session(&self) -> Option<String> {
         self.shared.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Whether it has cut an event stream.
+    pub(super) fn has_cut(&self) -> bool {
+        self.shared.has_cut.load(Ordering::Relaxed)
+    }
 }
 
 impl Shared {
@@ -120,12 +125,13 @@ impl Shared {
     fn disturb(&self, near: &TcpStream, mut far: &TcpStream) -> io::Result<()> {
         thread::sleep(LATE);
         far.write_all(b"\r\n")?;
-        if !self.has_cut.swap(true, Ordering::Relaxed) {
-            thread::sleep(LATE);
-            far.shutdown(Shutdown::Both)?;
-            near.shutdown(Shutdown::Both)?;
+        if self.has_cut.load(Ordering::Relaxed) {
+            return Ok(());
         }
-        Ok(())
+        thread::sleep(LATE);
+        self.has_cut.store(true, Ordering::Relaxed);
+        far.shutdown(Shutdown::Both)?;
+        near.shutdown(Shutdown::Both)
     }
 
     fn note_session(&self, piece: &[u8]) {

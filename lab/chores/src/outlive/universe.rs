@@ -11,8 +11,8 @@ use std::{fs, iter};
 use serde_json::{Map, Value, json};
 
 use super::driver::signal;
+use xtask::Result;
 use xtask::process::{self, Server};
-use xtask::{Result, install};
 
 /// The universe that is changed: the solar system.
 pub(super) const SMALL: &str = "sol";
@@ -110,6 +110,18 @@ impl Universe {
         exchange(self.address, &request).map(drop)
     }
 
+    /// The number of subscriptions that it holds.
+    ///
+    /// # Errors
+    /// When its metrics do not have it.
+    pub(super) fn listeners(&self) -> Result<u64> {
+        let request = format!("GET /metrics HTTP/1.0\r\nhost: {}\r\n\r\n", self.address);
+        let metrics = exchange(self.address, &request)?;
+        let name = "universe_budget_used{bound=\"listeners\"}";
+        let value = metrics.lines().find_map(|line| line.strip_prefix(name));
+        Ok(value.ok_or("metrics without listeners")?.trim().parse()?)
+    }
+
     /// Reads the large universe over REST, and returns how many bodies the answer has.
     ///
     /// # Errors
@@ -131,14 +143,6 @@ pub(super) fn make_large(binary: &Path, dir: &Path, file: &Path) -> Result<()> {
     let mut import = Command::new(binary);
     import.arg("import").arg(file).args(["--id", LARGE, "--data-dir"]).arg(dir);
     process::succeed(&mut import, DEADLINE * 2)
-}
-
-/// Makes `to` a copy of a data directory.
-///
-/// # Errors
-/// When it cannot be copied.
-pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
-    install::mirror(from, to)
 }
 
 /// Stars with planets, as a file to import.

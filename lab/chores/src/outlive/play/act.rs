@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::{PATIENCE, Pair, WATCHED, small_call, text};
+use super::{PATIENCE, POLL, Pair, WATCHED, small_call, text};
 use crate::outlive::client::{Era, Transport};
 use crate::outlive::proxy::Proxy;
 use crate::outlive::universe::{BODIES, LARGE};
@@ -18,6 +18,8 @@ use xtask::Result;
 const FROZEN: Duration = Duration::from_secs(2);
 /// How often the universe changes while a client on stdio is frozen.
 const CHANGES: usize = 100;
+/// How long a client takes to open a stream again.
+const RECONNECT: Duration = Duration::from_millis(1_500);
 /// The longest time for the whole state of the large universe.
 const WHOLE_DEADLINE: Duration = Duration::from_secs(120);
 /// The entities of a page.
@@ -76,6 +78,30 @@ impl Pair {
         let answer = self.driver.answer(PATIENCE * 3);
         let answer = answer.map_err(|error| format!("a call of a frozen server: {error}"))?;
         text(&answer).map(drop)
+    }
+
+    /// Waits until the first stream is cut and the client has reconnected. The server must let go of that stream.
+    pub(super) fn late_byte(&self) -> Result<()> {
+        let end = Instant::now() + PATIENCE;
+        while !self.proxy.as_ref().is_some_and(Proxy::has_cut) {
+            if Instant::now() >= end {
+                return Err("the client opened no event stream".into());
+            }
+            thread::sleep(POLL);
+        }
+        thread::sleep(RECONNECT);
+        let end = Instant::now() + PATIENCE / 2;
+        loop {
+            match self.universe.listeners()? {
+                0 | 1 => return Ok(()),
+                held if Instant::now() >= end => {
+                    return Err(
+                        format!("the server holds {held} subscriptions of one client").into()
+                    );
+                }
+                _ => thread::sleep(POLL),
+            }
+        }
     }
 
     /// Reads the large universe over REST, and in pages over MCP.
