@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
-use self::client::{Library, Row};
+use self::client::Library;
 use self::play::Stage;
 use self::step::Step;
 use self::table::{Cell, Table};
@@ -42,8 +42,7 @@ pub(crate) struct Arguments {
     server: Option<PathBuf>,
 }
 
-/// Plays all steps and prints the table. With all clients and all steps, it is also written into the page. `true` when
-/// no cell failed.
+/// Plays the steps, prints the table, and writes it into the page. `true` when no cell failed.
 ///
 /// # Errors
 /// When a client cannot be installed or built, or the server cannot be started.
@@ -66,9 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
     }
     say(&table.to_string())?;
-    if arguments.client.is_empty() && arguments.step.is_empty() {
-        table.write()?;
-    }
+    table.write()?;
     say(&table.closing_line())?;
     Ok(!table.has_failures())
 }
@@ -80,8 +77,8 @@ fn cell(stage: &Stage<'_>, step: Step) -> Result<Cell> {
         Some(reason) => Cell::NotApplicable(reason),
         None => stage.play(step)?,
     };
-    let (Row { library, era, transport }, time) = (stage.row, begun.elapsed().as_secs_f64());
-    say(&format!("{library} {era} {transport} {}: {cell} ({time:.1} s)", step.name()))?;
+    let time = begun.elapsed().as_secs_f64();
+    say(&format!("{} | {}: {cell} ({time:.1} s)", stage.row, step.name()))?;
     Ok(cell)
 }
 

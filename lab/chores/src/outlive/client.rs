@@ -36,7 +36,7 @@ pub(super) enum Transport {
 }
 
 /// A client in one era over one transport.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) library: Library,
     pub(super) era: Era,
@@ -103,6 +103,12 @@ impl fmt::Display for Library {
             Self::Python1 => "Python mcp 1.30",
             Self::Rmcp => "rmcp 3.11",
         })
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} | {} | {}", self.library, self.era, self.transport)
     }
 }
 

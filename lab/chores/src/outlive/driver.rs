@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -15,12 +15,16 @@ use xtask::{Result, process};
 
 /// How long a driver may take for an order, unless more is allowed.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// How long a driver may take to end.
+const FAREWELL: Duration = Duration::from_secs(3);
+const POLL: Duration = Duration::from_millis(20);
 
-/// A running driver. It is killed when this is dropped.
+/// A running driver. When this is dropped, it is asked to end, and killed if it does not.
 #[derive(Debug)]
 pub(super) struct Driver {
     child: Child,
-    input: ChildStdin,
+    /// `None` when it has been asked to end.
+    input: Option<ChildStdin>,
     answers: Receiver<String>,
 }
 
@@ -50,7 +54,7 @@ impl Driver {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (input, output) = input.zip(output).ok_or("a driver without pipes")?;
+        let output = output.ok_or("a driver without pipes")?;
         let (send, answers) = mpsc::sync_channel(16);
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(std::io::Result::ok) {
@@ -95,7 +99,8 @@ impl Driver {
     /// # Errors
     /// When it has ended.
     pub(super) fn tell(&mut self, order: &Value) -> Result<()> {
-        let told = writeln!(self.input, "{order}").and_then(|()| self.input.flush());
+        let input = self.input.as_mut().ok_or("the client has ended")?;
+        let told = writeln!(input, "{order}").and_then(|()| input.flush());
         told.map_err(|error| format!("the client's process has ended: {error}").into())
     }
 
@@ -136,6 +141,12 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        // A client that ends by itself also ends its server's process.
+        self.input = None;
+        let end = Instant::now() + FAREWELL;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < end {
+            thread::sleep(POLL);
+        }
         // Both fail only if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -44,9 +44,10 @@ pub(super) struct Stage<'r> {
 /// A server with a connected client, perhaps behind a proxy.
 struct Pair {
     row: Row,
-    universe: Universe,
-    proxy: Option<Proxy>,
+    /// It ends before the server: otherwise its process would take the data directory.
     driver: Driver,
+    proxy: Option<Proxy>,
+    universe: Universe,
 }
 
 impl Stage<'_> {
@@ -56,9 +57,7 @@ impl Stage<'_> {
     /// When the server or the client cannot be started.
     pub(super) fn play(&self, step: Step) -> Result<Cell> {
         let data = self.folder.join("data");
-        if data.exists() {
-            fs::remove_dir_all(&data)?;
-        }
+        remove(&data)?;
         if step.is_large() {
             install::mirror(&self.large()?, &data)?;
         }
@@ -74,7 +73,7 @@ impl Stage<'_> {
         };
         let log = File::create(self.folder.join("client.log"))?;
         let driver = Driver::start(self.program, self.row.era, &target, log)?;
-        let mut pair = Pair { row: self.row, universe, proxy, driver };
+        let mut pair = Pair { row: self.row, driver, proxy, universe };
         let played = pair.begin().and_then(|()| pair.happen(step)).and_then(|()| pair.works());
         Ok(played.map_or_else(|error| Cell::Fails(error.to_string()), |()| Cell::Passed))
     }
@@ -216,6 +215,18 @@ impl Pair {
             Some(trouble) => format!("{seen} ({trouble})").into(),
         }
     }
+}
+
+/// Removes the data directory of the cell before. A process of its client may still be ending there.
+fn remove(data: &Path) -> Result<()> {
+    let end = Instant::now() + PATIENCE;
+    while data.exists() {
+        match fs::remove_dir_all(data) {
+            Err(error) if Instant::now() >= end => return Err(error.into()),
+            _ => thread::sleep(POLL),
+        }
+    }
+    Ok(())
 }
 
 /// A call with a short answer.

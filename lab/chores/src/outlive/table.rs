@@ -1,9 +1,11 @@
 //! The results: a table of clients and steps, and its place in `mcp-proto/docs/peers.md`.
 
-use std::fmt;
-use std::fs;
+use std::collections::BTreeMap;
+use std::{fmt, fs};
 
-use super::client::Row;
+use clap::ValueEnum;
+
+use super::client::{Library, Row};
 use super::step::Step;
 use xtask::{Result, root};
 
@@ -56,20 +58,59 @@ impl Table {
         self.rows.iter().flat_map(|(_, cells)| cells).filter(|cell| is_counted(cell)).count()
     }
 
-    /// Replaces the generated part of the page.
+    /// Writes the cells into the page. It keeps those that were not played.
     ///
     /// # Errors
-    /// When the page has no such part, or cannot be written.
+    /// When the page has no part for the table, or cannot be written.
     pub(super) fn write(&self) -> Result<()> {
         let path = root().join(PAGE);
         let page = fs::read_to_string(&path)?;
         let parts = page.split_once(BEGIN).and_then(|(before, rest)| {
-            let (_, after) = rest.split_once(END)?;
-            Some((before, after))
+            let (table, after) = rest.split_once(END)?;
+            Some((before, table, after))
         });
-        let (before, after) = parts.ok_or("the page has no part for the table")?;
-        Ok(fs::write(path, format!("{before}{BEGIN}\n{self}\n{END}{after}"))?)
+        let (before, table, after) = parts.ok_or("the page has no part for the table")?;
+        let table = self.merged(table);
+        Ok(fs::write(path, format!("{before}{BEGIN}\n{table}\n{END}{after}"))?)
     }
+
+    /// All clients and all steps, with cells of an earlier table where there is no newer one.
+    fn merged(&self, earlier: &str) -> String {
+        let steps = Step::value_variants();
+        let earlier: BTreeMap<String, Vec<&str>> = earlier
+            .lines()
+            .filter_map(|line| {
+                let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
+                let names: Vec<&str> = cells.by_ref().take(3).collect();
+                Some((names.join(" | "), cells.collect()))
+            })
+            .collect();
+        let mut text = head(steps);
+        for row in Library::value_variants().iter().flat_map(|library| library.rows()) {
+            let kept = earlier.get(&row.to_string());
+            let played = self.rows.iter().find(|(played, _)| *played == row);
+            let cells = steps.iter().enumerate().map(|(n, step)| {
+                let at = self.steps.iter().position(|played| played == step);
+                let cell = played.zip(at).and_then(|((_, cells), at)| cells.get(at));
+                let kept = kept.and_then(|cells| cells.get(n)).unwrap_or(&"not played");
+                cell.map_or_else(|| (*kept).to_owned(), Cell::to_string)
+            });
+            text.push_str(&line(row, cells));
+        }
+        text
+    }
+}
+
+/// The head of a table with these steps.
+fn head(steps: &[Step]) -> String {
+    let names: Vec<String> = steps.iter().map(|step| step.name()).collect();
+    let rule = "---|".repeat(names.len());
+    format!("| client | era | transport | {} |\n|---|---|---|{rule}\n", names.join(" | "))
+}
+
+fn line(row: Row, cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.collect();
+    format!("| {row} | {} |\n", cells.join(" | "))
 }
 
 impl fmt::Display for Cell {
@@ -89,12 +130,9 @@ impl fmt::Display for Cell {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.steps.iter().map(|step| step.name()).collect();
-        writeln!(f, "| client | era | transport | {} |", names.join(" | "))?;
-        writeln!(f, "|---|---|---|{}", "---|".repeat(names.len()))?;
-        for (Row { library, era, transport }, cells) in &self.rows {
-            let cells: Vec<String> = cells.iter().map(Cell::to_string).collect();
-            writeln!(f, "| {library} | {era} | {transport} | {} |", cells.join(" | "))?;
+        f.write_str(&head(&self.steps))?;
+        for (row, cells) in &self.rows {
+            f.write_str(&line(*row, cells.iter().map(Cell::to_string)))?;
         }
         Ok(())
     }
@@ -102,7 +140,6 @@ impl fmt::Display for Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::client::Library;
     use super::*;
 
     #[test]
@@ -120,6 +157,20 @@ mod tests {
         let failed = lines.nth(2).expect("a row");
         assert!(failed.contains("| fails: a / b c | fails: xxx"), "{failed}");
         assert!(failed.ends_with("xxx… |"), "{failed}");
+    }
+
+    #[test]
+    fn cells_that_were_not_played_are_kept() {
+        let rows: Vec<Row> = Library::Rmcp.rows().collect();
+        let mut first = Table::new(&[Step::Kill, Step::Upgrade]);
+        first.add(rows[0], vec![Cell::Passed, Cell::Fails("404".into())]);
+        first.add(rows[1], vec![Cell::Passed, Cell::Passed]);
+        let mut second = Table::new(&[Step::Upgrade]);
+        second.add(rows[0], vec![Cell::Passed]);
+        let text = second.merged(&first.merged(""));
+        let rows = text.lines().filter(|line| line.contains("rmcp") && line.contains("HTTP"));
+        let cells: Vec<&str> = rows.flat_map(|line| line.split(" | ").skip(3).take(3)).collect();
+        assert_eq!(cells, ["ok", "ok", "not played"].repeat(2));
     }
 
     #[test]
