@@ -68,7 +68,7 @@ impl Proxy {
             for near in listener.incoming().flatten() {
                 let shared = Arc::clone(&own);
                 // If one side disconnects, both are closed, and the client sees that.
-                thread::spawn(move || drop(shared.serve(near)));
+                thread::spawn(move || drop(shared.serve(&near)));
             }
         });
         Ok(Self { address, shared })
@@ -90,13 +90,13 @@ impl Proxy {
 }
 
 impl Shared {
-    fn serve(&self, near: TcpStream) -> io::Result<()> {
+    fn serve(&self, near: &TcpStream) -> io::Result<()> {
         near.set_nodelay(true)?;
         let far = TcpStream::connect(self.server)?;
         far.set_nodelay(true)?;
         match self.kind {
-            Kind::Plain | Kind::LateByte => self.pass(&near, &far),
-            Kind::Compressing | Kind::Buffering => self.change(&near, &far),
+            Kind::Plain | Kind::LateByte => self.pass(near, &far),
+            Kind::Compressing | Kind::Buffering => self.change(near, &far),
         }
     }
 

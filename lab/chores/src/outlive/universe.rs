@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, iter};
 
+use memchr::memmem;
 use serde_json::{Map, Value, json};
 
 use super::driver::signal;
@@ -128,9 +129,12 @@ impl Universe {
     /// When there is no whole answer.
     pub(super) fn bodies(&self) -> Result<usize> {
         let request = format!("GET /universes/{LARGE} HTTP/1.0\r\nhost: {}\r\n\r\n", self.address);
-        let read: Value = serde_json::from_str(&exchange(self.address, &request)?)?;
-        let stars = read.pointer("/state/stars").and_then(Value::as_object);
-        Ok(stars.ok_or("a universe without bodies")?.len())
+        let read = exchange(self.address, &request)?;
+        if !read.ends_with('}') {
+            return Err("an answer that is cut".into());
+        }
+        // Parsing it would take longer than all else. Each body has its kind, and nothing else has.
+        Ok(memmem::find_iter(read.as_bytes(), "\"bodyType\":").count())
     }
 }
 
