@@ -27,9 +27,9 @@ pub struct Rule {
 /// Which rules are wanted, by the beginnings of their names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
-    /// Only these; all if there are none.
+    /// Only rules whose names begin with one of these; if it is empty, all rules.
     pub(crate) only: Vec<String>,
-    /// None of these.
+    /// No rule whose name begins with one of these.
     pub(crate) skip: Vec<String>,
 }
 

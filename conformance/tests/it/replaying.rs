@@ -88,14 +88,14 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
 
 #[tokio::test]
 async fn no_server_there_is_code_3() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.jsonl");
     let step = r#"{"mcp":{"method":"tools/list"},"expect":{"result":{}}}"#;
     std::fs::write(&path, format!("{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n{step}\n"))
         .unwrap();
     let path = path.to_str().unwrap();
-    for server in [["--url", &format!("http://{nobody}/mcp")], ["--command", "/no/such/program"]] {
+    for server in [["--url", &format!("http://{unused}/mcp")], ["--command", "/no/such/program"]] {
         let (code, out, _) = run(&[&["replay"], &server[..], &[path]].concat()).await;
         assert_eq!(code, 3, "{out}");
         assert!(out.contains("cannot be reached"), "{out}");

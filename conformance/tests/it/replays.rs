@@ -163,12 +163,12 @@ async fn no_answer_is_a_failure() {
         2,
         "no answer from the server in this process: down",
     );
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let target = Target::url(&format!("http://{nobody}/base/")).unwrap();
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let target = Target::url(&format!("http://{unused}/base/")).unwrap();
     fails(
         replay(&target, Era::Legacy, get).await,
         2,
-        &format!("http://{nobody}/base/ cannot be reached"),
+        &format!("http://{unused}/base/ cannot be reached"),
     );
 }
 

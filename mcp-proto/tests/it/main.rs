@@ -40,6 +40,9 @@ mod dialects;
 mod ends;
 mod events;
 mod extension_methods;
+#[cfg(feature = "file-sessions")]
+mod file_sessions;
+mod fits;
 mod forms;
 mod handler_checked;
 mod handshake;
@@ -53,6 +56,7 @@ mod keepalive;
 mod kept;
 mod large;
 mod layers;
+mod lenient;
 mod listen;
 mod load;
 mod local;

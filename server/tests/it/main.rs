@@ -34,6 +34,7 @@ mod nats_engine;
 mod nodes;
 mod page;
 mod past;
+mod peers;
 mod picture;
 #[path = "../../../universe-store/tests/it/postgres.rs"]
 mod postgres;
