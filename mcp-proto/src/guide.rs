@@ -12,6 +12,8 @@ pub mod completion {}
 pub mod embedding {}
 #[doc = include_str!("../docs/migrating.md")]
 pub mod migrating {}
+#[doc = include_str!("../docs/peers.md")]
+pub mod peers {}
 #[doc = include_str!("../docs/resources.md")]
 pub mod resources {}
 #[doc = include_str!("../docs/sampling.md")]

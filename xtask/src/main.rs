@@ -56,6 +56,9 @@ enum Chore {
     Nodes(lab::Arguments),
     /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
     Oracle(oracle::Arguments),
+    /// Puts the official client libraries through restarts, upgrades, frozen peers, odd proxies and large answers, and
+    /// writes a table of what they saw (Linux).
+    Outlive(lab::Arguments),
     /// Compares the live page of the universe server with its source, and tests it in Chromium.
     Page(page::Arguments),
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Chore::Lean => lean::run(),
         Chore::Nodes(arguments) => lab::run("nodes", &arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
+        Chore::Outlive(arguments) => lab::run("outlive", &arguments),
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => lab::run("peers", &arguments),
         Chore::Renames(arguments) => lab::run("renames", &arguments),

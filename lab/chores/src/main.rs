@@ -2,6 +2,7 @@
 
 mod bench;
 mod nodes;
+mod outlive;
 mod peers;
 mod renames;
 mod siege;
@@ -21,6 +22,9 @@ enum Chore {
     /// Loads three universe servers on a replicated database while servers, database and networks fail, and compares
     /// what was acknowledged with what is there (Linux, root).
     Nodes(nodes::Arguments),
+    /// Puts the official client libraries through restarts, upgrades, frozen peers, odd proxies and large answers, and
+    /// writes a table of what they saw (Linux).
+    Outlive(outlive::Arguments),
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
     /// support.
     Peers(peers::Arguments),
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
     xtask::exit_code(&match Chore::parse() {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Nodes(arguments) => nodes::run(&arguments),
+        Chore::Outlive(arguments) => outlive::run(&arguments),
         Chore::Peers(arguments) => peers::run(&arguments),
         Chore::Renames(arguments) => renames::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
