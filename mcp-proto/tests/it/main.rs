@@ -40,6 +40,7 @@ mod dialects;
 mod ends;
 mod events;
 mod extension_methods;
+mod field_reports;
 mod forms;
 mod handler_checked;
 mod handshake;
