@@ -95,7 +95,9 @@ impl Pipe {
     pub(super) fn memory(server: Server, config: &ClientConfig, hub: Arc<NotificationHub>) -> Self {
         let (near, far) = tokio::io::duplex(MEMORY_BUFFER);
         let (far_reader, far_writer) = tokio::io::split(far);
-        let served = stdio::serve(server, far_reader, far_writer, StdioConfig::default());
+        let mut bounds = StdioConfig::default();
+        bounds.max_answer_bytes = config.max_message_bytes;
+        let served = stdio::serve(server, far_reader, far_writer, bounds);
         let peer = Peer::Task(tokio::spawn(served));
         let (reader, writer) = tokio::io::split(near);
         Self::open(reader, writer, peer, config, hub)

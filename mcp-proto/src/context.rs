@@ -55,6 +55,8 @@ pub struct Context {
     pub(crate) peer: Option<Arc<str>>,
     /// The budget account of the client; `None` if it is not counted.
     pub(crate) client: Option<Client>,
+    /// The most bytes of a result that the client takes.
+    pub(crate) max_answer: Option<usize>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
     /// Whether the call may become, or is, a task.
@@ -80,6 +82,7 @@ pub(crate) struct Incoming {
     pub(crate) extensions: Extensions,
     pub(crate) peer: Option<Arc<str>>,
     pub(crate) client: Option<Client>,
+    pub(crate) max_answer: Option<usize>,
 }
 
 impl Incoming {
@@ -92,6 +95,7 @@ impl Incoming {
             extensions,
             peer: None,
             client: None,
+            max_answer: None,
         }
     }
 }
@@ -130,6 +134,7 @@ impl Context {
             extensions: Extensions::new(),
             peer: None,
             client: None,
+            max_answer: None,
             input: None,
             task: TaskMode::None,
             server: None,
@@ -165,6 +170,15 @@ impl Context {
             .may_answer()
             .map_err(|over| ErrorObject::new(ErrorObject::INTERNAL, over.to_string()))?;
         Ok(Some(turn))
+    }
+
+    /// The most bytes of a result that the client takes, text and structured content together; `None` where that is not
+    /// bounded, as over HTTP. A longer result is adapted or becomes a failure
+    /// ([`StdioConfig::max_answer_bytes`](crate::stdio::StdioConfig::max_answer_bytes)): for a handler that would change
+    /// something first.
+    #[must_use]
+    pub fn max_answer_bytes(&self) -> Option<usize> {
+        self.max_answer
     }
 
     /// The caller as the embedding service authenticated it.
@@ -216,6 +230,7 @@ impl Context {
             extensions: incoming.extensions,
             peer: incoming.peer,
             client: incoming.client,
+            max_answer: incoming.max_answer,
             input: None,
             task: TaskMode::None,
             server: None,

@@ -4,9 +4,10 @@
 //! path, so mounting it is one `match` arm. Nothing has to be started: the response owns the handler's future, and
 //! dropping the response cancels a modern call. [`serve`] is an accept loop for programs that have none.
 //!
-//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. If a client has sent hundreds of bytes
+//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. If a client has sent more than 16 KiB
 //! after its request (pipelining), its disconnect is noticed only when they are read, which is after the answer. Its
-//! call continues until then. [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
+//! call continues until then. [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls; an event stream is
+//! ended at once.
 
 pub(crate) mod answer;
 pub mod authorize;

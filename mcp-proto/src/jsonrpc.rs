@@ -4,7 +4,7 @@
 //! request when it can be read, so that the sender can match the refusal to what it sent.
 //!
 //! A refusal without a readable id leaves `id` out. JSON-RPC requires null; the schema of MCP allows a string, an
-//! integer, or no `id`.
+//! integer, or no `id`. Over stdio a text that is not JSON is refused with null.
 
 mod error;
 mod members;
@@ -14,6 +14,7 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::{Buf as _, Bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -57,7 +58,7 @@ pub struct Request {
     pub id: RequestId,
     /// The method's name, such as `tools/call`.
     pub method: String,
-    /// The members of `params`; empty when `params` is absent.
+    /// The members of `params`; empty when `params` is absent or null.
     pub params: Map<String, Value>,
 }
 
@@ -66,7 +67,7 @@ pub struct Request {
 pub struct Notification {
     /// The method's name, such as `notifications/progress`.
     pub method: String,
-    /// The members of `params`; empty when `params` is absent.
+    /// The members of `params`; empty when `params` is absent or null.
     pub params: Map<String, Value>,
 }
 
@@ -166,7 +167,8 @@ impl Message {
         params: Option<Value>,
     ) -> Result<Self, MessageError> {
         let params = match params {
-            None => Map::new(),
+            // Clients in Rust and Swift write their absent params so.
+            None | Some(Value::Null) => Map::new(),
             Some(Value::Object(params)) => params,
             Some(_) => {
                 return Err(MessageError::invalid(id, "the member \"params\" must be an object"));
@@ -248,6 +250,14 @@ impl Request {
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>, params: Value) -> Self {
         Self { id: id.into(), method: method.into(), params: members(params) }
     }
+}
+
+/// A text without the byte order mark that may be before it (RFC 8259 §8.1).
+pub(crate) fn without_mark(mut text: Bytes) -> Bytes {
+    if text.starts_with("\u{feff}".as_bytes()) {
+        text.advance("\u{feff}".len());
+    }
+    text
 }
 
 /// Takes `_meta` out of params; empty if it is absent or not an object.

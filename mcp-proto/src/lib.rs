@@ -146,6 +146,7 @@
 //!   of numbers, lengths and counts, and annotations, such as `format`. The error names what would not be enforced, and
 //!   where. [`Tool::with_handler_checked`] and [`Tool::with_trusted_output`] leave it to the handler.
 //! - `compression`: JSON answers over HTTP in gzip, for clients that accept it; needs `http`.
+//! - `file-sessions`: sessions that outlive the process, in a file (`FileSessions`); needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.
 //!
@@ -225,6 +226,8 @@ pub use legacy::event_store::{
     EventStore, EventStoreError, StreamEvent, StreamFate, StreamWrite, Tailed,
 };
 pub use legacy::handshake::{MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES};
+#[cfg(feature = "file-sessions")]
+pub use legacy::session::{FileSessions, FileSessionsError};
 pub use legacy::session::{
     MemorySessions, MemorySessionsConfig, Session, SessionChange, SessionId, SessionStore,
     SessionStoreError,

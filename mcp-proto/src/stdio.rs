@@ -43,6 +43,13 @@ pub struct StdioConfig {
     /// The most messages of one batch, which is accepted only on a connection that was initialized for 2025-03-26; a
     /// longer one is answered −32600. 50 by default.
     pub max_batch_messages: usize,
+    /// The longest answer that is written, as bytes of its line: clients end the connection at a longer one, Codex above
+    /// 8 MiB and the TypeScript clients above 10 MiB. 64 KiB less than 8 MiB by default.
+    ///
+    /// The result of a tool that would be longer is sent without one of its two forms, or becomes a failure of code
+    /// `ANSWER_TOO_LARGE` ([`Tool::with_whole_results`](crate::Tool::with_whole_results)). Any other answer becomes an
+    /// error −32603, as do those answers of a batch that make its line longer.
+    pub max_answer_bytes: usize,
     /// How long the connection may continue after the end of its input: running calls, their answers, and the last
     /// flush together. 900 ms by default.
     pub drain_time: Duration,
@@ -60,8 +67,10 @@ pub struct StdioConfig {
 ///
 /// A line that is JSON but not a valid message (another version, params that are not an object, a member twice) is
 /// answered with −32600 if its id can be read; a line that is too long, or whose id is too long, is answered without an
-/// id. Any other line that is not a message is logged and skipped: text that is not JSON, a batch, an id that is null
-/// or a fraction. After a handshake of 2025-03-26 a batch is accepted, and its answers are one line.
+/// id. One that begins as a message, with `{` or `[`, and is not JSON is answered with −32700 and the id null, at most
+/// once a second. Any other line that is not a message is logged and skipped: other text, a batch, an id that is null or
+/// a fraction. A byte order mark before a message is ignored. After a handshake of 2025-03-26 a batch is accepted, and
+/// its answers are one line.
 ///
 /// # Errors
 /// Those of the streams, and [`TimedOut`](io::ErrorKind::TimedOut) for a peer that stalls. A writer that fails ends the
@@ -116,6 +125,7 @@ impl Default for StdioConfig {
             max_line_memory: MAX_TREE_BYTES,
             max_calls: 1_024,
             max_batch_messages: 50,
+            max_answer_bytes: 8 * 1024 * 1024 - 64 * 1024,
             drain_time: Duration::from_millis(900),
             stall_time: Duration::from_secs(10),
         }

@@ -2,6 +2,7 @@
 
 mod call;
 mod execution;
+mod lenient;
 mod new;
 mod registry;
 mod result;
@@ -16,9 +17,10 @@ use crate::content::Icon;
 use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
-pub(crate) use call::{Plain, Started};
+pub(crate) use call::{Plain, Room, Started};
 pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
+pub(crate) use result::Shape;
 pub use result::{CallToolResult, PreparedJson, ToolError};
 
 /// A tool as it is listed (schema: `Tool`).
@@ -78,6 +80,9 @@ pub struct Tool {
     /// The arguments that its handler checks itself; see [`Tool::with_handler_checked`].
     #[serde(skip)]
     pub handler_checked: Vec<String>,
+    /// How to ask for a shorter result, if results are sent whole or not at all; see [`Tool::with_whole_results`].
+    #[serde(skip)]
+    pub whole_results: Option<String>,
 }
 
 /// Hints about what a tool does (schema: `ToolAnnotations`, since 2025-03-26).
@@ -120,6 +125,7 @@ impl Tool {
             timeout: None,
             trusted_output: false,
             handler_checked: Vec::new(),
+            whole_results: None,
         }
     }
 
@@ -173,6 +179,18 @@ impl Tool {
     #[must_use]
     pub fn with_handler_checked(mut self, argument: impl Into<String>) -> Self {
         self.handler_checked.push(argument.into());
+        self
+    }
+
+    /// The same with results that always have both their forms, the text and the structured content.
+    ///
+    /// Over stdio, a result that is longer than clients take
+    /// ([`StdioConfig::max_answer_bytes`](crate::stdio::StdioConfig::max_answer_bytes)) is otherwise sent in one form
+    /// if that is short enough: as text, or as structured content where there is an output schema. In any case the rest
+    /// is a failure of code `ANSWER_TOO_LARGE`, whose sentence ends with `less`: how to ask for a shorter one.
+    #[must_use]
+    pub fn with_whole_results(mut self, less: impl Into<String>) -> Self {
+        self.whole_results = Some(less.into());
         self
     }
 

@@ -175,11 +175,35 @@ pub struct Arguments {
     )]
     pub max_memory: ByteSize,
 
+    /// How often a quiet event stream gets a comment, over MCP and REST, and after how long a quiet call becomes such a
+    /// stream: from 1s to 30s. Shorter where clients or proxies end what is quiet for a few seconds.
+    #[arg(
+        long,
+        env = "UNIVERSE_KEEP_ALIVE",
+        default_value = "10s",
+        value_name = "TIME",
+        value_parser = service_host::keep_alive
+    )]
+    pub keep_alive: Duration,
+
     /// Whether metrics are served at /metrics: requests, commands, universes, feeds, memory.
     #[arg(long, env = "UNIVERSE_METRICS", default_value = "on", value_enum)]
     pub metrics: Switch,
 
-    /// Refuses odd input, such as unknown members and a negative mass, instead of accepting it with warnings.
+    /// The longest answer over stdio, such as 9MiB: at least 64KiB. A longer one is an error that says how to ask for
+    /// less. Clients end the connection at longer ones: Codex above 8 MiB, the TypeScript clients above 10 MiB. Where
+    /// processes share a data directory, the option of the process that holds it counts.
+    #[arg(
+        long,
+        env = "UNIVERSE_MAX_ANSWER",
+        default_value = "8128KiB",
+        value_name = "SIZE",
+        value_parser = service_host::answer_size
+    )]
+    pub max_answer: ByteSize,
+
+    /// Refuses odd input, such as unknown members, a negative mass, and arguments of a tool that it does not have or
+    /// that are objects as JSON text, instead of accepting it with warnings.
     #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
@@ -328,17 +352,20 @@ impl Arguments {
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
+        mcp.keep_alive = self.keep_alive;
         mcp.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
         mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
         let mut stdio = StdioConfig::default();
         stdio.max_line_bytes = bytes(self.max_body);
+        stdio.max_answer_bytes = bytes(self.max_answer);
         let rest = RestConfig {
             hosts,
             origins,
             max_body_bytes: bytes(self.max_body),
             max_body_memory: mcp.max_body_memory,
+            heartbeat: self.keep_alive,
             metrics: self.metrics == Switch::On,
             authorization: mcp.authorization.clone(),
             read_only: self.read_only,

@@ -16,6 +16,7 @@ mod updates;
 mod view;
 
 use mcp_proto::{BuildError, Server};
+use universe_core::Strictness;
 
 use crate::commands::CommandService;
 use crate::requests;
@@ -65,6 +66,7 @@ fn build(service: CommandService, set: ToolSet, origin: &str) -> Result<Server, 
         ToolSet::Extra => "list_universes lists the universes, create_universe makes one",
     };
     let changing = service.clone();
+    let is_lenient = service.strictness() == Strictness::Lenient;
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
         .observe(|operation| {
@@ -74,6 +76,7 @@ fn build(service: CommandService, set: ToolSet, origin: &str) -> Result<Server, 
         .instructions(instructions(origin));
     let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), origin);
     let server = completion::add(builder).build()?;
+    server.set_lenient(is_lenient);
     updates::watch(&changing, &server);
     Ok(server)
 }

@@ -35,7 +35,7 @@ const APPEND_BUCKETS: [f64; 13] =
 /// The metrics of this process.
 static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
 
-/// Counts the sessions if they are not in the memory of this process.
+/// Counts the sessions if they are not in memory alone.
 static SESSIONS_ELSEWHERE: OnceLock<Box<dyn Fn() -> usize + Send + Sync>> = OnceLock::new();
 
 type Durations<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -130,7 +130,7 @@ pub(crate) fn sessions() -> Arc<MemorySessions> {
     Arc::clone(&METRICS.open_sessions)
 }
 
-/// Sets a function that counts sessions outside the memory of this process.
+/// Sets a function that counts sessions in another store than [`sessions`].
 pub(crate) fn count_sessions(count: impl Fn() -> usize + Send + Sync + 'static) {
     // There is one store in a process. A second function is ignored.
     let _ = SESSIONS_ELSEWHERE.set(Box::new(count));

@@ -59,7 +59,7 @@ pub struct RestConfig {
     pub max_body_memory: usize,
     /// The longest time that a body may take to arrive. Then the answer is 408. 30 s by default.
     pub body_timeout: Duration,
-    /// The interval of comment lines on a feed without events. 15 s by default.
+    /// The interval of comment lines on a feed without events. 10 s by default.
     pub heartbeat: Duration,
     /// Whether `/metrics` is served. It is by default.
     pub metrics: bool,
@@ -375,7 +375,7 @@ impl Default for RestConfig {
             max_body_bytes: 10 * 1024 * 1024,
             max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
-            heartbeat: Duration::from_secs(15),
+            heartbeat: Duration::from_secs(10),
             metrics: true,
             authorization: None,
             read_only: false,

@@ -6,6 +6,7 @@
 mod backend;
 mod listen;
 mod relay;
+mod sessions;
 mod share;
 mod stdio;
 mod verb;

@@ -106,8 +106,9 @@ pub fn command(name: &str) -> Option<&'static CommandSpec> {
 ///
 /// An object with a required `type`, and a variant per command. Plain on purpose: inlined, each
 /// object of `type: object`, no unions with null, no closed objects; and compact, with the objects
-/// inside entities only named. It is looser than [`Command::from_value`]: what that accepts is
-/// valid here once an explicit null of an optional member is taken out.
+/// inside entities only named. Every member has a type. It is looser than [`Command::from_value`]:
+/// what that accepts is valid here once an explicit null of an optional member is taken out, and an
+/// id that may be null is given as text.
 ///
 /// [`Command::from_value`]: crate::Command::from_value
 pub fn command_schema() -> Value {

@@ -95,8 +95,9 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         Kind::Flag => typed("boolean"),
         Kind::Seed if detail == Detail::Exact => union(["string", "number"]),
         Kind::IdOrNull if detail == Detail::Exact => union(["string", "null"]),
-        // Either of two types: a union is not plain, so the description names both.
-        Kind::Seed | Kind::IdOrNull => Map::new(),
+        Kind::Seed => either([typed("string"), typed("number")]),
+        // A union with null is not plain: clients reject it, and the description says where null is accepted.
+        Kind::IdOrNull => typed("string"),
         Kind::Choice(choices) => {
             let mut schema = typed("string");
             schema.insert("enum".to_owned(), choices.into());
@@ -147,7 +148,6 @@ fn are_types_described(table: &'static Table, mode: Mode, detail: Detail, inside
 fn description(member: &Member, detail: Detail, inside: Inside) -> String {
     let doc = member.doc;
     match member.kind {
-        Kind::Seed => format!("{doc} (text or number)"),
         Kind::Object(table, mode) if are_types_described(table, mode, detail, inside) => {
             doc.to_owned()
         }
@@ -170,6 +170,10 @@ fn join<'a>(members: impl Iterator<Item = &'a Member>) -> String {
 
 fn union(kinds: [&str; 2]) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), json!(kinds))])
+}
+
+fn either(kinds: [Map<String, Value>; 2]) -> Map<String, Value> {
+    Map::from_iter([("anyOf".to_owned(), json!(kinds))])
 }
 
 fn typed(name: &str) -> Map<String, Value> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use mcp_proto::jsonrpc::{Message, MessageError, Notification, Request, RequestId};
+use mcp_proto::jsonrpc::{ErrorObject, Message, MessageError, Notification, Request, RequestId};
 use mcp_proto::stdio::{StdioConfig, serve};
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ struct Expected {
     /// Of these ids, some may go unanswered: they were cancelled, listen until the end, or ask their client.
     excused: Vec<RequestId>,
     too_long: usize,
+    /// Lines that begin as a message and are not JSON, which are answered once a second at most.
+    broken: usize,
     /// Batches, which one revision takes and the others refuse.
     batches: usize,
 }
@@ -44,21 +46,23 @@ pub fn run(data: &[u8]) {
     let output = std::str::from_utf8(&sink.written).expect("what goes out is UTF-8");
     assert!(output.is_empty() || output.ends_with('\n'));
     let mut answered: HashMap<RequestId, usize> = HashMap::new();
-    let mut nameless = 0;
+    let (mut nameless, mut refused) = (0, 0);
     for line in output.lines() {
         let messages = messages(line.as_bytes()).expect("every line is JSON");
         for message in messages {
             if let Message::Response(response) = message.expect("every line is a message") {
                 error(&response);
                 result(&response);
-                match response.id {
-                    Some(id) => *answered.entry(id).or_default() += 1,
-                    None => nameless += 1,
+                match (response.id, response.outcome) {
+                    (Some(id), _) => *answered.entry(id).or_default() += 1,
+                    (None, Err(error)) if error.code == ErrorObject::PARSE => refused += 1,
+                    (None, _) => nameless += 1,
                 }
             }
         }
     }
     let expected = expected(input);
+    assert!(refused <= expected.broken && (refused > 0) == (expected.broken > 0), "{output}");
     assert!(nameless == expected.too_long || nameless > expected.too_long && expected.batches > 0);
     for (id, asked) in &expected.asked {
         let answers = answered.remove(id).unwrap_or_default();
@@ -76,8 +80,13 @@ fn expected(input: &[u8]) -> Expected {
             expected.too_long += 1;
             continue;
         }
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
         let is_batch = line.trim_ascii_start().starts_with(b"[");
         expected.batches += usize::from(is_batch);
+        let begins = matches!(line.trim_ascii_start().first(), Some(b'{' | b'['));
+        let broken = Message::from_slice(line).err();
+        let broken = broken.filter(|broken| broken.error.code == ErrorObject::PARSE);
+        expected.broken += usize::from(begins && broken.is_some());
         for message in messages(line).into_iter().flatten() {
             let (id, is_excused) = match message {
                 Ok(Message::Request(request)) => (Some(request.id.clone()), waits(&request)),
@@ -88,8 +97,10 @@ fn expected(input: &[u8]) -> Expected {
                 Ok(Message::Response(_)) => continue,
                 Err(broken) => {
                     // No answer can carry it.
-                    let is_long_id = broken.error.message.contains("at most 256 bytes");
-                    expected.too_long += usize::from(is_long_id && !is_batch);
+                    let problem = &broken.error.message;
+                    let is_of_id = problem.contains("at most 256 bytes")
+                        || problem.contains("a string or an integer of 64 bits");
+                    expected.too_long += usize::from(is_of_id && !is_batch);
                     (broken.id, false)
                 }
             };
@@ -124,9 +135,13 @@ fn waits(request: &Request) -> bool {
     }
 }
 
-fn cancelled(notification: &Notification) -> Option<RequestId> {
-    match notification.params.get("requestId")? {
-        Value::String(id) => Some(id.as_str().into()),
-        id => id.as_i64().map(RequestId::Number),
+/// What a cancellation may mean: a text that is a number may also mean the number.
+fn cancelled(notification: &Notification) -> Vec<RequestId> {
+    match notification.params.get("requestId") {
+        Some(Value::String(id)) => {
+            let number = id.parse().ok().map(RequestId::Number);
+            number.into_iter().chain([id.as_str().into()]).collect()
+        }
+        id => id.and_then(Value::as_i64).map(RequestId::Number).into_iter().collect(),
     }
 }

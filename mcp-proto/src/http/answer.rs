@@ -1,7 +1,7 @@
 //! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer.
 //!
-//! A quiet call becomes an event stream after 15 seconds, if its client accepts one, and is kept alive by comments:
-//! proxies cut idle connections.
+//! A quiet call becomes an event stream after [`keep_alive`](super::HttpConfig::keep_alive), if its client accepts one,
+//! and is kept alive by comments: proxies cut idle connections.
 
 use std::future::{Future, ready};
 use std::iter;
@@ -22,7 +22,7 @@ use crate::jsonrpc::{ErrorObject, Response};
 use crate::outbox::Outgoing;
 use crate::server::Server;
 
-/// After how many seconds a client that was refused because of a bound may try again.
+/// After how many seconds a client that was refused because of a bound, or of another stream, may try again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Exchange {
@@ -80,6 +80,7 @@ impl Exchange {
 /// A large answer as an event in parts, or an error if it would exceed the client's share.
 fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
     let id = answer.id.clone();
+    sse::report_large(answer.size_hint());
     match in_parts(answer, client) {
         Ok(parts) => iter::once(sse::BEGIN).chain(parts).chain([sse::END]).collect(),
         Err(over) => {
@@ -106,7 +107,7 @@ pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
         StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(header::ALLOW, allow);
         }
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
         }
         // RFC 9110 §15.5.16: the response states that the encoding is the cause, and which encodings are accepted.
@@ -144,12 +145,13 @@ pub(crate) fn json(status: StatusCode, body: ResponseBody) -> HttpResponse<Respo
     response
 }
 
-/// 200 with the headers of an event stream that no proxy should hold back.
+/// 200 with the headers of an event stream that no proxy should hold back or compress.
 pub(crate) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
     let mut response = HttpResponse::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // Compression would hold back events until there are enough bytes.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }

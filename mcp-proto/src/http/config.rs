@@ -29,7 +29,7 @@ pub struct HttpConfig {
     /// refusal.
     pub body_timeout: Duration,
     /// How often an idle event stream gets a comment line, and after how long a call without output becomes such a
-    /// stream, if the client accepts one. 15 s by default.
+    /// stream, if the client accepts one. 10 s by default: some clients and proxies end what is quiet for longer.
     pub keep_alive: Duration,
     /// The proxies in front of the server. Their clients are distinguished by `Forwarded` or `X-Forwarded-For`. None by
     /// default.
@@ -87,7 +87,7 @@ impl Default for HttpConfig {
             max_body_bytes: 4 * 1024 * 1024,
             max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
-            keep_alive: Duration::from_secs(15),
+            keep_alive: Duration::from_secs(10),
             proxies: Proxies::default(),
             budget: BudgetConfig::default(),
             authorization: None,

@@ -74,6 +74,16 @@ pub(crate) fn repeat(headers: &HeaderMap, version: &str, method: &str, name: &st
     found == [1, 1, 1]
 }
 
+/// Refuses two different versions: a proxy could judge by one and the server act on the other.
+pub(crate) fn one_version(headers: &HeaderMap) -> Result<(), Rejection> {
+    let mut versions = headers.get_all(&PROTOCOL_VERSION).iter();
+    let first = versions.next();
+    if versions.any(|version| Some(version) != first) {
+        return Err(given_twice(&PROTOCOL_VERSION));
+    }
+    Ok(())
+}
+
 /// Checks that a version in the headers, if there is one, is that of the body.
 pub(crate) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), ErrorObject> {
     if headers.contains_key(&PROTOCOL_VERSION) {

@@ -54,7 +54,8 @@ fn is_date(text: &[u8]) -> bool {
 pub(super) fn judge_notification(
     headers: &HeaderMap,
     params: &Map<String, Value>,
-) -> Result<ModernMeta, ErrorObject> {
+) -> Result<ModernMeta, Rejection> {
+    head::one_version(headers)?;
     let claimed = params.get("_meta").and_then(|meta| meta.get(META_PROTOCOL_VERSION));
     let named = || head::text(headers, &head::PROTOCOL_VERSION).map(Value::from);
     let mut meta = Map::new();
@@ -62,7 +63,7 @@ pub(super) fn judge_notification(
         meta.insert(META_PROTOCOL_VERSION.to_owned(), version);
     }
     meta.insert(META_CLIENT_CAPABILITIES.to_owned(), Map::new().into());
-    ModernMeta::take(&mut Map::from_iter([("_meta".to_owned(), meta.into())]))
+    Ok(ModernMeta::take(&mut Map::from_iter([("_meta".to_owned(), meta.into())]))?)
 }
 
 impl Endpoint {
@@ -148,6 +149,7 @@ impl Endpoint {
             extensions: std::mem::take(&mut head.extensions),
             peer: None,
             client: Some(client),
+            max_answer: None,
         };
         let context = Context::modern(incoming, modern);
         // Only once the caller is known: a missing header must not reveal a hidden tool.

@@ -13,6 +13,8 @@ pub struct Peer(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     address: IpAddr,
+    /// It connected to a listener of [`serve`](super::serve).
+    is_accepted: bool,
     /// Its budget account at the first service that asked, looked up once per connection.
     account: OnceLock<Client>,
 }
@@ -21,7 +23,18 @@ impl Peer {
     /// A connection from this address; one for all requests of the connection.
     #[must_use]
     pub fn new(address: IpAddr) -> Self {
-        Self(Arc::new(Inner { address, account: OnceLock::new() }))
+        Self(Arc::new(Inner { address, is_accepted: false, account: OnceLock::new() }))
+    }
+
+    /// The same for a connection of the accept loop here.
+    pub(super) fn accepted(address: IpAddr) -> Self {
+        Self(Arc::new(Inner { address, is_accepted: true, account: OnceLock::new() }))
+    }
+
+    /// Whether [`serve`](super::serve) accepted the connection. A request on it needs a `Host` header.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        self.0.is_accepted
     }
 
     /// The address that the connection comes from, which may be a proxy's.

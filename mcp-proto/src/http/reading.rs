@@ -18,6 +18,7 @@ use super::rejection::{Refused, Rejection};
 use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Held, Kind, Over, Turn};
 use crate::json::Meter;
+use crate::jsonrpc::without_mark;
 
 /// A body that was read, and its part of the memory for requests.
 #[derive(Debug)]
@@ -201,7 +202,7 @@ where
         }
     }
     let bytes = if whole.is_empty() { first } else { whole.freeze() };
-    Ok(Text { bytes, held })
+    Ok(Text { bytes: without_mark(bytes), held })
 }
 
 /// The capacity to reserve when `needed` bytes have arrived: for all that were announced once a quarter has arrived,

@@ -166,6 +166,7 @@ impl Inner {
         arrived: Arrived,
     ) -> Result<Next<'h>, Refused> {
         let (endpoint, client) = (&self.endpoint, client.clone());
+        let without_id = |rejection| (rejection, None);
         Ok(match message {
             IncomingMessage::Request(called) if modern::is_modern(&head.headers, &called) => {
                 let id = called.id().clone();
@@ -178,7 +179,7 @@ impl Inner {
                 if modern::is_modern_notification(&head.headers, &notification) =>
             {
                 let judged = modern::judge_notification(&head.headers, &notification.params);
-                let judged = judged.map_err(|error| (error.into(), None))?;
+                let judged = judged.map_err(without_id)?;
                 endpoint.notified(head, &notification, judged);
                 Next::Answered(answer::accepted())
             }

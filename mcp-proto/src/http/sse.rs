@@ -15,6 +15,9 @@ const END_TEXT: &[u8] = b"\n\n";
 pub(super) const BEGIN: Bytes = Bytes::from_static(BEGIN_TEXT);
 pub(super) const END: Bytes = Bytes::from_static(END_TEXT);
 
+/// Some clients refuse larger events, such as mcp for Python 2.3 (its `max_sse_event_size`).
+const COMMONLY_TAKEN: usize = 1024 * 1024;
+
 /// The byte order mark that a stream may begin with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -26,6 +29,14 @@ pub(crate) fn message(message: &impl Serialize) -> Bytes {
 /// An answer as an event.
 pub(crate) fn answer(answer: &Response) -> Bytes {
     answer_after(Vec::new(), answer).into()
+}
+
+/// Reports an event that some clients refuse. An answer is one only if something was sent before it, or if its client
+/// does not accept JSON.
+pub(super) fn report_large(bytes: usize) {
+    if bytes > COMMONLY_TAKEN {
+        tracing::warn!(bytes, "an event of more than 1 MiB was written, which some clients refuse");
+    }
 }
 
 /// The size of an event with a message of this size, without further lines.
@@ -43,6 +54,7 @@ pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Vec
         return KEEP_ALIVE.into();
     }
     lines.extend_from_slice(END_TEXT);
+    report_large(lines.len());
     lines
 }
 
@@ -61,6 +73,7 @@ pub(crate) fn answer_after(mut lines: Vec<u8>, answer: &Response) -> Vec<u8> {
     lines.extend_from_slice(BEGIN_TEXT);
     answer.append_to(&mut lines);
     lines.extend_from_slice(END_TEXT);
+    report_large(lines.len());
     lines
 }
 

@@ -259,6 +259,7 @@ impl Legacy {
             extensions,
             peer: Some(session.id.shared()),
             client: Some(entered.call.client()),
+            max_answer: None,
         };
         let context = Context::new(incoming, ClientSide::from(&**session));
         let call = match SessionChange::of(&called) {
@@ -342,6 +343,7 @@ impl Legacy {
         client: Client,
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
+        head::one_version(&head.headers)?;
         let id = request.id.clone();
         let params = InitializeParams::read(request)?;
         let version = params.negotiated();
@@ -424,19 +426,21 @@ fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
             if session.replace(value).is_some() {
                 return Err(head::given_twice(&SESSION_ID));
             }
-        } else if *name == head::PROTOCOL_VERSION && version.is_none() && !has_sessions(value) {
-            version = Some(value);
+        } else if *name == head::PROTOCOL_VERSION
+            && version.replace(value).is_some_and(|before| before != value)
+        {
+            return Err(head::given_twice(&head::PROTOCOL_VERSION));
         }
     }
     let id = session.ok_or(Refusal::MissingSession)?;
     let id = id.to_str().map_err(|_| Refusal::UnknownSession)?;
     match version {
-        Some(version) => {
+        Some(version) if !has_sessions(version) => {
             let version = String::from_utf8_lossy(version.as_bytes());
             let shown = version.trim().chars().take(40).collect();
             Err(Refusal::UnsupportedVersionHeader(shown).into())
         }
-        None => Ok(SessionId::from_header(id)),
+        _ => Ok(SessionId::from_header(id)),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Sessions, which only the legacy era has. A session is a small record that can move between processes.
 
+#[cfg(feature = "file-sessions")]
+mod file;
 mod memory;
+mod table;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +22,10 @@ use crate::lifecycle::{
 use crate::logging::LogLevel;
 use crate::version::ProtocolVersion;
 
-pub use memory::{MemorySessions, MemorySessionsConfig};
+#[cfg(feature = "file-sessions")]
+pub use file::{FileSessions, FileSessionsError};
+pub use memory::MemorySessions;
+pub use table::MemorySessionsConfig;
 
 /// The id of a session: 128 random bits (UUID v4). Any caller that knows it has access, so it is never logged in full.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -93,6 +99,14 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
 
     /// Ends a session; returns whether it existed.
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+
+    /// Whether changes may have passed the session by: an earlier process opened it, and has ended. A GET stream that is
+    /// opened then begins by reporting that everything may have changed. True at most once for a session; never by
+    /// default.
+    fn take_missed(&self, id: &SessionId) -> bool {
+        let _ = id;
+        false
+    }
 
     /// Reports whenever another process may have changed or ended a session. A hint only: it may come too often. If it
     /// comes late or never, as by default, a GET stream notices the change within

@@ -16,7 +16,7 @@ use crate::legacy::batch::{is_batch, read_batch};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
 use crate::server::{Listener, Server, SharedNotification};
-use crate::stdio::output::{write_answer, write_answers};
+use crate::stdio::output::{fitting, write_answer, write_answers};
 use crate::version::ProtocolVersion;
 use asked::PendingQuestions;
 use batches::Batches;
@@ -31,6 +31,7 @@ pub(crate) struct Legacy {
     batches: Batches,
     /// The changes that answered calls have made to the session since the last check.
     changes: Vec<SessionChange>,
+    max_answer: usize,
 }
 
 /// The state that a connection keeps for a running call of its session; empty for other calls.
@@ -47,13 +48,15 @@ pub(crate) struct Running {
 pub(crate) struct News(Option<Listener>);
 
 impl Legacy {
-    pub(crate) fn new() -> Self {
+    /// For a peer that takes answers of at most this many bytes.
+    pub(crate) fn new(max_answer: usize) -> Self {
         Self {
             session: None,
             peer: uuid::Uuid::new_v4().to_string().into(),
             asked: PendingQuestions::new(),
-            batches: Batches::default(),
+            batches: Batches::new(max_answer),
             changes: Vec::new(),
+            max_answer,
         }
     }
 
@@ -128,7 +131,7 @@ impl Legacy {
             self.changes.extend(running.change);
         }
         match running.batch {
-            None => write_answer(out, &answer),
+            None => write_answer(out, &fitting(answer, self.max_answer)),
             Some(batch) => {
                 if let Some(answers) = self.batches.end(batch, Some(answer)) {
                     write_answers(out, &answers);

@@ -198,8 +198,9 @@ impl Listener {
         std::mem::replace(&mut self.interest.resources, resources)
     }
 
-    /// Queues a notification for everything that it asked for.
+    /// Queues a notification for everything that it asked for, which makes those that wait superfluous.
     pub(crate) fn queue_all(&mut self) {
+        self.pending.clear();
         self.queue_everything(None);
     }
 

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
-use crate::tool::{CallToolResult, Plain, Started};
+use crate::tool::{CallToolResult, Plain, Room, Shape, Started};
 use crate::version::ProtocolVersion;
 
 /// Results above this size in bytes are written on a blocking thread. Escaping this many bytes takes well below a
@@ -27,32 +27,35 @@ pub(super) struct ToolCall<'s> {
     version: ProtocolVersion,
     client: Option<Client>,
     started: Started,
+    /// Where its client takes no more than so much.
+    room: Option<Room>,
 }
 
 impl<'s> ToolCall<'s> {
     fn new(
         server: &'s Server,
-        version: ProtocolVersion,
-        client: Option<Client>,
+        (version, client, max_answer): (ProtocolVersion, Option<Client>, Option<usize>),
         started: Started,
     ) -> Self {
-        Self { server, version, client, started }
+        let room = max_answer.map(|max| started.room(max));
+        Self { server, version, client, started, room }
     }
 
     /// Runs the handler and writes its result.
     pub(super) fn finish(
         self,
     ) -> impl Future<Output = Result<Payload, Interrupt>> + Send + use<'s> {
-        let Self { server, version, client, started } = self;
+        let Self { server, version, client, started, room } = self;
         let call = started.finish();
         async move {
             let result = call.await?;
             let size = result.size();
             // Prepared parts need not be written.
             if size <= INLINE_BYTES || result.prepared.is_some() {
-                return Ok(server.tool_result(&result, version)?);
+                return Ok(server.fitting_result(&result, version, room.as_ref())?);
             }
-            let write = move |server: &Server| server.tool_result(&result, version);
+            let write =
+                move |server: &Server| server.fitting_result(&result, version, room.as_ref());
             Ok(Box::pin(server.written(client, size, write)).await?)
         }
     }
@@ -80,9 +83,9 @@ impl Server {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<ToolCall<'s>, ErrorObject> {
-        let (version, client) = (context.protocol_version, context.client.clone());
+        let taker = (context.protocol_version, context.client.clone(), context.max_answer);
         let started = offered.tools.start(params, context)?;
-        Ok(ToolCall::new(self, version, client, started))
+        Ok(ToolCall::new(self, taker, started))
     }
 
     /// The same for a tool that was looked up already.
@@ -93,9 +96,9 @@ impl Server {
         arguments: Option<Value>,
         context: Context,
     ) -> Result<ToolCall<'s>, ErrorObject> {
-        let (version, client) = (context.protocol_version, context.client.clone());
+        let taker = (context.protocol_version, context.client.clone(), context.max_answer);
         let started = offered.tools.start_plain(tool, arguments, context)?;
-        Ok(ToolCall::new(self, version, client, started))
+        Ok(ToolCall::new(self, taker, started))
     }
 
     async fn read_resource(
@@ -152,8 +155,45 @@ impl Server {
         result: &CallToolResult,
         version: ProtocolVersion,
     ) -> Result<Payload, ErrorObject> {
-        let written = wire::tool_result(result, version, &self.0.info_json)?;
+        self.result_as(result, version, Shape::SENT)
+    }
+
+    fn result_as(
+        &self,
+        result: &CallToolResult,
+        version: ProtocolVersion,
+        shape: Shape,
+    ) -> Result<Payload, ErrorObject> {
+        let written = wire::tool_result(result, version, shape, &self.0.info_json)?;
         Ok(written.of_tool(result.is_error))
+    }
+
+    /// A result in the fullest shape that its client takes; a failure if there is none.
+    fn fitting_result(
+        &self,
+        result: &CallToolResult,
+        version: ProtocolVersion,
+        room: Option<&Room>,
+    ) -> Result<Payload, ErrorObject> {
+        let Some(room) = room else {
+            return self.tool_result(result, version);
+        };
+        let mut least = usize::MAX;
+        for shape in room.shapes(result, version.era()) {
+            let mut size = result.size_as(shape);
+            // Known without writing it, but for the escapes.
+            if size <= room.max {
+                let written = self.result_as(result, version, shape)?;
+                if written.size() <= room.max {
+                    return Ok(written);
+                }
+                size = written.size();
+            }
+            least = least.min(size);
+        }
+        let mut failed = room.too_large(least).map_err(Interrupt::into_error)?;
+        failed.warnings.clone_from(&result.warnings);
+        self.tool_result(&failed, version)
     }
 
     /// Writes a result of about this size on a blocking thread, at most as many at once as there are processors; on the

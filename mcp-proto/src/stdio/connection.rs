@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
 use std::task::{self, Poll, Waker};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::future::{AbortHandle, Abortable};
@@ -12,7 +13,7 @@ use futures_util::{FutureExt as _, Stream as _};
 use http::Extensions;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use super::StdioConfig;
 use super::lines::{Line, Lines};
@@ -21,7 +22,8 @@ use crate::call::{Called, IncomingMessage};
 use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
-    ErrorObject, Message, MessageError, Notification, ReadError, RequestId, Response, take_meta,
+    ErrorObject, MAX_REQUEST_ID_BYTES, Message, MessageError, Notification, ReadError, RequestId,
+    Response, take_meta, without_mark,
 };
 use crate::legacy::batch::{check_in_batch, is_batch};
 use crate::legacy::stdio as legacy;
@@ -30,6 +32,12 @@ use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
 use crate::outbox::{Outbox, Outgoing};
 use crate::running::{CallOutput, RunningCall};
 use crate::server::Server;
+
+/// How often a broken message is answered at most. Two peers that take each other's refusals for broken ones would
+/// otherwise write as fast as they can.
+const BETWEEN_REFUSALS: Duration = Duration::from_secs(1);
+/// The most bytes that an answer has besides its result: its id is the longest part.
+const MAX_ENVELOPE: usize = 6 * MAX_REQUEST_ID_BYTES + 64;
 
 /// The running calls of a connection. Each can be aborted by its id.
 type Calls = SelectAll<Abortable<RunningCall>>;
@@ -48,6 +56,8 @@ pub(super) struct Connection {
     sent: BytesMut,
     /// What is written next.
     out: Output,
+    /// When a broken message was last answered.
+    refused: Option<Instant>,
 }
 
 struct Running {
@@ -65,10 +75,11 @@ impl Connection {
             extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
-            legacy: Legacy::new(),
+            legacy: Legacy::new(config.max_answer_bytes),
             news: News::default(),
             sent: BytesMut::new(),
             out: Output::default(),
+            refused: None,
         }
     }
 
@@ -238,6 +249,7 @@ impl Connection {
     }
 
     fn take_line(&mut self, line: &Bytes) {
+        let line = &without_mark(line.clone());
         if line.trim_ascii().is_empty() {
             return;
         }
@@ -262,12 +274,23 @@ impl Connection {
                 if is_request || is_batch || broken.id.is_some() {
                     self.out.push(&Response::from(broken));
                 } else {
-                    tracing::warn!(
-                        problem = broken.error.message,
-                        "a line that is not a message was skipped"
-                    );
+                    self.skip(line, &broken.error);
                 }
             }
+        }
+    }
+
+    /// Skips a line that is not a message. One that begins as a message is answered: its sender waits for an answer. Its
+    /// `id` is null, as JSON-RPC requires: no client finds a request by it, and both forms are in its log.
+    fn skip(&mut self, line: &Bytes, error: &ErrorObject) {
+        tracing::warn!(problem = error.message, "a line that is not a message was skipped");
+        let begins = line.trim_ascii_start().first();
+        let is_broken = error.code == ErrorObject::PARSE && matches!(begins, Some(b'{' | b'['));
+        let now = Instant::now();
+        let is_soon = |before| now.duration_since(before) < BETWEEN_REFUSALS;
+        if is_broken && !self.refused.is_some_and(is_soon) {
+            self.refused = Some(now);
+            self.out.push(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
         }
     }
 
@@ -312,6 +335,7 @@ impl Connection {
             extensions: self.extensions.clone(),
             peer: None,
             client: None,
+            max_answer: Some(self.config.max_answer_bytes.saturating_sub(MAX_ENVELOPE)),
         };
         let (context, legacy) = match modern {
             Some(modern) => (Context::modern(incoming, modern), legacy::Running::default()),
@@ -355,6 +379,9 @@ impl Connection {
         let meter = Meter::new(self.config.max_line_memory);
         let (batch, messages) = match self.legacy.open_batch(line, max, &meter) {
             Ok(opened) => opened,
+            Err(broken) if broken.error.code == ErrorObject::PARSE => {
+                return self.skip(line, &broken.error);
+            }
             Err(broken) => return self.out.push(&Response::from(broken)),
         };
         for message in messages {

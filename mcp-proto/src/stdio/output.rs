@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use crate::json;
-use crate::jsonrpc::{Response, append_all};
+use crate::jsonrpc::{ErrorObject, Response, append_all};
 
 /// Above this many unwritten bytes nothing more is started or run until the peer has read some.
 const HIGH_WATER: usize = 256 * 1024;
@@ -107,7 +107,31 @@ pub(crate) fn write_answer(lines: &mut BytesMut, answer: &Response) {
     lines.put_u8(b'\n');
 }
 
-/// The same for the answers of a batch.
+/// An answer that its peer takes: an error instead of one of more than `max` bytes.
+pub(crate) fn fitting(answer: Response, max: usize) -> Response {
+    let size = answer.size_hint();
+    if size <= max || answer.outcome.is_err() {
+        return answer;
+    }
+    tracing::warn!(size, max, "an answer was longer than clients take: an error was sent instead");
+    let problem = format!(
+        "the answer has {size} bytes, and this connection takes at most {max}: ask for less, or for a part of it"
+    );
+    Response::error(answer.id, ErrorObject::new(ErrorObject::INTERNAL, problem))
+}
+
+/// The answers of a batch that its peer takes together: errors instead of those that do not fit behind the others.
+pub(crate) fn fitting_together(answers: Vec<Response>, max: usize) -> Vec<Response> {
+    let mut left = max;
+    let fitting = answers.into_iter().map(|answer| {
+        let answer = fitting(answer, left);
+        left = left.saturating_sub(answer.size_hint());
+        answer
+    });
+    fitting.collect()
+}
+
+/// [`write_answer`] for the answers of a batch.
 pub(crate) fn write_answers(lines: &mut BytesMut, answers: &[Response]) {
     append_all(answers, lines);
     lines.put_u8(b'\n');

@@ -4,19 +4,22 @@
 //! against that schema, too, and throw: the model would never see the error.
 
 use std::future::{Future, ready};
+use std::iter;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{CallToolResult, PreparedJson, Tool, ToolError};
+use super::lenient::{Taken, Warned};
+use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::version::Era;
 
 /// A handler whose types are erased: arguments and context in, a result out.
 pub(super) type Handler = Box<
@@ -35,6 +38,15 @@ pub(crate) struct Started {
     registered: Arc<Registered>,
     request_id: RequestId,
     call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
+    /// What was taken although it is odd.
+    warned: Option<Box<Warned>>,
+}
+
+/// How much of a tool's result its client takes.
+pub(crate) struct Room {
+    registered: Arc<Registered>,
+    /// The most bytes of the result.
+    pub(crate) max: usize,
 }
 
 /// A tool as it was registered, which never changes.
@@ -67,21 +79,34 @@ impl Registered {
     }
 
     /// Judges the arguments of a call.
+    ///
+    /// # Errors
+    /// They are not an object.
     pub(super) fn start(
         self: Arc<Self>,
-        arguments: Value,
+        arguments: Option<Value>,
         context: Context,
+        lenient: bool,
         refuse: Option<&Refuse>,
-    ) -> Started {
+    ) -> Result<Started, ErrorObject> {
         let request_id = context.request_id.clone();
-        let call = match self.input.accept(arguments, self.nulls) {
+        let accept = |arguments| self.input.accept(arguments, self.nulls);
+        let (judged, warned) = if lenient {
+            let mut taken = Taken::nothing(context.client.clone());
+            let arguments = as_arguments(taken.read_whole(arguments))?;
+            let judged = taken.judge(&self.tool.input_schema, arguments, accept);
+            (judged, taken.warned())
+        } else {
+            (accept(as_arguments(arguments)?), None)
+        };
+        let call = match judged {
             Ok(arguments) => Ok((self.handler)(arguments, context)),
             Err((arguments, findings)) => Err(Box::new(match refuse {
                 Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
                 None => ToolError::invalid_arguments(&self.tool.name, &findings),
             })),
         };
-        Started { registered: self, request_id, call }
+        Ok(Started { registered: self, request_id, call, warned })
     }
 
     /// A failure as a result.
@@ -151,15 +176,23 @@ impl Registered {
 }
 
 impl Started {
+    /// The room that a result has, of which the client takes `max` bytes.
+    pub(crate) fn room(&self, max: usize) -> Room {
+        Room { registered: Arc::clone(&self.registered), max }
+    }
+
     /// Runs the handler; its result, or what interrupts the call.
     // Not an `async fn`, whose future would keep the call twice.
     pub(crate) fn finish(
         self,
     ) -> impl Future<Output = Result<CallToolResult, Interrupt>> + Send + use<> {
-        let Self { registered, request_id, call } = self;
+        let Self { registered, request_id, call, warned } = self;
         let call = match call {
             Ok(call) => call,
-            Err(refused) => return Either::Left(ready(registered.failed(*refused))),
+            Err(refused) => {
+                let failed = registered.failed(*refused);
+                return Either::Left(ready(failed.map(|result| result.with_warnings(warned))));
+            }
         };
         let call = AssertUnwindSafe(call).catch_unwind();
         Either::Right(async move {
@@ -177,13 +210,47 @@ impl Started {
                 registered.check_output(&result)?;
                 Ok(registered.for_clients(result))
             });
-            checked.or_else(|error| registered.failed(error))
+            let result = checked.or_else(|error| registered.failed(error));
+            result.map(|result| result.with_warnings(warned))
         })
     }
 }
 
+impl Room {
+    /// The shapes in which a result may be sent, the fullest first. Clients refuse a result without the structure that
+    /// an output schema promises, except for a failure.
+    pub(crate) fn shapes(
+        &self,
+        result: &CallToolResult,
+        era: Era,
+    ) -> impl Iterator<Item = Shape> + use<> {
+        let tool = &self.registered.tool;
+        let is_promised = tool.output_schema.is_some() && !result.is_error;
+        let shorter = if tool.whole_results.is_some() {
+            None
+        } else if is_promised && result.has_structure(era) {
+            result.is_mirrored().then_some(Shape::Structure)
+        } else {
+            Some(Shape::Text)
+        };
+        iter::once(Shape::SENT).chain(shorter)
+    }
+
+    /// The failure for a result that has this many bytes in its shortest shape.
+    pub(crate) fn too_large(&self, bytes: usize) -> Result<CallToolResult, Interrupt> {
+        let (tool, max) = (&self.registered.tool, self.max);
+        let less = tool.whole_results.as_deref().unwrap_or("ask for less, or for a part of it");
+        let message = format!(
+            "the answer of {} has {bytes} bytes, and this connection takes at most {max}: {less}",
+            tool.name
+        );
+        let error = ToolError::new("ANSWER_TOO_LARGE", message);
+        self.registered.failed(error.with_data(json!({ "bytes": bytes, "limit": max })))
+    }
+}
+
 /// The name and the arguments of a call.
-pub(super) fn split(params: Map<String, Value>) -> Result<(String, Value), ErrorObject> {
+pub(super) fn split(params: Map<String, Value>) -> Result<(String, Option<Value>), ErrorObject> {
     let (mut name, mut arguments) = (None, None);
     for (member, value) in params {
         match member.as_str() {
@@ -196,11 +263,11 @@ pub(super) fn split(params: Map<String, Value>) -> Result<(String, Value), Error
         let problem = "tools/call needs params.name, a string";
         return Err(ErrorObject::invalid_params(problem));
     };
-    Ok((name, as_arguments(arguments)?))
+    Ok((name, arguments))
 }
 
 /// The arguments of a call; none are an empty object.
-pub(super) fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObject> {
+fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObject> {
     match arguments {
         None | Some(Value::Null) => Ok(Value::Object(Map::new())),
         Some(arguments @ Value::Object(_)) => Ok(arguments),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
-use super::call::{Plain, Refuse, Registered, Started, as_arguments, split};
+use super::call::{Plain, Refuse, Registered, Started, split};
 use super::new::NewTool;
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
@@ -33,6 +33,8 @@ pub(crate) struct ToolRegistry {
     hidden: BTreeSet<String>,
     /// Tools that are not declared read-only are hidden, also those added later.
     only_reading: bool,
+    /// Harmless habits of clients are taken.
+    pub(crate) lenient: bool,
 }
 
 #[derive(Clone)]
@@ -184,7 +186,7 @@ impl ToolRegistry {
     ) -> Result<Started, ErrorObject> {
         let (name, arguments) = split(params)?;
         let registered = self.shown(&name).ok_or_else(|| unknown(&name))?;
-        Ok(Arc::clone(registered).start(arguments, context, self.refuse.as_ref()))
+        self.start_plain(Plain(Arc::clone(registered)), arguments, context)
     }
 
     /// The same for a tool that was looked up.
@@ -194,8 +196,7 @@ impl ToolRegistry {
         arguments: Option<Value>,
         context: Context,
     ) -> Result<Started, ErrorObject> {
-        let arguments = as_arguments(arguments)?;
-        Ok(registered.start(arguments, context, self.refuse.as_ref()))
+        registered.start(arguments, context, self.lenient, self.refuse.as_ref())
     }
 
     /// A failure of a tool as its result, or else the interrupt.

@@ -8,11 +8,13 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
+use super::lenient::Warned;
 use crate::content::ContentBlock;
 use crate::interrupt::Interrupt;
 use crate::json::{on_one_line, to_json};
 use crate::jsonrpc::ErrorObject;
 use crate::schema::Finding;
+use crate::version::Era;
 
 /// The result of `tools/call` (schema: `CallToolResult`).
 #[derive(Debug, Clone, Default)]
@@ -30,6 +32,22 @@ pub struct CallToolResult {
     pub(crate) typed: Option<String>,
     /// The same in parts that need not be written.
     pub(crate) prepared: Option<PreparedJson>,
+    /// A text after the content.
+    pub(crate) warnings: Option<String>,
+}
+
+/// The forms in which a structured result is sent: as the mirror text among its content, as `structuredContent`, or
+/// both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Both,
+    Text,
+    Structure,
+}
+
+impl Shape {
+    /// What is sent where the client takes it: the one switch between the forms.
+    pub(crate) const SENT: Self = Self::Both;
 }
 
 /// JSON text that was written before, for [`CallToolResult::prepared`].
@@ -118,12 +136,50 @@ impl CallToolResult {
         self.typed.as_deref().or(made)
     }
 
+    /// Whether it has structured content that an era has.
+    pub(crate) fn has_structure(&self, era: Era) -> bool {
+        let parts = self.prepared.as_ref().and_then(|parts| parts.json.first());
+        let begin = parts.map(|part| &**part).or(self.structured_json().map(str::as_bytes));
+        // Before 2026-07-28 it is an object; clients of those revisions get the same content as text.
+        begin.is_some_and(|json| era == Era::Modern || json.starts_with(b"{"))
+    }
+
+    /// Whether its content is the structured content as text, and nothing else.
+    pub(crate) fn is_mirrored(&self) -> bool {
+        let is_mirror = |json: &RawValue| matches!(&*self.content, [ContentBlock::Text(only)] if only.text == json.get());
+        let made = self.structured_content.as_deref();
+        self.typed.is_some() || self.prepared.is_some() || made.is_some_and(is_mirror)
+    }
+
+    /// The same with the warnings of its call, if there are any.
+    pub(super) fn with_warnings(mut self, warned: Option<Box<Warned>>) -> Self {
+        self.warnings = warned.map(|warned| warned.text);
+        self
+    }
+
     /// About how many bytes it has.
     pub(crate) fn size(&self) -> usize {
-        let content = self.content.iter().map(ContentBlock::size);
-        let typed = self.typed.as_ref().map_or(0, String::len);
-        let prepared = self.prepared.as_ref().map_or(0, PreparedJson::size);
-        content.sum::<usize>() + prepared + typed + self.structured_json().map_or(0, str::len)
+        self.size_as(Shape::SENT)
+    }
+
+    /// How many bytes it has in a shape at least: escapes in a text add to it.
+    pub(crate) fn size_as(&self, shape: Shape) -> usize {
+        let prepared = |parts: fn(&PreparedJson) -> &[Bytes]| {
+            let parts = self.prepared.as_ref().map_or(&[] as &[_], parts);
+            parts.iter().map(Bytes::len).sum::<usize>()
+        };
+        let text = || {
+            let content = self.content.iter().map(ContentBlock::size).sum::<usize>();
+            content + self.typed.as_ref().map_or(0, String::len) + prepared(|it| &it.quoted)
+        };
+        let structure = || self.structured_json().map_or(0, str::len) + prepared(|it| &it.json);
+        let warnings = self.warnings.as_ref().map_or(0, String::len);
+        warnings
+            + match shape {
+                Shape::Both => text() + structure(),
+                Shape::Text => text(),
+                Shape::Structure => structure(),
+            }
     }
 }
 
@@ -139,11 +195,6 @@ impl PreparedJson {
             _ => json,
         });
         self.quoted.push(escaped);
-    }
-
-    fn size(&self) -> usize {
-        let parts = self.json.iter().chain(&self.quoted);
-        parts.map(Bytes::len).sum()
     }
 
     /// The JSON text as one.

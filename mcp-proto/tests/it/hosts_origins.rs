@@ -2,10 +2,12 @@
 
 use http::Method;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::http::{Hosts, HttpConfig, Origins};
+use mcp_proto::http::{Hosts, HttpConfig, Origins, Peer, ServeConfig};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
-use crate::common::{Raw, server};
+use crate::common::{Raw, Served, server};
 
 fn with(hosts: Hosts, origins: Origins) -> StreamableHttpService {
     let mut config = HttpConfig::default();
@@ -109,8 +111,31 @@ async fn one_foreign_origin_of_two_is_enough_to_be_refused() {
 async fn a_request_for_two_hosts_is_for_none() {
     let service = with(Hosts::Loopback, Origins::Loopback);
     let raw = list().add("host", "evil.example");
-    assert_eq!(raw.send(&service).await.refusal().0, 403);
-    assert_eq!(list().unset("host").send(&service).await.refusal().0, 403);
+    assert_eq!(raw.send(&service).await.refusal(), (400, -32600, None));
+}
+
+#[tokio::test]
+async fn a_host_is_required_where_a_listener_of_ours_took_the_connection() {
+    for hosts in [Hosts::Loopback, Hosts::Any] {
+        let service = with(hosts.clone(), Origins::Loopback);
+        // Called without a socket, and by an accept loop of its own.
+        let bare = list().unset("host").request();
+        let mut embedded = list().unset("host").request();
+        embedded.extensions_mut().insert(Peer::new([127, 0, 0, 1].into()));
+        for request in [bare, embedded] {
+            assert_eq!(service.handle(request).await.status(), 200);
+        }
+        let mut config = HttpConfig::default();
+        config.hosts = hosts;
+        let served = Served::with(server(), config, ServeConfig::default()).await;
+        let mut stream = TcpStream::connect(served.address).await.unwrap();
+        let request = b"GET /mcp HTTP/1.1\r\nconnection: close\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+        assert!(answer.ends_with("\"message\":\"the Host header is missing\"}}"), "{answer}");
+    }
 }
 
 #[tokio::test]

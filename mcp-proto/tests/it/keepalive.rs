@@ -1,4 +1,4 @@
-//! Quiet calls and quiet streams under paused time: a comment every 15 s, and nothing for who takes JSON alone.
+//! Quiet calls and quiet streams under paused time: a comment every 10 s, and nothing for who takes JSON alone.
 
 use std::time::Duration;
 
@@ -32,17 +32,17 @@ async fn a_quiet_call_becomes_a_stream_that_is_kept_alive() {
     ] {
         let start = Instant::now();
         let reply = service.handle(raw.request()).await;
-        assert_eq!(start.elapsed().as_secs(), 15);
+        assert_eq!(start.elapsed().as_secs(), 10);
         assert_eq!(reply.headers()["content-type"], "text/event-stream");
         let mut body = reply.into_body();
         let (opening, seconds) = next(&mut body, start).await;
-        assert!(opening.starts_with(first) && seconds == 15, "{opening}");
-        for seconds in [30, 45] {
+        assert!(opening.starts_with(first) && seconds == 10, "{opening}");
+        for seconds in [20, 30] {
             assert_eq!(next(&mut body, start).await, (keep_alive.to_owned(), seconds));
         }
         probe.gate.notify_one();
         let (answer, seconds) = next(&mut body, start).await;
-        assert_eq!(seconds, 45);
+        assert_eq!(seconds, 30);
         assert!(answer.contains("\"text\":\"through\""), "{answer}");
         assert!(body.frame().await.is_none());
     }
@@ -72,7 +72,7 @@ async fn listening_streams_are_kept_alive() {
         let mut body = service.handle(raw.request()).await.into_body();
         // The acknowledgement, or the comment that opens the stream.
         assert_eq!(next(&mut body, start).await.1, 0);
-        for seconds in [15, 30, 45] {
+        for seconds in [10, 20, 30] {
             assert_eq!(next(&mut body, start).await, (": keep-alive\n\n".to_owned(), seconds));
         }
     }

@@ -11,7 +11,7 @@ use crate::common::{Raw, service, subscribe};
 
 /// Counts the warnings of the library.
 #[derive(Debug, Clone, Default)]
-struct Warnings(Arc<Mutex<usize>>);
+pub(crate) struct Warnings(Arc<Mutex<usize>>);
 
 impl Subscriber for Warnings {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
@@ -32,7 +32,7 @@ impl Subscriber for Warnings {
 }
 
 impl Warnings {
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         *self.0.lock().unwrap()
     }
 }

@@ -41,6 +41,9 @@ mod ends;
 mod events;
 mod extension_methods;
 mod field_reports;
+#[cfg(feature = "file-sessions")]
+mod file_sessions;
+mod fits;
 mod forms;
 mod handler_checked;
 mod handshake;
@@ -54,6 +57,7 @@ mod keepalive;
 mod kept;
 mod large;
 mod layers;
+mod lenient;
 mod listen;
 mod load;
 mod local;

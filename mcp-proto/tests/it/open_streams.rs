@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
@@ -38,6 +39,12 @@ const BRIEF: Duration = Duration::from_millis(200);
 
 async fn opened(request: &str) -> Opened {
     opened_by(request, Short { most: None }, ServeConfig::default()).await
+}
+
+/// An event stream where the request asks for one.
+fn media(request: &Request<Incoming>) -> HeaderValue {
+    let accept = request.headers().get(ACCEPT);
+    accept.cloned().unwrap_or(HeaderValue::from_static("text/plain"))
 }
 
 /// Connections that take few bytes at a time, and often make their writer wait.
@@ -106,9 +113,13 @@ impl AsyncWrite for ShortStream {
 async fn opened_by(request: &str, handshake: Short, config: ServeConfig) -> Opened {
     let (body, parts) = unbounded_channel();
     let parts = Arc::new(Mutex::new(Some(parts)));
-    let service = service_fn(move |_: Request<Incoming>| {
+    let service = service_fn(move |request: Request<Incoming>| {
         let parts = parts.lock().unwrap().take();
-        async move { Ok::<_, Infallible>(answer(parts)) }
+        async move {
+            let mut answer = answer(parts);
+            answer.headers_mut().insert(CONTENT_TYPE, media(&request));
+            Ok::<_, Infallible>(answer)
+        }
     });
     let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
@@ -317,6 +328,49 @@ async fn requests_behind_it_are_answered_after_it() {
         timeout(PATIENCE, read).await.expect("the connection stays open").unwrap();
         assert_eq!(rest.matches("the next answer").count(), requests);
     }
+}
+
+#[tokio::test]
+async fn an_event_stream_ends_behind_which_more_comes_than_is_read_ahead() {
+    let events = "GET / HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n";
+    for (late, ends) in [(GET.repeat(30), false), (GET.repeat(2_000), true)] {
+        let mut opened = opened(events).await;
+        opened.until("\r\n\r\n").await;
+        // It may be closed before all of it is written.
+        let _closed = opened.connection.write_all(late.as_bytes()).await;
+        if ends {
+            opened.dropped().await;
+        } else {
+            opened.body.send(Ok(Bytes::from("event"))).unwrap();
+            opened.until("event\r\n").await;
+        }
+    }
+}
+
+/// The answer waits in the buffers of the system, so that no write waits for it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_client_whose_machine_takes_nothing_is_closed_although_no_write_waits() {
+    let (body, parts) = unbounded_channel();
+    let parts = Arc::new(Mutex::new(Some(parts)));
+    let service = service_fn(move |_: Request<Incoming>| {
+        let parts = parts.lock().unwrap().take();
+        async move { Ok::<_, Infallible>(answer(parts)) }
+    });
+    let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut config = ServeConfig::default();
+    config.write_timeout = BRIEF;
+    let end = std::future::pending();
+    tokio::spawn(serve_with(listener, Short { most: None }, service, config, end));
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(1).unwrap();
+    let mut connection = socket.connect(address).await.unwrap();
+    connection.write_all(GET.as_bytes()).await.unwrap();
+    let part = Bytes::from(vec![b'x'; 8 * 1024]);
+    body.send(Ok(part)).unwrap();
+    timeout(PATIENCE, body.closed()).await.expect("the body is kept");
+    drop(connection);
 }
 
 #[tokio::test]

@@ -24,9 +24,14 @@ pub(crate) struct Peer {
 
 impl Peer {
     pub(crate) fn new(server: Server) -> Self {
+        Self::with(server, StdioConfig::default())
+    }
+
+    /// One with bounds of its own.
+    pub(crate) fn with(server: Server, config: StdioConfig) -> Self {
         let (near, far) = tokio::io::duplex(4_096);
         let (reader, writer) = tokio::io::split(far);
-        let served = tokio::spawn(serve(server, reader, writer, StdioConfig::default()));
+        let served = tokio::spawn(serve(server, reader, writer, config));
         let (reader, writer) = tokio::io::split(near);
         Self { lines: BufReader::new(reader).lines(), writer, served }
     }
@@ -41,8 +46,13 @@ impl Peer {
     }
 
     pub(crate) async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.line().await).unwrap()
+    }
+
+    /// The next line as it is.
+    pub(crate) async fn line(&mut self) -> String {
         let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
-        serde_json::from_str(&line.expect("no line came").unwrap().unwrap()).unwrap()
+        line.expect("no line came").unwrap().unwrap()
     }
 
     /// Ends the input and waits for the end of the server; gives what it still said.

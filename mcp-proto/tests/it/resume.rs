@@ -287,10 +287,13 @@ async fn the_newer_connection_takes_a_stream_over() {
     (0..3).for_each(|_| paces.step("a"));
     assert_eq!(answer_of(&new.rest().await), "a");
 
+    let mut older = dial(&served, get(&session, None)).await;
+    assert_eq!(older.event().await.unwrap().data, "");
+    // Without an event id after a moment.
     let mut old = dial(&served, get(&session, None)).await;
-    assert_eq!(old.event().await.unwrap().data, "");
-    let (status, _) = dial(&served, get(&session, None)).await.refusal().await;
-    assert_eq!(status, 409);
+    assert_eq!(older.event().await, None);
+    // What the older one was sent may be lost.
+    old.message().await.unwrap();
     server.notify(Change::ToolsListChanged);
     old.message().await.unwrap();
     let mut new = dial(&served, get(&session, Some(&old.last))).await;
@@ -298,8 +301,6 @@ async fn the_newer_connection_takes_a_stream_over() {
     server.notify(Change::ToolsListChanged);
     new.message().await.unwrap();
     assert_eq!(stream_of(&new.last), stream_of(&old.last));
-    let (status, _) = dial(&served, get(&session, None)).await.refusal().await;
-    assert_eq!(status, 409);
 }
 
 #[tokio::test(start_paused = true)]

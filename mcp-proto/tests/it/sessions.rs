@@ -127,7 +127,7 @@ async fn a_deleted_session_is_gone() {
     assert_eq!(get(&session).send(&service).await.refusal().0, 404);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn somebody_elses_session_looks_like_none() {
     let service = service();
     let by = |raw: Raw, who: Option<&str>| -> Request<Full<bytes::Bytes>> {
@@ -150,9 +150,11 @@ async fn somebody_elses_session_looks_like_none() {
     let stream = service.handle(by(get(&session), Some("anna"))).await;
     assert_eq!(stream.status(), 200);
     // Not even that it has a stream.
-    for (who, status) in [("bert", 404), ("anna", 409)] {
+    let mut open = Vec::new();
+    for (who, status) in [("bert", 404), ("anna", 200), ("bert", 404), ("anna", 409)] {
         let reply = service.handle(by(get(&session), Some(who))).await;
         assert_eq!(reply.status(), status, "{who}");
+        open.push(reply);
     }
     // A session that nobody owns is not for those with a name.
     let open = open_session(&service).await;
@@ -161,14 +163,19 @@ async fn somebody_elses_session_looks_like_none() {
     assert_eq!(service.handle(by(delete(&session), Some("anna"))).await.status(), 204);
 }
 
-#[tokio::test]
-async fn there_is_one_get_stream_and_the_first_lives_on() {
+#[tokio::test(start_paused = true)]
+async fn there_is_one_get_stream_and_two_clients_do_not_fight_for_it() {
     let server = server();
     let service = StreamableHttpService::new(server.clone());
     let session = open_session(&service).await;
+    let old = service.handle(get(&session).request()).await;
+    assert_eq!(old.headers()["content-type"], "text/event-stream");
     let first = service.handle(get(&session).request()).await;
     assert_eq!(first.headers()["content-type"], "text/event-stream");
-    assert_eq!(get(&session).send(&service).await.refusal(), (409, -32600, None));
+    assert_eq!(old.into_body().collect().await.unwrap().to_bytes(), "");
+    let refused = get(&session).send(&service).await;
+    assert_eq!(refused.refusal(), (409, -32600, None));
+    assert_eq!(refused.header("retry-after"), Some("1"));
     let mut first = first.into_body();
     let opening = first.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(opening.starts_with(b"id: s"), "{opening:?}");

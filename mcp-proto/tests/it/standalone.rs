@@ -6,10 +6,10 @@ use mcp_proto::budget::Bound;
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{Change, StreamableHttpService};
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use crate::common::{builder, open_session, probe, server};
-use crate::events::{get, open, stream_of};
+use crate::common::{Served, builder, open_session, probe, server};
+use crate::events::{dial, get, open, stream_of};
 use crate::resume::session_of;
 
 const CHANGED: &str = "notifications/tools/list_changed";
@@ -49,6 +49,52 @@ async fn what_changes_while_the_client_is_away_is_told_when_it_is_back() {
         let mut stream = open(&service, get(&session, Some(&last))).await;
         stream.message().await.unwrap();
         assert_eq!(stream_of(&stream.last), stream_of(&last));
+    }
+}
+
+/// A client whose connection has died without an end comes back and must not be refused: danny-avila/LibreChat#14816,
+/// anthropics/claude-code#31752, render-oss/render-mcp-server#26, modelcontextprotocol/kotlin-sdk#715.
+#[tokio::test(start_paused = true)]
+async fn a_living_client_takes_the_stream_of_a_dead_connection_over() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let session = session_of(&service, version).await;
+        let mut dead = open(&service, get(&session, None)).await;
+        server.notify(Change::ToolsListChanged);
+        dead.message().await.unwrap();
+        for _ in 0..3 {
+            let start = Instant::now();
+            let mut living = open(&service, get(&session, None)).await;
+            let waited = start.elapsed().as_millis();
+            assert_eq!(living.status, 200);
+            assert!((100..110).contains(&waited), "{waited}");
+            assert_eq!(dead.event().await, None);
+            // What the dead connection was sent is lost, so that everything may have changed.
+            assert_eq!(living.message().await.unwrap()["method"], CHANGED);
+            server.notify(Change::ToolsListChanged);
+            living.message().await.unwrap();
+            // Another client that wants the stream, too, has to wait.
+            let (status, message) = open(&service, get(&session, None)).await.refusal().await;
+            assert_eq!((status, message.contains("less than a second ago")), (409, true));
+            server.notify(Change::ToolsListChanged);
+            living.message().await.unwrap();
+            dead = living;
+            sleep(Duration::from_secs(1)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_is_back_at_once_is_never_refused() {
+    let served = Served::new(server()).await;
+    for version in ["2025-06-18", "2025-11-25"] {
+        let session = session_of(&served.service, version).await;
+        for _ in 0..200 {
+            // The end of the connection before and this request arrive together.
+            let stream = dial(&served, get(&session, None)).await;
+            assert_eq!(stream.status, 200);
+        }
     }
 }
 

@@ -106,12 +106,42 @@ async fn noise_is_skipped_and_broken_requests_are_answered() {
     assert_eq!(
         told,
         [
+            (json!(null), json!(-32700)),
+            (json!(null), json!(-32600)),
+            (json!(null), json!(-32600)),
             (json!(1), json!(null)),
             (json!(2), json!(-32600)),
             (json!(3), json!(-32600)),
             (json!(5), json!(null))
         ]
     );
+}
+
+/// modelcontextprotocol/rust-sdk#833: a client whose message was broken waited for its timeout. #940: peers that answered
+/// each other's broken lines did not stop.
+#[tokio::test(start_paused = true)]
+async fn a_broken_message_is_answered_at_most_once_a_second() {
+    for version in [None, Some("2025-03-26"), Some("2025-11-25")] {
+        let mut peer = Peer::new(server());
+        if let Some(version) = version {
+            let initialize: Value = serde_json::from_slice(&Raw::initialize(version).body).unwrap();
+            peer.send(&initialize).await;
+            peer.next().await;
+        }
+        for broken in ["{\"jsonrpc\":\"2.0\",", " [{}", "{\"method\":\"ping\"}}", "[1,]"] {
+            let storm = format!("{broken}\n").repeat(1_000);
+            peer.send_raw(format!("{storm}stray {{}}\n{}\n", list(1)).as_bytes()).await;
+            let refused = peer.next().await;
+            assert_eq!(refused["error"]["code"], -32700, "{refused}");
+            assert_eq!(refused.get("id"), Some(&Value::Null), "{refused}");
+            assert_eq!(peer.next().await["id"], 1);
+            tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        }
+        // Such a refusal is not refused in turn.
+        peer.send(&json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": ""}}))
+            .await;
+        assert!(peer.end().await.is_empty());
+    }
 }
 
 #[tokio::test]

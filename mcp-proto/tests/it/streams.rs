@@ -36,7 +36,7 @@ async fn progress_turns_the_answer_into_a_stream_and_comes_in_order_before_it() 
     for raw in ask(&service, &steps(50)).await {
         let reply = raw.send(&service).await;
         assert_eq!(reply.status, 200);
-        assert_eq!(reply.header("cache-control"), Some("no-cache"));
+        assert_eq!(reply.header("cache-control"), Some("no-cache, no-transform"));
         assert_eq!(reply.header("x-accel-buffering"), Some("no"));
         let mut events = reply.events();
         let answer = events.pop().unwrap();

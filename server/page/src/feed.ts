@@ -5,7 +5,7 @@ import { Refused, authorized, pathOf, refusal } from './api';
 export interface FeedEvent { event: string; revision: number; data: Record<string, unknown> }
 export type Link = 'connecting' | 'live' | 'reconnecting' | 'ended';
 
-/** The longest quiet time: the server says something every 15 seconds. */
+/** The longest quiet time: the server says something every 30 seconds or more often. */
 const QUIET = 40_000;
 /** Waits between tries. */
 const WAITS = [500, 1000, 2000, 4000, 8000];

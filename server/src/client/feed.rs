@@ -10,7 +10,8 @@ use super::connection::Body;
 /// The longest event in bytes. A command may be as large as a request.
 const MAX_EVENT: usize = 64 << 20;
 
-/// The longest pause between bytes of a feed. The server sends a comment every 15 s.
+/// The longest pause between bytes of a feed. The server sends a comment every 30 s or
+/// more often.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// A feed that is being read.

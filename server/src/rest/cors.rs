@@ -5,6 +5,7 @@ use http::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, HOST, HeaderValue, ORIGIN, VARY,
 };
 use http::{Response, StatusCode, request};
+use mcp_proto::http::Peer;
 
 use super::RestConfig;
 use super::answer::{self, Failure, RestBody};
@@ -20,10 +21,13 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 /// Refuses requests for other hosts (DNS rebinding) and from pages of origins that are not allowed.
 pub(super) fn judge(head: &request::Parts, config: &RestConfig) -> Result<(), Failure> {
     let host = match head.uri.authority() {
-        Some(authority) => authority.as_str(),
-        None => head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
+        Some(authority) => Some(authority.as_str()),
+        None => head.headers.get(HOST).map(|host| host.to_str().unwrap_or_default()),
     };
-    if !config.hosts.allow(host) {
+    if host.is_none() && head.extensions.get::<Peer>().is_some_and(Peer::is_accepted) {
+        return Err(Failure::bad_request("the Host header is missing"));
+    }
+    if let Some(host) = host.filter(|host| !config.hosts.allow(host)) {
         let host: String = host.chars().take(100).collect();
         let error = format!(
             "the host {host:?} is not a name of this server; if it is, allow it by --allowed-host"

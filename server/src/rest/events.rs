@@ -106,7 +106,7 @@ impl Rest {
         let mut response = answer::with_body(StatusCode::OK, body.boxed_unsync());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
         headers
             .insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
         Ok(response)

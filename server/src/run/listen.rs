@@ -11,13 +11,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::backend::Backend;
+use super::sessions::Sessions;
 use super::share::{self, Tenure};
 use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::engine::Shared;
 use crate::http::{App, MCP_PATH};
 use crate::mcp;
-use crate::metrics;
 use crate::socket;
 use crate::store::sqlite::OpenError;
 
@@ -43,12 +43,13 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
     serving.callers = config.callers;
+    let sessions = Sessions::open(arguments, &config.data_dir).await;
     let mcp = match backend.shared.clone() {
         Some(Shared { sessions, events }) => {
             StreamableHttpService::with_stores(server.clone(), config.mcp, sessions, events)
         }
         None => {
-            let sessions = metrics::sessions();
+            let sessions = sessions.store();
             StreamableHttpService::with_sessions(server.clone(), config.mcp, sessions)
         }
     };
@@ -90,6 +91,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     if let Some(socket) = socket {
         socket.close().await;
     }
+    sessions.close().await;
     backend.close().await;
     served.map_err(io::Error::from)?;
     if failed {

@@ -232,16 +232,16 @@ async fn in_process() -> (App, CommandService, UniverseId) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quiet_feed_beats_every_fifteen_seconds() {
+async fn a_quiet_feed_beats_every_ten_seconds() {
     let (app, service, id) = in_process().await;
     let mut feed = open(&app, "u").await;
     let start = tokio::time::Instant::now();
     for beat in 1..=3 {
         assert_eq!(feed.block().await.as_deref(), Some(":heartbeat"));
-        assert_eq!(start.elapsed(), Duration::from_secs(15 * beat));
+        assert_eq!(start.elapsed(), Duration::from_secs(10 * beat));
     }
     let command = universe_core::Command::from_value(tick()).unwrap();
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     service.process(&id, command).await.unwrap();
     assert_eq!(feed.event().await.unwrap().id, Some(1));
 }

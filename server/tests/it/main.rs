@@ -35,6 +35,7 @@ mod nats_engine;
 mod nodes;
 mod page;
 mod past;
+mod peers;
 mod picture;
 #[path = "../../../universe-store/tests/it/postgres.rs"]
 mod postgres;

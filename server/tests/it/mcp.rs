@@ -8,6 +8,7 @@ mod large;
 mod prompts;
 mod requirements;
 mod resources;
+mod restart;
 mod sessions;
 mod subscriptions;
 mod tools;

@@ -5,6 +5,7 @@ mod keys;
 mod reload;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::Args;
@@ -18,6 +19,12 @@ pub use keys::{KeysFile, SharedKeys};
 /// The least and the most that clients may be given.
 const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
 const MOST_MEMORY: ByteSize = ByteSize::tib(1);
+
+/// The longest time that an event stream may be quiet. Proxies commonly allow a minute, readers of ours 45 seconds.
+const MOST_QUIET: Duration = Duration::from_secs(30);
+/// The least and the most bytes of an answer over stdio.
+const LEAST_ANSWER: ByteSize = ByteSize::kib(64);
+const MOST_ANSWER: ByteSize = ByteSize::gib(1);
 
 /// Where the server is reached: on stdin and stdout unless it listens.
 #[derive(Debug, Clone, Default, Args)]
@@ -49,6 +56,21 @@ pub struct EndpointArgs {
     /// needs its own on top, up to 48 KiB for each connection, and for moments as much again. 512MiB by default.
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub max_memory: Option<ByteSize>,
+
+    /// How often a quiet event stream gets a comment, and after how long a quiet call becomes such a stream: from 1s to
+    /// 30s. Shorter where clients or proxies end what is quiet for a few seconds. 10s by default.
+    #[arg(long, value_name = "TIME", value_parser = keep_alive)]
+    pub keep_alive: Option<Duration>,
+
+    /// The longest answer over stdio, such as 9MiB: at least 64KiB, 8128KiB by default. A longer one is an error that
+    /// says how to ask for less. Clients end the connection at longer ones: Codex above 8 MiB, the TypeScript clients
+    /// above 10 MiB.
+    #[arg(long, value_name = "SIZE", value_parser = answer_size)]
+    pub max_answer: Option<ByteSize>,
+
+    /// Refuses arguments that a tool does not have, and objects as JSON text, instead of accepting them with warnings.
+    #[arg(long)]
+    pub strict: bool,
 
     /// Offers only tools that are declared read-only.
     #[arg(long)]
@@ -146,6 +168,32 @@ pub fn memory(text: &str) -> Result<ByteSize, String> {
     })
 }
 
+/// How often a quiet event stream gets a comment, given in seconds such as `10s`.
+///
+/// # Errors
+/// The accepted values, in a sentence for the person who gave it.
+pub fn keep_alive(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').and_then(|seconds| seconds.parse().ok());
+    let seconds = seconds.filter(|seconds| (1..=MOST_QUIET.as_secs()).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        format!("a time is a number of seconds, such as 5s: from 1s to {}s", MOST_QUIET.as_secs())
+    })
+}
+
+/// The longest answer over stdio, given with or without a unit.
+///
+/// # Errors
+/// The accepted values, in a sentence for the person who gave it.
+pub fn answer_size(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse().ok();
+    let size = size.filter(|size| (LEAST_ANSWER..=MOST_ANSWER).contains(size));
+    size.ok_or_else(|| {
+        format!(
+            "a size is a number with a unit, such as 9MiB: from {LEAST_ANSWER} to {MOST_ANSWER}"
+        )
+    })
+}
+
 impl EndpointArgs {
     /// Whether other machines can reach the server and callers need no authorization: [`Host::run`](crate::Host::run)
     /// refuses that.
@@ -182,6 +230,7 @@ impl EndpointArgs {
             let memory = usize::try_from(memory.as_u64()).unwrap_or(usize::MAX);
             *config = std::mem::take(config).memory(memory);
         }
+        config.keep_alive = self.keep_alive.unwrap_or(config.keep_alive);
         let callers = self.asking.callers(address)?;
         config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(EndpointError::Proxy)?;
         if !self.allowed_origin.is_empty() {

@@ -21,7 +21,7 @@ mod watch;
 pub use completion::completion;
 pub use endpoint::{
     Asking, EndpointArgs, EndpointError, KeysFile, Local, RequiredAuthorization, SharedKeys,
-    memory, read_token,
+    answer_size, keep_alive, memory, read_token,
 };
 pub use failure::{Failure, Fault, quotable};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};

@@ -93,6 +93,10 @@ impl Host {
         if endpoint.read_only {
             server.hide_writing_tools();
         }
+        server.set_lenient(!endpoint.strict);
+        if let Some(max) = endpoint.max_answer {
+            self.stdio.max_answer_bytes = usize::try_from(max.as_u64()).unwrap_or(usize::MAX);
+        }
         let Some(address) = endpoint.address() else {
             let input = UntilStopped::new(tokio::io::stdin(), stop);
             stdio::serve(server, input, tokio::io::stdout(), self.stdio).await?;

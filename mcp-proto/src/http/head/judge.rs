@@ -8,7 +8,9 @@ use http::{Method, request};
 
 use super::{PROTOCOL_VERSION, SESSION_ID, given_twice, shown};
 use crate::http::config::HttpConfig;
+use crate::http::peer::Peer;
 use crate::http::rejection::Rejection;
+use crate::jsonrpc::ErrorObject;
 
 /// What kind of exchange the headers ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +45,19 @@ pub(crate) fn judge(
     *noted = seen.noted;
     // HTTP/2 and absolute-form requests carry it in the target.
     let host = match head.uri.authority() {
-        Some(authority) => authority.as_str(),
-        None => seen.host(),
+        Some(authority) => Some(authority.as_str()),
+        None => seen.host()?,
     };
-    if !config.hosts.allow(host) {
-        return Err(Rejection::ForeignHost(shown(host)));
+    match host {
+        Some(host) if !config.hosts.allow(host) => {
+            return Err(Rejection::ForeignHost(shown(host)));
+        }
+        // Browsers always send it, so without it no page has a foreign name for this server. A service that was called
+        // without a connection of ours has none to require.
+        None if head.extensions.get::<Peer>().is_some_and(Peer::is_accepted) => {
+            return Err(ErrorObject::invalid_request("the Host header is missing").into());
+        }
+        _ => {}
     }
     if seen.noted.has_origin {
         judge_origins(&head.headers, config)?;
@@ -143,11 +153,12 @@ impl<'h> SeenHeaders<'h> {
         seen
     }
 
-    /// The host that a request is for; empty if it names no host or two hosts (RFC 9112 §3.2).
-    fn host(&self) -> &'h str {
-        let host = self.host.filter(|_| !self.has_two_hosts);
-        let host = host.and_then(|host| host.to_str().ok());
-        host.map_or("", str::trim_ascii)
+    /// The host that a request is for (RFC 9112 §3.2); empty if it is not text.
+    fn host(&self) -> Result<Option<&'h str>, Rejection> {
+        if self.has_two_hosts {
+            return Err(given_twice(&header::HOST));
+        }
+        Ok(self.host.map(|host| host.to_str().map_or("", str::trim_ascii)))
     }
 
     /// A missing `Accept` and wildcards accept both: here the revision binds the client, not the server.

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, Either};
 use futures_util::stream::FuturesUnordered;
+use http::header::CONTENT_TYPE;
 use http::{Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -21,16 +22,12 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::ServeConfig;
-use super::ahead::AheadStream;
+use super::ahead::{AheadStream, MAX_BUFFER};
 use super::handshake::Shake;
 use super::http2;
 use super::stall::Socket;
 use super::table::Admitted;
 use super::tracked::Tracked;
-
-/// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more. That is
-/// as much as other servers take, and all connections may have it at once.
-const MAX_BUFFER: usize = 16 * 1024;
 
 /// How often a connection is checked within the time limit for a head.
 ///
@@ -144,7 +141,12 @@ where
     // HTTP/1 has no streams: hyper writes one answer after the other.
     let in_streams = http2::IS_SPOKEN && version == Version::HTTP_2;
     let client = stream.clone();
+    if !in_streams {
+        client.expect_head();
+    }
+    let reading = stream.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
+        reading.head_read();
         let running = tracking.begin();
         let peer = tracking.peer.clone();
         let of_stream = in_streams.then(|| peer.clone());
@@ -152,6 +154,7 @@ where
         let answer = service.call(request);
         async move {
             answer.await.map(|response| {
+                running.answers_by_events(is_event_stream(&response));
                 response.map(|body| match of_stream {
                     Some(peer) => Tracked::in_chunks(body, running, peer),
                     None => Tracked::whole(body, running),
@@ -193,10 +196,16 @@ where
             (1..CHECKS).take_while(|checks| every * *checks <= since.elapsed()).count() as u32;
         loop {
             let mut ended = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
-                Poll::Pending if !in_streams && activity.running() > 0 => {
-                    let left = client.poll_left(context);
+                Poll::Pending if !in_streams && activity.running() == 0 => {
+                    client.expect_head();
+                    Poll::Pending
+                }
+                Poll::Pending if !in_streams => {
+                    let left = client.poll_left(context, activity.lasts());
                     left.map(|()| {
-                        tracing::debug!("a client disconnected before its answer was complete");
+                        tracing::debug!(
+                            "a client disconnected before its answer was complete, or sent too much behind its request"
+                        );
                         Ok(())
                     })
                 }
@@ -208,6 +217,9 @@ where
                     if let Err(error) = ended {
                         // The client is nearly always the cause: it disconnected or did not send HTTP.
                         tracing::debug!(%error, "a connection ended with an error");
+                        if let Err(error) = Box::pin(client.refuse_head()).await {
+                            tracing::debug!(%error, "a refusal was not written");
+                        }
                     }
                     return;
                 }
@@ -242,6 +254,11 @@ where
             }
         }
     }
+}
+
+fn is_event_stream<B>(response: &Response<B>) -> bool {
+    let media = response.headers().get(CONTENT_TYPE);
+    media.is_some_and(|media| media.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Signals to a connection that are not from its client.

@@ -1,4 +1,7 @@
-//! A socket whose peer must keep reading, and that yields to others.
+//! A socket whose peer must be there and keep reading, and that yields to others.
+//!
+//! A peer that vanishes without an end, such as a laptop that sleeps, is found by the system: by TCP keep-alives while
+//! nothing is sent, and by unacknowledged data (Linux).
 
 use std::future::Future as _;
 use std::io;
@@ -6,6 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
@@ -13,6 +17,9 @@ use tokio::time::Sleep;
 /// How many bytes are read without a wait before other tasks go first. Reading and parsing this many takes some ten
 /// microseconds. Otherwise a client that sends as fast as it can would be read for milliseconds.
 const IN_A_ROW: usize = 128 * 1024;
+
+/// How many keep-alives a peer may leave unanswered.
+const PROBES: u32 = 3;
 
 /// A connection that breaks when a write makes no progress for [too long](super::ServeConfig::write_timeout).
 #[derive(Debug)]
@@ -27,6 +34,9 @@ pub struct Socket {
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, timeout: Duration) -> Self {
+        if let Err(error) = expect_signs_of_life(&stream, timeout) {
+            tracing::debug!(%error, "a connection stays without TCP keep-alives or a user timeout");
+        }
         Self { stream, timeout, timer: None, in_a_row: 0 }
     }
 
@@ -97,4 +107,18 @@ impl AsyncWrite for Socket {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
+}
+
+/// Lets the system end the connection when nothing comes from the other machine for some `timeout`, in whole seconds.
+fn expect_signs_of_life(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
+    let socket = SockRef::from(stream);
+    let second = Duration::from_secs(1);
+    let quiet = (timeout / 2).max(second);
+    let keep_alive = TcpKeepalive::new().with_time(quiet);
+    #[cfg(not(target_os = "openbsd"))]
+    let keep_alive = keep_alive.with_interval((quiet / PROBES).max(second)).with_retries(PROBES);
+    socket.set_tcp_keepalive(&keep_alive)?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(timeout))?;
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -42,6 +42,8 @@ pub(super) struct Connection {
     client: ClientName,
     begun: AtomicUsize,
     running: AtomicUsize,
+    /// Whether the latest answer is an event stream.
+    lasts: AtomicBool,
     /// It has to end to free its slot for another connection.
     gives_way: Notify,
     place: Mutex<Option<Held>>,
@@ -101,11 +103,12 @@ impl Table {
             lane: Lane::new(at_once),
         });
         let connection = Arc::new(Connection {
-            peer: Peer::new(address),
+            peer: Peer::accepted(address),
             lane: own.lane.clone(),
             client,
             begun: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
+            lasts: AtomicBool::new(false),
             gives_way: Notify::new(),
             place: Mutex::new(Some(place)),
         });
@@ -157,10 +160,16 @@ impl Connection {
         self.running.load(Ordering::Relaxed)
     }
 
+    /// Whether the latest answer is an event stream.
+    pub(super) fn lasts(&self) -> bool {
+        self.lasts.load(Ordering::Relaxed)
+    }
+
     /// Counts a request until the guard is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> RunningRequest {
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
+        self.lasts.store(false, Ordering::Relaxed);
         RunningRequest(Arc::clone(self))
     }
 
@@ -172,6 +181,13 @@ impl Connection {
     fn take_permit(&self) -> Option<Held> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         place.take()
+    }
+}
+
+impl RunningRequest {
+    /// Notes whether its answer is an event stream.
+    pub(super) fn answers_by_events(&self, lasts: bool) {
+        self.0.lasts.store(lasts, Ordering::Relaxed);
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) enum Refusal {
     MissingSession,
     /// The session does not exist, or belongs to another caller.
     UnknownSession,
-    /// Another GET stream of the session is open.
+    /// Another GET stream of the session is open, and has been for less than a second.
     StreamTaken,
     /// `Last-Event-ID` is not an event id of this server.
     NoEventId,
@@ -58,13 +58,18 @@ impl Refusal {
             Self::UnknownSession => {
                 "unknown or ended session: start a new one by initialize without an mcp-session-id header".to_owned()
             }
-            Self::StreamTaken => "the session has an open GET stream already".to_owned(),
+            Self::StreamTaken => {
+                "the GET stream of the session was taken over by another connection less than a second ago: use one \
+                 stream for a session, or try again later"
+                    .to_owned()
+            }
             Self::NoEventId => {
                 "the last-event-id is not an event id of this server: leave it out to open a new stream".to_owned()
             }
             Self::ForgottenStream => {
-                "the session keeps no stream with this last-event-id: send the request again if its answer did not \
-                 come, or leave the header out to open a new stream"
+                "the session keeps no stream with this last-event-id: it was given up, or the server was started again, \
+                 which ends calls. Send the request again if its answer did not come, or leave the header out to open \
+                 a new stream"
                     .to_owned()
             }
             Self::TooManyCalls(max) => {

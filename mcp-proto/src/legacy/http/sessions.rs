@@ -77,6 +77,11 @@ impl Sessions {
         self.ask(self.store.remove(id)).await
     }
 
+    /// Whether changes may have passed the session by before this process had it. True once.
+    pub(super) fn take_missed(&self, id: &SessionId) -> bool {
+        self.store.take_missed(id)
+    }
+
     /// Yields whenever another process may have changed or ended a session.
     pub(super) fn hints(&self, id: &SessionId) -> Fuse<BoxStream<'static, ()>> {
         self.store.hints(id).fuse()

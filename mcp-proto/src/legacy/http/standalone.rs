@@ -9,6 +9,7 @@
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{BoxStream, Fuse};
@@ -33,6 +34,10 @@ use crate::legacy::session::Session;
 use crate::server::{Listener, SharedNotification};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How long a GET without an event id waits for the connection that reads the stream. One that was closed has ended by
+/// then; one that is still there is taken over, since its client may be gone without an end.
+const TAKE_OVER_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a client whose server ends is asked to wait before it reconnects.
 const COME_BACK: Duration = Duration::from_secs(1);
@@ -86,29 +91,38 @@ impl Legacy {
                 None => return self.resume_elsewhere(session, last, client).await,
             }
         }
-        // In the table before the session is looked up, so that code that ends it afterwards finds the stream.
-        let standalone = self.0.streams.standalone(&id, client);
-        // Only the owner of a session may learn about its existing streams.
-        let session = self.load(head, &id).await?;
-        match standalone? {
-            Standalone::Waiting(stream) => {
-                let reader = Reader::take_up(stream)?;
-                self.0.streams.session_changed(&id);
-                Ok(opened(reader, !session.protocol_version.has_polling()))
+        let mut has_waited = false;
+        loop {
+            // In the table before the session is looked up, so that code that ends it afterwards finds the stream.
+            let standalone = self.0.streams.standalone(&id, client);
+            // Only the owner of a session may learn about its existing streams.
+            let session = self.load(head, &id).await?;
+            let stream = match standalone? {
+                Standalone::Existing(stream) => stream,
+                Standalone::New(stream, reader) => {
+                    let followed = Followed {
+                        server: self.0.endpoint.server.clone(),
+                        extensions: head.extensions.clone(),
+                        patience: self.0.endpoint.config.legacy.store_timeout,
+                    };
+                    let mut listening = self.listen(&session, client, stream, followed)?;
+                    let primes = listening.primes;
+                    let has_missed = self.0.sessions.take_missed(&id) || has_missed;
+                    listening.begin(&session, has_missed).await;
+                    // Captured here: an `async fn` that takes it would keep it twice.
+                    tokio::spawn(async move { listening.run().await });
+                    return Ok(opened(reader, !primes));
+                }
+            };
+            match Reader::take_up(Arc::clone(&stream), has_waited) {
+                Ok(reader) => {
+                    self.0.streams.session_changed(&id);
+                    return Ok(opened(reader, !session.protocol_version.has_polling()));
+                }
+                Err(refusal) if has_waited => return Err(refusal.into()),
+                Err(_) => stream.vacated(TAKE_OVER_AFTER).await,
             }
-            Standalone::New(stream, reader) => {
-                let followed = Followed {
-                    server: self.0.endpoint.server.clone(),
-                    extensions: head.extensions.clone(),
-                    patience: self.0.endpoint.config.legacy.store_timeout,
-                };
-                let mut listening = self.listen(&session, client, stream, followed)?;
-                let primes = listening.primes;
-                listening.begin(&session, has_missed).await;
-                // Captured here: an `async fn` that takes it would keep it twice.
-                tokio::spawn(async move { listening.run().await });
-                Ok(opened(reader, !primes))
-            }
+            has_waited = true;
         }
     }
 
@@ -191,6 +205,9 @@ impl Listening {
                     }
                     if wants_id && self.primes {
                         self.stream.prime();
+                    }
+                    if self.stream.was_taken_over() {
+                        self.listener.queue_all();
                     }
                     (true, room)
                 }

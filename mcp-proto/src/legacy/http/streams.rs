@@ -58,8 +58,8 @@ pub(super) struct Opened {
 pub(super) enum Standalone {
     /// It did not exist before, and this is its first reader.
     New(Opened, Reader),
-    /// It waits for its client.
-    Waiting(Arc<Stream>),
+    /// It waits for its client, or another connection reads it.
+    Existing(Arc<Stream>),
 }
 
 impl Streams {
@@ -98,17 +98,14 @@ impl Streams {
         client: &Client,
     ) -> Result<Standalone, Refusal> {
         let mut table = self.table();
-        let Some(stream) = table.standalone(session) else {
-            let stream = Arc::new(Stream::new(StreamName::standalone(), client));
-            // Before others can find it: opening a stream may still fail, which ends it.
-            let reader = Reader::take_up(Arc::clone(&stream))?;
-            table.insert_standalone(session, &stream);
-            return Ok(Standalone::New(self.opened(session, stream), reader));
-        };
-        match stream.audience(self.bounds.events) {
-            Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
-            Audience::Here { .. } | Audience::Gone => Err(Refusal::StreamTaken),
+        if let Some(stream) = table.standalone(session) {
+            return Ok(Standalone::Existing(Arc::clone(stream)));
         }
+        let stream = Arc::new(Stream::new(StreamName::standalone(), client));
+        // Before others can find it: opening a stream may still fail, which ends it.
+        let reader = Reader::take_up(Arc::clone(&stream), false)?;
+        table.insert_standalone(session, &stream);
+        Ok(Standalone::New(self.opened(session, stream), reader))
     }
 
     /// Notifies the standalone stream of a session, if there is one here, that the session has changed in the store.
@@ -187,7 +184,7 @@ impl Streams {
 impl Opened {
     /// Its first reader.
     pub(super) fn read(&self) -> Result<Reader, Refusal> {
-        Reader::take_up(Arc::clone(&self.stream))
+        Reader::take_up(Arc::clone(&self.stream), false)
     }
 
     /// Sends a keep-alive to the reader after a long time without events.
@@ -268,6 +265,11 @@ impl Opened {
     /// Waits for another audience, for more room, or for a change of the session.
     pub(super) async fn changed(&self) {
         self.stream.changed().await;
+    }
+
+    /// Whether a connection was taken over since this was asked: what it was sent may have been lost with it.
+    pub(super) fn was_taken_over(&self) -> bool {
+        self.stream.was_taken_over()
     }
 
     /// Gives the reader an id for reconnecting, if no event is kept that would carry one.

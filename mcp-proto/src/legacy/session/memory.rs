@@ -1,37 +1,12 @@
 //! Sessions in this process's memory, bounded in number and in idle time.
 
-mod kinds;
-
-use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use foldhash::fast::RandomState;
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
 
+use super::table::{MemorySessionsConfig, Table};
 use super::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
-use kinds::Kinds;
-
-/// The bounds of [`MemorySessions`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemorySessionsConfig {
-    /// The most sessions. Opening one more ends another that is not in use. If more than an eighth of all sessions were
-    /// never used since they were opened, the oldest of these is ended, so that a flood of new sessions ends its own.
-    /// Otherwise the one that has been idle longest is ended. If all are in use, the new one is refused. 24,000 by
-    /// default; the last tenth is for clients that have less than a hundredth of all.
-    pub max_sessions: usize,
-    /// The most sessions of one client ([`Session::client`]): above it, a new one ends another of the same client that
-    /// is not in use, among those that were opened or used longest ago, or is refused. 12,000 by default.
-    pub max_sessions_per_client: usize,
-    /// How long a session counts as in use after a request. A session with a running call or an open stream is always
-    /// in use: these count as a request every [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive). 2
-    /// minutes by default.
-    pub in_use: Duration,
-    /// How long a session lives after its last use. 30 minutes by default.
-    pub max_idle: Duration,
-}
 
 /// The default store: sessions end with the process, after [`max_idle`](MemorySessionsConfig::max_idle), or when there
 /// are too many and they are not in use.
@@ -42,43 +17,6 @@ pub struct MemorySessions {
     config: MemorySessionsConfig,
     table: Mutex<Table>,
 }
-
-#[derive(Debug, Default)]
-struct Table {
-    sessions: HashMap<SessionId, SessionEntry, RandomState>,
-    /// Sessions that were not used when they were filed here, by the age of their opening.
-    unused: Filed,
-    /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it,
-    /// so a use costs one hash lookup. It is refiled when it is found at the old end of either list.
-    used: Filed,
-    /// How many sessions each client has.
-    clients: HashMap<Arc<str>, usize, RandomState>,
-    kinds: Kinds,
-}
-
-type Filed = BTreeSet<(Instant, OrderedId)>;
-
-#[derive(Debug)]
-struct SessionEntry {
-    session: Arc<Session>,
-    /// When it was last used; `None` if not since it was opened.
-    used: Option<Instant>,
-    /// The instant under which it is filed.
-    filed: Instant,
-    /// Whether it is filed in `used`.
-    filed_used: bool,
-}
-
-/// A session id as the tie-breaker of equal instants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct OrderedId(SessionId);
-
-/// How many of the oldest filed sessions each use of the store checks.
-const SWEEP: usize = 4;
-/// How many of the oldest filed sessions are searched for one of a given client.
-const LOOK_AT: usize = 1_024;
-/// The fraction of all sessions (1/8) that new ones may take before they evict each other.
-const UNUSED_SHARE: usize = 8;
 
 impl MemorySessions {
     /// An empty store with these bounds.
@@ -99,165 +37,9 @@ impl MemorySessions {
         self.len() == 0
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         // No code panics while it holds the table, and its maps may disagree without harm.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Table {
-    /// A session that has not expired. Its idle time starts again.
-    fn used(
-        &mut self,
-        id: &SessionId,
-        now: Instant,
-        max_idle: Duration,
-    ) -> Option<&mut SessionEntry> {
-        let entry = self.sessions.get_mut(id)?;
-        let used = entry.used.unwrap_or(entry.filed);
-        (now.duration_since(used) < max_idle).then(|| {
-            entry.used = Some(now);
-            entry
-        })
-    }
-
-    /// Makes room for one more session of a client, or returns why there is none.
-    fn make_room(
-        &mut self,
-        client: Option<&Arc<str>>,
-        config: &MemorySessionsConfig,
-        now: Instant,
-    ) -> Result<(), SessionStoreError> {
-        let own = client.and_then(|client| self.clients.get(client));
-        let own = own.copied().unwrap_or_default();
-        let share = config.max_sessions_per_client.max(1);
-        if let Some(client) = client.filter(|_| own >= share) {
-            return if self.evict_of(client, config.in_use, now) {
-                Ok(())
-            } else {
-                Err(SessionStoreError::Full { is_share: true, max: share })
-            };
-        }
-        let max = config.max_sessions.max(1);
-        // The last tenth is reserved for clients that have very few sessions.
-        let has_little = client.is_none() || own < (max / 100).max(1);
-        let limit = if has_little { max } else { max - max / 10 };
-        while self.sessions.len() >= limit {
-            if !self.evict(max, config.in_use, now) {
-                return Err(SessionStoreError::Full { is_share: false, max });
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes one session to make room for another. False if all are in use.
-    fn evict(&mut self, max: usize, in_use: Duration, now: Instant) -> bool {
-        loop {
-            let used = self.unused.len() <= max / UNUSED_SHARE && !self.used.is_empty();
-            let Some((filed, id)) = self.list(used).pop_first() else {
-                return false;
-            };
-            // Filed recently and not used since: all later ones were used more recently still.
-            if used && self.is_last_use(&id, filed) && now.duration_since(filed) < in_use {
-                self.used.insert((filed, id));
-                return false;
-            }
-            if self.judge(filed, id) {
-                return true;
-            }
-        }
-    }
-
-    /// Removes a session of a client that is not in use, searching the oldest ones.
-    fn evict_of(&mut self, client: &Arc<str>, in_use: Duration, now: Instant) -> bool {
-        let is_own = |id: &OrderedId| {
-            let entry = self.sessions.get(&id.0);
-            entry.is_some_and(|entry| entry.session.client.as_ref() == Some(client))
-        };
-        let free = |(filed, id): &&(Instant, OrderedId)| {
-            let used = self.sessions.get(&id.0).and_then(|entry| entry.used);
-            is_own(id) && used.is_none_or(|used| now.duration_since(used.max(*filed)) >= in_use)
-        };
-        let oldest = self.unused.iter().take(LOOK_AT).find(free).cloned();
-        let oldest = oldest.or_else(|| self.used.iter().take(LOOK_AT).find(free).cloned());
-        let Some((_, OrderedId(id))) = oldest else {
-            return false;
-        };
-        self.remove(&id)
-    }
-
-    /// Whether a session was filed at its last use.
-    fn is_last_use(&self, id: &OrderedId, filed: Instant) -> bool {
-        let entry = self.sessions.get(&id.0);
-        entry.is_some_and(|entry| entry.used == Some(filed))
-    }
-
-    /// Removes a session that was not used since it was filed. Otherwise files it again.
-    fn judge(&mut self, filed: Instant, id: OrderedId) -> bool {
-        let Some(entry) = self.sessions.get_mut(&id.0) else {
-            return false;
-        };
-        match entry.used {
-            Some(used) if !entry.filed_used || used > filed => {
-                (entry.filed, entry.filed_used) = (used, true);
-                self.used.insert((used, id));
-                false
-            }
-            _ => self.remove(&id.0),
-        }
-    }
-
-    fn insert(&mut self, mut session: Session, now: Instant) {
-        self.kinds.share(&mut session);
-        if let Some(client) = &mut session.client {
-            let entry = self.clients.entry(Arc::clone(client));
-            // All sessions of a client share its name.
-            *client = Arc::clone(entry.key());
-            *entry.or_default() += 1;
-        }
-        self.unused.insert((now, OrderedId(session.id.clone())));
-        let entry =
-            SessionEntry { session: Arc::new(session), used: None, filed: now, filed_used: false };
-        self.sessions.insert(entry.session.id.clone(), entry);
-    }
-
-    fn remove(&mut self, id: &SessionId) -> bool {
-        let Some(entry) = self.sessions.remove(id) else {
-            return false;
-        };
-        let filed = (entry.filed, OrderedId(id.clone()));
-        self.list(entry.filed_used).remove(&filed);
-        if let Some(client) = &entry.session.client
-            && let Some(count) = self.clients.get_mut(client)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.clients.remove(client);
-            }
-        }
-        true
-    }
-
-    fn sweep(&mut self, now: Instant, max_idle: Duration) {
-        let Some(limit) = now.checked_sub(max_idle) else {
-            return;
-        };
-        for used in [false, true] {
-            for _ in 0..SWEEP {
-                let list = self.list(used);
-                // Sessions filed after the limit were last used after it, too.
-                if list.first().is_none_or(|(filed, _)| *filed > limit) {
-                    break;
-                }
-                if let Some((filed, id)) = list.pop_first() {
-                    self.judge(filed, id);
-                }
-            }
-        }
-    }
-
-    fn list(&mut self, used: bool) -> &mut Filed {
-        if used { &mut self.used } else { &mut self.unused }
     }
 }
 
@@ -268,7 +50,7 @@ impl SessionStore for MemorySessions {
         table.sweep(now, self.config.max_idle);
         let room = table.make_room(session.client.as_ref(), &self.config, now);
         if room.is_ok() {
-            table.insert(session, now);
+            table.insert(session, now, None);
         }
         Box::pin(ready(room))
     }
@@ -307,28 +89,5 @@ impl SessionStore for MemorySessions {
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
         let mut table = self.table();
         Box::pin(ready(Ok(table.remove(id))))
-    }
-}
-
-impl Default for MemorySessionsConfig {
-    fn default() -> Self {
-        Self {
-            max_sessions: 24_000,
-            max_sessions_per_client: 12_000,
-            in_use: Duration::from_secs(2 * 60),
-            max_idle: Duration::from_secs(30 * 60),
-        }
-    }
-}
-
-impl PartialOrd for OrderedId {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for OrderedId {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.as_str().cmp(other.0.as_str())
     }
 }

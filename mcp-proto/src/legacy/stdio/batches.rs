@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 
 use crate::jsonrpc::Response;
+use crate::stdio::output::fitting_together;
 
 /// The batches whose calls are running. There are no more than calls.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Batches {
     open: HashMap<u64, Batch>,
     next_key: u64,
+    /// The most bytes that the peer takes together.
+    max_answer: usize,
 }
 
 #[derive(Debug, Default)]
@@ -19,6 +22,10 @@ struct Batch {
 }
 
 impl Batches {
+    pub(super) fn new(max_answer: usize) -> Self {
+        Self { open: HashMap::new(), next_key: 0, max_answer }
+    }
+
     /// Begins a batch and returns its key.
     pub(super) fn open(&mut self) -> u64 {
         self.next_key += 1;
@@ -51,6 +58,6 @@ impl Batches {
             return None;
         }
         let batch = self.open.remove(&key)?;
-        (!batch.answers.is_empty()).then_some(batch.answers)
+        (!batch.answers.is_empty()).then(|| fitting_together(batch.answers, self.max_answer))
     }
 }

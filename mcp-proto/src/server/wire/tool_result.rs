@@ -9,42 +9,47 @@ use crate::content::{ContentBlock, TextContent};
 use crate::json::{self, on_one_line, push_string};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
-use crate::tool::{CallToolResult, PreparedJson};
+use crate::tool::{CallToolResult, PreparedJson, Shape};
 use crate::version::{Era, ProtocolVersion};
 
 /// How much room a result needs in addition to its content, including the server's name.
 const FRAME: usize = 256;
 
-/// Writes a result for a revision.
+/// What is before structured content.
+const STRUCTURE: &str = r#","structuredContent":"#;
+
+/// What stands in the place of a mirror text that is left out.
+const TEXT_LEFT_OUT: &str =
+    "The answer is in structuredContent alone: with its text it would be too long.";
+
+/// Writes a result for a revision, in a shape.
 ///
 /// # Errors
 /// −32603 when content or metadata cannot be written as JSON.
 pub(crate) fn tool_result(
     result: &CallToolResult,
     version: ProtocolVersion,
+    shape: Shape,
     server_info: &RawValue,
 ) -> Result<Payload, ErrorObject> {
     let era = version.era();
     if let Some(json) = &result.prepared {
-        return prepared(result, json.clone(), era, server_info);
+        return prepared(result, json.clone(), era, shape, server_info);
     }
-    let size = result.size();
+    let size = result.size_as(shape);
     // Allows for escaping one byte in eight.
     let mut out = Payload::start(size + size / 8 + FRAME);
-    out.push('{');
-    if era == Era::Modern {
-        out.push_str(r#""resultType":"complete","#);
-    }
-    out.push_str(r#""content":["#);
+    push_begin(&mut out, era);
     match &result.typed {
+        _ if shape == Shape::Structure => push_text(&mut out, TEXT_LEFT_OUT),
         Some(json) => push_text(&mut out, json),
         None => push_blocks(&mut out, &older::for_version(&result.content, version))?,
     }
+    push_warnings(&mut out, result);
     out.push(']');
-    // Before 2026-07-28 it is an object; clients of those revisions get the same content as text.
-    let structured = result.structured_json();
-    if let Some(json) = structured.filter(|json| era == Era::Modern || json.starts_with('{')) {
-        out.push_str(r#","structuredContent":"#);
+    let structured = result.structured_json().filter(|_| shape != Shape::Text);
+    if let Some(json) = structured.filter(|_| result.has_structure(era)) {
+        out.push_str(STRUCTURE);
         out.push_str(&on_one_line(json));
     }
     push_end(&mut out, result, era, server_info)?;
@@ -56,27 +61,55 @@ fn prepared(
     result: &CallToolResult,
     json: PreparedJson,
     era: Era,
+    shape: Shape,
     server_info: &RawValue,
 ) -> Result<Payload, ErrorObject> {
     let (json, quoted) = json.into_parts();
-    let mut before = String::from("{");
-    if era == Era::Modern {
-        before.push_str(r#""resultType":"complete","#);
+    let mut before = String::new();
+    push_begin(&mut before, era);
+    let mut parts = Vec::new();
+    let mut between = String::new();
+    if shape == Shape::Structure {
+        push_text(&mut before, TEXT_LEFT_OUT);
+        parts.push(Bytes::from(before));
+    } else {
+        before.push_str(r#"{"type":"text","text":""#);
+        parts.push(Bytes::from(before));
+        parts.extend(quoted);
+        between.push_str(r#""}"#);
     }
-    before.push_str(r#""content":[{"type":"text","text":""#);
+    push_warnings(&mut between, result);
+    between.push(']');
     let mut after = String::new();
     push_end(&mut after, result, era, server_info)?;
-    let is_object = json.first().is_some_and(|json| json.starts_with(b"{"));
-    let mut parts = vec![Bytes::from(before)];
-    parts.extend(quoted);
-    if era == Era::Modern || is_object {
-        parts.push(Bytes::from_static(br#""}],"structuredContent":"#));
+    if shape != Shape::Text && result.has_structure(era) {
+        between.push_str(STRUCTURE);
+        parts.push(between.into());
         parts.extend(json);
     } else {
-        parts.push(Bytes::from_static(br#""}]"#));
+        parts.push(between.into());
     }
     parts.push(after.into());
     Ok(Payload::in_parts(parts))
+}
+
+/// Writes what is before the content.
+fn push_begin(out: &mut String, era: Era) {
+    out.push('{');
+    if era == Era::Modern {
+        out.push_str(r#""resultType":"complete","#);
+    }
+    out.push_str(r#""content":["#);
+}
+
+/// Writes the text after the content, if there is one.
+fn push_warnings(out: &mut String, result: &CallToolResult) {
+    if let Some(warnings) = &result.warnings {
+        if !out.ends_with('[') {
+            out.push(',');
+        }
+        push_text(out, warnings);
+    }
 }
 
 /// Writes the members after the content, and the end of the result.

@@ -14,7 +14,7 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "category": {
             "type": "string",
-            "description": "One category by name, such as \"Star hierarchy\" or \"star-hierarchy\". All if absent.",
+            "description": "One category by name, such as \"star-hierarchy\". All if absent.",
         },
     });
     Tool::new(
@@ -30,6 +30,7 @@ pub(super) fn tool() -> Tool {
         "properties": { "categories": { "type": "array", "items": { "type": "object" } } },
         "required": ["categories"],
     }))
+    .with_whole_results("ask for one `category`")
 }
 
 pub(super) async fn call(

@@ -18,6 +18,10 @@ use crate::view::{CommandAnswer, ResultForm};
 const HINT: &str = "`changes.omitted` counts what is not shown: ask for it with get_universe_state and `select`, or \
                     send commands with `result` \"changes\"";
 
+/// For a result that is too long for its client.
+const CARRIED_OUT: &str = "the command was carried out, so do not send it again; read its effects with \
+                           get_universe_state and `select`, and next time send it with `result` \"events\"";
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Arguments {
@@ -36,7 +40,7 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "command": catalog::command_schema(),
         "result": result_schema(),
-        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse if the universe is at another revision." },
+        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse at another revision." },
         "idempotencyKey": {
             "type": "string",
             "description": "A new text for each change. A retry with the same text is answered as before, for 24 hours.",
@@ -44,10 +48,10 @@ pub(super) fn tool() -> Tool {
     });
     Tool::new(
         "send_universe_command",
-        "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the \
-         updated revision and time, the events, and the changes: each entity that was created or changed, and the ids \
-         that were removed. For a small universe it also has the whole state, as `nextState`. A refused command changes \
-         nothing, and the error says why.",
+        "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the new \
+         revision, time, events and changes: each entity that was created or changed, and the ids that were removed. For \
+         a small universe it also has the whole state, as `nextState`. A refused command changes nothing, and the error \
+         says why.",
     )
     .with_title("Change a universe")
     .with_ui(view::URI)
@@ -58,6 +62,7 @@ pub(super) fn tool() -> Tool {
     .with_output_schema(output_schema())
     // For the same reason as in `get_universe_state`.
     .with_trusted_output()
+    .with_whole_results(CARRIED_OUT)
 }
 
 /// The tool that sends several commands.
@@ -116,6 +121,17 @@ async fn process(
     (given, context): (&Arguments, &Context),
 ) -> Result<CallToolResult, ToolError> {
     let form = form(id.as_str(), given.result.as_deref())?;
+    if let (ResultForm::State, Some(max)) = (form, context.max_answer_bytes()) {
+        let universe = answered(&service, &id, service.get(&id).await).await?;
+        // It is sent twice, as text and as structured content.
+        if !universe.state.is_within(max / 2) {
+            let problem = format!(
+                "nothing was changed: an answer with the whole state has more than the {max} bytes that this \
+                 connection takes; send the command with `result` \"changes\" or \"events\""
+            );
+            return Err(arguments::invalid(Some(id.as_str()), "ANSWER_TOO_LARGE", &problem));
+        }
+    }
     let request = Request {
         commands,
         expected: given.expected_revision.map(Revision),
@@ -129,8 +145,8 @@ fn result_schema() -> Value {
     json!({
         "type": "string",
         "enum": ResultForm::WORDS,
-        "description": "How much to answer: `events` alone, all `changes`, or the whole `state`. Each has the updated \
-                        revision and time and the events. By default the changes, and a small state.",
+        "description": "How much to answer besides revision, time and events: `events` nothing, all `changes`, or the \
+                        whole `state`. By default the changes, and a small state.",
     })
 }
 

@@ -76,8 +76,8 @@ pub(super) fn tool() -> Tool {
                 "families": { "type": "array", "items": { "type": "string", "enum": families } },
                 "ids": texts("Entities with these ids."),
                 "subtree": { "type": "string", "description": "A body or group by id, and what is below it." },
-                "depth": { "type": "integer", "minimum": 0, "description": "How many levels below it; all if absent." },
-                "members": texts("Only these members of each entity, such as name and mass; `id` is always there."),
+                "depth": { "type": "integer", "minimum": 0, "description": "Levels below it; all if absent." },
+                "members": texts("Only these members of each, such as name and mass; `id` is always there."),
             },
         },
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "Entities a page." },
@@ -87,7 +87,7 @@ pub(super) fn tool() -> Tool {
         "get_universe_state",
         "Read a universe: bodies by id under `stars` (each with `parentId` and `children`), `rootIds`, `groups`, belts, \
          fields, disks, nebulae, and the simulation `time` in seconds. Without further arguments the answer is the whole \
-         state, which can be large: ask for less with `select`, or in pages with `limit` and `cursor`.",
+         state: ask for less with `select`, or in pages with `limit` and `cursor`.",
     )
     .with_title("Read a universe")
     .with_ui(view::URI)
@@ -98,12 +98,13 @@ pub(super) fn tool() -> Tool {
         "properties": {
             "stars": { "type": "object" },
             "time": { "type": "number" },
-            "next": { "type": "string", "description": "The cursor of the next page, if there is one." },
+            "next": { "type": "string", "description": "The next page's cursor, if there is one." },
         },
         "required": ["time"],
     }))
     // The output is written from the domain's own type. A large state is not parsed again to validate it.
     .with_trusted_output()
+    .with_whole_results(HINT)
 }
 
 pub(super) async fn call(

@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 use universe_core::{Command, State};
 
+use crate::harness::ways::Caller;
 use crate::harness::{Ways, add_star, remove_star, set_mass, tick};
 
 const GET: &str = "get_universe_state";
+const SEND: &str = "send_universe_command";
 
 /// More than one part of a kept text, with characters that are escaped in it.
 fn large() -> Value {
@@ -59,5 +61,46 @@ async fn every_way_reads_a_large_universe_as_it_is_after_each_change() {
         state = State::from_partial(large()).unwrap();
         let answer = caller.content(GET, json!({ "universeId": id })).await;
         assert_eq!(answer, state.to_value());
+    }
+}
+
+/// openai/codex#31805, byadsco/meta-ads-mcp#150: an answer over stdio that is longer than the client takes ends its
+/// connection. These tools promise both forms (REQ-MCP-10, REQ-MCP-12), so the answer says how to ask for less.
+#[tokio::test]
+async fn an_answer_that_is_too_long_for_stdio_says_how_to_ask_for_less() {
+    let mut ways = Ways::start(&["--max-answer", "1MiB"]).await;
+    let client = ways.client;
+    let id = client.create("large", large()).await;
+    let snapshot = client.universe(&id).await["state"].take();
+    for (_, caller) in ways.each() {
+        let whole = json!({ "universeId": id });
+        let ticked = json!({ "universeId": id, "command": tick(), "result": "state" });
+        if let Caller::Http(_) = caller {
+            assert!(caller.content(GET, whole).await["stars"].is_object());
+            assert!(caller.content(SEND, ticked).await["nextState"].is_object());
+            continue;
+        }
+        let error = caller.error(GET, whole).await;
+        assert_eq!(error["code"], "ANSWER_TOO_LARGE", "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("`select`") && message.contains("`limit`"), "{message}");
+        let page = caller.content(GET, json!({ "universeId": id, "limit": 10 })).await;
+        assert_eq!(page["selected"], 700);
+        // Known before the command is carried out.
+        let before = client.universe(&id).await["revision"].take();
+        let error = caller.error(SEND, ticked).await;
+        assert_eq!(error["code"], "ANSWER_TOO_LARGE", "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(&id) && message.contains("nothing was changed"), "{message}");
+        assert_eq!(client.universe(&id).await["revision"], before);
+        // Known afterwards alone.
+        let empty = client.create("empty", json!({})).await;
+        let replace = json!({ "type": "replaceSnapshot", "snapshot": snapshot });
+        let replace = json!({ "universeId": empty, "command": replace, "result": "changes" });
+        let error = caller.error(SEND, replace).await;
+        assert_eq!(error["code"], "ANSWER_TOO_LARGE", "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("the command was carried out"), "{message}");
+        assert_eq!(client.universe(&empty).await["revision"], 1);
     }
 }

@@ -127,10 +127,12 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
             json!({"universeId": "sol", "select": {"memebrs": []}}),
             "universe sol: /select/memebrs: is not known; did you mean members?",
         ),
+        // Something else is wrong, too: all of it is told, but for what a gateway adds.
         (
             GET,
-            json!({"universeId": "sol", "weather": 1}),
-            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId",
+            json!({"universeId": "sol", "weather": 1, "limit": 0, "sessionId": "s"}),
+            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId; \
+             /limit: 0 is less than the minimum of 1",
         ),
         (
             GET,
@@ -155,8 +157,8 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
         ),
         (
             SEND,
-            json!({"universeId": "sol", "command": tick.to_string()}),
-            "universe sol: /command: is an object written as JSON text: send the object itself, without quotes",
+            json!({"universeId": "sol", "command": json!({"type": "tik"}).to_string()}),
+            "universe sol: /command/type: \"tik\" is not a command; did you mean tick?",
         ),
         (
             SEND,
@@ -226,4 +228,63 @@ async fn ids_that_nothing_has_are_answered_with_the_nearest_over_rest_too() {
             assert_eq!(hint, meant.map(|id| format!("{id}?")).as_deref(), "{told}");
         }
     }
+}
+
+/// n8n-io/n8n#21500 and #22787: a gateway adds arguments. anthropics/claude-code#80666 and #93179: a client sends an
+/// object as text. The model can correct neither.
+#[tokio::test]
+async fn what_clients_do_to_arguments_is_taken_with_warnings_unless_the_server_is_strict() {
+    let rows = [
+        (
+            GET,
+            json!({"universeId": "sol", "limit": 1, "toolCallId": "c", "sessionId": "s", "action": "sendMessage", "chatInput": "?"}),
+            &["/toolCallId", "/sessionId", "/action", "/chatInput"][..],
+            "/action: is not known; there are cursor, limit, revision, select, universeId",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "limit": 1, "weather": 1}),
+            &["/weather"],
+            "/weather: is not known; there are cursor, limit, revision, select, universeId",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "select": "{\"ids\":[\"earth\"]}"}),
+            &["/select"],
+            "/select: ",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": tick().to_string()}),
+            &["/command"],
+            "/command: is an object written as JSON text: send the object itself, without quotes",
+        ),
+    ];
+    let mut lenient = Ways::start(&["--demo"]).await;
+    for (_, caller) in lenient.each() {
+        for (tool, arguments, paths, _) in &rows {
+            let result = caller.tool(tool, arguments.clone()).await;
+            assert_ne!(result["isError"], true, "{arguments}: {result}");
+            // Each text is JSON (REQ-MCP-12), the first of them the result.
+            let texts = result["content"].as_array().unwrap().iter();
+            let texts = texts.map(|text| text["text"].as_str().unwrap());
+            let texts: Vec<Value> = texts.map(|text| serde_json::from_str(text).unwrap()).collect();
+            assert_eq!(texts[0], result["structuredContent"]);
+            let warnings = texts[1]["warnings"].as_array().unwrap().iter();
+            let told: Vec<_> = warnings.map(|warning| warning["path"].as_str().unwrap()).collect();
+            assert_eq!(told, *paths, "{arguments}");
+        }
+        let listed = &caller.tools().await[0];
+        assert_eq!(listed["inputSchema"]["additionalProperties"], false);
+    }
+    assert_eq!(lenient.client.universe("sol").await["revision"], 4);
+    let mut strict = Ways::start(&["--demo", "--strict"]).await;
+    for (_, caller) in strict.each() {
+        for (tool, arguments, _, refused) in &rows {
+            let error = caller.error(tool, arguments.clone()).await;
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(refused), "{arguments}: {message}");
+        }
+    }
+    assert_eq!(strict.client.universe("sol").await["revision"], 0);
 }

@@ -207,10 +207,12 @@ fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
     }
     let value = first.value.as_deref().unwrap_or_default();
     let mut reason = first.message.clone();
-    let unknown = first
-        .member
-        .as_ref()
-        .filter(|it| first.path.is_empty() && known.is_some_and(|known| !known.contains(it)));
+    // A lenient server names the nearest itself.
+    let is_named = reason.contains("did you mean");
+    let unknown = first.member.as_ref().filter(|it| {
+        let is_known = known.is_none_or(|known| known.contains(it));
+        first.path.is_empty() && !is_known && !is_named
+    });
     if let Some(unknown) = unknown {
         let known: Vec<&str> = known.into_iter().flatten().map(String::as_str).collect();
         let nearest = nearest_names(unknown, known.iter().copied());

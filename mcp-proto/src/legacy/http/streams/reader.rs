@@ -29,9 +29,12 @@ impl Reader {
         Ok(Self::new(stream, key))
     }
 
-    /// A reader of the events that no reader has received yet, if no connection reads now.
-    pub(in crate::legacy::http) fn take_up(stream: Arc<Stream>) -> Result<Self, Refusal> {
-        let key = stream.take_up()?;
+    /// A reader of the events that no reader has received yet, if no connection reads now or it may be taken `over`.
+    pub(in crate::legacy::http) fn take_up(
+        stream: Arc<Stream>,
+        over: bool,
+    ) -> Result<Self, Refusal> {
+        let key = stream.take_up(over)?;
         Ok(Self::new(stream, key))
     }
 

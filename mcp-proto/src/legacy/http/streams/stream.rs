@@ -1,10 +1,13 @@
 //! One stream of a session: its latest events, its writer, and the one connection that reads it.
 
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::Bounds;
 use super::ring::Ring;
@@ -18,6 +21,9 @@ use crate::legacy::http::refusal::Refusal;
 /// The most events that may wait for a connection before their writer waits.
 const MAX_UNREAD: u64 = 16;
 
+/// How soon after a connection was taken over the next one may be: two clients must not fight.
+const BETWEEN_TAKE_OVERS: Duration = Duration::from_secs(1);
+
 /// A stream. Its writer is one task. Its connections may change.
 #[derive(Debug)]
 pub(in crate::legacy::http) struct Stream {
@@ -25,6 +31,8 @@ pub(in crate::legacy::http) struct Stream {
     state: Mutex<State>,
     /// Wakes the task that writes the stream.
     changed: Notify,
+    /// Wakes requests that wait for the reader to leave.
+    vacated: Notify,
 }
 
 #[derive(Debug)]
@@ -45,6 +53,8 @@ struct State {
     ended: bool,
     /// The session has changed in the store.
     session_changed: bool,
+    /// When a connection was last taken over, and whether the task that writes does not know yet.
+    taken_over: Option<(Instant, bool)>,
     /// No client may reconnect, so the task has no reason to continue.
     forgotten: bool,
     /// The state that the event store does not have yet, if there is one.
@@ -93,10 +103,12 @@ impl Stream {
                 is_quiet: false,
                 ended: false,
                 session_changed: false,
+                taken_over: None,
                 forgotten: false,
                 unwritten: Unwritten::default(),
             }),
             changed: Notify::new(),
+            vacated: Notify::new(),
         }
     }
 
@@ -149,19 +161,43 @@ impl Stream {
         Ok(key)
     }
 
-    /// The key of a reader of the events that no reader has received yet, if no connection reads now.
-    pub(super) fn take_up(&self) -> Result<u64, Refusal> {
+    /// The key of a reader of the events that no reader has received yet, if no connection reads now. `over`: a
+    /// connection that reads is replaced, unless one was replaced a moment ago.
+    pub(super) fn take_up(&self, over: bool) -> Result<u64, Refusal> {
         let mut state = self.state();
-        if state.reader.is_some() {
-            return Err(Refusal::StreamTaken);
-        }
         if state.forgotten {
             return Err(Refusal::ForgottenStream);
+        }
+        if state.reader.is_some() {
+            let now = Instant::now();
+            let is_soon = |(before, _)| now.duration_since(before) < BETWEEN_TAKE_OVERS;
+            if !over || state.taken_over.is_some_and(is_soon) {
+                return Err(Refusal::StreamTaken);
+            }
+            state.taken_over = Some((now, true));
         }
         let next = state.unread.max(state.ring.first());
         let key = state.read_from(next);
         self.wake(state);
         Ok(key)
+    }
+
+    /// Whether a connection was taken over since this was asked.
+    pub(super) fn was_taken_over(&self) -> bool {
+        let mut state = self.state();
+        let news = state.taken_over.as_mut().map(|(_, is_news)| is_news);
+        news.is_some_and(std::mem::take)
+    }
+
+    /// Waits until its reader leaves, at most for this time.
+    pub(in crate::legacy::http) async fn vacated(&self, most: Duration) {
+        let mut vacated = pin!(self.vacated.notified());
+        // From here on it is woken, so that none that leaves meanwhile is missed.
+        vacated.as_mut().enable();
+        if self.state().reader.is_some() {
+            // Whether it has left is seen when it is asked for again.
+            let _ = tokio::time::timeout(most, vacated).await;
+        }
     }
 
     /// Wakes the one that waits, which may be the previous reader, and the task that writes.
@@ -355,6 +391,7 @@ impl Stream {
         state.waiting = None;
         drop(state);
         self.changed.notify_one();
+        self.vacated.notify_waiters();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

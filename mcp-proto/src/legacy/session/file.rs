@@ -1,0 +1,213 @@
+//! Sessions in a file, so that they outlive the process.
+//!
+//! They are served from memory, by the rules of [`MemorySessions`], and written to an SQLite database. The write reaches
+//! the operating system before it is acknowledged, but not necessarily the disk: a session survives the death of the
+//! process, not always a loss of power. A flush for each session would cost more than the session itself.
+//!
+//! The file has hashes of the ids. So a session that was read from the file has a stand-in for its id, until its client
+//! sends the id itself.
+
+mod database;
+mod key;
+mod writer;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, ready};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::table::{Gone, MemorySessionsConfig};
+use super::{MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+use database::Database;
+use key::{key_of, stand_in};
+use writer::{Note, Thread, Writer};
+
+pub use database::FileSessionsError;
+
+/// A store in a file: sessions outlive the process that opened them. It has the bounds of [`MemorySessions`], and the
+/// idle time of a session goes on while no process runs.
+///
+/// The file belongs to its owner alone (mode 0600), and has no session id, only hashes. One process at a time may use
+/// it. While it cannot be written, as on a full disk, sessions continue in memory, and the log says so: those that were
+/// opened or changed then do not survive. A DELETE is refused then, although its session ends: the session could come
+/// back with the next process.
+#[derive(Debug)]
+pub struct FileSessions {
+    memory: Arc<MemorySessions>,
+    notes: mpsc::Sender<Note>,
+    thread: Thread,
+    /// The sessions of an earlier process that were used here, until a GET stream is opened for them. No more than there
+    /// were in the file.
+    resumed: Mutex<HashSet<SessionId>>,
+    /// Whether the file has not answered in time, which is logged once.
+    is_slow: AtomicBool,
+}
+
+/// The most changes that wait to be written. Further ones wait to be accepted.
+const MAX_WAITING: usize = 1_024;
+
+/// How long a request waits for its change to be written. Then it is answered without.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl FileSessions {
+    /// Opens the file, or makes it, with default bounds.
+    ///
+    /// It reads the file, which takes less than a second, and starts a thread that writes.
+    ///
+    /// # Errors
+    /// [`FileSessionsError`]: the file is in use, damaged or unusable.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, FileSessionsError> {
+        Self::with_config(path, MemorySessionsConfig::default())
+    }
+
+    /// [`open`](Self::open) with these bounds. Of the sessions in the file, those used last are kept.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn with_config(
+        path: impl AsRef<Path>,
+        config: MemorySessionsConfig,
+    ) -> Result<Self, FileSessionsError> {
+        let path = path.as_ref();
+        let mut database = Database::open(path)?;
+        let stored = database.read(&config).map_err(|error| database::refused(path, &error))?;
+        let memory = Arc::new(MemorySessions::new(config));
+        let mut table = memory.table();
+        for stored in stored {
+            // They are in the order of their numbers.
+            table.newest = stored.number - 1;
+            table.insert(stored.session, stored.at, stored.is_used.then_some(stored.at));
+        }
+        table.gone = Some(Gone::default());
+        drop(table);
+        let (notes, waiting) = mpsc::channel(MAX_WAITING);
+        let writer = Writer::new(database, path, Arc::clone(&memory));
+        let thread = Thread::start(writer, waiting).map_err(|error| {
+            FileSessionsError::Unusable { path: path.to_owned(), reason: error.to_string() }
+        })?;
+        Ok(Self {
+            memory,
+            notes,
+            thread,
+            resumed: Mutex::default(),
+            is_slow: AtomicBool::new(false),
+        })
+    }
+
+    /// How many sessions are kept, including expired ones that were not yet removed.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Whether no session is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes what waits, and releases the file for another process: after at most 5 seconds, during which it blocks.
+    /// Sessions continue in memory. Dropping the store does the same.
+    pub fn close(&self) {
+        self.thread.end();
+    }
+
+    /// Gives a session from the file its id. False if there is none with that id, or if it has it already.
+    fn wake(&self, id: &SessionId) -> bool {
+        if self.memory.table().sessions.contains_key(id) {
+            return false;
+        }
+        let is_woken = self.memory.table().rename(&stand_in(&key_of(id)), id);
+        if is_woken {
+            self.resumed().insert(id.clone());
+        }
+        is_woken
+    }
+
+    /// Waits until a changed session is written, or the removal of one. False if it is not written.
+    async fn written(&self, changed: Option<SessionId>) -> bool {
+        let (written, answer) = oneshot::channel();
+        let note = Note { changed, written };
+        let written =
+            async { self.notes.send(note).await.is_ok() && answer.await.unwrap_or(false) };
+        let in_time = timeout(PATIENCE, written).await;
+        let was_slow = self.is_slow.swap(in_time.is_err(), Ordering::Relaxed);
+        if in_time.is_err() && !was_slow {
+            tracing::error!(patience = ?PATIENCE, "the file of sessions is not written in time: sessions go on without");
+        }
+        in_time.unwrap_or(false)
+    }
+
+    fn resumed(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+        self.resumed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionStore for FileSessions {
+    fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
+        Box::pin(async move {
+            let id = session.id.clone();
+            self.memory.insert(session).await?;
+            // A client is better served by a session in memory than by none.
+            self.written(Some(id)).await;
+            Ok(())
+        })
+    }
+
+    fn load<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        Box::pin(ready(Ok(self.load_now(id).flatten())))
+    }
+
+    fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
+        match self.memory.load_now(id) {
+            Some(None) if self.wake(id) => self.memory.load_now(id),
+            found => found,
+        }
+    }
+
+    fn change<'a>(
+        &'a self,
+        id: &'a SessionId,
+        change: &'a SessionChange,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        Box::pin(async move {
+            self.wake(id);
+            let changed = self.memory.change(id, change).await?;
+            if changed.is_some() {
+                self.written(Some(id.clone())).await;
+            }
+            Ok(changed)
+        })
+    }
+
+    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        Box::pin(async move {
+            self.wake(id);
+            let existed = self.memory.remove(id).await?;
+            self.resumed().remove(id);
+            if existed && !self.written(None).await {
+                let reason = "the session has ended here, but its file cannot be written";
+                return Err(SessionStoreError::Unavailable(reason.to_owned()));
+            }
+            Ok(existed)
+        })
+    }
+
+    fn take_missed(&self, id: &SessionId) -> bool {
+        self.resumed().remove(id)
+    }
+}
+
+impl Drop for FileSessions {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,221 @@
+//! Habits of clients that do no harm: arguments that the schema does not allow, but whose meaning is plain. A lenient
+//! server takes them, and its answer says so ([`Server::set_lenient`](crate::Server::set_lenient)).
+//!
+//! A model cannot correct what its client does to every call: a refusal would only be repeated. What is published does
+//! not change. A name that resembles a known one stays an error, since it may be that argument, misspelled. So does
+//! everything inside of an argument, which may be a filter.
+
+use serde_json::{Map, Value, json};
+
+use crate::budget::{Client, Held, Kind};
+use crate::json::{self, MAX_TREE_BYTES, Meter, Strict};
+use crate::schema::Finding;
+
+/// What gateways add to the arguments of every call, as n8n does. Taken for that before they could be taken for another
+/// argument, misspelled.
+const ADDED: [&str; 4] = ["toolCallId", "sessionId", "action", "chatInput"];
+
+/// The most edits between names that are alike, and the longest name in bytes that is compared.
+const MAX_EDITS: usize = 3;
+const MAX_NAME: usize = 40;
+
+/// The most warnings of an answer, and the longest name in one, in characters. Of the others there is the number.
+const MAX_WARNINGS: usize = 20;
+const MAX_SHOWN: usize = 80;
+
+/// Arguments that fit the schema, or those that do not with what is wrong.
+pub(super) type Judged = Result<Value, (Value, Vec<Finding>)>;
+
+/// What was taken in the arguments of one call.
+pub(super) struct Taken {
+    warnings: Vec<Value>,
+    others: usize,
+    client: Option<Client>,
+    /// Counts what was read from text, at most 128 MiB ([`MAX_TREE_BYTES`]).
+    meter: Option<Meter>,
+}
+
+/// The warnings of a call, and the memory that its client holds for what was read from text.
+pub(super) struct Warned {
+    pub(super) text: String,
+    _held: Option<Held>,
+}
+
+impl Taken {
+    /// Nothing yet, in a call of this client, if it is counted.
+    pub(super) fn nothing(client: Option<Client>) -> Self {
+        Self { warnings: Vec::new(), others: 0, client, meter: None }
+    }
+
+    /// The arguments of a call, which may be an object as JSON text.
+    pub(super) fn read_whole(&mut self, arguments: Option<Value>) -> Option<Value> {
+        let mut arguments = arguments?;
+        if self.read_text(&mut arguments, |kind| kind == "object") {
+            self.warn(
+                "",
+                "the arguments were an object written as JSON text: send the object itself",
+            );
+        }
+        Some(arguments)
+    }
+
+    /// Judges arguments by `accept`, after what is plain was taken.
+    pub(super) fn judge(
+        &mut self,
+        schema: &Value,
+        mut arguments: Value,
+        accept: impl Fn(Value) -> Judged,
+    ) -> Judged {
+        let Value::Object(members) = &mut arguments else {
+            return accept(arguments);
+        };
+        self.read_texts(schema, members);
+        let Some(known) = only_members(schema) else {
+            return accept(arguments);
+        };
+        let is_unknown = |name: &str| !known.contains_key(name);
+        for added in ADDED.into_iter().filter(|added| is_unknown(added)) {
+            if members.remove(added).is_some() {
+                self.left_out(added);
+            }
+        }
+        let (arguments, mut findings) = match accept(arguments) {
+            Ok(arguments) => return Ok(arguments),
+            Err(refused) => refused,
+        };
+        let unknown = arguments.as_object().into_iter().flat_map(Map::keys);
+        let unknown: Vec<&String> = unknown.filter(|name| is_unknown(name)).collect();
+        let near: Vec<_> = unknown.iter().filter_map(|name| nearest(name, known)).collect();
+        if near.is_empty() && !unknown.is_empty() {
+            let mut rest = arguments.clone();
+            if let Value::Object(members) = &mut rest {
+                members.retain(|name, _| !is_unknown(name));
+            }
+            // Where something else is wrong, too, all of it is an error.
+            if let Ok(rest) = accept(rest) {
+                unknown.iter().for_each(|name| self.left_out(name));
+                return Ok(rest);
+            }
+        }
+        let about_names = findings.iter_mut().find(|finding| {
+            let member = finding.member.as_ref();
+            finding.path.is_empty() && member.is_some_and(|member| is_unknown(member))
+        });
+        if let (Some(finding), false) = (about_names, near.is_empty()) {
+            finding.message.push_str(&format!("; did you mean {}?", near.join(" or ")));
+        }
+        Err((arguments, findings))
+    }
+
+    /// What the answer has to say, if anything was taken.
+    pub(super) fn warned(mut self) -> Option<Box<Warned>> {
+        if self.warnings.is_empty() {
+            return None;
+        }
+        if self.others > 0 {
+            let message = format!("{} more arguments were left out", self.others);
+            self.warnings.push(json!({ "path": "", "message": message }));
+        }
+        let text = json!({ "warnings": self.warnings }).to_string();
+        // What exceeded the client's share was not read.
+        let held = self.meter.and_then(|meter| meter.into_held().ok().flatten());
+        Some(Box::new(Warned { text, _held: held }))
+    }
+
+    /// Reads the arguments that are JSON text where their schema wants an object or a list.
+    fn read_texts(&mut self, schema: &Value, members: &mut Map<String, Value>) {
+        for (name, value) in members {
+            let wanted = schema.get("properties").and_then(|known| known.get(name));
+            let Some(wanted) = wanted.filter(|_| value.is_string()) else {
+                continue;
+            };
+            if !allows(wanted, "string") && self.read_text(value, |kind| allows(wanted, kind)) {
+                let path = format!("/{}", json::pointer_segment(name));
+                self.warn(
+                    &path,
+                    "was JSON text and was read as such: send the value itself, without quotes",
+                );
+            }
+        }
+    }
+
+    /// Replaces a text by the object or the list that it is as JSON. False, and nothing changes, for anything else.
+    fn read_text(&mut self, value: &mut Value, is_wanted: impl Fn(&str) -> bool) -> bool {
+        let Value::String(text) = &*value else {
+            return false;
+        };
+        let kind = match text.trim_ascii_start().as_bytes().first() {
+            Some(b'{') => "object",
+            Some(b'[') => "array",
+            _ => return false,
+        };
+        if !is_wanted(kind) {
+            return false;
+        }
+        let read = self.meter().and_then(|meter| json::parse(text.as_bytes(), Strict(meter)).ok());
+        read.map(|read| *value = read).is_some()
+    }
+
+    fn meter(&mut self) -> Option<&Meter> {
+        if self.meter.is_none() {
+            let held = self.client.as_ref().map(|client| client.hold(Kind::RequestBytes, 0));
+            self.meter = Some(match held {
+                Some(held) => Meter::held_by(held.ok()?, MAX_TREE_BYTES),
+                None => Meter::new(MAX_TREE_BYTES),
+            });
+        }
+        self.meter.as_ref()
+    }
+
+    fn left_out(&mut self, name: &str) {
+        let shown: String = name.chars().take(MAX_SHOWN).collect();
+        let path = format!("/{}", json::pointer_segment(&shown));
+        self.warn(&path, "is not an argument of this tool and was left out");
+    }
+
+    fn warn(&mut self, path: &str, message: &str) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(json!({ "path": path, "message": message }));
+        } else {
+            self.others += 1;
+        }
+    }
+}
+
+/// The members that a schema names, if it allows no others.
+fn only_members(schema: &Value) -> Option<&Map<String, Value>> {
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let members = schema.get("properties")?.as_object();
+    members.filter(|_| is_closed && schema.get("patternProperties").is_none())
+}
+
+/// Whether a schema allows values of this type, as far as it or its alternatives name types. Without a word about
+/// types, and behind a reference, all are.
+///
+/// Recurses as deep as the schema nests.
+fn allows(schema: &Value, kind: &str) -> bool {
+    if let Some(named) = schema.get("type") {
+        let listed = named.as_array().map_or(std::slice::from_ref(named), Vec::as_slice);
+        return listed.iter().any(|one| one == kind);
+    }
+    let alternatives =
+        ["anyOf", "oneOf"].into_iter().filter_map(|keyword| schema.get(keyword)?.as_array());
+    let mut alternatives = alternatives.peekable();
+    alternatives.peek().is_none() || alternatives.flatten().any(|one| allows(one, kind))
+}
+
+/// The known name that is nearest to an unknown one: at most three edits away, and at most half of its letters. Case,
+/// `_`, `-` and blanks do not count.
+fn nearest<'n>(given: &str, known: &'n Map<String, Value>) -> Option<&'n str> {
+    let letters = |name: &str| -> String {
+        let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | ' '));
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let plain = Some(given).filter(|given| given.len() <= MAX_NAME).map(letters)?;
+    let known = known.keys().filter(|name| name.len() <= 2 * MAX_NAME);
+    let near = known.filter_map(|name| {
+        let edits = strsim::osa_distance(&plain, &letters(name));
+        (edits <= MAX_EDITS && edits * 2 <= name.chars().count()).then_some((edits, name))
+    });
+    near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name.as_str())
+}
