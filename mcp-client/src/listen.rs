@@ -68,6 +68,18 @@ struct Listens {
     ended: Option<ClientError>,
 }
 
+impl Listens {
+    /// Whether the server has agreed, and to nothing.
+    fn agrees_to_nothing(&self) -> bool {
+        let is_nothing = |value: &Value| match value {
+            Value::Array(items) => items.is_empty(),
+            value => *value != true,
+        };
+        self.acknowledged > 0
+            && self.agreed.as_object().is_none_or(|it| it.values().all(is_nothing))
+    }
+}
+
 impl Interest {
     /// No interests yet.
     pub fn new() -> Self {
@@ -154,7 +166,7 @@ impl Interest {
 
 impl Client {
     /// Listens for changes, until the handle is dropped. A lost connection is reopened, with pauses that grow to half a
-    /// minute, and [`ListenEvent::Missed`] reports it.
+    /// minute, and [`ListenEvent::Missed`] reports it. A server that agrees to nothing may end it at once.
     ///
     /// # Errors
     /// As for [`Client::request`]; including a server that does not support listening.
@@ -293,7 +305,7 @@ impl Listening {
         let is_begun = |listens: &Listens| listens.acknowledged > 0 || listens.ended.is_some();
         let authorizing = &self.client.0.authorizing;
         let ended = match authorizing.within(limit, first.wait_for(is_begun)).await {
-            Ok(Ok(listens)) => listens.ended.clone(),
+            Ok(Ok(listens)) => listens.ended.clone().filter(|_| listens.acknowledged == 0),
             Ok(Err(_)) => Some(ClientError::Closed),
             Err(timeout) => Some(timeout),
         };
@@ -389,6 +401,11 @@ async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>
             Err(error) => Err(error),
         };
         let is_final = match &outcome {
+            // It ended since nothing could follow, and would end again.
+            Ok(_) if listens.borrow().agrees_to_nothing() => {
+                listens.send_modify(|listens| listens.ended = Some(ClientError::Closed));
+                return;
+            }
             Ok(_) => false,
             Err(ClientError::Closed) => !client.is_http(),
             Err(ClientError::Connection(_) | ClientError::Timeout(_)) => false,

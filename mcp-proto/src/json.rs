@@ -17,7 +17,7 @@ use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
 pub use string::escaped;
-pub(crate) use string::{is_one_line, push_string};
+pub(crate) use string::{on_one_line, push_string, write_line};
 pub(crate) use writer::{push_json, to_json};
 
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.

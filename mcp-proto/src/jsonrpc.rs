@@ -201,17 +201,25 @@ impl RequestId {
     }
 
     pub(crate) fn from_value(value: &Value) -> Result<Self, ReadError> {
-        let wrong = |problem: &str| MessageError::invalid(None, problem).into();
         match value {
             Value::String(id) if id.len() > MAX_REQUEST_ID_BYTES => Err(ReadError::LongId),
             Value::String(id) => Ok(Self::String(id.as_str().into())),
             Value::Number(id) => {
-                id.as_i64().or_else(|| json::whole(id)).map(Self::Number).ok_or_else(|| {
-                    wrong("the member \"id\" must be a string or an integer of 64 bits")
-                })
+                id.as_i64().or_else(|| json::whole(id)).map(Self::Number).ok_or(ReadError::WrongId)
             }
-            _ => Err(wrong("the member \"id\" must be a string or an integer")),
+            _ => Err(ReadError::WrongId),
         }
+    }
+}
+
+impl RequestId {
+    /// The number that a text stands for as another client library writes it.
+    pub(crate) fn as_number(&self) -> Option<Self> {
+        let Self::String(text) = self else {
+            return None;
+        };
+        let number = text.parse::<i64>().ok()?;
+        (number.to_string() == **text).then_some(Self::Number(number))
     }
 }
 

@@ -46,18 +46,19 @@ pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
 
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
-/// Parsed leniently: only the strings `name` and `version` are required, and other members that are malformed count as
-/// absent.
+/// Parsed leniently: members that are malformed count as absent, and `name` and `version` are then empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
     /// Its name for programs.
+    #[serde(default, deserialize_with = "json::lenient")]
     pub name: String,
     /// Its name for people.
     #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its version.
+    #[serde(default, deserialize_with = "json::lenient")]
     pub version: String,
     /// A description.
     #[serde(default, deserialize_with = "json::lenient", skip_serializing_if = "Option::is_none")]
@@ -172,7 +173,7 @@ impl ModernMeta {
 
     /// The error for a request whose `_meta` names no version.
     pub(crate) fn unclaimed() -> ErrorObject {
-        missing(META_PROTOCOL_VERSION)
+        missing(&[META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES])
     }
 
     /// Takes `_meta` out of the params and validates it: −32602 if it is missing or malformed, then −32022 for a
@@ -201,12 +202,13 @@ impl ModernMeta {
         let version = match version {
             Some(Value::String(version)) => version,
             Some(_) => return Err(malformed(META_PROTOCOL_VERSION, "a string")),
+            None if capabilities.is_some() => return Err(missing(&[META_PROTOCOL_VERSION])),
             None => return Err(Self::unclaimed()),
         };
         let capabilities = match capabilities {
             Some(Value::Object(capabilities)) => capabilities,
             Some(_) => return Err(malformed(META_CLIENT_CAPABILITIES, "an object")),
-            None => return Err(missing(META_CLIENT_CAPABILITIES)),
+            None => return Err(missing(&[META_CLIENT_CAPABILITIES])),
         };
         if let Some(path) = malformed_capability(&capabilities) {
             return Err(ErrorObject::invalid_params(format!(
@@ -260,8 +262,14 @@ fn unsupported(requested: &str) -> ErrorObject {
     .with_data(json!({ "supported": ProtocolVersion::ALL, "requested": requested }))
 }
 
-fn missing(key: &str) -> ErrorObject {
-    ErrorObject::invalid_params(format!("params._meta needs {key:?}"))
+/// −32602. The reader may be a client that pins a version and has a session under an older one.
+fn missing(keys: &[&str]) -> ErrorObject {
+    let keys: Vec<_> = keys.iter().map(|key| format!("{key:?}")).collect();
+    ErrorObject::invalid_params(format!(
+        "params._meta needs {}, as every request of {}; a session goes on with the version that initialize returned",
+        keys.join(" and "),
+        ProtocolVersion::V2026_07_28
+    ))
 }
 
 fn malformed(key: &str, wanted: &str) -> ErrorObject {

@@ -203,7 +203,7 @@ fn json(
     if let Some(version) = meta.and_then(|meta| meta.get("io.modelcontextprotocol/protocolVersion"))
     {
         assert_eq!(version, "2026-07-28");
-        assert_eq!(only(head.headers(), VERSION), "2026-07-28");
+        assert_eq!(copies(head.headers(), VERSION), "2026-07-28");
         assert_eq!(only(head.headers(), "mcp-method"), call.method);
         let name = match call.method.as_str() {
             "tools/call" | "prompts/get" => call.params["name"].as_str(),
@@ -213,7 +213,7 @@ fn json(
         let given = only(head.headers(), "mcp-name");
         assert!(name == Some(given) || given.starts_with("=?base64?"));
     } else if call.method != "initialize" {
-        only(head.headers(), "mcp-session-id");
+        copies(head.headers(), "mcp-session-id");
     }
 }
 
@@ -233,8 +233,19 @@ fn passes(head: &Request<()>) {
     }
     let kind = head.headers().get(CONTENT_TYPE).expect("a content type");
     let kind = String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_owned();
-    assert_eq!(kind, "application/json");
+    for kind in kind.split(',') {
+        assert_eq!(kind.split(';').next().unwrap_or_default().trim(), "application/json");
+    }
+}
+
+/// The text of a header of which there may be copies, in one line or in several.
+fn copies<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
+    let values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    let mut values =
+        values.flat_map(|value| value.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii);
+    let value = values.next().unwrap_or_else(|| panic!("no {name}"));
+    assert!(values.all(|copy| copy == value), "{name} twice");
+    std::str::from_utf8(value).expect("UTF-8")
 }
 
 /// The text of a header that must be there once.

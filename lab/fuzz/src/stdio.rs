@@ -97,8 +97,10 @@ fn expected(input: &[u8]) -> Expected {
                 Ok(Message::Response(_)) => continue,
                 Err(broken) => {
                     // No answer can carry it.
-                    let is_long_id = broken.error.message.contains("at most 256 bytes");
-                    expected.too_long += usize::from(is_long_id && !is_batch);
+                    let problem = &broken.error.message;
+                    let is_of_id = problem.contains("at most 256 bytes")
+                        || problem.contains("a string or an integer of 64 bits");
+                    expected.too_long += usize::from(is_of_id && !is_batch);
                     (broken.id, false)
                 }
             };
@@ -133,9 +135,13 @@ fn waits(request: &Request) -> bool {
     }
 }
 
-fn cancelled(notification: &Notification) -> Option<RequestId> {
-    match notification.params.get("requestId")? {
-        Value::String(id) => Some(id.as_str().into()),
-        id => id.as_i64().map(RequestId::Number),
+/// What a cancellation may mean: a text that is a number may also mean the number.
+fn cancelled(notification: &Notification) -> Vec<RequestId> {
+    match notification.params.get("requestId") {
+        Some(Value::String(id)) => {
+            let number = id.parse().ok().map(RequestId::Number);
+            number.into_iter().chain([id.as_str().into()]).collect()
+        }
+        id => id.and_then(Value::as_i64).map(RequestId::Number).into_iter().collect(),
     }
 }

@@ -34,6 +34,22 @@ pub(crate) fn match_body(
     check(headers, &METHOD, method, false)
 }
 
+/// Makes one of the copies of a version or a session that agree, in one line or in several: proxies add headers that the
+/// client has sent already. Copies that differ are left, and refused later. `Mcp-Method` and `Mcp-Name` may not be
+/// copied: a proxy that compares the joined value with what it forbids would not find it.
+pub(super) fn unite_copies(headers: &mut HeaderMap) {
+    for name in [PROTOCOL_VERSION, SESSION_ID] {
+        let values = headers.get_all(&name).iter();
+        let mut copies = values.flat_map(|value| value.as_bytes().split(|&byte| byte == b','));
+        let first = copies.next().map(<[u8]>::trim_ascii).unwrap_or_default();
+        if copies.all(|copy| copy.trim_ascii() == first)
+            && let (false, Ok(one)) = (first.is_empty(), HeaderValue::from_bytes(first))
+        {
+            headers.insert(name, one);
+        }
+    }
+}
+
 /// Whether the headers repeat version, method and name of a modern request to the byte, each of them once: the usual
 /// case, found in one pass over all headers.
 pub(crate) fn repeat(headers: &HeaderMap, version: &str, method: &str, name: &str) -> bool {

@@ -100,6 +100,9 @@ impl Inner {
             return Ok(document);
         }
         let (verb, accepts) = head::judge(head, config, noted).map_err(without_id)?;
+        if noted.has_copies {
+            head::unite_copies(&mut head.headers);
+        }
         // A preflight carries no token. The request that it allows still needs one.
         let named = match &config.authorization {
             Some(authorization) if verb != Verb::Preflight => {

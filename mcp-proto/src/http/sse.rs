@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+use crate::json;
 use crate::jsonrpc::Response;
 
 /// The comment line that keeps a quiet stream alive.
@@ -47,7 +48,7 @@ const fn event_size(message: usize) -> usize {
 /// and none inside, so one `data` line is enough.
 pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Vec<u8> {
     lines.extend_from_slice(BEGIN_TEXT);
-    if let Err(error) = serde_json::to_writer(&mut lines, message) {
+    if let Err(error) = json::write_line(&mut lines, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
         tracing::error!(%error, "a message could not be serialised");
         return KEEP_ALIVE.into();

@@ -1,11 +1,26 @@
 //! Texts as JSON strings, written as `serde_json` writes them, several bytes at a time.
 //!
 //! `serde_json` looks at one byte at a time, which is most of the cost of a large text.
+//!
+//! U+2028 and U+2029 are escaped, too: clients cut lines by readers that take them for line ends.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 
 /// How many bytes are looked at together: enough for the compiler to use vectors, few enough for short texts.
 const BLOCK: usize = 32;
 /// How many bytes are looked at as one number, to find one that must be escaped.
 const WORD: usize = size_of::<u64>();
+
+/// The separators of lines and paragraphs, the byte that both begin with, and their escapes.
+const LINE: &str = "\u{2028}";
+const PARAGRAPH: &str = "\u{2029}";
+const LEAD: u8 = 0xe2;
+const LINE_ESCAPE: &str = "\\u2028";
+const PARAGRAPH_ESCAPE: &str = "\\u2029";
 
 /// `text` as it stands between the quotation marks of a JSON string.
 #[must_use]
@@ -28,31 +43,76 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = first_escaped(rest.as_bytes()) {
-        // What is escaped is ASCII, so that both parts are whole characters.
-        let (Some(plain), Some(byte), Some(behind)) =
-            (rest.get(..at), rest.as_bytes().get(at), rest.get(at + 1..))
+        let byte = rest.as_bytes().get(at).copied().unwrap_or_default();
+        // Apart from the lead byte of three, what is escaped is ASCII, so that all parts are whole characters.
+        let length = if byte == LEAD { 3 } else { 1 };
+        let (Some(plain), Some(found), Some(behind)) =
+            (rest.get(..at), rest.get(at..at + length), rest.get(at + length..))
         else {
             break;
         };
         out.push_str(plain);
-        push_escape(out, *byte);
+        match found {
+            LINE => out.push_str(LINE_ESCAPE),
+            PARAGRAPH => out.push_str(PARAGRAPH_ESCAPE),
+            other if byte == LEAD => out.push_str(other),
+            _ => push_escape(out, byte),
+        }
         rest = behind;
     }
     out.push_str(rest);
 }
 
-/// Whether a text has no line break, as all JSON text of `serde_json`'s own.
-pub(crate) fn is_one_line(text: &str) -> bool {
-    let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
-    let breaks = |bytes: &[u8]| bytes.iter().fold(false, |any, &byte| any | is_break(byte));
-    !blocks.iter().any(|block| breaks(block)) && !breaks(rest)
+/// JSON text of others without line breaks, since transports end messages and events by them. Between the tokens of
+/// JSON they have no meaning, and strings contain none of them raw but the two separators.
+pub(crate) fn on_one_line(json: &str) -> Cow<'_, str> {
+    let (blocks, rest) = json.as_bytes().as_chunks::<BLOCK>();
+    let breaks = |bytes: &[u8]| bytes.iter().fold(false, |any, &byte| any | may_break(byte));
+    let may = blocks.iter().any(|block| breaks(block)) || breaks(rest);
+    if !may || !json.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
+        return Cow::Borrowed(json);
+    }
+    let json = json.replace(['\n', '\r'], " ");
+    Cow::Owned(json.replace(LINE, LINE_ESCAPE).replace(PARAGRAPH, PARAGRAPH_ESCAPE))
 }
 
-fn is_break(byte: u8) -> bool {
-    (byte == b'\n') | (byte == b'\r')
+fn may_break(byte: u8) -> bool {
+    (byte == b'\n') | (byte == b'\r') | (byte == LEAD)
 }
 
-/// The position of the first byte that a JSON string has to escape (RFC 8259 §7).
+/// Writes a value as `serde_json` does, on one line.
+///
+/// # Errors
+/// As [`serde_json::to_writer`].
+pub(crate) fn write_line<T: Serialize + ?Sized>(
+    writer: impl io::Write,
+    value: &T,
+) -> serde_json::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(writer, OneLine))
+}
+
+/// Writes the compact form.
+struct OneLine;
+
+impl Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(on_one_line(fragment).as_bytes())
+    }
+
+    fn write_raw_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(on_one_line(fragment).as_bytes())
+    }
+}
+
+/// The position of the first byte that a JSON string has to escape (RFC 8259 §7), or that may begin a separator.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     let is_plain =
@@ -71,7 +131,7 @@ fn first_escaped(bytes: &[u8]) -> Option<usize> {
 }
 
 fn is_escaped(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+    (byte < b' ') | (byte == b'"') | (byte == b'\\') | (byte == LEAD)
 }
 
 /// Eight bytes at once: the highest bit of the lowest byte that is escaped is the lowest bit set. Bits above it mean
@@ -81,7 +141,7 @@ fn escaped_in(word: u64) -> u64 {
     const HIGH: u64 = ONES << 7;
     let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word & HIGH;
     let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    below(word, b' ') | equal(b'"') | equal(b'\\')
+    below(word, b' ') | equal(b'"') | equal(b'\\') | equal(LEAD)
 }
 
 fn push_escape(out: &mut String, byte: u8) {
@@ -125,11 +185,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_is_written_as_serde_json_writes_it(text in "(?s)[a\"\\\\\u{0}-\u{1f}\u{7f}-\u{a0}é😀]{0,200}") {
+        fn a_text_is_written_as_serde_json_writes_it(text in "(?s)[a\"\\\\\u{0}-\u{1f}\u{7f}-\u{a0}é😀…\u{2027}-\u{202a}]{0,200}") {
+            let plain = serde_json::to_string(&text).unwrap();
+            let expected = plain.replace(LINE, LINE_ESCAPE).replace(PARAGRAPH, PARAGRAPH_ESCAPE);
             let mut written = String::new();
             push_string(&mut written, &text);
-            prop_assert_eq!(written, serde_json::to_string(&text).unwrap());
-            prop_assert_eq!(is_one_line(&text), !text.contains(['\n', '\r']));
+            prop_assert_eq!(&written, &expected);
+            let mut line = Vec::new();
+            write_line(&mut line, &text).unwrap();
+            prop_assert_eq!(line, expected.as_bytes());
+            prop_assert_eq!(on_one_line(&plain), &*expected);
+            prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
         }
     }
 }

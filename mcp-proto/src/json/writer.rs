@@ -1,4 +1,4 @@
-//! Values as JSON text, to the byte as `serde_json` writes them, with its texts written by [`push_string`].
+//! Values as JSON text, as `serde_json` writes them, with its texts written by [`push_string`].
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-use super::string::push_string;
+use super::string::{on_one_line, push_string};
 
 /// The name under which [`RawValue`](serde_json::value::RawValue) serializes text that is JSON already.
 const RAW: &str = "$serde_json::private::RawValue";
@@ -170,7 +170,7 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
 
     fn serialize_str(self, value: &str) -> Result<(), Error> {
         if std::mem::take(&mut self.is_raw) {
-            self.out.push_str(value)
+            self.out.push_str(&on_one_line(value))
         } else {
             push_string(self.out, value)
         }

@@ -36,6 +36,8 @@ pub enum ReadError {
     Broken(MessageError),
     /// Its id is longer than [`MAX_REQUEST_ID_BYTES`], so no answer can carry it.
     LongId,
+    /// Its id is neither a string nor an integer of 64 bits.
+    WrongId,
     /// Its tree would use more memory than allowed.
     TooCostly {
         /// The id, when it could be read.
@@ -139,6 +141,9 @@ impl From<ReadError> for MessageError {
                 None,
                 format!("the member \"id\" must have at most {MAX_REQUEST_ID_BYTES} bytes"),
             ),
+            ReadError::WrongId => {
+                Self::invalid(None, "the member \"id\" must be a string or an integer of 64 bits")
+            }
             ReadError::TooCostly { id, max } => Self::invalid(
                 id,
                 format!(

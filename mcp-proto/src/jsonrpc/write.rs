@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::payload::{ENVELOPE, Payload, Text};
 use super::{Message, Notification, Request, RequestId, Response};
+use crate::json;
 
 /// The start of each message, and the text before its id and its result.
 const MESSAGE: &[u8] = br#"{"jsonrpc":"2.0""#;
@@ -72,7 +73,7 @@ impl Response {
             }
             Err(error) => {
                 text.put_slice(br#","error":"#);
-                written = written.and_then(|()| serde_json::to_writer(text.writer(), error));
+                written = written.and_then(|()| json::write_line(text.writer(), error));
             }
         }
         text.put_u8(b'}');
@@ -144,7 +145,7 @@ fn write_until_outcome(text: &mut impl BufMut, id: Option<&RequestId>) -> serde_
         text.put_slice(itoa::Buffer::new().format(*id).as_bytes());
         return Ok(());
     }
-    serde_json::to_writer(text.writer(), id)
+    json::write_line(text.writer(), id)
 }
 
 impl Serialize for Message {

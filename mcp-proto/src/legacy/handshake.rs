@@ -59,8 +59,8 @@ impl Server {
 }
 
 impl InitializeParams {
-    /// Reads and checks the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
-    /// `clientInfo.version`, or above [`MAX_CLIENT_BYTES`] or [`MAX_CAPABILITY_VALUES`].
+    /// Reads and checks the params: −32602 without the string `protocolVersion`, or above [`MAX_CLIENT_BYTES`] or
+    /// [`MAX_CAPABILITY_VALUES`].
     pub(crate) fn read(request: Request) -> Result<Self, ErrorObject> {
         let (mut protocol_version, mut capabilities, mut client_info) = (None, None, None);
         for (member, value) in request.params {
@@ -78,6 +78,8 @@ impl InitializeParams {
         };
         let capabilities = match capabilities {
             None | Some(Value::Null) => Value::Object(Map::new()),
+            // So PHP writes an empty object.
+            Some(Value::Array(none)) if none.is_empty() => Value::Object(Map::new()),
             Some(Value::Object(capabilities)) => {
                 if let Some(path) = malformed_capability(&capabilities) {
                     return Err(ErrorObject::invalid_params(format!(
@@ -95,13 +97,11 @@ impl InitializeParams {
                 "params.capabilities has more than {MAX_CAPABILITY_VALUES} values"
             )));
         }
-        let mut client_info: Implementation = client_info
+        // For display only, which is no reason to refuse a client.
+        let client_info = client_info.filter(Value::is_object);
+        let mut client_info = client_info
             .and_then(|client| serde_json::from_value(client).ok())
-            .ok_or_else(|| {
-                ErrorObject::invalid_params(
-                    "initialize needs params.clientInfo, an object with the strings name and version",
-                )
-            })?;
+            .unwrap_or_else(|| Implementation::new("", ""));
         if !fits(&client_info, &capabilities) {
             client_info.icons = Vec::new();
             if !fits(&client_info, &capabilities) {

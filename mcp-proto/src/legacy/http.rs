@@ -103,7 +103,11 @@ impl Begun {
                     let resumable = legacy.resumable(&session, client, [id.clone()]);
                     Calls::from(call).stream(first, resumable)
                 }
-                First::Cancelled => Ok(cancelled(accepts)),
+                // A client whose session was ended for it would wait for an answer.
+                First::Cancelled => match Box::pin(legacy.0.sessions.load(&session.id)).await {
+                    Ok(None) => Err(Refusal::UnknownSession.into()),
+                    _ => Ok(cancelled(accepts)),
+                },
             };
             answer.map_err(|rejection| (rejection, Some(id)))
         }

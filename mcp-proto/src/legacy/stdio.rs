@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::call::Called;
 use crate::context::{ClientSide, Context, Incoming};
 use crate::json::Meter;
-use crate::jsonrpc::{ErrorObject, Message, MessageError, Notification, Request, Response};
+use crate::jsonrpc::{ErrorObject, Message, MessageError, Request, Response};
 use crate::legacy::batch::{is_batch, read_batch};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
@@ -158,9 +158,10 @@ impl Legacy {
         }
     }
 
-    /// A notification other than a cancellation.
-    pub(crate) fn notified(&self, server: &Server, notification: &Notification, news: &mut News) {
-        let is_ready = notification.method == "notifications/initialized";
+    /// A message that may be the first by which the client is ready for changes: that it is initialized, or a
+    /// subscription, since clients in use do not report that.
+    pub(crate) fn noticed(&self, server: &Server, method: &str, news: &mut News) {
+        let is_ready = matches!(method, "notifications/initialized" | "resources/subscribe");
         let Some(session) = self.session.as_ref().filter(|_| is_ready && news.0.is_none()) else {
             return;
         };
@@ -220,7 +221,7 @@ impl Legacy {
 }
 
 impl News {
-    /// Sends no changes: until the client reports that it is initialized, it only gets answers.
+    /// Sends no changes: until the client is ready for them, it only gets answers.
     pub(crate) fn stop(&mut self) {
         self.0 = None;
     }

@@ -163,7 +163,7 @@ async fn list_tasks(
 ) -> Result<Payload, ErrorObject> {
     let (keys, list) = (&server.rounds().keys, Method::ListTasks.name());
     let after = match params.get("cursor") {
-        None => 0,
+        None | Some(Value::Null) => 0,
         Some(given) => given
             .as_str()
             .and_then(|given| open_cursor(keys, list, context.principal(), given))

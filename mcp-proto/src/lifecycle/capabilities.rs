@@ -77,9 +77,14 @@ impl From<Map<String, Value>> for ClientCapabilities {
     }
 }
 
-/// The path of a known capability whose value is neither an object nor null. Unknown capabilities are ignored.
+/// The path of a known capability whose value is neither an object nor null. Unknown capabilities are ignored. An empty
+/// array counts as an object: so PHP writes an empty one.
 pub(crate) fn malformed_capability(capabilities: &Map<String, Value>) -> Option<String> {
-    let is_wrong = |value: &&Value| !value.is_object() && !value.is_null();
+    let is_wrong = |value: &&Value| match value {
+        Value::Object(_) | Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
     for (name, value) in capabilities {
         let inner: &[&str] = match name.as_str() {
             "elicitation" => &["form", "url"],

@@ -40,7 +40,8 @@ impl Server {
         }
     }
 
-    /// Acknowledges the accepted filter, then sends changes until the server closes or the client disconnects.
+    /// Acknowledges the accepted filter, then sends changes until the server closes or the client disconnects. Ends after
+    /// the acknowledgment if nothing was accepted.
     pub(super) async fn listen(
         &self,
         mut params: Map<String, Value>,
@@ -71,6 +72,7 @@ impl Server {
             let ids = tasks.iter().map(|task| &*task.id);
             agreed.insert("taskIds".to_owned(), ids.collect());
         }
+        let ends = interest == Interest::default();
         let Some(mut listener) = self.changes().listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
             return Err(Self::too_many_listeners());
@@ -81,7 +83,8 @@ impl Server {
             json!({ "notifications": agreed, "_meta": subscription }),
         );
         // A failed send means that the client no longer reads; the transport drops this future in a moment.
-        if context.outbox.send(acknowledged).await.is_ok() {
+        // One that will never receive anything ends at once.
+        if context.outbox.send(acknowledged).await.is_ok() && !ends {
             let mut tasks = Watched::new(self.tasks(), tasks.unwrap_or_default());
             while let Some(mut change) = tokio::select! {
                 biased;

@@ -209,7 +209,7 @@ impl Server {
         context: &Context,
     ) -> Result<Start, ErrorObject> {
         let text = match params.get("cursor") {
-            None => return Ok(Start::Beginning),
+            None | Some(Value::Null) => return Ok(Start::Beginning),
             Some(Value::String(text)) => text,
             Some(_) => {
                 return Err(ErrorObject::invalid_params(

@@ -25,7 +25,7 @@ use crate::jsonrpc::{
     ErrorObject, MAX_REQUEST_ID_BYTES, Message, MessageError, Notification, ReadError, RequestId,
     Response, take_meta, without_mark,
 };
-use crate::legacy::batch::check_in_batch;
+use crate::legacy::batch::{check_in_batch, is_batch};
 use crate::legacy::stdio as legacy;
 use crate::legacy::stdio::{Legacy, News};
 use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
@@ -264,10 +264,14 @@ impl Connection {
             }
             Ok(IncomingMessage::Response(response)) => self.legacy.answered(response),
             Err(problem) => {
-                let is_request =
-                    matches!(&problem, ReadError::LongId | ReadError::TooCostly { .. });
+                let is_request = matches!(
+                    &problem,
+                    ReadError::LongId | ReadError::WrongId | ReadError::TooCostly { .. }
+                );
                 let broken = MessageError::from(problem);
-                if is_request || broken.id.is_some() {
+                // The sender of a batch waits for its answers.
+                let is_batch = broken.error.code != ErrorObject::PARSE && is_batch(line);
+                if is_request || is_batch || broken.id.is_some() {
                     self.out.push(&Response::from(broken));
                 } else {
                     self.skip(line, &broken.error);
@@ -338,7 +342,9 @@ impl Connection {
             None => {
                 let context = self.legacy.context(called.method(), incoming)?;
                 let others = self.running.values().map(|running| &running.legacy);
-                (context, self.legacy.begin(&called, batch, others)?)
+                let begun = self.legacy.begin(&called, batch, others)?;
+                self.legacy.noticed(&self.server, called.method(), &mut self.news);
+                (context, begun)
             }
         };
         let listens = called.method() == "subscriptions/listen";
@@ -401,7 +407,7 @@ impl Connection {
     fn take_notification(&mut self, notification: &Notification) {
         match notification.method.as_str() {
             "notifications/cancelled" => self.cancel(notification),
-            _ => self.legacy.notified(&self.server, notification, &mut self.news),
+            _ => self.legacy.noticed(&self.server, &notification.method, &mut self.news),
         }
         self.server.take(notification, |params| {
             let incoming = |meta| Incoming::of_notification(meta, self.extensions.clone());
@@ -417,8 +423,13 @@ impl Connection {
 
     /// Ends a running call. An unknown id is ignored.
     fn cancel(&mut self, notification: &Notification) {
-        let id = notification.cancelled_request();
-        if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
+        let Some(id) = notification.cancelled_request() else {
+            return;
+        };
+        let running = self.running.remove(&id);
+        // Clients in use name the number of their request as a text.
+        let running = running.or_else(|| self.running.remove(&id.as_number()?));
+        if let Some(running) = running {
             running.abort.abort();
             if let Some(answers) = self.legacy.cancelled(&running.legacy) {
                 self.out.answers(&answers);

@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
+use crate::json;
 use crate::jsonrpc::{ErrorObject, Response, append_all};
 
 /// Above this many unwritten bytes nothing more is started or run until the peer has read some.
@@ -90,7 +91,7 @@ pub(crate) fn has_room(lines: &BytesMut) -> bool {
 /// Queues one message as one line. JSON text has no line feed outside strings and none inside.
 pub(crate) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
     let before = lines.len();
-    match serde_json::to_writer((&mut *lines).writer(), message) {
+    match json::write_line((&mut *lines).writer(), message) {
         Ok(()) => lines.extend_from_slice(b"\n"),
         Err(error) => {
             lines.truncate(before);

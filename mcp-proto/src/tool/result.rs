@@ -1,5 +1,6 @@
 //! The outcome of a tool call: a result, or the tool's own failure.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::lenient::Warned;
 use crate::content::ContentBlock;
 use crate::interrupt::Interrupt;
-use crate::json::to_json;
+use crate::json::{on_one_line, to_json};
 use crate::jsonrpc::ErrorObject;
 use crate::schema::Finding;
 use crate::version::Era;
@@ -189,9 +190,14 @@ impl CallToolResult {
 impl PreparedJson {
     /// Appends a piece of JSON text, and the same as it stands in a JSON string, by [`escaped`](crate::json::escaped).
     ///
-    /// All pieces together must be one JSON value, UTF-8 and on one line: that is not checked.
+    /// All pieces together must be one JSON value, UTF-8 and on one line: that is not checked. A piece ends with a
+    /// whole character.
     pub fn push(&mut self, json: Bytes, escaped: Bytes) {
-        self.json.push(json);
+        let line = std::str::from_utf8(&json).map(on_one_line);
+        self.json.push(match line {
+            Ok(Cow::Owned(line)) => line.into(),
+            _ => json,
+        });
         self.quoted.push(escaped);
     }
 

@@ -331,7 +331,7 @@ async fn over_stdio_other_revisions_take_no_batch() {
         let mut peer = connected(server(), version).await;
         peer.send(&json!([ping(1)])).await;
         peer.send(&ping(2)).await;
-        // As ever: a batch has no id, so it is skipped.
+        assert_eq!(peer.next().await["error"]["code"], -32600);
         assert_eq!(peer.next().await["id"], 2);
         assert_eq!(peer.end().await, Vec::<Value>::new());
     }

@@ -208,8 +208,10 @@ async fn a_client_that_has_its_share_leaves_the_rest_to_others() {
         call.abort();
         events.expect("dropped").await;
     }
-    // Listens for nothing count too.
-    let listen = || Raw::modern("subscriptions/listen", json!({"notifications": {}}));
+    // Listens count too.
+    let listen = || {
+        Raw::modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+    };
     let mut open = Vec::new();
     for _ in 0..2 {
         let response = service.handle(from(greedy, listen())).await;

@@ -65,7 +65,8 @@ async fn a_call_for_json_alone_waits_in_silence() {
 async fn listening_streams_are_kept_alive() {
     let service = service();
     let session = open_session(&service).await;
-    let listen = Raw::modern("subscriptions/listen", json!({"notifications": {}}));
+    let listen =
+        Raw::modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     let get = Raw::bare(Method::GET).set("mcp-session-id", &session);
     for raw in [listen, get] {
         let start = Instant::now();

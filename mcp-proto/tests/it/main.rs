@@ -41,6 +41,7 @@ mod dialects;
 mod ends;
 mod events;
 mod extension_methods;
+mod field_reports;
 #[cfg(feature = "file-sessions")]
 mod file_sessions;
 mod fits;

@@ -138,16 +138,7 @@ async fn what_is_no_cursor_of_that_list_is_refused_by_every_transport() {
         let (clients, _served) = every_client(&server).await;
         for (how, client) in &clients {
             for (method, _, _) in LISTS {
-                for cursor in [
-                    json!(""),
-                    json!("x"),
-                    json!("2"),
-                    json!(2),
-                    json!({}),
-                    json!([]),
-                    // Absent is the beginning, null is no cursor.
-                    Value::Null,
-                ] {
+                for cursor in [json!(""), json!("x"), json!("2"), json!(2), json!({}), json!([])] {
                     let answer = client.request(method, json!({ "cursor": cursor })).await;
                     let error = refused(answer);
                     assert_eq!(error.code, -32602, "{how} {method} {cursor}");

@@ -21,7 +21,12 @@ async fn the_end_of_the_input_ends_the_server_within_a_second() {
 
     // A listen never ends by itself.
     let mut peer = Peer::new(server());
-    peer.send(&request(7, "subscriptions/listen", &with_meta(json!({"notifications": {}})))).await;
+    peer.send(&request(
+        7,
+        "subscriptions/listen",
+        &with_meta(json!({"notifications": {"toolsListChanged": true}})),
+    ))
+    .await;
     assert_eq!(peer.next().await["method"], "notifications/subscriptions/acknowledged");
     peer.end().await;
     assert_eq!(start.elapsed(), Duration::ZERO);

@@ -68,7 +68,7 @@ async fn a_broken_initialize_opens_nothing() {
     for params in [
         json!({}),
         json!({"protocolVersion": 1, "clientInfo": {}}),
-        json!({"protocolVersion": "2025-11-25"}),
+        json!({"protocolVersion": "2025-11-25", "capabilities": 1}),
     ] {
         let raw = Raw::post(request(7, "initialize", &params).to_string());
         assert_eq!(raw.send(&service).await.refusal(), (400, -32602, Some(7.into())));

@@ -107,6 +107,8 @@ async fn noise_is_skipped_and_broken_requests_are_answered() {
         told,
         [
             (json!(null), json!(-32700)),
+            (json!(null), json!(-32600)),
+            (json!(null), json!(-32600)),
             (json!(1), json!(null)),
             (json!(2), json!(-32600)),
             (json!(3), json!(-32600)),

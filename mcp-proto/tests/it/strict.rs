@@ -29,7 +29,7 @@ fn with_id(id: &str) -> Raw {
 
 #[tokio::test]
 async fn the_value_of_a_known_capability_is_an_object_or_absent() {
-    let wrong = [json!(true), json!([]), json!("x"), json!(0)];
+    let wrong = [json!(true), json!([1]), json!("x"), json!(0)];
     let known = ["elicitation", "sampling", "roots", "tasks", "experimental", "extensions"];
     let mut refused = Vec::new();
     for value in &wrong {
@@ -47,6 +47,8 @@ async fn the_value_of_a_known_capability_is_an_object_or_absent() {
     let taken = [
         json!({ "elicitation": null, "sampling": {"tools": null}, "extensions": {"x/y": null}, "roots": null }),
         json!({ "roots": {"listChanged": true}, "tasks": {"list": {}}, "experimental": {"x": 1} }),
+        // So PHP writes an empty object.
+        json!({ "roots": [], "elicitation": {"form": []} }),
         // Nobody knows what it is.
         json!({ "telepathy": true }),
     ];

@@ -15,6 +15,7 @@ mod demo;
 #[path = "../../../universe-store/tests/it/engines.rs"]
 mod engines;
 mod feed;
+mod field_reports;
 #[cfg(feature = "nats")]
 #[expect(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../contrib/universe-nats/tests/it/fleet.rs"]

@@ -6,7 +6,7 @@
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, request};
 
-use super::{given_twice, shown};
+use super::{PROTOCOL_VERSION, SESSION_ID, given_twice, shown};
 use crate::http::config::HttpConfig;
 use crate::http::peer::Peer;
 use crate::http::rejection::Rejection;
@@ -85,7 +85,10 @@ pub(crate) fn judge(
                 return Err(Rejection::UnsupportedEncoding);
             }
         }
-        Verb::Get if !accepts.events => return Err(Rejection::NotAcceptable("text/event-stream")),
+        // Without a session that is what is wrong: the probes of monitors look for it.
+        Verb::Get if !accepts.events && head.headers.contains_key(&SESSION_ID) => {
+            return Err(Rejection::NotAcceptable("text/event-stream"));
+        }
         Verb::Get | Verb::Delete | Verb::Preflight => {}
     }
     Ok((verb, accepts))
@@ -98,6 +101,8 @@ pub(crate) struct Noted {
     pub(crate) has_origin: bool,
     /// The length of the body that the client announced first, in bytes.
     pub(crate) length: Option<usize>,
+    /// Whether it may name its version or its session more than once.
+    pub(crate) has_copies: bool,
 }
 
 /// The headers that each request is judged by, read in one pass.
@@ -115,6 +120,8 @@ struct SeenHeaders<'h> {
     has_two_types: bool,
     /// Whether there is a content encoding.
     is_encoded: bool,
+    version: Option<&'h HeaderValue>,
+    session: Option<&'h HeaderValue>,
 }
 
 impl<'h> SeenHeaders<'h> {
@@ -137,6 +144,10 @@ impl<'h> SeenHeaders<'h> {
                 seen.noted.length = seen.noted.length.or_else(|| length(value));
             } else if *name == header::CONTENT_ENCODING {
                 seen.is_encoded |= is_encoded(value);
+            } else if *name == PROTOCOL_VERSION {
+                seen.noted.has_copies |= seen.version.replace(value).is_some() || is_list(value);
+            } else if *name == SESSION_ID {
+                seen.noted.has_copies |= seen.session.replace(value).is_some() || is_list(value);
             }
         }
         seen
@@ -217,14 +228,22 @@ fn is_json(content_type: Option<&HeaderValue>) -> bool {
     if content_type == b"application/json" {
         return true;
     }
-    let media = content_type.split(|&byte| byte == b';').next();
-    let media = media.unwrap_or_default().trim_ascii();
-    media.eq_ignore_ascii_case(b"application/json")
+    // A proxy may have added the header once more.
+    content_type.split(|&byte| byte == b',').all(|content_type| {
+        let media = content_type.split(|&byte| byte == b';').next();
+        let media = media.unwrap_or_default().trim_ascii();
+        media.eq_ignore_ascii_case(b"application/json")
+    })
 }
 
 /// The length in a `Content-Length` header.
 pub(crate) fn length(value: &HeaderValue) -> Option<usize> {
     value.to_str().ok()?.parse().ok()
+}
+
+/// Whether several values may have been joined.
+fn is_list(value: &HeaderValue) -> bool {
+    value.as_bytes().contains(&b',')
 }
 
 /// Whether a `Content-Encoding` names an encoding (RFC 9110 §8.4).

@@ -116,17 +116,14 @@ impl Live {
         drop(before);
     }
 
-    /// Cancels the calls of that id; whether any was running.
+    /// Cancels the calls of that id; whether any was running. Clients in use name the number of their request as a text:
+    /// it counts as the number if no call has the text as its id.
     pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) -> bool {
         let mut table = self.table();
         let Some(live) = table.sessions.get_mut(session) else {
             return false;
         };
-        let ended = |(_, running): &mut (u64, RunningCall)| running.request == *request;
-        let ended: Vec<_> = live.calls.extract_if(.., ended).collect();
-        let any = !ended.is_empty();
-        ended.into_iter().for_each(|(_, call)| live.forget_asked(call));
-        any
+        live.cancel(request) || request.as_number().is_some_and(|number| live.cancel(&number))
     }
 
     /// Gives the client's answer to the call that asked.
@@ -170,6 +167,15 @@ impl Table {
 }
 
 impl LiveSession {
+    /// Cancels the calls of exactly that id; whether any was running.
+    fn cancel(&mut self, request: &RequestId) -> bool {
+        let ended = |(_, running): &mut (u64, RunningCall)| running.request == *request;
+        let ended: Vec<_> = self.calls.extract_if(.., ended).collect();
+        let any = !ended.is_empty();
+        ended.into_iter().for_each(|(_, call)| self.forget_asked(call));
+        any
+    }
+
     /// Removes a call and its requests to the client.
     fn end_call(&mut self, key: u64) {
         if let Ok(at) = self.calls.binary_search_by_key(&key, |(key, _)| *key) {

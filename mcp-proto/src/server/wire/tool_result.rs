@@ -1,14 +1,12 @@
 //! `CallToolResult` as it is sent. This frequent result is written by hand, into one text of about the right size.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::ResultMeta;
 use crate::content::{ContentBlock, TextContent};
-use crate::json::{self, is_one_line, push_string};
+use crate::json::{self, on_one_line, push_string};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
 use crate::tool::{CallToolResult, PreparedJson, Shape};
@@ -158,14 +156,4 @@ fn push_text(out: &mut String, text: &str) {
 /// A value as JSON.
 pub(super) fn push_value(out: &mut String, value: &impl Serialize) -> Result<(), ErrorObject> {
     json::push_json(out, value).map_err(|error| ErrorObject::not_serialised(&error))
-}
-
-/// A handler's JSON text without line breaks, since transports end messages and events by them. Between the tokens of
-/// JSON they have no meaning, and strings never contain them raw.
-fn on_one_line(json: &str) -> Cow<'_, str> {
-    if is_one_line(json) {
-        Cow::Borrowed(json)
-    } else {
-        Cow::Owned(json.replace(['\n', '\r'], " "))
-    }
 }

@@ -1,4 +1,4 @@
-//! Event streams: with empty filters, and for changes that are not read.
+//! Event streams: for changes that do not come, and for changes that are not read.
 
 use std::sync::Arc;
 use std::thread;
@@ -48,7 +48,10 @@ pub(super) fn change_while(field: &Field, watched: &Watched, attack: impl FnOnce
     });
 }
 
-/// `subscriptions/listen` requests with an empty filter.
+/// What all servers under siege announce. A listen to which nothing can follow ends at once.
+const FILTER: &str = r#"{"resourcesListChanged":true}"#;
+
+/// `subscriptions/listen` requests for changes that do not come.
 pub(super) fn listens(field: &Field) -> Result<()> {
     swarm::run(
         field,
@@ -56,7 +59,7 @@ pub(super) fn listens(field: &Field) -> Result<()> {
             connections: 60,
             streams: 200,
             closed: false,
-            request: &|number| target::listen(&number.to_string(), "{}"),
+            request: &|number| target::listen(&number.to_string(), FILTER),
             reset: false,
         },
     );
