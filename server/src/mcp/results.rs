@@ -25,7 +25,7 @@ pub(super) fn arguments_schema(properties: &Value, required: &[&str]) -> Value {
 }
 
 pub(super) fn universe_id_schema() -> Value {
-    json!({ "type": "string", "description": "Which universe, such as \"sol\"." })
+    json!({ "type": "string", "description": "Such as \"sol\"." })
 }
 
 /// The schema of the `universe` argument of the extra tools. Its description is in the core tools.

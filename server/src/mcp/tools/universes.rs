@@ -116,7 +116,7 @@ fn generate_schema() -> Value {
         "type": "object",
         "description": "At random; the same seed gives the same universe.",
         "properties": {
-            "seed": {},
+            "seed": { "anyOf": [{ "type": "string" }, { "type": "number" }] },
             "preset": { "enum": Preset::ALL.map(Preset::name) },
             "style": { "enum": Style::ALL.map(Style::name) },
             "scale": { "enum": Scale::ALL.map(Scale::name) },

@@ -106,6 +106,27 @@ fn line(token: &str, rest: &str) -> String {
     format!("sha256:{hash} {rest}\n")
 }
 
+/// n8n-io/n8n#21500: a gateway adds arguments to every call.
+#[tokio::test]
+async fn what_gateways_add_is_taken_unless_the_server_is_strict() -> Outcome {
+    for strict in [false, true] {
+        let schema = json!({ "type": "object", "additionalProperties": false, "properties": {} });
+        let tool = Tool::new("look", "").with_input_schema(schema);
+        let server = Server::builder("x", "1", ())
+            .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("seen")))
+            .build()?;
+        let endpoint = EndpointArgs { strict, ..EndpointArgs::default() };
+        let running = RunningServer::start(Host::default(), server, endpoint).await?;
+        let call = json!({ "name": "look", "arguments": { "toolCallId": "c" } });
+        let (_, _, answer) = running.ask(None, "tools/call", call).await?;
+        let is_refused = answer.pointer("/result/isError") == Some(&Value::Bool(true));
+        assert_eq!(is_refused, strict, "{answer}");
+        let warnings = answer.pointer("/result/content/1/text").map(Value::to_string);
+        assert_eq!(warnings.is_some_and(|text| text.contains("/toolCallId")), !strict);
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_file_of_tokens_says_who_may_do_what_and_is_read_again() -> Outcome {
     let dir = tempfile::tempdir()?;
