@@ -1,9 +1,9 @@
 //! A step with one client: what happens, and whether the client object works before and after it.
 //!
 //! It works when its next call succeeds, and when it is notified of each of the next two changes of the subscribed
-//! resource. A call may fail once if the error says to send it again. A modern client listens again when its subscription
-//! ended, as its library asks; changes are made once it does. A legacy client has no such sign, so the change after the
-//! call must reach it, however long the library waits until it opens its stream again.
+//! resource. A call may fail once if the error says to send it again. A modern client listens again when its
+//! subscription ended, as its library asks; changes are made once it does. A legacy client has no such sign, so the
+//! change after the call must reach it, however long the library waits until it opens its stream again.
 
 mod act;
 

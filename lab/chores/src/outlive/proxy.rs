@@ -3,6 +3,8 @@
 //! Two kinds pass bytes on as they are: [`Kind::Plain`] and [`Kind::LateByte`]. Two understand answers: they ask the
 //! server by HTTP/1.0, as nginx does by default, so that a body ends with its connection.
 
+mod head;
+
 use std::io::{self, BufWriter, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +16,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use memchr::memmem;
 
+use self::head::{header, read_head, rewritten};
 use xtask::Result;
 
-/// The maximum length of a head, in bytes.
-const MAX_HEAD: usize = 64 * 1024;
+/// How many bytes are copied at a time.
+const PIECE: usize = 64 * 1024;
 /// How many bytes a buffering proxy holds back: a buffer of nginx.
 const BUFFER: usize = 8 * 1024;
 /// How long after an answer has begun the late byte comes, and how much later the connection is cut.
@@ -215,7 +218,7 @@ fn copy(
     before: impl Fn(&[u8]),
     mut after: impl FnMut() -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut buffer = vec![0; MAX_HEAD];
+    let mut buffer = vec![0; PIECE];
     loop {
         let length = from.read(&mut buffer)?;
         if length == 0 {
@@ -226,43 +229,6 @@ fn copy(
         to.write_all(piece)?;
         after()?;
     }
-}
-
-/// A head without its blank line, and the bytes read after it. `None` if the connection ends before.
-fn read_head(mut from: &TcpStream) -> io::Result<Option<(String, Vec<u8>)>> {
-    let mut read = Vec::new();
-    let mut piece = [0; 4096];
-    loop {
-        if let Some(end) = memmem::find(&read, b"\r\n\r\n") {
-            let rest = read.split_off(end + 4);
-            read.truncate(end);
-            return Ok(Some((String::from_utf8_lossy(&read).into_owned(), rest)));
-        }
-        let count = from.read(&mut piece)?;
-        if count == 0 || read.len() > MAX_HEAD {
-            return Ok(None);
-        }
-        read.extend_from_slice(known_range::items(&piece, ..count));
-    }
-}
-
-/// The value of a header, in lower case but for what it names.
-fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    let mut headers = head.split("\r\n").filter_map(|line| line.split_once(':'));
-    headers.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-}
-
-/// A head without the headers `dropped` and those of the connection, and with lines that are added at its end.
-fn rewritten(head: &str, dropped: &[&str], added: &str) -> String {
-    let is_kept = |line: &&str| {
-        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
-        !["connection", "keep-alive"].iter().chain(dropped).any(|it| *it == name)
-    };
-    let mut text: String =
-        head.split("\r\n").filter(is_kept).flat_map(|line| [line, "\r\n"]).collect();
-    text.push_str(added);
-    text.push_str("\r\n");
-    text
 }
 
 #[cfg(test)]

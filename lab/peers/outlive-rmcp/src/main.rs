@@ -144,9 +144,8 @@ async fn obey(
             let text = text.map(|block| block.text.as_str()).unwrap_or_default();
             let end = text.floor_char_boundary(MAX_TEXT);
             let is_error = result.is_error.unwrap_or(false);
-            Ok(
-                json!({ "ok": true, "isError": is_error, "length": text.len(), "text": text[..end] }),
-            )
+            let (text, length) = (&text[..end], text.len());
+            Ok(json!({ "ok": true, "isError": is_error, "length": length, "text": text }))
         }
         Some("subscribe") if is_modern => {
             let peer = client.peer().clone();
