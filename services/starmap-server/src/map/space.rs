@@ -48,11 +48,12 @@ impl Space {
         }
     }
 
-    /// The space of a system in words: `high security`, `null security`, `wormhole space, class 3`. The security status of
-    /// wormhole space is that of null security, but it is none.
+    /// The space of a system in words: `high security`, `null security`, `wormhole space, class 3`. The security status
+    /// of wormhole space is that of null security, but it is none.
     ///
-    /// The class of wormhole space is that of its region, which begins with a letter for it: all 2,604 systems agree with
-    /// `wormholeClassID` of the Static Data Export, except that the five systems of K-R00033 have classes of their own.
+    /// The class of wormhole space is that of its region, which begins with a letter for it: all 2,604 systems agree
+    /// with `wormholeClassID` of the Static Data Export, except that the five systems of K-R00033 have classes of their
+    /// own.
     pub fn described(map: &Map, index: SystemIndex) -> String {
         let system = map.system(index);
         let region = &map.region(system.region).name;

@@ -237,8 +237,8 @@ pub(crate) fn seconds_now() -> i64 {
     jiff::Timestamp::now().as_second()
 }
 
-/// The connections of a file that let a ship of a size through at a time, and a sentence for each that is left out because
-/// it is no connection of this map. A map may lack systems that the file names.
+/// The connections of a file that let a ship of a size through at a time, and a sentence for each that is left out
+/// because it is no connection of this map. A map may lack systems that the file names.
 pub(crate) fn connections_on(
     map: &Map,
     connections: &[Connection],

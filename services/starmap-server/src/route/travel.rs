@@ -61,7 +61,8 @@ impl Travel {
         &GATES
     }
 
-    /// By gates and these connections, under all rules. Two connections between the same systems are allowed: the cheaper one is taken.
+    /// By gates and these connections, under all rules. Two connections between the same systems are allowed: the
+    /// cheaper one is taken.
     ///
     /// # Errors
     /// [`TravelError`]

@@ -22,7 +22,8 @@ pub enum Warning {
         /// How many of null security.
         null: usize,
     },
-    /// The route begins in a system that is only an end, see [`Map::only_ends`]: whoever came by another gate is locked.
+    /// The route begins in a system that is only an end, see [`Map::only_ends`]: whoever came by another gate is
+    /// locked.
     Locked(SystemIndex),
     /// A better route leads through a system that is only an end.
     LeftOut {
@@ -78,8 +79,8 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     warnings
 }
 
-/// The route that there would be without the rule that some systems are only an end, and the first of them that it leads
-/// through.
+/// The route that there would be without the rule that some systems are only an end, and the first of them that it
+/// leads through.
 pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex)> {
     let lifted = query.travel.lifted(map)?;
     let route = find(map, &query.with(&lifted)).ok()?;

@@ -103,9 +103,9 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     }
 }
 
-/// The best tour with a stop that is only an end ([`Map::only_ends`]), at this place of the list. Between two other stops
-/// it is left by the gate that it was entered by: then the tour is one of the system behind that gate, and two jumps
-/// longer. Without a way back it may also be the first or the last stop.
+/// The best tour with a stop that is only an end ([`Map::only_ends`]), at this place of the list. Between two other
+/// stops it is left by the gate that it was entered by: then the tour is one of the system behind that gate, and two
+/// jumps longer. Without a way back it may also be the first or the last stop.
 fn turning_back(
     map: &Map,
     query: &WaypointsQuery<'_>,
@@ -221,8 +221,8 @@ impl WaypointsQuery<'_> {
 }
 
 impl Tour {
-    /// Goes from a stop through its gate to a system that is only an end, and back if the tour goes on. The system takes
-    /// the place of the stop if that was not wanted. `None` if the tour does not stop there.
+    /// Goes from a stop through its gate to a system that is only an end, and back if the tour goes on. The system
+    /// takes the place of the stop if that was not wanted. `None` if the tour does not stop there.
     fn turn_back(&mut self, gate: SystemIndex, end: SystemIndex, instead: bool) -> Option<()> {
         let at = self.stops.iter().position(|stop| *stop == gate)?;
         let place: usize = known_range::items(&self.legs, ..at).iter().sum();

@@ -14,8 +14,8 @@ use super::super::records::CLASSES;
 /// The words for the modes, in the order they are offered.
 pub(crate) const MODES: [&str; 5] = ["shortest", "safe", "unsafe", "safer", "less_secure"];
 
-/// Words that others have for the modes: the game's public API (`Shorter`, `Safer`, `LessSecure`; before that `secure` and
-/// `insecure`), and what players write.
+/// Words that others have for the modes: the game's public API (`Shorter`, `Safer`, `LessSecure`; before that `secure`
+/// and `insecure`), and what players write.
 const OTHER_MODES: [(&str, &str); 12] = [
     ("shorter", "shortest"),
     ("fastest", "shortest"),
@@ -73,8 +73,8 @@ impl Avoiding {
     }
 }
 
-/// The mode for a word, shortest by default, with the penalty for the game's own two modes. The word may be one of those
-/// that others have; the name of the mode is that used here.
+/// The mode for a word, shortest by default, with the penalty for the game's own two modes. The word may be one of
+/// those that others have; the name of the mode is that used here.
 pub(crate) fn mode(
     given: Option<&str>,
     penalty: Option<u8>,

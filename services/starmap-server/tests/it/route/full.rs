@@ -60,7 +60,8 @@ fn node(system: SystemIndex) -> NodeIndex {
     NodeIndex::new(system.index())
 }
 
-/// 2,000 routes of a mode from 100 origins, every one as cheap and as short as petgraph says. Zarzakh is among the ends.
+/// 2,000 routes of a mode from 100 origins, every one as cheap and as short as petgraph says. Zarzakh is among the
+/// ends.
 fn compare(mode: Mode) {
     let Some(map) = real() else { return };
     let zarzakh = map.system_by_id(ZARZAKH).unwrap();
