@@ -264,10 +264,7 @@ impl Connection {
             }
             Ok(IncomingMessage::Response(response)) => self.legacy.answered(response),
             Err(problem) => {
-                let is_request = matches!(
-                    &problem,
-                    ReadError::LongId | ReadError::WrongId | ReadError::TooCostly { .. }
-                );
+                let is_request = !matches!(&problem, ReadError::Broken(_));
                 let broken = MessageError::from(problem);
                 // The sender of a batch waits for its answers.
                 let is_batch = broken.error.code != ErrorObject::PARSE && is_batch(line);
