@@ -68,9 +68,9 @@ pub struct StdioConfig {
 /// A line that is JSON but not a valid message (another version, params that are not an object, a member twice) is
 /// answered with −32600 if its id can be read; a line that is too long, or whose id is too long, is answered without an
 /// id. One that begins as a message, with `{` or `[`, and is not JSON is answered with −32700 and the id null, at most
-/// once a second. Any other line that is not a message is logged and skipped: other text, a batch, an id that is null or
-/// a fraction. A byte order mark before a message is ignored. After a handshake of 2025-03-26 a batch is accepted, and
-/// its answers are one line.
+/// once a second. A batch, and a request whose id cannot be one, are answered with −32600; after a handshake of
+/// 2025-03-26 a batch is accepted, and its answers are one line. Any other line that is not a message is logged and
+/// skipped. A byte order mark before a message is ignored.
 ///
 /// # Errors
 /// Those of the streams, and [`TimedOut`](io::ErrorKind::TimedOut) for a peer that stalls. A writer that fails ends the

@@ -34,8 +34,8 @@ pub(crate) fn match_body(
     check(headers, &METHOD, method, false)
 }
 
-/// Makes one of the copies of a version or a session that agree, in one line or in several: proxies add headers that the
-/// client has sent already. Copies that differ are left, and refused later. `Mcp-Method` and `Mcp-Name` may not be
+/// Makes one of the copies of a version or a session that agree, in one line or in several: proxies add headers that
+/// the client has sent already. Copies that differ are left, and refused later. `Mcp-Method` and `Mcp-Name` may not be
 /// copied: a proxy that compares the joined value with what it forbids would not find it.
 pub(super) fn unite_copies(headers: &mut HeaderMap) {
     for name in [PROTOCOL_VERSION, SESSION_ID] {

@@ -59,8 +59,8 @@ pub struct ServeConfig {
     /// and closed after twice the time, even if it sends pings. 60 s by default.
     pub header_timeout: Duration,
     /// How long a client may show no sign of life while there is something to say to it: a write makes no progress, or
-    /// its machine acknowledges nothing (Linux), not even the TCP keep-alives on a quiet connection. Then the connection
-    /// is closed. 60 s by default.
+    /// its machine acknowledges nothing (Linux), not even the TCP keep-alives on a quiet connection. Then the
+    /// connection is closed. 60 s by default.
     ///
     /// This applies to the socket. An HTTP/2 client that reads its socket but gives a stream no window keeps that one
     /// stream open, within [`ServeConfig::max_http2_streams`]; a client that reads a little at a time keeps its

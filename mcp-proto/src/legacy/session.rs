@@ -100,8 +100,8 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Ends a session; returns whether it existed.
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
 
-    /// Whether changes may have passed the session by: an earlier process opened it, and has ended. A GET stream that is
-    /// opened then begins by reporting that everything may have changed. True at most once for a session; never by
+    /// Whether changes may have passed the session by: an earlier process opened it, and has ended. A GET stream that
+    /// is opened then begins by reporting that everything may have changed. True at most once for a session; never by
     /// default.
     fn take_missed(&self, id: &SessionId) -> bool {
         let _ = id;

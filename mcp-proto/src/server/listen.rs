@@ -40,8 +40,8 @@ impl Server {
         }
     }
 
-    /// Acknowledges the accepted filter, then sends changes until the server closes or the client disconnects. Ends after
-    /// the acknowledgment if nothing was accepted.
+    /// Acknowledges the accepted filter, then sends changes until the server closes or the client disconnects. Ends
+    /// after the acknowledgment if nothing was accepted.
     pub(super) async fn listen(
         &self,
         mut params: Map<String, Value>,

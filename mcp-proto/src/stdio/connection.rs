@@ -277,8 +277,8 @@ impl Connection {
         }
     }
 
-    /// Skips a line that is not a message. One that begins as a message is answered: its sender waits for an answer. Its
-    /// `id` is null, as JSON-RPC requires: no client finds a request by it, and both forms are in its log.
+    /// Skips a line that is not a message. One that begins as a message is answered: its sender waits for an answer.
+    /// Its `id` is null, as JSON-RPC requires: no client finds a request by it, and both forms are in its log.
     fn skip(&mut self, line: &Bytes, error: &ErrorObject) {
         tracing::warn!(problem = error.message, "a line that is not a message was skipped");
         let begins = line.trim_ascii_start().first();

@@ -117,8 +117,8 @@ async fn noise_is_skipped_and_broken_requests_are_answered() {
     );
 }
 
-/// modelcontextprotocol/rust-sdk#833: a client whose message was broken waited for its timeout. #940: peers that answered
-/// each other's broken lines did not stop.
+/// modelcontextprotocol/rust-sdk#833: a client whose message was broken waited for its timeout. #940: peers that
+/// answered each other's broken lines did not stop.
 #[tokio::test(start_paused = true)]
 async fn a_broken_message_is_answered_at_most_once_a_second() {
     for version in [None, Some("2025-03-26"), Some("2025-11-25")] {

@@ -116,8 +116,8 @@ impl Live {
         drop(before);
     }
 
-    /// Cancels the calls of that id; whether any was running. Clients in use name the number of their request as a text:
-    /// it counts as the number if no call has the text as its id.
+    /// Cancels the calls of that id; whether any was running. Clients in use name the number of their request as a
+    /// text: it counts as the number if no call has the text as its id.
     pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) -> bool {
         let mut table = self.table();
         let Some(live) = table.sessions.get_mut(session) else {

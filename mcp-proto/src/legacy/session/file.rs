@@ -43,8 +43,8 @@ pub struct FileSessions {
     memory: Arc<MemorySessions>,
     journal: Arc<Mutex<Journal>>,
     thread: Thread,
-    /// The sessions of an earlier process that were used here, until a GET stream is opened for them. No more than there
-    /// were in the file.
+    /// The sessions of an earlier process that were used here, until a GET stream is opened for them. No more than
+    /// there were in the file.
     resumed: Mutex<HashSet<SessionId>>,
 }
 
