@@ -45,7 +45,7 @@ struct AriaUniverse {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serves MCP on stdin and stdout, or over HTTP with --listen.
-    Mcp(ServeArguments),
+    Mcp(Box<ServeArguments>),
     /// Makes a map file from what others publish: ARIA's universe_cache.json, a folder of CSV files, the SDE's zip.
     Build(maps::Build),
     /// Judges a map.
