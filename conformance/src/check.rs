@@ -143,7 +143,8 @@ impl Check {
                 && self.endpoint.is_http()
                 && self.selection.has(rules::KEEP_ALIVE)
             {
-                bench.watch(self.keep_alive).await;
+                let wanted = rules::wanted(&bench);
+                bench.watch(wanted, self.keep_alive).await;
             }
             for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
                 if !rule.is_for(revision, self.endpoint.is_http())

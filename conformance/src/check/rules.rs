@@ -25,6 +25,8 @@ mod transport;
 use super::rule::{Level, Rule, Scope, Transport};
 use crate::probe::Revision;
 
+pub(super) use listens::wanted;
+
 /// The only rule for a server that supports none of the revisions.
 pub(super) const SPEAKS: &str = "handshake.speaks";
 

@@ -27,11 +27,13 @@ pub struct Exchange {
     pub broken: Option<String>,
 }
 
-/// What was seen on a stream on which nothing should happen.
+/// What was seen on a subscription that was watched.
 #[derive(Debug)]
 pub(crate) enum Watched {
-    /// Something came.
-    Received,
+    /// A comment came.
+    Comment,
+    /// Only events came.
+    Events,
     /// It ended.
     Ended,
     /// Nothing came since this.

@@ -65,18 +65,31 @@ impl Bench {
         }
     }
 
-    /// Opens a stream on which nothing should happen, and watches it for at most `most` during other requests.
-    pub(crate) async fn watch(&mut self, most: Duration) {
-        let (exchange, open) = self.listen(json!("quiet"), json!({})).await;
+    /// Opens a subscription by this filter, and watches it for at most `most` during other requests. A server may end
+    /// one to which nothing can come.
+    pub(crate) async fn watch(&mut self, filter: Value, most: Duration) {
+        let (exchange, open) = self.listen(json!("quiet"), filter).await;
         let Some(mut body) = open.filter(|_| exchange.is_acknowledged()) else {
             return;
         };
         let mut quiet = JoinSet::new();
         quiet.spawn(async move {
-            match timeout(most, body.frame()).await {
-                Ok(Some(Ok(_))) => Watched::Received,
-                Ok(_) => Watched::Ended,
-                Err(_) => Watched::Silent(exchange),
+            let mut is_quiet = true;
+            let watched = timeout(most, async {
+                while let Some(Ok(frame)) = body.frame().await {
+                    let mut lines = frame.data_ref().map(|data| data.split(|byte| *byte == b'\n'));
+                    if lines.as_mut().is_some_and(|lines| lines.any(|line| line.starts_with(b":")))
+                    {
+                        return Watched::Comment;
+                    }
+                    is_quiet = false;
+                }
+                Watched::Ended
+            });
+            match watched.await {
+                Ok(watched) => watched,
+                Err(_) if is_quiet => Watched::Silent(exchange),
+                Err(_) => Watched::Events,
             }
         });
         self.quiet = Some(quiet);

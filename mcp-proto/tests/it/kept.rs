@@ -35,7 +35,7 @@ async fn an_answer_that_nobody_heard_is_kept_for_five_minutes() {
     for id in &ids {
         let (status, message) = open(&service, get(&session, Some(id))).await.refusal().await;
         assert_eq!(status, 400);
-        assert!(message.contains("Send the request again"), "{message}");
+        assert!(message.contains("send the request again"), "{message}");
     }
     assert_eq!(HttpConfig::default().legacy.keep_ended_streams, Duration::from_secs(300));
 }

@@ -66,7 +66,7 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(!["config", "help", "version"].contains(&name));
     }
     let of_traces = usize::from(cfg!(feature = "otlp"));
-    assert_eq!(config.as_array().unwrap().len(), 29 + of_traces);
+    assert_eq!(config.as_array().unwrap().len(), 31 + of_traces);
 }
 
 #[tokio::test]

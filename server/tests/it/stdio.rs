@@ -210,7 +210,7 @@ async fn a_request_that_was_running_when_the_holder_died_is_answered() {
     let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
     stdio.state("sol").await;
     // A listener runs for as long as the holder does.
-    let listen = json!({"notifications": {"toolsListChanged": true}});
+    let listen = json!({"notifications": {"resourcesListChanged": true}});
     for id in ["cancelled", "running"] {
         let request = Era::Modern.request(&json!(id), "subscriptions/listen", listen.clone());
         stdio.write(&request).await;

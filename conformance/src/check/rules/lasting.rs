@@ -124,7 +124,8 @@ async fn kept_alive(bench: &mut Bench) -> Verdict {
         return none();
     };
     match quiet.join_next().await {
-        Some(Ok(Watched::Received)) => Verdict::Holds,
+        Some(Ok(Watched::Comment)) => Verdict::Holds,
+        Some(Ok(Watched::Events)) => Verdict::Inapplicable("the stream was not quiet".to_owned()),
         Some(Ok(Watched::Silent(exchange))) => {
             finding("nothing came after the acknowledgement", &exchange)
         }

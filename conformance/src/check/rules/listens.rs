@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// All that the server declares to notify of.
-pub(super) fn wanted(bench: &Bench) -> Value {
+pub(in crate::check) fn wanted(bench: &Bench) -> Value {
     let capabilities = bench.greeting.result();
     let declares = |path: &str| {
         let declared = capabilities.and_then(|it| it.pointer(&format!("/capabilities/{path}")));

@@ -15,10 +15,11 @@ use crate::server;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct NoArguments {}
 
-/// Two tools, one of them read-only, two resources, a template, two prompts and logging.
+/// Two tools, one of them read-only, whose list may change, two resources, a template, two prompts and logging.
 pub(crate) fn correct() -> Target {
     let server = Server::builder("correct", "1.0.0", ())
         .logging()
+        .tools_list_changed()
         .content_tool(
             Tool::new("write", "Writes nothing."),
             async |(), NoArguments {}, _: Context| Ok(CallToolResult::text("done")),

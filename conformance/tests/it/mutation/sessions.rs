@@ -91,7 +91,7 @@ pub(super) fn is_unknown(asked: &SentRequest) -> bool {
 }
 
 /// From its second time on, a GET is answered without a stream.
-pub(super) fn second_get() -> Fault {
+fn second_get() -> Fault {
     let opened = Mutex::new(false);
     instead(move |asked| {
         let again = is_get(asked) && std::mem::replace(&mut *opened.lock().unwrap(), true);

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use serde_json::json;
 
-use super::sessions::{is_delete, second_get};
+use super::sessions::is_delete;
 use super::{
     Answer, Fault, Mutation, Overheard, SentRequest, answer, answer_to, both, command_event,
     instead, legacy, lost, modern, of, overhear, status,
@@ -168,7 +168,6 @@ fn streams() -> Vec<Mutation> {
                     .and(lost(|_, event| event.data.contains("\"dt\":4")))
                 },
             ),
-            legacy("the MCP stream was given up", "still attached").by(second_get),
             both("the MCP stream ends with a stream of commands", "leaves the MCP stream open").by(
                 || ends_after(SentRequest::is_listen, |other| other.is("DELETE", "/universes/*")),
             ),
