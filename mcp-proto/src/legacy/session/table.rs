@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{Session, SessionId, SessionStoreError};
 use kinds::Kinds;
 
-/// The bounds of [`MemorySessions`].
+/// The bounds of [`MemorySessions`](super::MemorySessions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySessionsConfig {
