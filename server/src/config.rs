@@ -202,8 +202,8 @@ pub struct Arguments {
     )]
     pub max_answer: ByteSize,
 
-    /// Refuses odd input, such as unknown members, a negative mass, and arguments of a tool that it does not have or
-    /// that are objects as JSON text, instead of accepting it with warnings.
+    /// Refuses odd input, such as unknown members, a negative mass, and arguments that gateways add or that are objects
+    /// as JSON text, instead of accepting it with warnings.
     #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]

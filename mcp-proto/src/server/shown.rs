@@ -65,10 +65,9 @@ impl Server {
     ///
     /// - An object or a list that was sent as JSON text is read, where the schema wants an object or a list. So are the
     ///   arguments as a whole.
-    /// - Members that the schema does not have are left out, where it allows no others: first those that gateways add
-    ///   to every call (`toolCallId`, `sessionId`, `action`, `chatInput`), then all others, unless one resembles a
-    ///   known member. It is refused with the name that was probably meant. Members inside of an argument are refused
-    ///   as well.
+    /// - The members that gateways add to every call (`toolCallId`, `sessionId`, `action`, `chatInput`) are left out,
+    ///   where the schema does not have them and allows no others. Any other name is refused, with the nearest known
+    ///   one: it may be a filter, and an answer without it would be another answer.
     ///
     /// The lists stay as they are.
     ///

@@ -2,8 +2,8 @@
 //! server takes them, and its answer says so ([`Server::set_lenient`](crate::Server::set_lenient)).
 //!
 //! A model cannot correct what its client does to every call: a refusal would only be repeated. What is published does
-//! not change. A name that resembles a known one stays an error, since it may be that argument, misspelled. So does
-//! everything inside of an argument, which may be a filter.
+//! not change. Any other name stays an error: it may be a filter, and an answer without it would be another answer. An
+//! error names the nearest known argument.
 
 use serde_json::{Map, Value, json};
 
@@ -84,19 +84,8 @@ impl Taken {
             Err(refused) => refused,
         };
         let unknown = arguments.as_object().into_iter().flat_map(Map::keys);
-        let unknown: Vec<&String> = unknown.filter(|name| is_unknown(name)).collect();
-        let near: Vec<_> = unknown.iter().filter_map(|name| nearest(name, known)).collect();
-        if near.is_empty() && !unknown.is_empty() {
-            let mut rest = arguments.clone();
-            if let Value::Object(members) = &mut rest {
-                members.retain(|name, _| !is_unknown(name));
-            }
-            // Where something else is wrong, too, all of it is an error.
-            if let Ok(rest) = accept(rest) {
-                unknown.iter().for_each(|name| self.left_out(name));
-                return Ok(rest);
-            }
-        }
+        let unknown = unknown.filter(|name| is_unknown(name));
+        let near: Vec<_> = unknown.filter_map(|name| nearest(name, known)).collect();
         let about_names = findings.iter_mut().find(|finding| {
             let member = finding.member.as_ref();
             finding.path.is_empty() && member.is_some_and(|member| is_unknown(member))
@@ -113,7 +102,7 @@ impl Taken {
             return None;
         }
         if self.others > 0 {
-            let message = format!("{} more arguments were left out", self.others);
+            let message = format!("{} more arguments were taken so", self.others);
             self.warnings.push(json!({ "path": "", "message": message }));
         }
         let text = json!({ "warnings": self.warnings }).to_string();

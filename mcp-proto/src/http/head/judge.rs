@@ -145,9 +145,11 @@ impl<'h> SeenHeaders<'h> {
             } else if *name == header::CONTENT_ENCODING {
                 seen.is_encoded |= is_encoded(value);
             } else if *name == PROTOCOL_VERSION {
-                seen.noted.has_copies |= seen.version.replace(value).is_some() || is_list(value);
+                seen.noted.has_copies |=
+                    seen.version.replace(value).is_some() || is_list(value, VERSION_LENGTH);
             } else if *name == SESSION_ID {
-                seen.noted.has_copies |= seen.session.replace(value).is_some() || is_list(value);
+                seen.noted.has_copies |=
+                    seen.session.replace(value).is_some() || is_list(value, SESSION_LENGTH);
             }
         }
         seen
@@ -241,9 +243,14 @@ pub(crate) fn length(value: &HeaderValue) -> Option<usize> {
     value.to_str().ok()?.parse().ok()
 }
 
-/// Whether several values may have been joined.
-fn is_list(value: &HeaderValue) -> bool {
-    value.as_bytes().contains(&b',')
+/// How long a version is, and a session id of this library.
+const VERSION_LENGTH: usize = 10;
+const SESSION_LENGTH: usize = 36;
+
+/// Whether several values may have been joined: there is a comma in more than the length of one. Shorter ones, which
+/// nearly all are, are not read for it.
+fn is_list(value: &HeaderValue, one: usize) -> bool {
+    value.len() > one && value.as_bytes().contains(&b',')
 }
 
 /// Whether a `Content-Encoding` names an encoding (RFC 9110 §8.4).
