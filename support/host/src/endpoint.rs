@@ -74,7 +74,8 @@ pub struct EndpointArgs {
     #[arg(long, value_name = "SIZE", value_parser = answer_size)]
     pub max_answer: Option<ByteSize>,
 
-    /// Refuses arguments that gateways such as n8n add, and objects as JSON text, instead of accepting them with warnings.
+    /// Refuses arguments that gateways such as n8n add, and objects as JSON text, instead of accepting them with
+    /// warnings.
     #[arg(long)]
     pub strict: bool,
 
