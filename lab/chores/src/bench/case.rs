@@ -40,7 +40,7 @@ pub(super) struct Case {
 /// All cases, in order: each floor comes before the cases that are compared with it.
 pub(super) const CASES: [Case; 8] = [
     Case::new("floor, modern bytes", Program::Floor, Era::Modern, Tool::Echo),
-    Case::new("tools/call, modern", Program::Ours, Era::Modern, Tool::Echo).at_most(0.908),
+    Case::new("tools/call, modern", Program::Ours, Era::Modern, Tool::Echo).at_most(0.930),
     Case::new("get_universe_state, modern", Program::Universe, Era::Modern, Tool::GetUniverseState),
     Case::new(
         "send_universe_command, modern, durable",
@@ -49,7 +49,7 @@ pub(super) const CASES: [Case; 8] = [
         Tool::SendTick,
     ),
     Case::new("floor, legacy bytes", Program::Floor, Era::Legacy, Tool::Echo),
-    Case::new("tools/call, legacy", Program::Ours, Era::Legacy, Tool::Echo).at_most(1.033),
+    Case::new("tools/call, legacy", Program::Ours, Era::Legacy, Tool::Echo).at_most(1.067),
     Case::new("get_universe_state, legacy", Program::Universe, Era::Legacy, Tool::GetUniverseState),
     Case::new(
         "send_universe_command, legacy, durable",
