@@ -27,8 +27,8 @@ pub(super) const MAX_BUFFER: usize = 16 * 1024;
 /// The first bytes that an HTTP/2 client sends (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The most bytes that are read ahead. An end behind more of them is seen when hyper has used them, and an event
-/// stream, which may last for days, ends with them: nobody pipelines so much behind one.
+/// The most bytes that are read ahead. If a client sends more behind a request, its end is seen when hyper has used
+/// them. An event stream may last for days, so the connection is closed instead: no client sends so much behind one.
 const MAX_AHEAD: usize = 16 * 1024;
 
 /// How many bytes are read at once.

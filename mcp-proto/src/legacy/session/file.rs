@@ -119,7 +119,7 @@ impl FileSessions {
         self.thread.wait();
     }
 
-    /// Gives a session from the file its id. False if there is none with that id, or if it has it already.
+    /// Gives a session from the file its id. False if no session has that id, or if this one has it already.
     fn wake(&self, id: &SessionId) -> bool {
         if self.memory.table().sessions.contains_key(id) {
             return false;

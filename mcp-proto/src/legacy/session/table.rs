@@ -93,7 +93,7 @@ impl Table {
         })
     }
 
-    /// Makes room for one more session of a client, or returns why there is none.
+    /// Makes room for one more session of a client, or returns why that is not possible.
     pub(super) fn make_room(
         &mut self,
         client: Option<&Arc<str>>,
