@@ -272,6 +272,9 @@ pub(crate) fn connections_on(
             shown(&connection.to)
         ));
     }
-    // A file has at most the allowed number, and connections from a system to itself are left out.
-    (Travel::new(list).unwrap_or_default(), left_out)
+    let travel = Travel::new(list).unwrap_or_else(|problem| {
+        left_out.push(format!("no connection is used: {problem}"));
+        Travel::default()
+    });
+    (travel, left_out)
 }

@@ -84,7 +84,9 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
 pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex)> {
     let lifted = query.travel.lifted(map)?;
     let route = find(map, &query.with(&lifted)).ok()?;
-    let inner = route.systems.get(1..route.jumps()).unwrap_or_default();
+    let [_, inner @ .., _] = route.systems.as_slice() else {
+        return None;
+    };
     let through = *inner.iter().find(|system| !query.travel.may_pass(map, **system))?;
     Some((route, through))
 }

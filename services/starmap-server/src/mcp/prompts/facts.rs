@@ -75,7 +75,7 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
         of(SecurityClass::Null).count()
     );
     let again = |lifted: &_| explore::within(map, lifted, origin, ROAM_JUMPS, SecurityFilter::Any);
-    for line in rules::around(map, &now.travel, Some(origin), &near, again) {
+    for line in rules::around(map, &now.travel, Some(origin), &near, |lifted| Some(again(lifted))) {
         let _ = writeln!(text, "- {line}");
     }
     for (class, what) in [(SecurityClass::Low, "low"), (SecurityClass::Null, "null")] {

@@ -175,7 +175,7 @@ pub(super) fn nearest(
             let found = explore::nearest(map, &travel, &query)?;
             let empty = || why_none(map, &travel, Some(origin), Some(radius), &query.filter);
             warnings.extend((found.total == 0).then(empty));
-            let again = |lifted: &_| explore::nearest(map, lifted, &query).unwrap_or_default();
+            let again = |lifted: &_| explore::nearest(map, lifted, &query).ok();
             warnings.extend(rules::around(map, &travel, Some(origin), &found, again));
             found
         }
@@ -235,7 +235,7 @@ pub(super) fn search(
             let alone =
                 origin.filter(|_| found.total > 0).and_then(|origin| alone(map, &travel, origin));
             warnings.extend(alone);
-            let again = |lifted: &_| explore::search(map, lifted, &query).unwrap_or_default();
+            let again = |lifted: &_| explore::search(map, lifted, &query).ok();
             warnings.extend(rules::around(map, &travel, origin, &found, again));
             found
         }
@@ -273,7 +273,7 @@ pub(super) fn borders(
     let limit = usize::from(asked.limit.unwrap_or(10));
     let found = explore::borders(map, &travel, origin, radius, security, limit);
     let again = |lifted: &_| explore::borders(map, lifted, origin, radius, security, limit);
-    let rules = rules::around(map, &travel, Some(origin), &found, again);
+    let rules = rules::around(map, &travel, Some(origin), &found, |lifted| Some(again(lifted)));
     let empty = (found.total == 0).then(|| {
         let anywhere = explore::borders(map, &travel, origin, u32::MAX, security, 1);
         let border = Filter { border: Some(true), ..Filter::default() };

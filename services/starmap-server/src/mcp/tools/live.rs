@@ -192,7 +192,7 @@ pub(super) fn hotspots(
     let mut busy = near(radius);
     let again = |lifted: &_| explore::within(map, lifted, origin, radius, SecurityFilter::Any);
     let all = again(&now.travel);
-    let rules = rules::around(map, &now.travel, Some(origin), &all, again);
+    let rules = rules::around(map, &now.travel, Some(origin), &all, |lifted| Some(again(lifted)));
     let empty = busy.is_empty().then(|| match near(u32::MAX).first() {
         Some((_, near)) => format!(
             "Nothing is counted within {radius} jumps; the nearest is {}, {} jumps away: raise max_jumps",

@@ -4,15 +4,17 @@ use crate::explore::matrix;
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, Travel, Warning};
 
-/// What the rules mean for an answer about the surroundings of a system: `again` gives the same answer without them.
+/// What the rules mean for an answer about the surroundings of a system: `again` gives the same answer without them, if
+/// it can be given.
 pub(crate) fn around<T: PartialEq>(
     map: &Map,
     travel: &Travel,
     origin: Option<SystemIndex>,
     found: &T,
-    again: impl FnOnce(&Travel) -> T,
+    again: impl FnOnce(&Travel) -> Option<T>,
 ) -> Vec<String> {
-    let changed = travel.lifted(map).is_some_and(|lifted| again(&lifted) != *found);
+    let lifted = travel.lifted(map).and_then(|lifted| again(&lifted));
+    let changed = lifted.is_some_and(|lifted| lifted != *found);
     let left_out = held(map, travel).next().filter(|_| changed);
     locked(map, travel, origin)
         .into_iter()
@@ -27,14 +29,14 @@ pub(super) fn between(
     [from, to]: [&[SystemIndex]; 2],
     avoid: &Avoid,
 ) -> Option<String> {
+    let known = matrix(map, from, to, avoid, travel);
     let through = held(map, travel).find(|end| {
         let there = matrix(map, from, &[*end], avoid, travel);
         let on = matrix(map, &[*end], to, avoid, travel);
-        let known = matrix(map, from, to, avoid, travel);
         let on = on.first().map_or(&[][..], Vec::as_slice);
-        there.iter().zip(known).any(|(there, row)| {
+        there.iter().zip(&known).any(|(there, row)| {
             let there = there.first().copied().flatten();
-            let cells = row.into_iter().zip(on);
+            let cells = row.iter().zip(on);
             let both = |on: &Option<u32>| Some(there? + (*on)?);
             cells
                 .into_iter()
