@@ -11,7 +11,6 @@ mod compare;
 mod connection;
 mod contestant;
 mod count;
-mod era;
 mod exchange;
 mod figure;
 mod load;

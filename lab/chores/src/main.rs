@@ -1,6 +1,7 @@
 //! The chores that only maintainers run; `cargo xtask` passes them on to this program.
 
 mod bench;
+mod era;
 mod nodes;
 mod outlive;
 mod peers;

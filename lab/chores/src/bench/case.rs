@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::connection::Connection;
-use super::era::Era;
 use super::exchange::{Calls, ToolCall};
+use crate::era::Era;
 use xtask::Result;
 
 /// A server to measure.

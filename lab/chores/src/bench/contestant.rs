@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::era::Era;
 use super::figure::Measured;
+use crate::era::Era;
 use xtask::install::{self, Toolbox};
 use xtask::process::{self, Server};
 use xtask::programs::cargo;

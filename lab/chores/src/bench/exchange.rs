@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::connection::Connection;
-use super::era::{Era, LEGACY, MODERN};
 use super::load::Script;
 use super::wire::Answer;
+use crate::era::{Era, LEGACY, MODERN};
 use xtask::Result;
 
 /// The line that the tool `large` repeats.

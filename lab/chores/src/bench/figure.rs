@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::era::Era;
+use crate::era::Era;
 use xtask::{Result, say};
 
 /// One kind of figure, with a row for each server.

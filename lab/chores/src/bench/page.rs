@@ -86,8 +86,8 @@ fn label(figure: &Figure, row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::era::Era;
     use super::*;
+    use crate::era::Era;
 
     #[test]
     fn each_row_has_a_bar_and_its_figures() {

@@ -5,10 +5,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::contestant::Program;
-use super::era::Era;
 use super::exchange::{self, Message};
 use super::figure::count_of;
 use super::load;
+use crate::era::Era;
 use xtask::Result;
 
 /// How long the load runs before the measurement starts.

@@ -10,10 +10,10 @@ use super::case;
 use super::compare::{Plan, load_calls};
 use super::connection::Connection;
 use super::contestant::{self, Contestant};
-use super::era::Era;
 use super::exchange::{NUMBER, ToolCall};
 use super::figure::{Figure, Measured, interleaved};
 use super::load::Sample;
+use crate::era::Era;
 use xtask::process::Server;
 use xtask::{Result, target};
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use crate::era::Era;
 use xtask::install::{self, Toolbox};
 use xtask::programs::cargo;
 use xtask::{Result, root};
@@ -21,12 +22,6 @@ pub(super) enum Library {
     #[value(name = "python-1")]
     Python1,
     Rmcp,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
-    Legacy,
-    Modern,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,26 +103,7 @@ impl fmt::Display for Library {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} | {} | {}", self.library, self.era, self.transport)
-    }
-}
-
-impl Era {
-    /// The word for a driver.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Legacy => "legacy",
-            Self::Modern => "modern",
-        }
-    }
-}
-
-impl fmt::Display for Era {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Legacy => "2025-11-25",
-            Self::Modern => "2026-07-28",
-        })
+        write!(f, "{} | {} | {}", self.library, self.era.name(), self.transport)
     }
 }
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::client::{Era, Program};
+use super::client::Program;
+use crate::era::Era;
 use xtask::{Result, process};
 
 /// How long a driver may take for an order, unless more is allowed.
@@ -45,7 +46,7 @@ impl Driver {
             return Err("a driver without a program".into());
         };
         let mut command = Command::new(first);
-        command.args(more).args(["--era", era.name()]);
+        command.args(more).args(["--era", era.word()]);
         match target {
             Target::Url(url) => command.args(["--url", url]),
             Target::Command(words) => command.arg("--").args(words),
@@ -71,10 +72,10 @@ impl Driver {
     pub(super) fn connected(&self, era: Era) -> Result<()> {
         let answer = self.answer(DEADLINE)?;
         let version = answer.get("version").and_then(Value::as_str);
-        if version == Some(era.to_string().as_str()) {
+        if version == Some(era.name()) {
             return Ok(());
         }
-        Err(format!("negotiated {} instead of {era}", version.unwrap_or("nothing")).into())
+        Err(format!("negotiated {} instead of {}", version.unwrap_or("nothing"), era.name()).into())
     }
 
     /// Gives it an order, and returns its answer.

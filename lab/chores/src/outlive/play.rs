@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::client::{Era, Program, Row, Transport};
+use super::client::{Program, Row, Transport};
 use super::driver::{Driver, Target};
 use super::proxy::Proxy;
 use super::step::Step;
 use super::table::Cell;
 use super::universe::{self, SMALL, Universe};
+use crate::era::Era;
 use xtask::{Result, install};
 
 /// The resource that every client subscribes to. Each change of the universe changes it.

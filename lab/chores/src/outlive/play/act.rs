@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::{PATIENCE, POLL, Pair, WATCHED, small_call, text};
-use crate::outlive::client::{Era, Transport};
+use crate::era::{Era, LEGACY, MODERN};
+use crate::outlive::client::Transport;
 use crate::outlive::proxy::Proxy;
 use crate::outlive::universe::{BODIES, LARGE};
 use crate::siege::wire;
@@ -64,7 +65,7 @@ impl Pair {
         Ok(format!(
             "GET /mcp HTTP/1.1\r\nhost: {{host}}\r\naccept: text/event-stream\r\n\
              mcp-protocol-version: {}\r\nmcp-session-id: {session}\r\n\r\n",
-            Era::Legacy
+            LEGACY
         ))
     }
 
@@ -155,7 +156,7 @@ fn listen() -> String {
         "params": {
             "notifications": { "resourceSubscriptions": [WATCHED] },
             "_meta": {
-                "io.modelcontextprotocol/protocolVersion": Era::Modern.to_string(),
+                "io.modelcontextprotocol/protocolVersion": MODERN,
                 "io.modelcontextprotocol/clientCapabilities": {},
             },
         },
@@ -165,7 +166,7 @@ fn listen() -> String {
         "POST /mcp HTTP/1.1\r\nhost: {{host}}\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\nmcp-protocol-version: {}\r\n\
          mcp-method: subscriptions/listen\r\ncontent-length: {}\r\n\r\n{body}",
-        Era::Modern,
+        MODERN,
         body.len()
     )
 }

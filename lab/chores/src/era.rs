@@ -1,21 +1,29 @@
 //! The two eras of the protocol, and the revision that represents each.
 
-pub(super) const MODERN: &str = "2026-07-28";
-pub(super) const LEGACY: &str = "2025-11-25";
+pub(crate) const MODERN: &str = "2026-07-28";
+pub(crate) const LEGACY: &str = "2025-11-25";
 
 /// The two eras of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Era {
+pub(crate) enum Era {
     Modern,
     Legacy,
 }
 
 impl Era {
     /// The protocol revision that represents the era.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Modern => MODERN,
             Self::Legacy => LEGACY,
+        }
+    }
+
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Modern => "modern",
+            Self::Legacy => "legacy",
         }
     }
 }
