@@ -64,8 +64,7 @@ impl Pair {
         let session = session.ok_or("the client sent no session id")?;
         Ok(format!(
             "GET /mcp HTTP/1.1\r\nhost: {{host}}\r\naccept: text/event-stream\r\n\
-             mcp-protocol-version: {}\r\nmcp-session-id: {session}\r\n\r\n",
-            LEGACY
+             mcp-protocol-version: {LEGACY}\r\nmcp-session-id: {session}\r\n\r\n"
         ))
     }
 
