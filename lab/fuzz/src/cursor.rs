@@ -37,8 +37,9 @@ pub fn run(data: &[u8]) {
     };
     let response =
         wait(server().handle(Request::new(1, LISTS[list].0, params), caller("ada", is_modern)));
+    // `null` stands for a member that is left out.
     let good = match &brought {
-        None => true,
+        None | Some(Value::Null) => true,
         Some(Value::String(text)) => text == given,
         Some(_) => false,
     };
