@@ -1,9 +1,7 @@
 //! How long each question takes: `cargo run --release -p starmap-server --example query_times -- MAP [KIND]`, with a
 //! part of their names only questions of this kind.
 //!
-//! Prints a table in Markdown. Each question is asked three times, and the shortest time counts. With `--json` it
-//! prints instead what `benches/beside_igraph.py` needs to ask python's igraph the same questions: the map, the
-//! questions, the times and the answers.
+//! Prints a table in Markdown. Each question is asked three times, and the shortest time counts.
 
 use std::env;
 use std::error::Error;
@@ -12,10 +10,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Instant;
 
-use serde_json::{Value, json};
 use starmap_server::explore::{
-    self, Filter, Nearest, Search, analyze, borders, cuts, distances, jump_range, nearest, search,
-    within,
+    Filter, Nearest, Search, analyze, borders, cuts, distances, jump_range, nearest, search, within,
 };
 use starmap_server::load::load;
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
@@ -31,28 +27,17 @@ const QUESTIONS: usize = 2_000;
 type Failure = Box<dyn Error>;
 
 fn main() -> Result<(), Failure> {
-    let mut arguments: Vec<String> = env::args().skip(1).collect();
-    let as_json = arguments.iter().any(|it| it == "--json");
-    arguments.retain(|it| it != "--json");
+    let arguments: Vec<String> = env::args().skip(1).collect();
     let (path, kind) = match arguments.as_slice() {
         [path] => (path, ""),
         [path, kind] => (path, kind.as_str()),
-        _ => return Err("usage: figures [--json] MAP [KIND]".into()),
+        _ => return Err("usage: query_times MAP [KIND]".into()),
     };
     let begin = Instant::now();
     let map = load(Path::new(path))?.map;
     let loading = begin.elapsed();
     let rows = Figures::new(&map, kind)?.all();
     let mut out = io::stdout().lock();
-    if as_json {
-        let ends: Vec<[usize; 2]> = (map.indices())
-            .flat_map(|from| map.neighbours(from).iter().map(move |to| [from.index(), to.index()]))
-            .collect();
-        let security: Vec<f64> = map.systems().iter().map(|it| it.security).collect();
-        let rows: Vec<Value> = rows.iter().map(Row::json).collect();
-        writeln!(out, "{}", json!({"security": security, "gates": ends, "rows": rows}))?;
-        return Ok(());
-    }
     writeln!(out, "Loading: {:.1} ms. Times in microseconds.\n", loading.as_secs_f64() * 1e3)?;
     writeln!(out, "| question | asked | p50 | p99 | longest |")?;
     writeln!(out, "|---|---|---|---|---|")?;
@@ -67,11 +52,6 @@ fn main() -> Result<(), Failure> {
 /// One kind of question.
 struct Row {
     name: String,
-    /// How igraph is asked it, and each question for it; null if igraph has no such question.
-    kind: Value,
-    questions: Vec<Value>,
-    /// What must be equal to igraph's answer: a cost, a count.
-    answers: Vec<Value>,
     micros: Vec<f64>,
 }
 
@@ -83,11 +63,6 @@ impl Row {
         let last = micros.len().saturating_sub(1);
         let at = |percent: usize| micros.get(last * percent / 100).copied().unwrap_or_default();
         [at(50), at(99), at(100)]
-    }
-
-    fn json(&self) -> Value {
-        json!({"name": self.name, "kind": self.kind, "questions": self.questions, "answers": self.answers,
-            "percentiles": self.percentiles()})
     }
 }
 
@@ -165,13 +140,7 @@ impl<'m> Figures<'m> {
             ("less secure", Mode::LessSecure { penalty }),
         ] {
             let route = |&(from, to): &Pair| find(self.map, &Query::new(from, to, mode));
-            let mut row = self.measure(&format!("route, {name}"), &self.pairs, route);
-            row.kind = json!(["route", name]);
-            row.questions =
-                self.pairs.iter().map(|(from, to)| json!([from.index(), to.index()])).collect();
-            let cost = |pair: &Pair| route(pair).map(|route| route.cost.value()).ok();
-            row.answers = self.pairs.iter().map(|pair| json!(cost(pair))).collect();
-            rows.push(row);
+            rows.push(self.measure(&format!("route, {name}"), &self.pairs, route));
         }
     }
 
@@ -225,19 +194,11 @@ impl<'m> Figures<'m> {
         let area = |origin: &SystemIndex| {
             within(map, Travel::by_gates(), *origin, 10, SecurityFilter::Any)
         };
-        let mut row = self.measure("within 10 jumps", &origins, area);
-        row.kind = json!(["within", 10]);
-        row.questions = origins.iter().map(|it| json!(it.index())).collect();
-        row.answers = origins.iter().map(|it| json!(area(it).len())).collect();
-        rows.push(row);
+        rows.push(self.measure("within 10 jumps", &origins, area));
         let border = |origin: &SystemIndex| {
             borders(map, Travel::by_gates(), *origin, 15, SecurityFilter::Any, 10)
         };
-        let mut row = self.measure("borders within 15 jumps", &origins, border);
-        row.kind = json!(["borders", 15]);
-        row.questions = origins.iter().map(|it| json!(it.index())).collect();
-        row.answers = origins.iter().map(|it| json!(border(it).total)).collect();
-        rows.push(row);
+        rows.push(self.measure("borders within 15 jumps", &origins, border));
         let low = Filter { class: Some(SecurityClass::Low), ..Filter::default() };
         rows.push(self.measure("search: all low systems by distance", &origins, |&origin| {
             let filter = low.clone();
@@ -267,13 +228,7 @@ impl<'m> Figures<'m> {
         let areas: Vec<Vec<SystemIndex>> = (origins.iter().take(QUESTIONS / 10))
             .map(|origin| area(origin).iter().map(|near| near.system).collect())
             .collect();
-        let mut row = self.measure("chokepoints within 10 jumps", &areas, |area| cuts(map, area));
-        row.kind = json!(["cuts"]);
-        let places = |area: &Vec<SystemIndex>| area.iter().map(|it| it.index()).collect::<Vec<_>>();
-        row.questions = areas.iter().map(|area| json!(places(area))).collect();
-        let counts = |found: explore::Cuts| json!([found.systems.len(), found.bridges.len()]);
-        row.answers = areas.iter().map(|area| counts(cuts(map, area))).collect();
-        rows.push(row);
+        rows.push(self.measure("chokepoints within 10 jumps", &areas, |area| cuts(map, area)));
         rows.push(self.measure("jump range of 7 light years", &origins, |&origin| {
             jump_range(map, origin, 7.0, 100)
         }));
@@ -284,12 +239,7 @@ impl<'m> Figures<'m> {
             let matrix = |set: &Vec<SystemIndex>| {
                 distances(map, set, set, Avoid::nothing(), Travel::by_gates())
             };
-            let mut row = self.measure(&format!("distances {count} × {count}"), &sets, matrix);
-            row.kind = json!(["distances"]);
-            row.questions = sets.iter().map(|set| json!(places(set))).collect();
-            let sum = |set| matrix(set).map(|rows| rows.iter().flatten().flatten().sum::<u32>());
-            row.answers = sets.iter().map(|set| json!(sum(set).ok())).collect();
-            rows.push(row);
+            rows.push(self.measure(&format!("distances {count} × {count}"), &sets, matrix));
         }
     }
 
@@ -348,9 +298,6 @@ impl<'m> Figures<'m> {
         let wanted = name.contains(self.kind);
         Row {
             name: name.to_owned(),
-            kind: Value::Null,
-            questions: Vec::new(),
-            answers: Vec::new(),
             micros: questions.iter().filter(|_| wanted).map(least).collect(),
         }
     }

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 pub use feed::{Feed, FeedReport, MAX_MAILS, Scene, SceneKind};
 pub use level::{Level, Measure};
+pub use mail::Tags;
 pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
 /// A system with at least this many kills in an hour is called dangerous.
@@ -39,6 +40,8 @@ pub struct Activity {
     kills_written: Option<SystemTime>,
     scenes: HashMap<u32, Scene>,
     feed: Option<FeedReport>,
+    /// What of the dump was not understood.
+    left_out: Option<String>,
 }
 
 /// Which arrays a dump had.
@@ -140,9 +143,14 @@ impl Activity {
         self.feed.as_ref()
     }
 
-    /// The kind of activity in the system with this id, according to the feed.
-    pub fn scene(&self, system: u32) -> Option<SceneKind> {
-        self.scenes.get(&system).map(|scene| scene.kind)
+    /// What of the dump was not understood, as a sentence.
+    pub fn left_out(&self) -> Option<&str> {
+        self.left_out.as_deref()
+    }
+
+    /// The activity in the system with this id, according to the feed.
+    pub fn scene(&self, system: u32) -> Option<&Scene> {
+        self.scenes.get(&system)
     }
 
     /// The weight of the kills in the system with this id at this time. The weight of a kill is halved every 15 minutes
@@ -155,19 +163,23 @@ impl Activity {
         self.scenes.get(&system).map_or_else(dumped, |scene| scene.heat)
     }
 
-    /// The risk of a camp at a gate of the system with this id: by the kills of the hour, and at least high if a feed
-    /// shows a camp.
-    pub fn camp_risk(&self, system: u32) -> Level {
+    /// The risk at the gates of the system with this id: by the kills of the hour, and at least high if a feed shows a
+    /// camp, ganks or smartbombs. `passed` are the gates of a way through it; a camp at another gate is a medium risk.
+    pub fn camp_risk(&self, system: u32, passed: &[u32]) -> Level {
         let by_kills = self.figures(system).camp_risk();
-        match self.scene(system) {
-            Some(SceneKind::Camp) => by_kills.max(Level::High),
-            _ => by_kills,
+        match self.scene(system).filter(|scene| scene.is_danger()) {
+            Some(scene) if scene.is_beside(passed) => Level::Medium,
+            Some(_) => by_kills.max(Level::High),
+            None => by_kills,
         }
     }
 
-    /// The ids of the systems where a feed shows a gate camp.
+    /// The ids of the systems where a feed shows a gate camp or ganks.
     pub(crate) fn camps(&self) -> impl Iterator<Item = u32> {
-        let camps = self.scenes.iter().filter(|(_, it)| it.kind == SceneKind::Camp);
+        let camps = self
+            .scenes
+            .iter()
+            .filter(|(_, it)| matches!(it.kind, SceneKind::Camp | SceneKind::Gank));
         camps.map(|(id, _)| *id)
     }
 

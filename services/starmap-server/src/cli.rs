@@ -3,20 +3,15 @@
 mod log;
 mod maps;
 mod print;
-mod route;
 mod serve;
-mod show;
 mod tool;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::errors::UniverseError;
-use crate::load::{self, LoadError};
-use crate::mcp::{Snapshot, connections_on, seconds_now};
+use crate::load::{self, LoadError, Losses};
 
 pub use serve::ServeArguments;
 
@@ -52,13 +47,7 @@ enum Command {
     Verify(maps::Verify),
     /// Counts what is on a map.
     Stats(maps::Stats),
-    /// Shows the differences between two maps.
-    Diff(maps::Diff),
-    /// Finds the way between two systems.
-    Route(route::Route),
-    /// Shows a system, a region or a constellation.
-    Show(show::Show),
-    /// Any tool by its name, with its arguments as NAME=VALUE: nearest origin=Jita among=trade_hubs
+    /// Any tool by its name, with its arguments as NAME=VALUE: route Jita Amarr mode=safe
     #[command(external_subcommand)]
     Tool(Vec<String>),
 }
@@ -70,6 +59,9 @@ pub struct MapArguments {
     /// writes.
     #[arg(long, value_name = "PATH")]
     pub graph: Option<PathBuf>,
+    /// Takes a map also if it has lost much of itself, or if its parts do not agree.
+    #[arg(long)]
+    pub accept_losses: bool,
 }
 
 /// The map, and what else there is to know.
@@ -80,8 +72,8 @@ struct Sources {
     /// A dump of the public API: kills are shown with the systems.
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
-    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
-    /// "cost", "max_ship", "expires"}.
+    /// Connections besides the gates, such as jump bridges and wormholes: a JSON array of {"from", "to", …}, or what
+    /// eve-scout, Wanderer, Pathfinder or a list of bridges has.
     #[arg(long, value_name = "FILE")]
     connections: Option<PathBuf>,
 }
@@ -94,8 +86,6 @@ enum Failure {
     Closed,
     #[error(transparent)]
     Load(#[from] LoadError),
-    #[error("{}", .0.sentence())]
-    Query(#[from] UniverseError),
     #[error(transparent)]
     Replace(#[from] service_host::ReplaceError),
     #[error(transparent)]
@@ -112,9 +102,6 @@ pub fn main() -> ExitCode {
         Command::Build(arguments) => maps::build(&arguments),
         Command::Verify(arguments) => maps::verify(&arguments),
         Command::Stats(arguments) => maps::stats(&arguments),
-        Command::Diff(arguments) => maps::diff(&arguments),
-        Command::Route(arguments) => route::run(&arguments),
-        Command::Show(arguments) => show::run(&arguments),
         Command::Tool(words) => return tool::run(&words),
     };
     match outcome {
@@ -133,35 +120,22 @@ pub fn aria_universe() -> ExitCode {
 }
 
 /// Reads a map, and reports left-out entries on stderr.
-fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
+fn load(path: Option<&Path>, losses: Losses) -> Result<load::Loaded, Failure> {
     let path = load::graph_path(path);
-    let loaded = load::load(&path)?;
+    let loaded = load::load_with(&path, losses)?;
     for warning in loaded.warnings_in_brief(MAX_WARNINGS) {
         print::report(PROGRAM, &warning);
     }
     Ok(loaded)
 }
 
-/// A snapshot of the map, with an overlay and connections if their files are named.
-fn snapshot(
-    map: &MapArguments,
-    activity: Option<&Path>,
-    connections: Option<&Path>,
-) -> Result<Snapshot, Failure> {
-    let activity = activity.map(crate::activity::load).transpose()?;
-    let connections = connections.map(crate::connections::load).transpose()?;
-    let map = load(map.graph.as_deref())?.map;
-    let connections = Arc::new(connections.unwrap_or_default());
-    let (travel, left_out) = connections_on(&map, &connections, None, seconds_now());
-    for warning in left_out {
-        print::report(PROGRAM, &warning);
+fn losses(accepted: bool) -> Losses {
+    if accepted { Losses::Accepted } else { Losses::Refused }
+}
+
+impl MapArguments {
+    /// What happens to a map that has lost much of itself.
+    fn losses(&self) -> Losses {
+        losses(self.accept_losses)
     }
-    Ok(Snapshot {
-        map: Arc::new(map),
-        activity: activity.map(Arc::new),
-        travel: Arc::new(travel),
-        connections,
-        problems: Vec::new(),
-        stop: tokio_util::sync::CancellationToken::new(),
-    })
 }

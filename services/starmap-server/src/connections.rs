@@ -6,17 +6,22 @@
 //! ```json
 //! [{"from": "1DQ1-A", "to": "T5ZI-S"}, {"from": "Thera", "to": "Jita", "both_ways": false, "cost": 3}]
 //! ```
+//!
+//! or what another tool writes, see [`load`].
 
-use std::path::Path;
+mod layout;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
+use crate::errors::shown;
 use crate::files::{self, FileError};
+use crate::map::{Map, Ship, SystemIndex};
 use crate::name::Name;
-use crate::route::MAX_EXTRAS;
+use crate::route::{About, ConnectionKind, Cost, Extra, MAX_EXTRAS};
 
 /// The largest file in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -26,7 +31,7 @@ pub const MAX_OF_A_CALL: usize = 500;
 pub const MAX_OF_A_FILE: usize = MAX_EXTRAS - MAX_OF_A_CALL;
 
 /// A connection besides the gates.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Connection {
     /// The system it begins in, by name or id.
@@ -39,28 +44,24 @@ pub struct Connection {
     pub both_ways: Option<bool>,
     /// The cost of using it, in jumps. By default it costs as much as a gate.
     pub cost: Option<f64>,
+    /// What it is: gate, bridge, wormhole, other.
+    #[serde(default, deserialize_with = "kind")]
+    pub kind: Option<ConnectionKind>,
     /// The largest ship that it lets through; by default any.
-    #[serde(default, alias = "max_ship_size")]
+    #[serde(default, alias = "max_ship_size", deserialize_with = "ship")]
     pub max_ship: Option<Ship>,
     /// When it ends, in seconds since 1970; in the file a time such as `2026-11-27T21:00:00Z`. By default never.
     #[serde(default, alias = "expires_at", deserialize_with = "time")]
     pub expires: Option<i64>,
 }
 
-/// A size of ships, as wormholes tell them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ship {
-    /// Frigates and destroyers.
-    Small,
-    /// Up to battlecruisers.
-    Medium,
-    /// Up to battleships.
-    Large,
-    /// Up to freighters.
-    Xlarge,
-    /// Any ship.
-    Capital,
+/// What was read from a file of connections.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Connections {
+    /// The connections.
+    pub list: Vec<Connection>,
+    /// What was not understood, as a sentence.
+    pub report: Option<String>,
 }
 
 impl Connection {
@@ -69,12 +70,86 @@ impl Connection {
         let fits = ship.is_none_or(|ship| self.max_ship.is_none_or(|most| ship <= most));
         fits && self.expires.is_none_or(|end| now < end)
     }
+
+    /// The connection between two systems of a map.
+    pub(crate) fn between(&self, from: SystemIndex, to: SystemIndex) -> Extra {
+        let both_ways = self.both_ways.unwrap_or(true);
+        Extra { from, to, both_ways, cost: self.cost.and_then(Cost::new) }
+    }
+
+    /// What is known of it.
+    pub(crate) fn about(&self, source: &'static str) -> About {
+        let kind = self.kind.unwrap_or_default();
+        About { kind, max_ship: self.max_ship, expires: self.expires, source }
+    }
+}
+
+/// The connections of a file that let a ship of a size through at a time, what is known of them, and a sentence for
+/// each that is left out because it is no connection of this map. A map may lack systems that the file names.
+pub(crate) fn resolve(
+    map: &Map,
+    connections: &[Connection],
+    ship: Option<Ship>,
+    time: i64,
+) -> (Vec<Extra>, Vec<About>, Vec<String>) {
+    let (mut list, mut about, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for connection in connections {
+        let system = |name: &str| {
+            let by_id = || map.system_by_id(name.trim().parse().ok()?);
+            map.system_by_name(name)
+                .or_else(by_id)
+                .ok_or_else(|| format!("Unknown system: {}", shown(name)))
+        };
+        let why =
+            match system(&connection.from).and_then(|from| Ok((from, system(&connection.to)?))) {
+                Ok((from, to)) if from != to => {
+                    if connection.is_open(ship, time) {
+                        list.push(connection.between(from, to));
+                        about.push(connection.about("file"));
+                    }
+                    continue;
+                }
+                Ok(_) => "it leads back to where it begins".to_owned(),
+                Err(unknown) => unknown,
+            };
+        left_out.push(format!(
+            "the connection from {} to {} is left out: {why}",
+            shown(&connection.from),
+            shown(&connection.to)
+        ));
+    }
+    (list, about, left_out)
+}
+
+/// Reads the connections in a file: the array of this program, or a layout of eve-scout, Wanderer, Pathfinder or the
+/// game's public API, or a list of bridges with a line for each. An entry that is not understood costs itself, an
+/// unknown member nothing. It does not check whether the systems exist; that needs the map.
+///
+/// # Errors
+/// [`FileError`] if nothing in the file is a connection.
+pub fn load(path: &Path) -> Result<Connections, FileError> {
+    let contents = files::read(path, MAX_FILE_BYTES)?;
+    layout::read(&contents.bytes).map_err(|problem| FileError::content(path, problem))
 }
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     let text: Option<String> = Deserialize::deserialize(deserializer)?;
-    let time = text.map(|text| text.parse::<jiff::Timestamp>()).transpose();
-    Ok(time.map_err(serde::de::Error::custom)?.map(jiff::Timestamp::as_second))
+    text.map(|text| layout::time(&text).map_err(serde::de::Error::custom)).transpose()
+}
+
+fn ship<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ship>, D::Error> {
+    let text: Option<String> = Deserialize::deserialize(deserializer)?;
+    let known = "the size is small, medium, large, xlarge or capital";
+    let ship =
+        |text: String| layout::ship(&text.into()).ok_or_else(|| serde::de::Error::custom(known));
+    text.map(ship).transpose()
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ConnectionKind>, D::Error> {
+    let text: Option<String> = Deserialize::deserialize(deserializer)?;
+    let known = "the kind is gate, bridge, wormhole or other";
+    let kind = |text: String| layout::kind(&text).ok_or_else(|| serde::de::Error::custom(known));
+    text.map(kind).transpose()
 }
 
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -97,8 +172,9 @@ impl JsonSchema for Connection {
             "properties": {
                 "from": { "type": ["string", "integer"] },
                 "to": { "type": ["string", "integer"] },
-                "both_ways": { "type": "boolean" },
+                "both_ways": { "type": "boolean", "description": "default true" },
                 "cost": { "type": "number", "minimum": 0, "maximum": 1_000_000 },
+                "kind": { "enum": ["gate", "bridge", "wormhole", "other"] },
                 "max_ship": { "enum": ["small", "medium", "large", "xlarge", "capital"] },
                 "expires": { "type": "string" },
             },
@@ -106,36 +182,4 @@ impl JsonSchema for Connection {
             "additionalProperties": false,
         })
     }
-}
-
-/// The highest cost of a connection, in jumps.
-const MOST_COST: f64 = 1_000_000.0;
-
-/// Reads the connections in a file. It does not check whether the systems exist; that needs the map.
-///
-/// # Errors
-/// [`FileError`]; a file is read as a whole or not at all.
-pub fn load(path: &Path) -> Result<Vec<Connection>, FileError> {
-    let wrong = |problem: String| FileError::content(path, problem);
-    let contents = files::read(path, MAX_FILE_BYTES)?;
-    let connections: Vec<Connection> = serde_json::from_slice(&contents.bytes).map_err(|error| {
-        wrong(format!(
-            "{error}; it takes an array such as [{{\"from\": \"1DQ1-A\", \"to\": \"T5ZI-S\"}}], with both_ways, cost, \
-             max_ship and expires where they are wanted"
-        ))
-    })?;
-    if connections.len() > MAX_OF_A_FILE {
-        return Err(wrong(format!(
-            "it has more than the {MAX_OF_A_FILE} connections that such a file may have"
-        )));
-    }
-    for (number, connection) in (1..).zip(&connections) {
-        let cost = connection.cost.unwrap_or_default();
-        if !(0.0..=MOST_COST).contains(&cost) {
-            return Err(wrong(format!(
-                "the cost of connection {number} is {cost}; it is a number of jumps from 0 to {MOST_COST}"
-            )));
-        }
-    }
-    Ok(connections)
 }

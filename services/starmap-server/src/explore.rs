@@ -7,7 +7,6 @@ mod filter;
 mod invalid;
 mod jump_range;
 mod near;
-mod passages;
 mod search;
 
 pub use analyze::{Analysis, AnalyzeError, DangerZone, analyze};
@@ -16,7 +15,8 @@ pub use distances::{MAX_DISTANCES, distances};
 pub use filter::Filter;
 pub use invalid::Invalid;
 pub use jump_range::{
-    InRange, JumpRangeError, METRES_PER_LIGHT_YEAR, Range, jump_range, light_years_between,
+    DRIVES, InRange, JumpRangeError, METRES_PER_LIGHT_YEAR, Range, jump_plan, jump_range,
+    light_years_between,
 };
 pub use near::{Near, Nearest, adjacent_lower, borders, nearest, within};
 pub use search::{Hit, Search, search};

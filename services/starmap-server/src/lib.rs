@@ -6,7 +6,6 @@
 pub mod activity;
 pub mod cli;
 pub mod connections;
-pub mod diff;
 pub mod errors;
 pub mod explore;
 pub mod files;

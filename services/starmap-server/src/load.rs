@@ -1,4 +1,4 @@
-//! Reading a map from any known file, and writing it in the format that reads fastest.
+//! Reading a map from any known file, and writing it as one file.
 //!
 //! The format of a file is recognized by its content, never by its name alone:
 //!
@@ -8,24 +8,26 @@
 //!   `constellations.csv`, `regions.csv`, `positions.csv`), each also packed with gzip: their folder, or one of them
 //!   with the others beside it;
 //! - the official Static Data Export in JSON Lines: the zip as it is downloaded, or its folder, unpacked;
-//! - this program's own format, which [`write()`] makes.
+//! - what [`write()`] makes.
 //!
-//! A file that cannot be read completely is refused. Single entries that name missing ones are left out and reported as
-//! [`Warning`]s.
+//! A file that cannot be read completely is refused, and so is one whose parts do not agree ([`Losses`]). Single entries
+//! that name missing ones are left out and reported as [`Warning`]s.
 
 mod archive;
 mod aria;
+mod built;
 mod content;
 mod environment;
 mod error;
 mod folder;
 mod header;
 mod json;
-mod own;
+mod losses;
 mod sde;
 mod source;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -37,6 +39,8 @@ use content::Content;
 pub use environment::{GraphEnvironment, graph_path};
 pub use error::{Foreign, LoadError, Problem, Table};
 pub(crate) use json::without_mark;
+pub use losses::Losses;
+use losses::Totals;
 pub use source::{MAX_ARCHIVE_BYTES, MAX_ENTRY_BYTES, MAX_LINE_BYTES, MAX_TEXT_BYTES};
 
 /// A map that was read.
@@ -53,7 +57,7 @@ pub struct Loaded {
 /// What a map was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// This program's own format.
+    /// What [`write()`] makes.
     Own,
     /// The cache of ARIA.
     Json,
@@ -68,6 +72,10 @@ pub enum Format {
 struct Read {
     parts: Parts,
     warnings: Vec<Warning>,
+    /// The members of the first entry that lacks something, by what it lacks.
+    members: BTreeMap<&'static str, String>,
+    /// The ids of stargates that systems list and that have not been read yet, with the system.
+    listed: BTreeMap<u32, u32>,
 }
 
 /// Reads the map at `path`, a file or a folder.
@@ -75,10 +83,18 @@ struct Read {
 /// # Errors
 /// [`LoadError`], which names the file, what is wrong with it and what would be valid.
 pub fn load(path: &Path) -> Result<Loaded, LoadError> {
+    load_with(path, Losses::Refused)
+}
+
+/// The same, and a map that has lost much of itself may be accepted.
+///
+/// # Errors
+/// [`LoadError`]
+pub fn load_with(path: &Path, losses: Losses) -> Result<Loaded, LoadError> {
     let metadata = fs::metadata(path).map_err(|error| Problem::from(error).at(path))?;
     if metadata.is_dir() {
         let (read, format) = folder::read(path)?;
-        return finish(read, format).map_err(|problem| problem.at(path));
+        return finish(read, format, losses).map_err(|problem| problem.at(path));
     }
     if !metadata.is_file() {
         return Err(Problem::NotAFile.at(path));
@@ -90,7 +106,7 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
         Content::Foreign(foreign) => return Err(at(Problem::Foreign(foreign))),
         Content::Own => {
             let bytes = source::whole(path).map_err(at)?;
-            (own::read(&bytes).map_err(at)?, Format::Own)
+            (built::read(json::without_mark(&bytes)).map_err(at)?, Format::Own)
         }
         Content::Json => {
             let bytes = source::whole(path).map_err(at)?;
@@ -102,10 +118,10 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
         }
         Content::Table(_) => folder::beside_csv(path)?,
     };
-    finish(read, format).map_err(at)
+    finish(read, format, losses).map_err(at)
 }
 
-/// Writes the map at `path` in the own format, either completely or not at all. Missing parent folders are created.
+/// Writes the map at `path`, either completely or not at all. Missing parent folders are created.
 ///
 /// # Errors
 /// [`ReplaceError`] with the I/O error. A file that existed before is then unchanged.
@@ -115,15 +131,22 @@ pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
     service_host::replace(path, &encode(map))
 }
 
-/// A map encoded in the own format, as [`write()`] writes it. The same map always gives the same bytes.
+/// A map as [`write()`] writes it. The same map always gives the same bytes.
 pub fn encode(map: &Map) -> Vec<u8> {
-    own::write(map)
+    built::write(map)
 }
 
-fn finish(read: Read, format: Format) -> Result<Loaded, Problem> {
-    let Read { parts, mut warnings } = read;
+fn finish(read: Read, format: Format, losses: Losses) -> Result<Loaded, Problem> {
+    let totals = Totals::of(&read);
+    let Read { parts, mut warnings, members, .. } = read;
+    let judge = |warnings: &[Warning]| match (losses, totals.lost(warnings, &members, format)) {
+        (Losses::Refused, Some(lost)) => Err(Problem::Losses(lost)),
+        _ => Ok(()),
+    };
+    judge(&warnings)?;
     let (map, more) = Map::new(parts)?;
     warnings.extend(more);
+    judge(&warnings)?;
     Ok(Loaded { map, warnings, format })
 }
 

@@ -2,7 +2,6 @@
 
 mod build;
 mod digest;
-mod hubs;
 mod judge;
 mod names;
 mod parts;
@@ -11,9 +10,7 @@ mod space;
 mod table;
 
 use std::fmt;
-use std::sync::OnceLock;
 
-use hubs::Hubs;
 pub use judge::MapError;
 use names::Names;
 pub(crate) use names::plain;
@@ -21,7 +18,7 @@ pub use parts::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts,
     PartsConstellation, PartsRegion, PartsSystem, Warning,
 };
-pub use rules::{ONLY_ENDS, OnlyEnd};
+pub use rules::{ONLY_ENDS, RULES, Rule, Ship};
 pub use space::Space;
 pub(crate) use table::PerSystem;
 
@@ -42,11 +39,12 @@ pub struct Map {
     /// For each system, the start of its neighbours in `neighbours`; the last entry is the end.
     starts: Vec<u32>,
     neighbours: Vec<SystemIndex>,
+    /// The ids of the stargates at the same places; 0 where the file has none.
+    gates: Vec<u32>,
     connections: usize,
+    spaces: Vec<Space>,
     only_ends: Vec<SystemIndex>,
     names: Names,
-    /// Made on first use.
-    hubs: OnceLock<Option<Hubs>>,
 }
 
 /// A handle of a system of one map.
@@ -159,9 +157,21 @@ impl Map {
     }
 
     /// The rule that makes a system only an end, if it has one.
-    pub fn only_end(&self, system: SystemIndex) -> Option<&'static OnlyEnd> {
+    pub fn only_end(&self, system: SystemIndex) -> Option<&'static Rule> {
         let id = self.system(system).id;
-        ONLY_ENDS.iter().find(|rule| rule.id == id)
+        ONLY_ENDS.iter().find(|(end, _)| *end == id).map(|(_, rule)| *rule)
+    }
+
+    /// The id of the stargate in one system that leads to the other, if the file has it.
+    pub fn stargate(&self, from: SystemIndex, to: SystemIndex) -> Option<u32> {
+        let at = self.neighbours(from).binary_search(&to).ok()?;
+        let start = *self.starts.get(from.index())? as usize;
+        self.gates.get(start + at).copied().filter(|id| *id != 0)
+    }
+
+    /// The system that the stargate with this id leads to, from this system.
+    pub fn behind(&self, from: SystemIndex, stargate: u32) -> Option<SystemIndex> {
+        self.neighbours(from).iter().copied().find(|to| self.stargate(from, *to) == Some(stargate))
     }
 
     /// How many pairs of systems are joined by a gate.
@@ -182,6 +192,11 @@ impl Map {
         self.classes[index.0 as usize]
     }
 
+    /// The kind of space that a system of this map is in.
+    pub fn space(&self, index: SystemIndex) -> Space {
+        self.spaces[index.0 as usize]
+    }
+
     /// A constellation of this map.
     pub fn constellation(&self, index: ConstellationIndex) -> &Constellation {
         &self.constellations[index.0 as usize]
@@ -200,11 +215,6 @@ impl Map {
 }
 
 impl Map {
-    /// The labels that give all distances by gates alone; `None` if the map would need too many of them.
-    pub(crate) fn hubs(&self) -> Option<&Hubs> {
-        self.hubs.get_or_init(|| Hubs::new(self)).as_ref()
-    }
-
     /// The system with this id.
     pub fn system_by_id(&self, id: u32) -> Option<SystemIndex> {
         let at = self.systems.binary_search_by_key(&id, |system| system.id).ok()?;

@@ -9,7 +9,7 @@ mod svg;
 
 use std::collections::BTreeSet;
 
-use crate::map::{ConstellationIndex, Map, RegionIndex, SystemIndex};
+use crate::map::{Map, RegionIndex, SystemIndex};
 use layout::Layout;
 
 /// The most systems that are drawn. For a larger area the first ones by id are drawn, with a note in the picture.
@@ -52,20 +52,6 @@ pub fn region(map: &Map, region: RegionIndex) -> String {
     let systems = systems.flat_map(|&it| map.constellation(it).systems.iter().copied());
     let title = format!("{} (region)", record.name);
     draw(&Scene::new(map, title, systems.collect()).with_names())
-}
-
-/// A constellation, with the systems that its gates lead to.
-pub fn constellation(map: &Map, constellation: ConstellationIndex) -> String {
-    let record = map.constellation(constellation);
-    let title = format!("{} (constellation of {})", record.name, map.region(record.region).name);
-    draw(&Scene::new(map, title, record.systems.clone()).with_names())
-}
-
-/// A system, with the systems that its gates lead to.
-pub fn system(map: &Map, system: SystemIndex) -> String {
-    let record = map.system(system);
-    let title = format!("{} ({})", record.name, map.region(record.region).name);
-    draw(&Scene::new(map, title, vec![system]).with_names())
 }
 
 impl<'m> Scene<'m> {

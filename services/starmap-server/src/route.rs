@@ -20,7 +20,7 @@ pub use cost::Cost;
 pub use mode::{Mode, Penalty};
 pub use no_route::NoRoute;
 pub use summary::{Summary, summary};
-pub use travel::{Extra, MAX_EXTRAS, Travel, TravelError};
+pub use travel::{About, ConnectionKind, Extra, MAX_EXTRAS, Travel, TravelError};
 pub use warning::{Warning, ruled_out, warnings};
 
 pub(crate) use no_route::apart;
@@ -78,7 +78,9 @@ pub enum By {
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     let net = Net::new(map, query);
     let mut search = Search::new(map, &net, Direction::To(query.destination));
-    search.find(query.origin);
+    if !query.is_closed(map) {
+        search.find(query.origin);
+    }
     search.route_from(query.origin).ok_or_else(|| no_route::why(map, query))
 }
 
@@ -93,6 +95,11 @@ impl<'q> Query<'q> {
             travel: Travel::by_gates(),
             surcharges: &[],
         }
+    }
+
+    /// Whether a rule keeps the ship out of the destination.
+    pub(crate) fn is_closed(&self, map: &Map) -> bool {
+        self.origin != self.destination && self.travel.closed(map, self.destination).is_some()
     }
 
     /// The same, avoiding these systems.

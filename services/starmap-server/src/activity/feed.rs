@@ -1,12 +1,12 @@
 //! A live feed of killmails: what happened in the last hour. It distinguishes camps from fights.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::mail::Mail;
+use super::mail::{Mail, Tags};
 use super::{Activity, OLD_SECONDS};
 use crate::errors::shown;
 
@@ -23,18 +23,36 @@ const HALF_LIFE: f64 = 900.0;
 /// A camp has at least this many victims, over at least [`CAMP_SECONDS`]: a single clash is shorter.
 const CAMP_VICTIMS: usize = 3;
 const CAMP_SECONDS: i64 = 240;
+/// A gank in high security has at least this many attackers, or a punishment by CONCORD goes with it.
+const GANKERS: usize = 4;
+/// After so many seconds without a line a feed is taken for silent. In the whole game ships die every minute.
+const SILENT: u64 = 900;
 /// A fight has at least this many kills.
 const FIGHT_KILLS: usize = 4;
 /// How many seconds the local clock may be behind the clock of the feed.
 const AHEAD: i64 = 300;
 
 /// The killmails of the last hour.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Feed {
     mails: VecDeque<Mail>,
     ids: HashSet<u64>,
     newest: Option<i64>,
     report: FeedReport,
+    /// When the last line came, or when it began.
+    heard: SystemTime,
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        Self {
+            mails: VecDeque::new(),
+            ids: HashSet::new(),
+            newest: None,
+            report: FeedReport::default(),
+            heard: SystemTime::now(),
+        }
+    }
 }
 
 /// What came from a feed, and what was understood.
@@ -49,13 +67,19 @@ pub struct FeedReport {
     pub first_error: Option<String>,
     /// How many killmails of the last hour are kept.
     pub kept: usize,
+    /// How many seconds ago the last line came, or the feed began.
+    pub silent_seconds: u64,
 }
 
 /// The activity in a system, according to its killmails.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     /// The pattern of the kills.
     pub kind: SceneKind,
+    /// By what ships were held or hit in the last half an hour.
+    pub tags: Tags,
+    /// The stargates where ships were killed in the last half an hour, the most kills first.
+    pub gates: Vec<u32>,
     /// The sum over the kills of the last hour. The weight of a kill is halved every 15 minutes.
     pub heat: f64,
 }
@@ -66,6 +90,8 @@ pub enum SceneKind {
     /// One side has killed at least three pilots over at least four minutes, mostly at gates, and has hardly any
     /// losses.
     Camp,
+    /// In high security, players killed others in spite of CONCORD: four or more of them, or CONCORD punished them.
+    Gank,
     /// Several sides kill each other: there are at least four kills, and a quarter of them hit a side that also kills.
     Fight,
     /// Neither of the two, or it has ended.
@@ -86,6 +112,7 @@ impl Feed {
 
     fn take_one(&mut self, mail: Result<Option<Mail>, String>) -> bool {
         self.report.lines += 1;
+        self.heard = SystemTime::now();
         let mail = match mail {
             Ok(mail) => mail,
             Err(error) => {
@@ -125,9 +152,19 @@ impl Feed {
     /// What happened in the last hour, according to the feed and a dump. If the dump is less than an hour old, the
     /// larger of the two kill counts is used for each system. Jumps, ratting and warfare are not in the feed and come
     /// from the dump.
-    pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
+    /// `is_high` says whether a system is of high security.
+    pub fn overlay(
+        &self,
+        dump: Option<&Activity>,
+        now: SystemTime,
+        is_high: &dyn Fn(u32) -> bool,
+    ) -> Activity {
         let mut activity = dump.cloned().unwrap_or_default();
-        activity.feed = Some(FeedReport { kept: self.mails.len(), ..self.report.clone() });
+        activity.feed = Some(FeedReport {
+            kept: self.mails.len(),
+            silent_seconds: now.duration_since(self.heard).unwrap_or_default().as_secs(),
+            ..self.report.clone()
+        });
         let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
         let Some(newest) = self.newest.map(|newest| newest.min(seconds)) else {
@@ -145,13 +182,14 @@ impl Feed {
             by_system.entry(mail.system).or_default().push(mail);
         }
         for (system, mails) in by_system {
-            let pods = mails.iter().filter(|mail| mail.is_pod).count();
-            let ships = u32::try_from(mails.len() - pods).unwrap_or(u32::MAX);
+            let counted = || mails.iter().filter(|mail| !mail.by_concord);
+            let pods = counted().filter(|mail| mail.is_pod).count();
+            let ships = u32::try_from(counted().count() - pods).unwrap_or(u32::MAX);
             let pods = u32::try_from(pods).unwrap_or(u32::MAX);
             let figures = activity.systems.entry(system).or_default();
             figures.ship_kills = figures.ship_kills.max(ships);
             figures.pod_kills = figures.pod_kills.max(pods);
-            activity.scenes.insert(system, Scene::of(&mails, seconds));
+            activity.scenes.insert(system, Scene::of(&mails, seconds, is_high(system)));
         }
         activity.has.kills = true;
         let newest = Duration::from_secs(u64::try_from(newest).unwrap_or_default());
@@ -165,28 +203,60 @@ impl Feed {
 impl FeedReport {
     /// The report as a sentence, if there is something to say: lines that were not understood, or nothing heard yet.
     pub fn sentence(&self) -> Option<String> {
-        let Self { lines, not_understood, .. } = self;
+        let Self { lines, not_understood, silent_seconds: silent, .. } = self;
         match &self.first_error {
             Some(error) => Some(format!(
                 "Feed: of {lines} lines {not_understood} were not understood; the first: {error}"
             )),
-            None if *lines == 0 => Some(
-                "Feed: no killmail has come since the start, so nothing is known of kills now"
-                    .to_owned(),
-            ),
-            None => None,
+            None if *lines == 0 => Some(format!(
+                "Feed: no killmail has come since the start, {silent} seconds ago, so nothing is known of kills now"
+            )),
+            None => (*silent > SILENT)
+                .then(|| format!("Feed: nothing has come for {} minutes", silent / 60)),
         }
     }
 }
 
 impl Scene {
-    fn of(mails: &[&Mail], now: i64) -> Self {
+    fn of(mails: &[&Mail], now: i64, is_high: bool) -> Self {
         let age = |mail: &Mail| (now - mail.time).max(0);
         let heat = |mail: &&Mail| (-(age(mail) as f64) / HALF_LIFE).exp2();
+        let punished = mails.iter().any(|mail| mail.by_concord);
+        let mails: Vec<&Mail> = mails.iter().filter(|mail| !mail.by_concord).copied().collect();
         let recent: Vec<&Mail> = mails.iter().filter(|it| age(it) <= WINDOW).copied().collect();
         let is_active = recent.iter().any(|mail| age(mail) <= GONE);
-        let kind = if is_active { SceneKind::of(&recent) } else { SceneKind::Kills };
-        Self { kind, heat: mails.iter().map(heat).sum() }
+        let ganked = mails.iter().any(|mail| punished || mail.pilots >= GANKERS);
+        let kind = match () {
+            () if is_high && ganked => SceneKind::Gank,
+            () if is_active => SceneKind::of(&recent),
+            () => SceneKind::Kills,
+        };
+        let mut gates: BTreeMap<u32, usize> = BTreeMap::new();
+        for gate in recent.iter().filter_map(|mail| mail.gate).filter(|gate| *gate != 0) {
+            *gates.entry(gate).or_default() += 1;
+        }
+        let mut gates: Vec<(u32, usize)> = gates.into_iter().collect();
+        gates.sort_by_key(|(_, kills)| std::cmp::Reverse(*kills));
+        Self {
+            kind,
+            tags: Tags {
+                interdictors: recent.iter().any(|mail| mail.tags.interdictors),
+                smartbombs: recent.iter().any(|mail| mail.tags.smartbombs),
+            },
+            gates: gates.into_iter().map(|(gate, _)| gate).collect(),
+            heat: mails.iter().map(heat).sum(),
+        }
+    }
+
+    /// Whether all of it is at other gates than these, as far as is known. Without gates nothing is.
+    pub fn is_beside(&self, passed: &[u32]) -> bool {
+        let at = |gate: &u32| passed.contains(gate);
+        !passed.is_empty() && !self.gates.is_empty() && !self.gates.iter().any(at)
+    }
+
+    /// Whether ships that pass are in danger.
+    pub fn is_danger(&self) -> bool {
+        matches!(self.kind, SceneKind::Camp | SceneKind::Gank) || self.tags.smartbombs
     }
 }
 
@@ -195,6 +265,7 @@ impl SceneKind {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Camp => "camp",
+            Self::Gank => "gank",
             Self::Fight => "fight",
             Self::Kills => "kills",
         }
@@ -214,8 +285,8 @@ impl SceneKind {
         let times = || mails.iter().map(|mail| mail.time);
         let span = times().max().unwrap_or_default() - times().min().unwrap_or_default();
         let most = kills_of.values().max().copied().unwrap_or_default();
-        let placed = mails.iter().filter_map(|mail| mail.at_gate);
-        let (at_gates, elsewhere): (Vec<bool>, Vec<bool>) = placed.partition(|at_gate| *at_gate);
+        let placed = mails.iter().filter_map(|mail| mail.gate);
+        let (at_gates, elsewhere): (Vec<u32>, Vec<u32>) = placed.partition(|gate| *gate != 0);
         let is_camp = victims.len() >= CAMP_VICTIMS
             && span >= CAMP_SECONDS
             && most * 10 >= mails.len() * 6

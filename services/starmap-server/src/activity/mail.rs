@@ -23,6 +23,19 @@ const STARGATES: std::ops::Range<u64> = 50_000_000..60_000_000;
 const MAX_TOLD: usize = 12;
 /// The types of the two capsules.
 const CAPSULES: [u32; 2] = [670, 33_328];
+/// What is anchored in space and no ship: tractor units and depots.
+const ANCHORED: [u32; 6] = [33_474, 33_475, 33_520, 33_522, 33_700, 33_702];
+/// The corporation of those that punish attackers in high security.
+const CONCORD: u64 = 1_000_125;
+/// Interdictors and heavy interdictors: Sabre, Flycatcher, Heretic, Eris; Broadsword, Onyx, Devoter, Phobos.
+const INTERDICTORS: [u32; 8] = [22_456, 22_464, 22_452, 22_460, 12_013, 11_995, 12_017, 12_021];
+/// Smartbombs that are in use; there are rarer ones.
+const SMARTBOMBS: [u32; 16] = [
+    3_939, 3_943, 3_949, 3_955, 3_977, 3_979, 3_981, 3_983, 3_987, 3_989, 3_993, 3_995, 14_188,
+    14_190, 15_963, 28_545,
+];
+/// Smartbombs changed by mutaplasmids.
+const MUTATED: std::ops::Range<u32> = 84_434..84_446;
 
 /// The members of a killmail that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +44,28 @@ pub(super) struct Mail {
     /// Seconds since 1970.
     pub(super) time: i64,
     pub(super) system: u32,
-    /// Whether it happened at a stargate; `None` if the feed does not say where it happened.
-    pub(super) at_gate: Option<bool>,
+    /// The stargate where it happened, 0 for elsewhere; `None` if the feed does not say where it happened.
+    pub(super) gate: Option<u32>,
     pub(super) victim: u64,
     /// The alliance of the victim, else the corporation, else the pilot.
     pub(super) side: u64,
     pub(super) is_pod: bool,
     /// The sides of the players among the attackers, each once.
     pub(super) attackers: Vec<u64>,
+    /// How many players are among the attackers.
+    pub(super) pilots: usize,
+    /// Whether it is the punishment of an attack in high security.
+    pub(super) by_concord: bool,
+    pub(super) tags: Tags,
+}
+
+/// By what a ship was held or hit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tags {
+    /// Interdictors, which keep ships from warping away.
+    pub interdictors: bool,
+    /// Smartbombs, which hit all ships around, at once.
+    pub smartbombs: bool,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +84,7 @@ struct Pilot {
     corporation_id: Option<u64>,
     alliance_id: Option<u64>,
     ship_type_id: Option<u32>,
+    weapon_type_id: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -76,26 +104,43 @@ impl Mail {
         let (Some(victim), Some(side)) = (kill.victim.character_id, kill.victim.side()) else {
             return Ok(None);
         };
+        let by_concord = kill.attackers.iter().any(|it| it.corporation_id == Some(CONCORD));
+        let pilots = kill.attackers.iter().filter(|it| it.character_id.is_some()).count();
+        let ships = || kill.attackers.iter().filter_map(|it| it.ship_type_id);
+        let weapons = || kill.attackers.iter().filter_map(|it| it.weapon_type_id);
+        let smartbomb = |it: u32| SMARTBOMBS.contains(&it) || MUTATED.contains(&it);
+        let tags = Tags {
+            interdictors: ships().any(|it| INTERDICTORS.contains(&it)),
+            smartbombs: weapons().any(smartbomb),
+        };
         let players = kill.attackers.iter().filter(|it| it.character_id.is_some());
         let mut attackers: Vec<u64> = players.filter_map(Pilot::side).collect();
         attackers.sort_unstable();
         attackers.dedup();
         attackers.truncate(MAX_SIDES);
-        if attackers.is_empty() || zkb.as_ref().is_some_and(|zkb| zkb.npc) {
+        let ship = kill.victim.ship_type_id.unwrap_or_default();
+        let by_npc = attackers.is_empty() || zkb.as_ref().is_some_and(|zkb| zkb.npc);
+        if (by_npc && !by_concord) || ANCHORED.contains(&ship) {
             return Ok(None);
         }
         let time: Result<jiff::Timestamp, _> = kill.killmail_time.parse();
         let time = time.map_err(|error| error.to_string())?;
-        let ship = kill.victim.ship_type_id.unwrap_or_default();
+        let gate = |location: u64| {
+            let gate = u32::try_from(location).unwrap_or_default();
+            if STARGATES.contains(&location) { gate } else { 0 }
+        };
         Ok(Some(Self {
             id: kill.killmail_id,
             time: time.as_second(),
             system: kill.solar_system_id,
-            at_gate: zkb.and_then(|zkb| zkb.location).map(|location| STARGATES.contains(&location)),
+            gate: zkb.and_then(|zkb| zkb.location).map(gate),
             victim,
             side,
             is_pod: CAPSULES.contains(&ship),
             attackers,
+            pilots,
+            by_concord,
+            tags,
         }))
     }
 }

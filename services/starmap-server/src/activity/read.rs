@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Activity, Figures, Warfare};
@@ -110,7 +111,9 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
         return Err(wrong(format!("there is no array in it: {EXPECTED}")));
     }
     for array in arrays {
-        take(array, activity).map_err(wrong)?;
+        if let Some(left_out) = take(array, activity).map_err(wrong)? {
+            activity.left_out.get_or_insert(left_out);
+        }
     }
     activity.written = match (activity.written, written) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -120,24 +123,25 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
 }
 
 /// Decides by the first entry what an array contains, and takes it.
-fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
+fn take(array: Value, activity: &mut Activity) -> Result<Option<String>, String> {
     let entries = array.as_array().map_or(0, Vec::len);
     if entries > MAX_DUMP_ENTRIES {
         return Err(format!("an array of it has more than {MAX_DUMP_ENTRIES} entries"));
     }
     // An empty array means that nothing happened, but does not show which figure it belongs to.
     let Some(first) = array.as_array().and_then(|entries| entries.first()) else {
-        return Ok(());
+        return Ok(None);
     };
+    let mut left_out = None;
     let has = |member: &str| first.get(member).is_some();
     if has("ship_jumps") {
         activity.has.jumps = true;
-        for entry in typed::<Jumps>("system_jumps", array)? {
+        for entry in typed::<Jumps>("system_jumps", array, &mut left_out)? {
             figures(&mut activity.systems, entry.system_id).ship_jumps = entry.ship_jumps;
         }
     } else if has("ship_kills") || has("npc_kills") || has("pod_kills") {
         (activity.has.kills, activity.has.ratting) = (true, true);
-        for entry in typed::<Kills>("system_kills", array)? {
+        for entry in typed::<Kills>("system_kills", array, &mut left_out)? {
             let figures = figures(&mut activity.systems, entry.system_id);
             figures.ship_kills = entry.ship_kills;
             figures.pod_kills = entry.pod_kills;
@@ -145,7 +149,7 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
         }
     } else if has("solar_system_id") && has("occupier_faction_id") {
         activity.has.faction_warfare = true;
-        for entry in typed::<FactionWarfare>("fw/systems", array)? {
+        for entry in typed::<FactionWarfare>("fw/systems", array, &mut left_out)? {
             let warfare = Warfare {
                 owner: entry.owner_faction_id,
                 occupier: entry.occupier_faction_id,
@@ -158,11 +162,36 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
     } else {
         return Err(format!("the arrays in it are not those of a dump: {EXPECTED}"));
     }
-    Ok(())
+    Ok(left_out)
 }
 
-fn typed<T: for<'de> Deserialize<'de>>(what: &str, array: Value) -> Result<Vec<T>, String> {
-    serde_json::from_value(array).map_err(|error| format!("an entry of {what}: {error}"))
+/// The entries that are understood. A bad entry costs itself, unless all are bad.
+fn typed<T: DeserializeOwned>(
+    what: &str,
+    array: Value,
+    left_out: &mut Option<String>,
+) -> Result<Vec<T>, String> {
+    let entries = array.as_array().cloned().unwrap_or_default();
+    let count = entries.len();
+    let (mut good, mut wrong) = (Vec::with_capacity(count), Vec::new());
+    for entry in entries {
+        match serde_json::from_value(entry) {
+            Ok(entry) => good.push(entry),
+            Err(error) => wrong.push(error.to_string()),
+        }
+    }
+    let Some(first) = wrong.first() else {
+        return Ok(good);
+    };
+    let said = format!(
+        "{} of {count} entries of {what} are not understood; the first: {first}",
+        wrong.len()
+    );
+    if good.is_empty() {
+        return Err(said);
+    }
+    *left_out = Some(said);
+    Ok(good)
 }
 
 fn figures(systems: &mut HashMap<u32, Figures>, system: u32) -> &mut Figures {

@@ -1,20 +1,17 @@
-//! `build`, `verify`, `stats` and `diff`: maps as files.
+//! `build`, `verify` and `stats`: maps as files.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
 use crate::load;
-use crate::stats::Classes;
-use crate::{diff, stats, verify};
+use crate::{stats, verify};
 
-use super::print::{self, Table};
+use super::print;
+use super::tool::shown;
 use super::{Failure, MapArguments, PROGRAM};
-
-/// How many lines of each kind a difference prints. With --json it prints all.
-const MAX_LINES: usize = 50;
 
 /// Arguments of `build`.
 #[derive(Debug, Args)]
@@ -27,6 +24,9 @@ pub(super) struct Build {
     /// Writes over a file that is there.
     #[arg(long)]
     force: bool,
+    /// Builds also from a source that has lost much of itself, or whose parts do not agree.
+    #[arg(long)]
+    accept_losses: bool,
 }
 
 /// Arguments of `verify`.
@@ -47,18 +47,6 @@ pub(super) struct Stats {
     /// Counts each region too.
     #[arg(long)]
     detailed: bool,
-    /// Prints all of it as JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Arguments of `diff`.
-#[derive(Debug, Args)]
-pub(super) struct Diff {
-    /// The older map.
-    old: PathBuf,
-    /// The newer map.
-    new: PathBuf,
     /// Prints all of it as JSON.
     #[arg(long)]
     json: bool,
@@ -85,7 +73,7 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
             output.display()
         )));
     }
-    let loaded = super::load(Some(&arguments.source))?;
+    let loaded = super::load(Some(&arguments.source), super::losses(arguments.accept_losses))?;
     load::write(&loaded.map, &output)?;
     print::out(&format!(
         "{}: {} systems, {} connections, data {}, from {}\n",
@@ -103,7 +91,7 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
 }
 
 pub(super) fn verify(arguments: &Verify) -> Result<ExitCode, Failure> {
-    let loaded = super::load(arguments.map.graph.as_deref())?;
+    let loaded = super::load(arguments.map.graph.as_deref(), arguments.map.losses())?;
     let checks = verify::verify(&loaded.map);
     if arguments.json {
         print::json(&checks)?;
@@ -119,107 +107,17 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode, Failure> {
 }
 
 pub(super) fn stats(arguments: &Stats) -> Result<ExitCode, Failure> {
-    let stats = stats::stats(&super::load(arguments.map.graph.as_deref())?.map);
+    let loaded = super::load(arguments.map.graph.as_deref(), arguments.map.losses())?;
+    let mut stats = json!(stats::stats(&loaded.map));
     if arguments.json {
         print::json(&stats)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let classes = |it: Classes| format!("{} high, {} low, {} null", it.high, it.low, it.null);
-    let mut table = Table::new(["data", &stats.version]);
-    let released = stats.released.as_deref().unwrap_or("unknown");
-    table.row(["released".to_owned(), released.to_owned()]);
-    table.row(["systems".to_owned(), format!("{} ({})", stats.systems, classes(stats.classes))]);
-    table.row(["with gates".to_owned(), classes(stats.gated)]);
-    table.row(["border systems".to_owned(), stats.borders.to_string()]);
-    table.row(["with positions".to_owned(), stats.positions.to_string()]);
-    table.row(["connections".to_owned(), stats.connections.to_string()]);
-    table.row(["constellations".to_owned(), stats.constellations.to_string()]);
-    table.row(["regions".to_owned(), stats.regions.to_string()]);
-    let parts = stats.parts.iter();
-    let parts: Vec<String> =
-        parts.map(|part| format!("{} ({})", part.systems, part.first)).collect();
-    table.row(["parts, with a system of each".to_owned(), parts.join(", ")]);
-    table.row(["systems without gates".to_owned(), stats.alone.to_string()]);
-    let mut text = table.text();
-    if arguments.detailed {
-        let mut table =
-            Table::new(["region", "constellations", "high", "low", "null", "borders", "exits"]);
-        for region in &stats.by_region {
-            table.row([
-                region.name.clone(),
-                region.constellations.to_string(),
-                region.classes.high.to_string(),
-                region.classes.low.to_string(),
-                region.classes.null.to_string(),
-                region.borders.to_string(),
-                region.exits.to_string(),
-            ]);
-        }
-        text.push('\n');
-        text.push_str(&table.text());
-    }
-    print::out(&text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(super) fn diff(arguments: &Diff) -> Result<ExitCode, Failure> {
-    let old = super::load(Some(&arguments.old))?;
-    let new = super::load(Some(&arguments.new))?;
-    let diff = diff::diff(&old.map, &new.map);
-    if arguments.json {
-        print::json(&diff)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut text = format!("data {} to {}\n", diff.old_version, diff.new_version);
-    let mut list = |what: &str, lines: Vec<String>| {
-        if lines.is_empty() {
-            return;
-        }
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "\n{what} ({}):", lines.len());
-        for line in lines.iter().take(MAX_LINES) {
-            let _ = writeln!(text, "  {line}");
-        }
-        if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
-            let _ = writeln!(text, "  and {more} more; --json lists all");
-        }
-    };
-    let named = |list: &[diff::Named]| list.iter().map(|it| it.name.clone()).collect();
-    for (what, changes) in [
-        ("regions", &diff.regions),
-        ("constellations", &diff.constellations),
-        ("systems", &diff.systems),
-    ] {
-        list(&format!("{what} added"), named(&changes.added));
-        list(&format!("{what} removed"), named(&changes.removed));
-        let renamed = changes.renamed.iter();
-        let renamed = renamed.map(|it| format!("{} is now {}", it.old, it.new));
-        list(&format!("{what} renamed"), renamed.collect());
-    }
-    let gates = |gates: &[diff::Gate]| {
-        let gates = gates.iter();
-        gates.map(|it| format!("{} - {}", it.from.name, it.to.name)).collect()
-    };
-    list("gates added", gates(&diff.gates_added));
-    list("gates removed", gates(&diff.gates_removed));
-    let security = diff.security.iter();
-    let security = security.map(|it| format!("{}: {} to {}", it.name, it.old, it.new));
-    list("security changed", security.collect());
-    let moved = diff.moved.iter();
-    let moved =
-        moved.map(|it| format!("{}: {} to {}", it.name, it.old.join(", "), it.new.join(", ")));
-    list("in another constellation or region", moved.collect());
-    list("elsewhere in space", named(&diff.positions.moved));
-    for (count, what) in [
-        (diff.positions.became_known, "became known"),
-        (diff.positions.became_unknown, "are no longer known"),
-    ] {
-        if count > 0 {
-            list("positions", vec![format!("{count} {what}")]);
-        }
-    }
-    if text.lines().count() == 1 {
-        text.push_str("nothing is different\n");
+    let regions = stats.as_object_mut().and_then(|it| it.remove("by_region"));
+    let mut text = shown(&stats);
+    let regions = regions.as_ref().and_then(|it| it.as_array());
+    for region in regions.into_iter().flatten().filter(|_| arguments.detailed) {
+        text.push_str(&format!("\n{}", shown(region)));
     }
     print::out(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -1,7 +1,6 @@
 //! Writing tables and JSON to the terminal. Control characters in names from files cannot affect it.
 
 use std::io::{self, ErrorKind, Write as _};
-use std::path::Path;
 
 use serde::Serialize;
 
@@ -14,17 +13,9 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new<const N: usize>(head: [&str; N]) -> Self {
-        Self { rows: vec![head.map(str::to_owned).to_vec()] }
-    }
-
     /// A table without fixed columns.
     pub(super) fn of(rows: Vec<Vec<String>>) -> Self {
         Self { rows }
-    }
-
-    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.into());
     }
 
     /// The lines of the table.
@@ -68,13 +59,6 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::Other(format!("cannot write the answer: {error}")))?;
     out(&format!("{text}\n"))
-}
-
-/// Writes a picture to a file, and reports it on stderr.
-pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
-    service_host::replace(path, svg.as_bytes())?;
-    report(super::PROGRAM, &format!("the picture is in {}", path.display()));
-    Ok(())
 }
 
 /// Writes a message to stderr, if stderr is open.

@@ -32,8 +32,8 @@ pub struct ServeArguments {
     #[arg(long, value_name = "COMMAND")]
     pub feed_command: Option<String>,
 
-    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
-    /// "cost"}.
+    /// Connections besides the gates, such as jump bridges and wormholes: a JSON array of {"from", "to", …}, or what
+    /// eve-scout, Wanderer, Pathfinder or a list of bridges has.
     #[arg(long, value_name = "FILE")]
     pub connections: Option<PathBuf>,
 
@@ -50,7 +50,7 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
         print::report(program, &wrong);
     }
     let mut server = match UniverseServer::new(arguments.map.graph.as_deref()) {
-        Ok(server) => server,
+        Ok(server) => server.with_losses(arguments.map.losses()),
         Err(error) => {
             print::report(program, &error.to_string());
             return ExitCode::FAILURE;

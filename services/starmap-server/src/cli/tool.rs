@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use mcp_proto::Era;
 use mcp_proto_client::{Client, ClientConfig};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use service_host::block_on;
 
 use crate::mcp::{UniverseServer, did_you_mean};
@@ -14,14 +14,16 @@ use super::print::{self, Table};
 use super::{Failure, PROGRAM, Sources};
 
 /// The tools, for the help of the program.
-pub(super) const HELP: &str = "Tools: systems, search, nearest, borders, chokepoints, jump_range, distances, analyze, loop, \
-    optimize_waypoints; with --activity also activity, hotspots, gatecamp_risk, fw_frontlines, activity_cache_status.\n\
-    Their arguments are NAME=VALUE, lists with commas between: distances systems=Jita,Amarr";
+pub(super) const HELP: &str = "Tools: route, systems, search, nearest, borders, chokepoints, jump_range, distances, analyze, \
+    loop, optimize_waypoints; with --activity also activity, hotspots, gatecamp_risk, fw_frontlines, \
+    activity_cache_status.\n\
+    Their arguments are NAME=VALUE, lists with commas between: distances systems=Jita,Amarr. Those that a tool needs \
+    may stand without their names: route Jita Amarr mode=safe";
 
 /// A tool, called here.
 #[derive(Debug, Parser)]
 struct ToolArgs {
-    /// An argument of the tool; a list has commas between its entries.
+    /// An argument of the tool; a list has commas between its entries. Without NAME= it is the next that the tool needs.
     #[arg(value_name = "NAME=VALUE")]
     arguments: Vec<String>,
     #[command(flatten)]
@@ -49,6 +51,7 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
     let mut server =
         UniverseServer::new(arguments.sources.map.graph.as_deref()).map_err(|it| other(&it))?;
+    server = server.with_losses(arguments.sources.map.losses());
     if let Some(path) = &arguments.sources.activity {
         server = server.with_activity(path);
     }
@@ -58,23 +61,22 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     server.load_graph()?;
     server.load_activity()?;
     server.load_connections()?;
-    let mut given = Map::new();
-    for pair in &arguments.arguments {
-        let Some((name, value)) = pair.split_once('=') else {
-            return Err(Failure::Other(format!("{pair:?} is not NAME=VALUE, such as origin=Jita")));
-        };
-        given.insert(name.to_owned(), value_of(value));
-    }
     let config = ClientConfig::new(Era::Modern);
     let client = Client::memory(server.server().clone(), config).await.map_err(|it| other(&it))?;
-    let result = match client.call_tool(tool, Value::Object(given)).await {
-        Ok(result) => result,
-        // The word is not a tool. This is reported like any other wrong command line.
-        Err(error) => {
-            print::report(PROGRAM, &format!("{error}\n{HELP}"));
+    let tools = client.list_tools().await.map_err(|it| other(&it))?;
+    let Some(known) = tools.into_iter().find(|it| it.name == tool) else {
+        // This is reported like any other wrong command line.
+        print::report(PROGRAM, &format!("{tool} is not a tool or a command\n{HELP}"));
+        return Ok(ExitCode::from(2));
+    };
+    let given = match given(&arguments.arguments, &json!(known.input_schema)) {
+        Ok(given) => given,
+        Err(wrong) => {
+            print::report(PROGRAM, &wrong);
             return Ok(ExitCode::from(2));
         }
     };
+    let result = client.call_tool(tool, Value::Object(given)).await.map_err(|it| other(&it))?;
     let text = result.pointer("/content/0/text").and_then(Value::as_str);
     let answer: Value = serde_json::from_str(text.unwrap_or_default()).map_err(|it| other(&it))?;
     if let Some(error) = answer.get("error") {
@@ -92,17 +94,49 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A number, a boolean or JSON is taken as such, a text with commas as a list, and anything else as text.
-fn value_of(text: &str) -> Value {
-    match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(_) if text.contains(',') => text.split(',').map(|it| Value::from(it.trim())).collect(),
-        Err(_) => Value::from(text),
+/// The arguments of a tool, with the types that its schema has.
+fn given(words: &[String], schema: &Value) -> Result<Map<String, Value>, String> {
+    let members = |name: &str| schema.get(name).and_then(Value::as_array).into_iter().flatten();
+    let mut needed = members("required").filter_map(Value::as_str);
+    let mut given = Map::new();
+    for word in words {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => match needed.find(|it| !given.contains_key(*it)) {
+                Some(name) => (name, word.as_str()),
+                None => return Err(format!("{word:?} is not NAME=VALUE, such as origin=Jita")),
+            },
+        };
+        let kind = schema.pointer(&format!("/properties/{name}/type"));
+        given.insert(name.to_owned(), value_of(value, kind.unwrap_or(&Value::Null)));
     }
+    if let Some(lacks) = needed.find(|it| !given.contains_key(*it)) {
+        return Err(format!("the tool needs {lacks}=VALUE"));
+    }
+    Ok(given)
+}
+
+/// A text as the schema wants it: as a list if it may be one and has commas or brackets, as a name if it may be text,
+/// else as JSON.
+fn value_of(text: &str, kind: &Value) -> Value {
+    let may_be = |name: &str| match kind {
+        Value::Array(kinds) => kinds.iter().any(|it| it == name),
+        kind => kind == name,
+    };
+    let json = || serde_json::from_str(text).ok();
+    let name = || Some(Value::from(text));
+    if may_be("array") && text.starts_with('[') {
+        return json().or_else(name).unwrap_or_default();
+    }
+    if may_be("array") && text.contains(',') {
+        return text.split(',').map(|it| Value::from(it.trim())).collect();
+    }
+    let as_text = if may_be("string") { name() } else { json().or_else(name) };
+    as_text.unwrap_or_default()
 }
 
 /// An answer for people: one line for each member, and a table of the systems with their kills.
-fn shown(answer: &Value) -> String {
+pub(super) fn shown(answer: &Value) -> String {
     let mut text = String::new();
     let members = answer.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| *name != "columns") {

@@ -1,7 +1,7 @@
 //! Where a route is dangerous.
 
 use super::Invalid;
-use crate::map::{Map, OnlyEnd, SecurityClass, SystemIndex};
+use crate::map::{Map, Rule, SecurityClass, SystemIndex};
 use crate::route::{Summary, Travel, summary};
 
 /// The analysis of a route.
@@ -40,14 +40,16 @@ pub enum AnalyzeError {
         /// The second.
         to: SystemIndex,
     },
-    /// A system in the middle that is only an end, see [`Map::only_ends`].
+    /// A system that a rule closes.
     NotPassed {
         /// The system before it.
         from: SystemIndex,
         /// The system.
         through: SystemIndex,
-        /// The system after it, another than before it.
+        /// The system after it, or itself at the end.
         to: SystemIndex,
+        /// The rule.
+        rule: &'static Rule,
     },
 }
 
@@ -75,10 +77,13 @@ pub fn analyze(
             return Err(AnalyzeError::NotJoined { from, to });
         }
     }
-    for ((from, through), (_, to)) in pairs().zip(pairs().skip(1)) {
+    for (at, (from, through)) in pairs().enumerate() {
+        let to = systems.get(at + 2).copied().unwrap_or(through);
         // Whoever turns back leaves by the gate that was entered by.
-        if from != to && !travel.may_pass(map, through) {
-            return Err(AnalyzeError::NotPassed { from, through, to });
+        let passes = to != through && to != from;
+        let rule = if passes { travel.rule(map, through) } else { travel.closed(map, through) };
+        if let Some(rule) = rule {
+            return Err(AnalyzeError::NotPassed { from, through, to, rule });
         }
     }
     let is_high = |system| map.system(system).class == SecurityClass::High;
@@ -114,8 +119,8 @@ impl AnalyzeError {
                 map.system(*from).name,
                 map.system(*to).name
             ),
-            Self::NotPassed { through, .. } => {
-                map.only_end(*through).map_or_else(String::new, OnlyEnd::sentence)
+            Self::NotPassed { through, rule, .. } => {
+                format!("{} is closed: {}", map.system(*through).name, rule.sentence())
             }
         }
     }

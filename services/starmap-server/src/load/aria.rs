@@ -86,7 +86,10 @@ impl Read {
             for id in ids {
                 listed.insert(*id);
                 match known.get(id).and_then(Gate::leads_to) {
-                    Some(to) => self.parts.gates.push((*system, to)),
+                    Some(to) => {
+                        self.parts.gates.push((*system, to));
+                        self.parts.gate_ids.push((*system, to, *id));
+                    }
                     None => self.warnings.push(Warning::NoGate { system: *system, gate: *id }),
                 }
             }
@@ -96,7 +99,10 @@ impl Read {
         unlisted.sort_unstable_by_key(|(id, _)| *id);
         for (id, gate) in unlisted {
             match (gate.system_id, gate.leads_to()) {
-                (Some(from), Some(to)) => self.parts.gates.push((from, to)),
+                (Some(from), Some(to)) => {
+                    self.parts.gates.push((from, to));
+                    self.parts.gate_ids.push((from, to, id));
+                }
                 (None, _) => self.incomplete(Kind::Gate, id, "system"),
                 (_, None) => self.incomplete(Kind::Gate, id, "destination"),
             }
@@ -104,7 +110,8 @@ impl Read {
         Ok(())
     }
 
-    fn system(&mut self, id: u32, system: System) {
+    fn system(&mut self, id: u32, mut system: System) {
+        self.parts.other_names.extend(system.name.others(id));
         let Some(security) = system.security.or(system.security_status) else {
             return self.incomplete(Kind::System, id, "security status");
         };

@@ -1,7 +1,7 @@
 //! Recognizes the content of a file by its first bytes.
 
 use super::error::{Foreign, Table};
-use super::{header, own};
+use super::{built, header};
 
 /// The kind of content in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ const TEXTS: [(&str, Content); 6] = [
 
 /// How other files begin.
 const MAGIC: [(&[u8], Content); 13] = [
-    (&own::MAGIC, Content::Own),
+    (b"\x93STARMAP", Content::Foreign(Foreign::Older)),
     (b"PK\x03\x04", Content::Zip),
     (b"PK\x05\x06", Content::Foreign(Foreign::Archive)),
     (b"ARIA", Content::Foreign(Foreign::AriaGraph)),
@@ -61,6 +61,13 @@ pub(super) fn of(head: &[u8]) -> Content {
     if head.contains(&0) {
         return Content::Foreign(Foreign::Unknown);
     }
+    // Protocols 0 and 1 have no mark: an opcode, and for a dictionary or a list of protocol 0 its memo.
+    if [&b"(dp"[..], b"(lp", b"(i", b"c__", b"ccopy_reg", b"ccollections", b"}q", b"]q"]
+        .iter()
+        .any(|begin| head.starts_with(begin))
+    {
+        return Content::Foreign(Foreign::Pickle);
+    }
     // The head may end within a character, and a name further on may be in an older encoding.
     text(&String::from_utf8_lossy(head))
 }
@@ -69,6 +76,9 @@ fn text(head: &str) -> Content {
     let text = head.trim_start_matches('\u{feff}').trim_start();
     if text.is_empty() {
         return Content::Foreign(Foreign::Empty);
+    }
+    if text.starts_with(built::BEGIN) {
+        return Content::Own;
     }
     let begin: String = text.chars().take(20).collect::<String>().to_lowercase();
     if let Some((_, content)) = TEXTS.iter().find(|(start, _)| begin.starts_with(start)) {

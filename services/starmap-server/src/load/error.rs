@@ -49,7 +49,7 @@ pub enum Problem {
     #[error(
         "the file has version {0} of the map format, which is newer than this program; build it again from its source"
     )]
-    Newer(u16),
+    Newer(u32),
     /// A line that cannot be parsed.
     #[error("line {line}: {reason}")]
     Line {
@@ -73,6 +73,9 @@ pub enum Problem {
         /// The name of the other.
         second: String,
     },
+    /// A folder of tables that are packed in a way that is not read.
+    #[error("{0} is packed in a way that is not read (gzip is); unpack the files of the folder")]
+    PackedTables(String),
     /// A folder without a map. It may hold a file that looks like one.
     #[error("no file in this folder is a table of solar systems{}", match .0 {
         Some(name) => format!("; {name} looks like a map by itself: give its path instead"),
@@ -84,6 +87,9 @@ pub enum Problem {
         "there are more than {0} files in this folder; keep the files of a map in one of their own"
     )]
     TooManyFiles(usize),
+    /// Much of the map is missing, or its parts contradict each other.
+    #[error("the parts of the map do not agree: {0}. --accept-losses takes it all the same")]
+    Losses(String),
     /// The entries do not make a valid map.
     #[error("this makes no map: {0}")]
     Map(MapError),
@@ -95,6 +101,8 @@ pub enum Problem {
 pub enum Foreign {
     /// An empty file.
     Empty,
+    /// What an earlier version of this program built.
+    Older,
     /// A Python pickle, such as igraph writes.
     Pickle,
     /// The `.universe` file of ARIA, which contains a pickle.
@@ -218,6 +226,7 @@ impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, instead) = match self {
             Self::Empty => ("the file is empty", Advice::Build),
+            Self::Older => ("an earlier version of this program built this file", Advice::Build),
             Self::Pickle => (
                 "this is a Python pickle; reading one runs whatever code is in it, so this program never does",
                 Advice::Build,

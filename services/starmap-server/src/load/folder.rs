@@ -23,6 +23,9 @@ pub(super) fn read(folder: &Path) -> Result<(Read, Format), LoadError> {
     if found.documents.contains_key(&Document::Systems) {
         return in_lines(&found, folder);
     }
+    if let Some(packed) = found.packed {
+        return Err(at(Problem::PackedTables(packed)));
+    }
     let yaml = ["mapSolarSystems.yaml", "solarsystem.yaml", "fsd", "sde"];
     if found.whole.is_none() && yaml.iter().any(|name| folder.join(name).exists()) {
         return Err(at(Problem::Foreign(Foreign::YamlArchive)));
@@ -55,6 +58,8 @@ struct FolderContents {
     documents: BTreeMap<Document, PathBuf>,
     /// The name of a file that looks like a whole map.
     whole: Option<String>,
+    /// The name of a table that is packed in a way that is not read.
+    packed: Option<String>,
 }
 
 fn look(folder: &Path) -> Result<FolderContents, Problem> {
@@ -81,6 +86,9 @@ fn look(folder: &Path) -> Result<FolderContents, Problem> {
             Content::Table(table) => found.tables.push((table, path)),
             Content::Own | Content::Zip | Content::Json => {
                 found.whole = found.whole.or_else(|| Some(name_of(&path)));
+            }
+            Content::Foreign(Foreign::Packed) if name_of(&path).contains("olarSystem") => {
+                found.packed = found.packed.or_else(|| Some(name_of(&path)));
             }
             Content::Foreign(_) => {}
         }

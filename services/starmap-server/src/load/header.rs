@@ -13,6 +13,7 @@ pub(super) enum Columns {
         position: Option<[usize; 3]>,
     },
     Gates {
+        id: Option<usize>,
         from: usize,
         to: usize,
     },
@@ -42,7 +43,7 @@ impl Columns {
         let position = || Some([find(&["x", "xm"])?, find(&["y", "ym"])?, find(&["z", "zm"])?]);
         if let Some(to) = find(&["tosolarsystemid", "tosystemid", "destinationsystemid"]) {
             let from = find(&["fromsolarsystemid", "fromsystemid", "solarsystemid", "systemid"])?;
-            return Some(Self::Gates { from, to });
+            return Some(Self::Gates { id: find(&["stargateid", "gateid"]), from, to });
         }
         if let Some(id) = find(&["solarsystemid", "systemid"]) {
             let name = find(&["solarsystemname", "systemname", "name"]);

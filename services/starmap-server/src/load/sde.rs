@@ -80,21 +80,24 @@ pub(super) fn read(
     reader: impl io::Read,
     read: &mut Read,
 ) -> Result<(), Problem> {
-    let Read { parts, warnings } = read;
+    let Read { parts, warnings, members, listed } = read;
     match document {
-        Document::About => lines(reader, (Kind::System, MAX_LINES_ABOUT), |about: About| {
+        Document::About => lines(reader, (Kind::System, MAX_LINES_ABOUT), |about: About, _| {
             let build = about.build_number.map(|number| format!("SDE {number}"));
             let date = about.release_date.as_deref().and_then(|date| date.get(..10));
             let both = build.into_iter().chain(date.map(str::to_owned));
             parts.version = both.collect::<Vec<_>>().join(", ");
         }),
-        Document::Regions => lines(reader, (Kind::Region, MAX_REGIONS), |region: Region| {
+        Document::Regions => lines(reader, (Kind::Region, MAX_REGIONS), |region: Region, _| {
+            parts.wormhole_classes.extend(region.class.map(|class| (region.key, class)));
             parts.regions.push(PartsRegion { id: region.key, name: region.name.english() });
         }),
         Document::Constellations => lines(
             reader,
             (Kind::Constellation, MAX_CONSTELLATIONS),
-            |constellation: Constellation| {
+            |constellation: Constellation, _| {
+                let class = constellation.class.map(|class| (constellation.key, class));
+                parts.wormhole_classes.extend(class);
                 parts.constellations.push(PartsConstellation {
                     id: constellation.key,
                     name: constellation.name.english(),
@@ -102,35 +105,70 @@ pub(super) fn read(
                 });
             },
         ),
-        Document::Systems => lines(reader, (Kind::System, MAX_SYSTEMS), |system: System| {
-            let Some(security) = system.security else {
-                warnings.push(Warning::Incomplete {
-                    kind: Kind::System,
-                    id: system.key,
-                    lacks: "security status",
-                });
+        Document::Systems => lines(reader, (Kind::System, MAX_SYSTEMS), |mut it: System, line| {
+            let id = it.key;
+            let Some(security) = it.security else {
+                let lacks = "securityStatus";
+                members.entry(lacks).or_insert_with(|| members_of(line));
+                warnings.push(Warning::Incomplete { kind: Kind::System, id, lacks });
                 return;
             };
+            for gate in it.gates {
+                listed.insert(gate, id);
+            }
+            parts.wormhole_classes.extend(it.class.map(|class| (id, class)));
+            parts.other_names.extend(it.name.others(id));
             parts.systems.push(PartsSystem {
-                id: system.key,
-                name: system.name.english(),
+                id,
+                name: it.name.english(),
                 security,
-                constellation: system.constellation,
-                position: system.position.map(json::Position::metres),
+                constellation: it.constellation,
+                position: it.position.map(json::Position::metres),
             });
         }),
         Document::Gates => {
-            lines(reader, (Kind::Gate, MAX_GATES), |gate: Gate| match gate.destination {
-                Some(destination) => parts.gates.push((gate.system, destination.system)),
-                None => warnings.push(Warning::Incomplete {
-                    kind: Kind::Gate,
-                    id: gate.key,
-                    lacks: "destination",
-                }),
-            })
+            let read = lines(reader, (Kind::Gate, MAX_GATES), |gate: Gate, line| {
+                listed.remove(&gate.key);
+                let (id, kind, lacks) = (gate.key, Kind::Gate, "destination");
+                match gate.destination {
+                    Some(to) => {
+                        parts.gates.push((gate.system, to.system));
+                        parts.gate_ids.push((gate.system, to.system, id));
+                    }
+                    None => {
+                        members.entry(lacks).or_insert_with(|| members_of(line));
+                        warnings.push(Warning::Incomplete { kind, id, lacks });
+                    }
+                }
+            });
+            // The systems have been read before.
+            let missing = std::mem::take(listed).into_iter();
+            warnings.extend(missing.map(|(gate, system)| Warning::NoGate { system, gate }));
+            read
         }
     }
 }
+
+/// The document with the entries of a kind.
+pub(super) fn file_of(kind: Kind) -> &'static str {
+    let document = match kind {
+        Kind::Region => Document::Regions,
+        Kind::Constellation => Document::Constellations,
+        Kind::System => Document::Systems,
+        Kind::Gate => Document::Gates,
+    };
+    document.name()
+}
+
+/// The members of the object in a line, for an error.
+fn members_of(line: &[u8]) -> String {
+    let object: BTreeMap<String, IgnoredAny> = serde_json::from_slice(line).unwrap_or_default();
+    let names: Vec<String> = object.into_keys().take(MAX_TOLD).collect();
+    names.join(", ")
+}
+
+/// The most members of a line that an error names.
+const MAX_TOLD: usize = 20;
 
 /// How many lines the document about the export may have; so far it has one.
 const MAX_LINES_ABOUT: usize = 100;
@@ -148,6 +186,8 @@ struct Region {
     #[serde(rename = "_key")]
     key: u32,
     name: json::Name,
+    #[serde(rename = "wormholeClassID")]
+    class: Option<u8>,
 }
 
 #[derive(Deserialize)]
@@ -157,6 +197,8 @@ struct Constellation {
     name: json::Name,
     #[serde(rename = "regionID")]
     region: u32,
+    #[serde(rename = "wormholeClassID")]
+    class: Option<u8>,
 }
 
 #[derive(Deserialize)]
@@ -169,6 +211,10 @@ struct System {
     #[serde(rename = "constellationID")]
     constellation: u32,
     position: Option<json::Position>,
+    #[serde(rename = "stargateIDs", default)]
+    gates: Vec<u32>,
+    #[serde(rename = "wormholeClassID")]
+    class: Option<u8>,
 }
 
 #[derive(Deserialize)]
@@ -190,7 +236,7 @@ struct Destination {
 fn lines<T: DeserializeOwned>(
     reader: impl io::Read,
     (kind, most): (Kind, usize),
-    mut each: impl FnMut(T),
+    mut each: impl FnMut(T, &[u8]),
 ) -> Result<(), Problem> {
     let mut reader = BufReader::new(reader.take(MAX_ENTRY_BYTES + 1));
     let mut line = Vec::new();
@@ -212,9 +258,9 @@ fn lines<T: DeserializeOwned>(
         if count > most {
             return Err(MapError::TooMany { kind, most }.into());
         }
-        let value = serde_json::from_slice(json::without_mark(&line));
-        let value = value.map_err(|error| Problem::line(number, json::said(&error)))?;
-        each(value);
+        let text = json::without_mark(&line);
+        let value = serde_json::from_slice(text);
+        each(value.map_err(|error| Problem::line(number, json::said(&error)))?, text);
     }
     if reader.get_ref().limit() == 0 {
         return Err(Problem::TooLarge {

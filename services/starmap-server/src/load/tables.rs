@@ -76,7 +76,7 @@ impl Reading {
     }
 
     fn row(&mut self, columns: Columns, row: &Row<'_>) -> Result<(), Problem> {
-        let Read { parts, warnings } = &mut self.read;
+        let Read { parts, warnings, .. } = &mut self.read;
         match columns {
             Columns::Systems { id, name, security, constellation, position } => {
                 let id = row.id(id)?;
@@ -94,7 +94,13 @@ impl Reading {
                     position: position.flatten(),
                 });
             }
-            Columns::Gates { from, to } => parts.gates.push((row.id(from)?, row.id(to)?)),
+            Columns::Gates { id, from, to } => {
+                let (from, to) = (row.id(from)?, row.id(to)?);
+                parts.gates.push((from, to));
+                if let Some(id) = id {
+                    parts.gate_ids.push((from, to, row.id(id)?));
+                }
+            }
             Columns::Constellations { id, name, region } => {
                 parts.constellations.push(PartsConstellation {
                     id: row.id(id)?,

@@ -1,14 +1,14 @@
 //! Building a map from its parts.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::collections::{BTreeMap, HashMap};
 
 use super::digest::digest;
 use super::judge::{MapError, distinct, is_name, judge};
 use super::names::Names;
 use super::{
     Constellation, ConstellationIndex, Kind, Map, ONLY_ENDS, Parts, PartsConstellation,
-    PartsSystem, Region, RegionIndex, SecurityClass, System, SystemIndex, Warning,
+    PartsRegion, PartsSystem, Region, RegionIndex, SecurityClass, Space, System, SystemIndex,
+    Warning,
 };
 
 pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
@@ -35,7 +35,13 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
         });
     }
     let (starts, neighbours) = arcs(&parts.gates, &systems, &mut warnings);
-    let names = Names::new(&mut systems, &mut constellations, &mut regions, &mut warnings)?;
+    let names = Names::new(
+        &mut systems,
+        &mut constellations,
+        &mut regions,
+        &parts.other_names,
+        &mut warnings,
+    )?;
     let classes: Vec<SecurityClass> = systems.iter().map(|system| system.class).collect();
     mark_borders(&mut systems, &classes, &starts, &neighbours);
     let mut map = Map {
@@ -46,16 +52,85 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
         classes,
         connections: neighbours.len() / 2,
         only_ends: Vec::new(),
+        gates: Vec::new(),
+        spaces: Vec::new(),
         starts,
         neighbours,
         names,
-        hubs: OnceLock::new(),
     };
-    map.only_ends = ONLY_ENDS.iter().filter_map(|rule| map.system_by_id(rule.id)).collect();
+    map.only_ends = ONLY_ENDS.iter().filter_map(|(id, _)| map.system_by_id(*id)).collect();
+    map.gates = map.gates_with(&parts.gate_ids);
+    map.spaces = map.spaces_with(&parts.wormhole_classes);
     if !is_name(&map.version) {
         map.version = digest(&map);
     }
     Ok((map, warnings))
+}
+
+impl Map {
+    /// The ids of the stargates, at the places of the neighbours.
+    fn gates_with(&self, ids: &[(u32, u32, u32)]) -> Vec<u32> {
+        let ids: HashMap<(u32, u32), u32> =
+            ids.iter().map(|(from, to, id)| ((*from, *to), *id)).collect();
+        let gates = self.indices().flat_map(|from| {
+            let end = move |at: SystemIndex| self.system(at).id;
+            self.neighbours(from).iter().map(move |to| (end(from), end(*to)))
+        });
+        gates.map(|ends| ids.get(&ends).copied().unwrap_or_default()).collect()
+    }
+
+    fn spaces_with(&self, classes: &BTreeMap<u32, u8>) -> Vec<Space> {
+        let space = |it: &System| {
+            let region = self.region(it.region);
+            let ids = [it.id, self.constellation(it.constellation).id, region.id];
+            let class = ids.iter().find_map(|id| classes.get(id)).copied();
+            Space::new(it.id, it.class, region, class)
+        };
+        self.systems.iter().map(space).collect()
+    }
+
+    /// What the map is made of; building it again gives the same map.
+    pub fn parts(&self) -> Parts {
+        let id = |system: SystemIndex| self.system(system).id;
+        let arcs = || {
+            self.indices().flat_map(|from| self.neighbours(from).iter().map(move |to| (from, *to)))
+        };
+        let ids =
+            arcs().filter_map(|(from, to)| Some((id(from), id(to), self.stargate(from, to)?)));
+        let classes = self.indices().filter_map(|at| match self.space(at) {
+            Space::Wormhole(class @ 1..) => Some((id(at), class)),
+            _ => None,
+        });
+        Parts {
+            version: self.version.clone(),
+            regions: (self.regions.iter())
+                .map(|it| PartsRegion { id: it.id, name: it.name.to_string() })
+                .collect(),
+            constellations: (self.constellations.iter())
+                .map(|it| PartsConstellation {
+                    id: it.id,
+                    name: it.name.to_string(),
+                    region: self.region(it.region).id,
+                })
+                .collect(),
+            systems: (self.systems.iter())
+                .map(|it| PartsSystem {
+                    id: it.id,
+                    name: it.name.to_string(),
+                    security: it.security,
+                    constellation: self.constellation(it.constellation).id,
+                    position: it.position,
+                })
+                .collect(),
+            gates: arcs()
+                .filter(|(from, to)| from < to)
+                .map(|(from, to)| (id(from), id(to)))
+                .collect(),
+            gate_ids: ids.collect(),
+            wormhole_classes: classes.collect(),
+            other_names: self.names.in_other_languages(&self.systems),
+        }
+    }
 }
 
 fn constellations(

@@ -76,7 +76,7 @@ pub enum MapError {
 
 /// Checks every entry on its own. Duplicate ids are found later, once the entries are sorted.
 pub(super) fn judge(parts: &Parts) -> Result<(), MapError> {
-    let Parts { version: _, regions, constellations, systems, gates } = parts;
+    let Parts { regions, constellations, systems, gates, .. } = parts;
     within(Kind::System, systems.len(), MAX_SYSTEMS)?;
     within(Kind::Constellation, constellations.len(), MAX_CONSTELLATIONS)?;
     within(Kind::Region, regions.len(), MAX_REGIONS)?;

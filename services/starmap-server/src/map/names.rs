@@ -1,7 +1,7 @@
 //! Finding what a name refers to, and suggestions for an unknown name.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use super::TRADE_HUBS;
 use super::judge::is_name;
@@ -17,6 +17,9 @@ const LAST_KNOWN_SPACE: u32 = 30_999_999;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     systems: HashMap<Box<str>, u32>,
+    /// Names of systems in other languages, as they are written and as they are looked up; those of several systems are
+    /// left out.
+    other: HashMap<Box<str>, (Box<str>, u32)>,
     constellations: HashMap<Box<str>, u32>,
     regions: HashMap<Box<str>, u32>,
     /// The simplified names of all systems in one text, and where each ends. A search for a part of a name then reads
@@ -32,6 +35,7 @@ impl Names {
         systems: &mut [System],
         constellations: &mut [Constellation],
         regions: &mut [Region],
+        other: &[(String, u32)],
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, MapError> {
         let regions = regions.iter_mut().map(|it| (it.id, &mut it.name));
@@ -43,6 +47,16 @@ impl Names {
             systems: by_name(Kind::System, named, warnings)?,
             ..Self::default()
         };
+        let mut several = HashSet::new();
+        for (name, id) in other.iter().filter(|(name, _)| is_name(name)) {
+            let Ok(at) = systems.binary_search_by_key(id, |system| system.id) else { continue };
+            let (folded, at) = (fold(name).into_boxed_str(), u32::try_from(at).unwrap_or(u32::MAX));
+            let known = names.other.insert(folded.clone(), (name.as_str().into(), at));
+            if known.is_some_and(|(_, before)| before != at) {
+                several.insert(folded);
+            }
+        }
+        names.other.retain(|name, _| !several.contains(name) && !names.systems.contains_key(name));
         for system in systems {
             names.plain.extend(plain_chars(&system.name));
             names.plain_ends.push(names.plain.len());
@@ -57,7 +71,19 @@ impl Names {
     }
 
     pub(super) fn system(&self, name: &str) -> Option<SystemIndex> {
-        self.systems.get(&*fold(name)).copied().map(SystemIndex)
+        let name = fold(name);
+        let place = self.systems.get(&*name).or_else(|| self.other.get(&*name).map(|it| &it.1));
+        place.copied().map(SystemIndex)
+    }
+
+    /// The names in other languages with the ids of their systems, in order.
+    pub(super) fn in_other_languages(&self, systems: &[System]) -> Vec<(String, u32)> {
+        let names = self.other.values();
+        let names =
+            names.filter_map(|(name, at)| Some((name.to_string(), systems.get(*at as usize)?.id)));
+        let mut names: Vec<(String, u32)> = names.collect();
+        names.sort_unstable();
+        names
     }
 
     pub(super) fn constellation(&self, name: &str) -> Option<ConstellationIndex> {

@@ -1,6 +1,9 @@
 //! The contents of a file about a map, before the map is built.
 
+use std::collections::BTreeMap;
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// The most systems of a map. New Eden has 8,437.
 pub const MAX_SYSTEMS: usize = 100_000;
@@ -14,7 +17,8 @@ pub const MAX_GATES: usize = 1_000_000;
 pub const MAX_NAME_BYTES: usize = 100;
 
 /// The contents of a file about a map, in any order.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Parts {
     /// The version of the data. If it is empty, longer than a name may be, or not one line, a digest of the map
     /// replaces it.
@@ -27,10 +31,16 @@ pub struct Parts {
     pub systems: Vec<PartsSystem>,
     /// Pairs of system ids, once or twice for each connection: a gate leads in both directions.
     pub gates: Vec<(u32, u32)>,
+    /// The ids of the stargates that are known: from a system to a system, the id.
+    pub gate_ids: Vec<(u32, u32, u32)>,
+    /// The class of wormhole space by the id of a system, else of its constellation, else of its region.
+    pub wormhole_classes: BTreeMap<u32, u8>,
+    /// Names of systems in other languages, with the id of the system.
+    pub other_names: Vec<(String, u32)>,
 }
 
 /// A region in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartsRegion {
     /// Its id.
     pub id: u32,
@@ -39,7 +49,7 @@ pub struct PartsRegion {
 }
 
 /// A constellation in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartsConstellation {
     /// Its id.
     pub id: u32,
@@ -50,7 +60,7 @@ pub struct PartsConstellation {
 }
 
 /// A system in a file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartsSystem {
     /// Its id.
     pub id: u32,
@@ -65,7 +75,7 @@ pub struct PartsSystem {
 }
 
 /// What kind of thing an entry is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A region.
     Region,

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{Map, SecurityClass, SystemIndex};
+use super::{Region, SecurityClass};
 
-/// A kind of space.
+/// A kind of space. The security status of wormhole space is that of null security, but it is none.
 ///
 /// | kind | how it is known | gates | jump drives |
 /// |---|---|---|---|
@@ -18,75 +18,84 @@ use super::{Map, SecurityClass, SystemIndex};
 pub enum Space {
     /// High security.
     High,
-    /// Low or null security.
-    Lower,
+    /// Low security.
+    Low,
+    /// Null security.
+    Null,
     /// The region of the Triglavians.
     Pochven,
     /// The regions of the Jove.
     Jove,
-    /// Wormhole space.
-    Wormhole,
+    /// Wormhole space of this class; 0 if it is not known.
+    Wormhole(u8),
     /// Abyssal and void space.
     Beyond,
 }
 
 const POCHVEN: u32 = 10_000_070;
 const JOVE: [u32; 3] = [10_000_004, 10_000_017, 10_000_019];
+/// Wormhole space of the Drifters has five classes.
+const DRIFTERS: u8 = 14;
 
 impl Space {
-    /// The kind of space that a system is in.
-    pub fn of(map: &Map, index: SystemIndex) -> Self {
-        let system = map.system(index);
-        let region = map.region(system.region).id;
-        match system.id {
-            31_000_000..32_000_000 => Self::Wormhole,
+    /// The kind of space of a system of this id and security in this region. The class of wormhole space is given by
+    /// some maps; else it is that of the region, whose name begins with a letter for it. All 2,604 systems of New Eden
+    /// agree with the Static Data Export in this, except that the five of K-R00033 have classes of their own.
+    pub(super) fn new(
+        id: u32,
+        class: SecurityClass,
+        region: &Region,
+        wormhole: Option<u8>,
+    ) -> Self {
+        match id {
+            31_000_000..32_000_000 => {
+                let letter = region.name.split_once("-R0").map_or("", |(letter, _)| letter);
+                Self::Wormhole(wormhole.unwrap_or(match letter {
+                    "A" => 1,
+                    "B" => 2,
+                    "C" => 3,
+                    "D" => 4,
+                    "E" => 5,
+                    "F" => 6,
+                    "G" => 12,
+                    "H" => 13,
+                    "K" => DRIFTERS,
+                    _ => 0,
+                }))
+            }
             32_000_000..40_000_000 => Self::Beyond,
-            _ if region == POCHVEN => Self::Pochven,
-            _ if JOVE.contains(&region) => Self::Jove,
-            _ if system.class == SecurityClass::High => Self::High,
-            _ => Self::Lower,
+            _ if region.id == POCHVEN => Self::Pochven,
+            _ if JOVE.contains(&region.id) => Self::Jove,
+            _ => match class {
+                SecurityClass::High => Self::High,
+                SecurityClass::Low => Self::Low,
+                SecurityClass::Null => Self::Null,
+            },
         }
     }
 
-    /// The space of a system in words: `high security`, `null security`, `wormhole space, class 3`. The security status
-    /// of wormhole space is that of null security, but it is none.
-    ///
-    /// The class of wormhole space is that of its region, which begins with a letter for it: all 2,604 systems agree
-    /// with `wormholeClassID` of the Static Data Export, except that the five systems of K-R00033 have classes of their
-    /// own.
-    pub fn described(map: &Map, index: SystemIndex) -> String {
-        let system = map.system(index);
-        let region = &map.region(system.region).name;
-        match (Self::of(map, index), region.split_once("-R0").map(|(letter, _)| letter)) {
-            (Self::Wormhole, Some(letter)) => {
-                let classes =
-                    [("A", 1), ("B", 2), ("C", 3), ("D", 4), ("E", 5), ("F", 6), ("H", 13)];
-                match (classes.iter().find(|(it, _)| *it == letter), letter) {
-                    (Some((_, class)), _) => format!("wormhole space, class {class}"),
-                    (None, "G") => "wormhole space, class 12 (Thera)".to_owned(),
-                    (None, "K") => "wormhole space, of the Drifters".to_owned(),
-                    (None, _) => Self::Wormhole.to_string(),
-                }
-            }
-            (Self::Lower, _) if system.class == SecurityClass::Low => "low security".to_owned(),
-            (Self::Lower, _) => "null security".to_owned(),
-            (space, _) => space.to_string(),
+    /// The same without the class of wormhole space.
+    #[must_use]
+    pub const fn without_class(self) -> Self {
+        match self {
+            Self::Wormhole(_) => Self::Wormhole(0),
+            other => other,
         }
     }
 
     /// Whether a jump drive can bring a ship into this space.
     pub const fn lets_drives_in(self) -> bool {
-        matches!(self, Self::Lower)
+        matches!(self, Self::Low | Self::Null)
     }
 
     /// Whether a jump drive can take a ship out of this space.
     pub const fn lets_drives_out(self) -> bool {
-        !matches!(self, Self::Wormhole | Self::Beyond)
+        !matches!(self, Self::Wormhole(_) | Self::Beyond)
     }
 
     /// Whether gates do not connect it to the rest of space.
     pub const fn is_apart(self) -> bool {
-        !matches!(self, Self::High | Self::Lower)
+        !matches!(self, Self::High | Self::Low | Self::Null)
     }
 }
 
@@ -94,10 +103,14 @@ impl fmt::Display for Space {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::High => "high security",
-            Self::Lower => "low or null security",
+            Self::Low => "low security",
+            Self::Null => "null security",
             Self::Pochven => "Pochven",
             Self::Jove => "Jove space",
-            Self::Wormhole => "wormhole space",
+            Self::Wormhole(0) => "wormhole space",
+            Self::Wormhole(12) => "wormhole space, class 12 (Thera)",
+            Self::Wormhole(DRIFTERS..=18) => "wormhole space, of the Drifters",
+            Self::Wormhole(class) => return write!(f, "wormhole space, class {class}"),
             Self::Beyond => "abyssal space",
         })
     }

@@ -12,7 +12,7 @@ use crate::name::List;
 use super::names::Names;
 use super::records::Detail;
 
-/// What most tools take besides their own arguments.
+// What most tools take besides their own arguments. Not in the schema, which takes it for a description of the tool.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Common {
@@ -30,7 +30,7 @@ impl Common {
     }
 }
 
-/// The connections that a way may take besides the gates.
+// The connections that a way may take besides the gates. Not in the schema, which takes it for a description of the tool.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Ways {

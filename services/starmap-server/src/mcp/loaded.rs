@@ -5,11 +5,11 @@ use std::sync::Arc;
 use mcp_proto::Server;
 
 use crate::activity::Activity;
-use crate::connections::Connection;
+use crate::connections::Connections;
 use crate::load::Loaded;
 
 use super::tools;
-use super::universe::Universe;
+use super::universe::{Source, Universe};
 
 /// How many left-out entries of a map are reported one by one.
 const MAX_WARNINGS: usize = 5;
@@ -17,6 +17,11 @@ const MAX_WARNINGS: usize = 5;
 /// Replaces the map.
 pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
+    let count = loaded.warnings.len();
+    let first = loaded.warnings.first().map(|first| {
+        format!("{count} entries of the map are left out or changed; the first: {first}")
+    });
+    universe.report(Source::PartOfMap, first);
     let map = Arc::new(loaded.map);
     let left_out = universe.replace_map(Arc::clone(&map));
     // Logged only once the map is loaded, so that anyone who reads the log can already query the map.
@@ -51,8 +56,8 @@ pub(super) fn offer_live(universe: &Universe, server: &Server) {
 }
 
 /// Replaces the connections.
-pub(super) fn take_connections(universe: &Universe, loaded: Vec<Connection>) {
-    let connections = loaded.len();
+pub(super) fn take_connections(universe: &Universe, loaded: Connections) {
+    let connections = loaded.list.len();
     warn_of(&universe.replace_connections(loaded));
     tracing::info!(connections, "connections besides the gates loaded");
 }

@@ -17,7 +17,7 @@ use crate::route;
 
 use super::names::{Names, word};
 use super::universe::Snapshot;
-pub(crate) use danger::{Counted, Danger, level, old};
+pub(crate) use danger::{Counted, Danger, gates_of, level, old};
 pub(crate) use system::{SystemInfo, adjacent_lowsec};
 
 /// How much detail an answer has about each system.
@@ -69,14 +69,13 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<Value>,
 }
 
-/// The security along a route. The three counts are of systems, so they sum to one more than total_jumps.
+/// The security along a route. The systems are counted with both ends, so they sum to one more than total_jumps.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SecuritySummary {
-    // These names are the contract's.
     pub(crate) total_jumps: usize,
-    pub(crate) highsec_jumps: usize,
-    pub(crate) lowsec_jumps: usize,
-    pub(crate) nullsec_jumps: usize,
+    pub(crate) highsec_systems: usize,
+    pub(crate) lowsec_systems: usize,
+    pub(crate) nullsec_systems: usize,
     pub(crate) lowest_security: f64,
     // The first system with this status.
     pub(crate) lowest_security_system: String,
@@ -99,7 +98,19 @@ impl<T> Answer<T> {
         names: Names<'_>,
         systems: impl IntoIterator<Item = SystemIndex>,
     ) -> Self {
-        let (activity, warnings) = Danger::of(now, systems, SystemTime::now()).unzip();
+        Self::along(now, body, names, &[], systems)
+    }
+
+    /// The same for a way, and other systems.
+    pub(crate) fn along(
+        now: &Snapshot,
+        body: T,
+        names: Names<'_>,
+        way: &[SystemIndex],
+        others: impl IntoIterator<Item = SystemIndex>,
+    ) -> Self {
+        let systems = way.iter().copied().chain(others);
+        let (activity, warnings) = Danger::of(now, systems, way, SystemTime::now()).unzip();
         Self {
             body,
             activity,
@@ -215,9 +226,9 @@ impl SecuritySummary {
         let lowest = summary.as_ref().map(|it| map.system(it.lowest_system));
         Self {
             total_jumps: systems.len().saturating_sub(1),
-            highsec_jumps: count(|it| it.high),
-            lowsec_jumps: count(|it| it.low),
-            nullsec_jumps: count(|it| it.null),
+            highsec_systems: count(|it| it.high),
+            lowsec_systems: count(|it| it.low),
+            nullsec_systems: count(|it| it.null),
             lowest_security: lowest.map_or(0.0, |it| it.security),
             lowest_security_system: lowest.map_or_else(String::new, |it| it.name.to_string()),
         }

@@ -8,6 +8,7 @@ use mcp_proto::{Change, WeakServer};
 use service_host::{Depth, Stamp, Watcher};
 
 use crate::files::FileError;
+use crate::load::Losses;
 use crate::{activity, connections, load};
 
 use super::address;
@@ -26,6 +27,7 @@ pub(super) struct Sources {
     map: Source,
     activity: Option<Source>,
     connections: Option<Source>,
+    losses: Losses,
 }
 
 /// A file or a folder, and its state when it was last read.
@@ -37,11 +39,17 @@ struct Source {
 
 impl Sources {
     /// The files in their current state.
-    pub(super) fn new(map: &Path, activity: Option<&Path>, connections: Option<&Path>) -> Self {
+    pub(super) fn new(
+        map: &Path,
+        activity: Option<&Path>,
+        connections: Option<&Path>,
+        losses: Losses,
+    ) -> Self {
         Self {
             map: Source::new(map),
             activity: activity.map(Source::new),
             connections: connections.map(Source::new),
+            losses,
         }
     }
 
@@ -126,7 +134,8 @@ impl Following {
         };
         let (sources, universe) = (&mut self.sources, &self.universe);
         let mut changed = false;
-        match sources.map.reread(load::load) {
+        let losses = sources.losses;
+        match sources.map.reread(|path| load::load_with(path, losses)) {
             None => {}
             Some(Ok(loaded)) => {
                 take_map(universe, loaded);
@@ -155,10 +164,6 @@ impl Following {
             // All subscribers to systems, areas and pictures are notified: the matcher applies this change to all of
             // them.
             server.notify(Change::resource_updated(address::SCHEME));
-        }
-        if let Some(map) = universe.map() {
-            // Computed now, so that the first request that needs the labels does not have to wait.
-            map.hubs();
         }
         true
     }

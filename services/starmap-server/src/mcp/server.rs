@@ -9,7 +9,7 @@ use service_host::{EndpointArgs, Host, HostError};
 use tokio_util::sync::CancellationToken;
 
 use crate::files::FileError;
-use crate::load::{self, LoadError};
+use crate::load::{self, LoadError, Losses};
 use crate::map::Map;
 use crate::{activity, connections};
 
@@ -35,6 +35,7 @@ pub struct UniverseServer {
     activity_path: Option<PathBuf>,
     connections_path: Option<PathBuf>,
     feed: Option<FeedSource>,
+    losses: Losses,
     universe: Universe,
     server: Server,
 }
@@ -69,6 +70,7 @@ impl UniverseServer {
             activity_path: None,
             connections_path: None,
             feed: None,
+            losses: Losses::default(),
             server,
             universe,
         })
@@ -78,6 +80,13 @@ impl UniverseServer {
     #[must_use]
     pub fn with_activity(mut self, path: impl Into<PathBuf>) -> Self {
         self.activity_path = Some(path.into());
+        self
+    }
+
+    /// The same, and this happens to a map that has lost much of itself, now and when it is read again.
+    #[must_use]
+    pub fn with_losses(mut self, losses: Losses) -> Self {
+        self.losses = losses;
         self
     }
 
@@ -115,7 +124,7 @@ impl UniverseServer {
     /// # Errors
     /// [`LoadError`]. A map that was loaded before is kept.
     pub fn load_graph(&self) -> Result<(), LoadError> {
-        take_map(&self.universe, load::load(&self.graph_path)?);
+        take_map(&self.universe, load::load_with(&self.graph_path, self.losses)?);
         Ok(())
     }
 
@@ -157,6 +166,7 @@ impl UniverseServer {
             &self.graph_path,
             self.activity_path.as_deref(),
             self.connections_path.as_deref(),
+            self.losses,
         );
         let (server, universe) = (self.server.clone(), self.universe.clone());
         let feed = self.feed.clone().map(|source| {

@@ -28,8 +28,8 @@ use crate::map::Map;
 
 use super::names::{did_you_mean, nearest_names};
 use super::universe::{Snapshot, Universe};
-pub(crate) use avoiding::{MODES, mode};
-pub(crate) use route::{RouteArguments, no_route, plain_route, route, route_title};
+pub(crate) use avoiding::MODES;
+pub(crate) use route::{no_route, plain_route, route_title};
 
 /// The tools that were added so far, with the names of their arguments.
 struct Tools {
@@ -197,7 +197,7 @@ fn tool(name: &str, description: &str) -> Tool {
 }
 
 /// Names that others have for arguments: the game's public API, and what models write.
-const OTHER_NAMES: [(&str, &str); 20] = [
+const OTHER_NAMES: [(&str, &str); 29] = [
     ("preference", "mode"),
     ("flag", "mode"),
     ("prefer", "mode"),
@@ -218,10 +218,16 @@ const OTHER_NAMES: [(&str, &str); 20] = [
     ("range", "light_years"),
     ("stops", "waypoints"),
     ("via", "waypoints"),
+    ("stops", "via"),
+    ("waypoints", "via"),
+    ("waypoint", "via"),
+    ("ship_size", "ship"),
+    ("ship_type", "ship"),
+    ("hull", "ship"),
+    ("skill", "calibration"),
+    ("jdc", "calibration"),
+    ("ly", "light_years"),
 ];
-
-/// What others call stops on the way.
-const STOPS: [&str; 4] = ["via", "waypoints", "stops", "waypoint"];
 
 /// The argument for what is to be avoided, by the first name that is given.
 fn avoided(map: Option<&Map>, given: &Value) -> Option<&'static str> {
@@ -273,9 +279,6 @@ fn refused(
         let near = || nearest_names(unknown, known.iter().copied()).into_iter().next();
         reason.push_str(&match other.or_else(near) {
             Some(one) => did_you_mean([&one]),
-            None if STOPS.contains(&unknown.as_str()) && known.contains(&"destination") => {
-                "; optimize_waypoints takes stops, as waypoints; for stops in a fixed order ask for each leg".to_owned()
-            }
             None => format!("; the tool takes {}", known.join(", ")),
         });
     }

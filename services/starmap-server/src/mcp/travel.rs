@@ -1,15 +1,15 @@
-//! The travel graph of a call: its connections besides the gates, and the rules that it lifts.
+//! The travel graph of a call: its connections besides the gates, the size of its ship, and the rules that it lifts.
 
 use std::sync::Arc;
 
+use crate::connections::{Connection, resolve};
 use crate::errors::{UniverseError, invalid};
-use crate::map::{ONLY_ENDS, SystemIndex};
-use crate::route::{Cost, Extra, Travel};
+use crate::map::{RULES, Ship};
+use crate::route::Travel;
 
 use super::arguments::Ways;
 use super::names::{Names, word};
-use super::universe::{Snapshot, connections_on, seconds_now};
-use crate::connections::Ship;
+use super::universe::{Snapshot, seconds_now};
 
 /// The connections of a call, those of the file unless the call turns them off, and all rules that the call does not
 /// lift.
@@ -18,57 +18,50 @@ pub(crate) fn of_call(
     ways: &Ways,
     names: &mut Names<'_>,
 ) -> Result<Arc<Travel>, UniverseError> {
-    let ship = word("ship", ways.ship.as_deref(), &SHIPS)?;
+    let ship = word("ship", ways.ship.as_deref(), &Ship::WORDS)?;
     let time = seconds_now();
-    let own = match (ways.own_connections, ship) {
-        (Some(false), _) => Arc::default(),
-        (_, None) => Arc::clone(&now.travel),
-        (_, Some(_)) => Arc::new(connections_on(&now.map, &now.connections, ship, time).0),
-    };
     let connections = ways.connections.as_deref().unwrap_or_default();
-    let allowed = allowed(now, ways)?;
-    if connections.is_empty() && allowed.is_empty() {
-        return Ok(own);
-    }
-    let mut list = Vec::with_capacity(connections.len() + own.list().len());
-    for connection in connections.iter().filter(|it| it.is_open(ship, time)) {
-        let cost = match connection.cost {
-            None => None,
-            Some(cost) => Some(Cost::new(cost).ok_or_else(|| {
-                let reason = "it is a number of jumps";
-                invalid("connections.cost", &cost.to_string(), reason)
-            })?),
-        };
-        list.push(Extra {
-            from: names.system(&connection.from)?,
-            to: names.system(&connection.to)?,
-            both_ways: connection.both_ways.unwrap_or(true),
-            cost,
+    let allowed = allowed(ways)?;
+    if connections.is_empty() && allowed.is_empty() && ship.is_none() {
+        return Ok(match ways.own_connections {
+            Some(false) => Arc::default(),
+            _ => Arc::clone(&now.travel),
         });
     }
+    let mut list = Vec::new();
+    let mut about = Vec::new();
+    for connection in connections.iter().filter(|it| it.is_open(ship, time)) {
+        let (from, to) = (names.system(&connection.from)?, names.system(&connection.to)?);
+        if !connection.has_cost() {
+            let cost = connection.cost.unwrap_or_default().to_string();
+            return Err(invalid("connections.cost", &cost, "it is a number of jumps"));
+        }
+        list.push(connection.between(from, to));
+        about.push(connection.about("call"));
+    }
     // They follow the connections of the call, so that the position in an error is right for the call.
-    list.extend_from_slice(own.list());
+    if ways.own_connections != Some(false) {
+        let (more, more_about, _) = resolve(&now.map, &now.connections, ship, time);
+        list.extend(more);
+        about.extend(more_about);
+    }
     match Travel::new(list) {
-        Ok(travel) => Ok(Arc::new(travel.allowing(allowed))),
+        Ok(travel) => Ok(Arc::new(travel.knowing(about).for_ship(ship).allowing(allowed))),
         Err(error) => Err(invalid("connections", "", &error.to_string())),
     }
 }
 
-/// The words for the sizes of ships that travel by gates.
-const SHIPS: [(&str, Ship); 4] = [
-    ("small", Ship::Small),
-    ("medium", Ship::Medium),
-    ("large", Ship::Large),
-    ("xlarge", Ship::Xlarge),
-];
+/// The words of the rules that a call lifts.
+fn allowed(ways: &Ways) -> Result<Vec<&'static str>, UniverseError> {
+    let words = RULES.map(|rule| (rule.word, rule.word));
+    let named = ways.allow.iter().flat_map(|list| list.iter());
+    let allowed = named.map(|name| word("allow", Some(name), &words));
+    Ok(allowed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
 
-/// The systems that the words of a call let it pass.
-fn allowed(now: &Snapshot, ways: &Ways) -> Result<Vec<SystemIndex>, UniverseError> {
-    let words = ONLY_ENDS.map(|rule| (rule.word, rule.id));
-    let mut allowed = Vec::new();
-    for name in ways.allow.iter().flat_map(|list| list.iter()) {
-        let id = word("allow", Some(name), &words)?;
-        allowed.extend(id.and_then(|id| now.map.system_by_id(id)));
+impl Connection {
+    /// Whether its cost is a number of jumps, if it has one.
+    fn has_cost(&self) -> bool {
+        self.cost.is_none_or(|cost| crate::route::Cost::new(cost).is_some())
     }
-    Ok(allowed)
 }

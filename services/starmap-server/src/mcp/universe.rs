@@ -8,12 +8,10 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{Activity, Feed, FeedReport, Measure};
-use crate::connections::{Connection, Ship};
-use crate::errors::{UniverseError, shown};
-use crate::map::Map;
-use crate::route::{Cost, Extra, Travel};
-
-use super::names::resolve_system_name;
+use crate::connections::{Connection, Connections, resolve};
+use crate::errors::UniverseError;
+use crate::map::{Map, Space};
+use crate::route::Travel;
 
 /// The map, its overlay and the user's connections, each replaced as a whole when its file changes. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +36,16 @@ struct Slots {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Map,
+    /// Entries of it.
+    PartOfMap,
     Activity,
+    /// Entries of it.
+    PartOfActivity,
     /// The file as a whole.
     Connections,
-    /// Some of its entries.
+    /// What of it was not understood.
+    PartOfConnections,
+    /// Entries of it that are none on this map.
     SomeConnections,
 }
 
@@ -73,9 +77,11 @@ pub(crate) struct Snapshot {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Map => "the map",
-            Self::Activity => "the activity overlay",
-            Self::Connections | Self::SomeConnections => "the file of connections",
+            Self::Map | Self::PartOfMap => "the map",
+            Self::Activity | Self::PartOfActivity => "the activity overlay",
+            Self::Connections | Self::PartOfConnections | Self::SomeConnections => {
+                "the file of connections"
+            }
         })
     }
 }
@@ -136,13 +142,16 @@ impl Universe {
     }
 
     /// Returns the connections that are left out.
-    pub(crate) fn replace_connections(&self, connections: Vec<Connection>) -> Vec<String> {
+    pub(crate) fn replace_connections(&self, connections: Connections) -> Vec<String> {
+        self.report(Source::PartOfConnections, connections.report);
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        slots.connections = Arc::new(connections);
+        slots.connections = Arc::new(connections.list);
         slots.resolve()
     }
 
     pub(crate) fn replace_activity(&self, activity: Option<Activity>) {
+        let left_out = activity.as_ref().and_then(Activity::left_out).map(str::to_owned);
+        self.report(Source::PartOfActivity, left_out);
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.activity = activity.map(Arc::new);
         if let Some(live) = &mut slots.live {
@@ -170,7 +179,12 @@ impl Slots {
             return Some(Arc::clone(activity));
         }
         let feed = live.feed.lock().unwrap_or_else(PoisonError::into_inner);
-        let activity = Arc::new(feed.overlay(self.activity.as_deref(), SystemTime::now()));
+        let is_high = |id: u32| {
+            let map = self.map.as_deref();
+            map.and_then(|map| map.system_by_id(id).map(|at| map.space(at))) == Some(Space::High)
+        };
+        let activity =
+            Arc::new(feed.overlay(self.activity.as_deref(), SystemTime::now(), &is_high));
         *merged = Some((Instant::now(), Arc::clone(&activity)));
         Some(activity)
     }
@@ -181,8 +195,12 @@ impl Slots {
             return Vec::new();
         };
         let time = seconds_now();
-        let (travel, left_out) = connections_on(map, &self.connections, None, time);
-        self.travel = Arc::new(travel);
+        let (list, about, mut left_out) = resolve(map, &self.connections, None, time);
+        let travel = Travel::new(list).unwrap_or_else(|problem| {
+            left_out.push(format!("no connection is used: {problem}"));
+            Travel::default()
+        });
+        self.travel = Arc::new(travel.knowing(about));
         let ends = self.connections.iter().filter_map(|it| it.expires);
         self.until = ends.filter(|end| *end > time).min();
         let count = format!("{} of {}", left_out.len(), self.connections.len());
@@ -235,46 +253,4 @@ pub(crate) fn lacks(tool: &str, array: &str, activity: &Activity) -> UniverseErr
 /// Seconds since 1970.
 pub(crate) fn seconds_now() -> i64 {
     jiff::Timestamp::now().as_second()
-}
-
-/// The connections of a file that let a ship of a size through at a time, and a sentence for each that is left out
-/// because it is no connection of this map. A map may lack systems that the file names.
-pub(crate) fn connections_on(
-    map: &Map,
-    connections: &[Connection],
-    ship: Option<Ship>,
-    time: i64,
-) -> (Travel, Vec<String>) {
-    let mut list = Vec::with_capacity(connections.len());
-    let mut left_out = Vec::new();
-    for connection in connections {
-        let both = resolve_system_name(map, &connection.from)
-            .and_then(|from| Ok((from, resolve_system_name(map, &connection.to)?)));
-        let why = match both {
-            Ok((from, to)) if from != to => {
-                if !connection.is_open(ship, time) {
-                    continue;
-                }
-                list.push(Extra {
-                    from,
-                    to,
-                    both_ways: connection.both_ways.unwrap_or(true),
-                    cost: connection.cost.and_then(Cost::new),
-                });
-                continue;
-            }
-            Ok(_) => "it leads back to where it begins".to_owned(),
-            Err(unknown) => unknown.to_string(),
-        };
-        left_out.push(format!(
-            "the connection from {} to {} is left out: {why}",
-            shown(&connection.from),
-            shown(&connection.to)
-        ));
-    }
-    let travel = Travel::new(list).unwrap_or_else(|problem| {
-        left_out.push(format!("no connection is used: {problem}"));
-        Travel::default()
-    });
-    (travel, left_out)
 }

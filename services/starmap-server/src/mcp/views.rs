@@ -131,7 +131,7 @@ impl RegionView {
             counts: Counts::of(map, &systems),
             constellations: parts.collect(),
             exits: exits(map, &systems, |system| map.system(system).region == index),
-            activity: Danger::of(now, systems, SystemTime::now()).map(|(danger, _)| danger),
+            activity: Danger::of(now, systems, &[], SystemTime::now()).map(|(danger, _)| danger),
             data_version: map.version().to_owned(),
         }
     }

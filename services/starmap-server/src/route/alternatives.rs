@@ -59,7 +59,9 @@ impl KnownSteps {
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
     let net = Net::new(map, query);
     let mut tail = Search::new(map, &net, Direction::To(query.destination));
-    tail.find(query.origin);
+    if !query.is_closed(map) {
+        tail.find(query.origin);
+    }
     let Some(best) = tail.route_from(query.origin) else {
         return Err(no_route::why(map, query));
     };

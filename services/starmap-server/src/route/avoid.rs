@@ -79,11 +79,6 @@ impl Avoid {
         self.systems.get(system.index()).copied().unwrap_or(false)
     }
 
-    /// Whether all systems may be passed.
-    pub(crate) const fn is_nothing(&self) -> bool {
-        self.systems.is_empty()
-    }
-
     /// The same, but these systems may be passed through.
     pub(crate) fn but_for(mut self, systems: &[SystemIndex]) -> Self {
         for system in systems {

@@ -129,14 +129,9 @@ impl Weights {
         }
     }
 
-    /// All possible costs, some of them more than once.
-    pub(super) const fn all(&self) -> [Cost; 6] {
-        let (high, lower) = (&self.from_high, &self.from_lower);
-        [high.high, high.low, high.null, lower.high, lower.low, lower.null]
-    }
-
     /// Whether all jumps cost the same, so that it is enough to count them.
     pub(super) fn are_jumps(&self) -> bool {
-        self.all() == [Cost::JUMP; 6]
+        let one = ByClass { high: Cost::JUMP, low: Cost::JUMP, null: Cost::JUMP };
+        self.from_high == one && self.from_lower == one
     }
 }

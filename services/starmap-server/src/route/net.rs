@@ -40,16 +40,6 @@ impl<'q> Net<'q> {
         }
     }
 
-    /// Whether every jump costs one, so that the fewest are the cheapest.
-    pub(super) fn counts_jumps(&self) -> bool {
-        self.same && self.surcharges.is_empty() && !self.travel.have_costs()
-    }
-
-    /// The costs of jumps in this mode: all gates, and extra connections without a separate cost.
-    pub(super) fn costs(&self) -> [Cost; 6] {
-        self.weights.all()
-    }
-
     /// The jumps from this system to systems that may be entered: first by gates, sorted by the id of the other end,
     /// then by extra connections in the same order.
     pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
@@ -106,6 +96,8 @@ impl<'q> Net<'q> {
 
     fn is_open(&self, system: SystemIndex) -> bool {
         let passed = !self.avoid.contains(system) && self.travel.may_pass(self.map, system);
-        passed || self.ends.contains(&system)
+        let [origin, destination] = self.ends;
+        system == origin
+            || ((passed || system == destination) && self.travel.closed(self.map, system).is_none())
     }
 }

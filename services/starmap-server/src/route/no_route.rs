@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::warning::counted;
 use super::{Avoid, Avoided, Query, Walk};
-use crate::map::{Map, PerSystem, Space, SystemIndex};
+use crate::map::{Map, PerSystem, Rule, SystemIndex};
 
 /// Why there is no route.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,13 @@ pub enum NoRoute {
         /// From how many systems it can be reached, itself included.
         to_destination: usize,
     },
+    /// A rule keeps the ship out of the destination.
+    Closed {
+        /// The destination.
+        system: SystemIndex,
+        /// The rule.
+        rule: &'static Rule,
+    },
     /// Every route passes avoided systems.
     Avoided {
         /// The things to stop avoiding: a single one if that is enough, else several that are all needed. With more
@@ -41,6 +48,9 @@ const MAX_TRIED: usize = 32;
 /// Finds out why a query has no answer.
 pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
     let (origin, destination) = (query.origin, query.destination);
+    if let Some(rule) = query.travel.closed(map, destination) {
+        return NoRoute::Closed { system: destination, rule };
+    }
     let mut walk = Walk::new(map);
     walk.run(map, query.travel, origin, u32::MAX, |_| true);
     if walk.jumps(destination).is_some() {
@@ -114,6 +124,9 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
         }
         let extra = query.travel.leading_from(here);
         for far in map.neighbours(here).iter().copied().chain(extra) {
+            if query.travel.closed(map, far).is_some() {
+                continue;
+            }
             let more = meets(query.avoid, far);
             if count + more < met[far] {
                 met[far] = count + more;
@@ -143,6 +156,9 @@ impl NoRoute {
         match self {
             Self::NoGates { system } => {
                 format!("no gate leads to or from {}{}", name(*system), apart(map, [*system]))
+            }
+            Self::Closed { system, rule } => {
+                format!("{} is closed to the ship: {}", name(*system), rule.sentence())
             }
             Self::CutOff { origin, from_origin, destination, to_destination }
                 if from_origin <= to_destination =>
@@ -177,7 +193,7 @@ impl NoRoute {
 /// Describes the kind of space of an end that gates do not join to the rest, and suggests what would help.
 pub(crate) fn apart<const N: usize>(map: &Map, ends: [SystemIndex; N]) -> String {
     let help = "give the wormholes or bridges that are open as connections";
-    let mut spaces = ends.into_iter().map(|end| (end, Space::of(map, end)));
+    let mut spaces = ends.into_iter().map(|end| (end, map.space(end).without_class()));
     match spaces.find(|(_, space)| space.is_apart()) {
         Some((end, space)) => {
             let name = &map.system(end).name;

@@ -1,21 +1,20 @@
 //! The search for the cheapest routes to a system or from it.
 
-mod by_cost;
-mod by_levels;
-
-use by_cost::ByCost;
-use by_levels::ByLevels;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::net::{Jump, Net};
 use super::{Cost, Route};
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, PerSystem, SystemIndex};
 
 /// The distances of systems from one end of a query.
 #[derive(Debug)]
 pub(super) struct Search<'q> {
     net: &'q Net<'q>,
     direction: Direction,
-    method: Method,
+    far: PerSystem<Far>,
+    /// The systems that were found and not followed yet.
+    waiting: BinaryHeap<Reverse<(Far, SystemIndex)>>,
 }
 
 /// The direction in which jumps are followed.
@@ -32,23 +31,12 @@ pub(super) enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Far(u128);
 
-#[derive(Debug)]
-enum Method {
-    /// For jumps that all cost the same.
-    Levels(ByLevels),
-    /// For jumps with different costs.
-    Cost(ByCost),
-}
-
 impl<'q> Search<'q> {
     pub(super) fn new(map: &Map, net: &'q Net<'q>, direction: Direction) -> Self {
         let (Direction::From(end) | Direction::To(end)) = direction;
-        let method = if net.counts_jumps() {
-            Method::Levels(ByLevels::new(map, end))
-        } else {
-            Method::Cost(ByCost::new(map, end, net.costs()))
-        };
-        Self { net, direction, method }
+        let mut far = PerSystem::new(map, Far::NOT_REACHED);
+        far[end] = Far(0);
+        Self { net, direction, far, waiting: BinaryHeap::from([Reverse((Far(0), end))]) }
     }
 
     /// Finds the distance of this system and of all nearer ones.
@@ -73,10 +61,8 @@ impl<'q> Search<'q> {
 
     /// The distance of this system; `None` if there is no route, or none was found so far.
     pub(super) fn far(&self, system: SystemIndex) -> Option<Far> {
-        match &self.method {
-            Method::Levels(search) => search.jumps(system).map(Far::of_jumps),
-            Method::Cost(search) => search.far(system),
-        }
+        let far = self.far[system];
+        (far != Far::NOT_REACHED).then_some(far)
     }
 
     /// In a search with [`Direction::To`]: the first by ids of the best routes from this system to the end.
@@ -143,13 +129,28 @@ impl<'q> Search<'q> {
         stop: impl Fn(SystemIndex, Far) -> bool,
         enter: impl Fn(SystemIndex, Far) -> bool,
     ) {
-        let net = self.net;
-        // The direction is matched here, outside of the loops, so that each direction gets its own compiled loop.
-        match (&mut self.method, self.direction) {
-            (Method::Levels(it), Direction::From(_)) => it.run(|at| net.leaving(at), stop, enter),
-            (Method::Levels(it), Direction::To(_)) => it.run(|at| net.arriving(at), stop, enter),
-            (Method::Cost(it), Direction::From(_)) => it.run(|at| net.leaving(at), stop, enter),
-            (Method::Cost(it), Direction::To(_)) => it.run(|at| net.arriving(at), stop, enter),
+        while let Some(&Reverse((far, here))) = self.waiting.peek() {
+            if stop(here, far) {
+                return;
+            }
+            self.waiting.pop();
+            // A shorter route to it was found while this entry waited.
+            if far > self.far[here] {
+                continue;
+            }
+            let (all, waiting, net) = (&mut self.far, &mut self.waiting, self.net);
+            let reach = |jump: Jump| {
+                let longer = far.and(&jump);
+                let known = &mut all[jump.far];
+                if longer < *known && enter(jump.far, longer) {
+                    *known = longer;
+                    waiting.push(Reverse((longer, jump.far)));
+                }
+            };
+            match self.direction {
+                Direction::From(_) => net.leaving(here).for_each(reach),
+                Direction::To(_) => net.arriving(here).for_each(reach),
+            }
         }
     }
 }
@@ -165,10 +166,6 @@ impl Far {
 
     pub(super) fn jumps(self) -> u32 {
         u32::try_from(self.0 & u128::from(u32::MAX)).unwrap_or(u32::MAX)
-    }
-
-    fn of_jumps(jumps: u32) -> Self {
-        Self((u128::from(Cost::jumps(jumps).millionths()) << 32) + u128::from(jumps))
     }
 
     fn and(self, jump: &Jump) -> Self {

@@ -1,7 +1,7 @@
 //! How ships travel: by gates, by connections besides them, and under the rules of the game.
 
 use super::Cost;
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, RULES, Rule, Ship, SystemIndex};
 
 /// The most extra connections of a query.
 pub const MAX_EXTRAS: usize = 5_000;
@@ -19,17 +19,48 @@ pub struct Extra {
     pub cost: Option<Cost>,
 }
 
+/// What is known of a connection besides where it leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// What it is.
+    pub kind: ConnectionKind,
+    /// The largest ship that it lets through; `None` for any.
+    pub max_ship: Option<Ship>,
+    /// When it ends, in seconds since 1970; `None` for never.
+    pub expires: Option<i64>,
+    /// Who named it: the file or the call.
+    pub source: &'static str,
+}
+
+/// What a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConnectionKind {
+    /// A stargate, or something that is like one.
+    Gate,
+    /// A jump bridge.
+    Bridge,
+    /// A wormhole.
+    Wormhole,
+    /// It was not said.
+    #[default]
+    Other,
+}
+
 /// The travel graph over a map: its gates, the connections besides them, and the rules of the game that hold. Searches
 /// ask it where a ship may go. One value can serve any number of queries.
 #[derive(Debug, Clone, Default)]
 pub struct Travel {
     list: Vec<Extra>,
+    /// What is known of them, in the same order; it may be shorter.
+    about: Vec<About>,
     /// Sorted by the system where they begin.
     out: Vec<Arc>,
     /// Sorted by the system where they lead.
     into: Vec<Arc>,
-    /// The systems whose rule is lifted.
-    allowed: Vec<SystemIndex>,
+    /// The size of the ship, if it was said.
+    ship: Option<Ship>,
+    /// The words of the rules that are lifted.
+    allowed: Vec<&'static str>,
 }
 
 /// One direction of an extra connection, seen from one of its ends.
@@ -56,8 +87,14 @@ pub enum TravelError {
 impl Travel {
     /// By gates alone, under all rules.
     pub fn by_gates() -> &'static Self {
-        static GATES: Travel =
-            Travel { list: Vec::new(), out: Vec::new(), into: Vec::new(), allowed: Vec::new() };
+        static GATES: Travel = Travel {
+            list: Vec::new(),
+            about: Vec::new(),
+            out: Vec::new(),
+            into: Vec::new(),
+            ship: None,
+            allowed: Vec::new(),
+        };
         &GATES
     }
 
@@ -84,31 +121,77 @@ impl Travel {
         let mut into: Vec<Arc> = out.iter().map(|arc| arc.seen_from_far()).collect();
         out.sort_unstable();
         into.sort_unstable();
-        Ok(Self { list, out, into, allowed: Vec::new() })
+        Ok(Self { list, out, into, ..Self::default() })
     }
 
-    /// The same, but a way may lead through these systems of [`Map::only_ends`].
+    /// The same with what is known of the connections, in their order.
     #[must_use]
-    pub fn allowing(mut self, systems: impl IntoIterator<Item = SystemIndex>) -> Self {
-        self.allowed.extend(systems);
+    pub fn knowing(self, about: Vec<About>) -> Self {
+        Self { about, ..self }
+    }
+
+    /// The same for a ship of this size.
+    #[must_use]
+    pub fn for_ship(self, ship: Option<Ship>) -> Self {
+        Self { ship, ..self }
+    }
+
+    /// The same without the rules of these words.
+    #[must_use]
+    pub fn allowing(mut self, words: impl IntoIterator<Item = &'static str>) -> Self {
+        self.allowed.extend(words);
         self
     }
 
-    /// The same without the rule that some systems are only an end. `None` if it holds for no system of the map.
+    /// The same without any rule. `None` if none can hold for a way on this map.
     pub fn lifted(&self, map: &Map) -> Option<Self> {
-        let holds = |system: &&SystemIndex| !self.may_pass(map, **system);
-        let held: Vec<SystemIndex> = map.only_ends().iter().filter(holds).copied().collect();
-        (!held.is_empty()).then(|| self.clone().allowing(held))
+        let words: Vec<&str> = self.held(map).map(|rule| rule.word).collect();
+        (!words.is_empty()).then(|| self.clone().allowing(words))
     }
 
-    /// Whether all rules of the map hold.
-    pub(crate) fn obeys_all(&self, map: &Map) -> bool {
-        map.only_ends().iter().all(|system| !self.may_pass(map, *system))
+    /// The rules that may hold for a way on this map.
+    pub(crate) fn held(&self, map: &Map) -> impl Iterator<Item = &'static Rule> {
+        let ends = map.only_ends().iter().filter_map(|end| map.only_end(*end));
+        let entry = RULES.into_iter().filter(|rule| match rule.word {
+            "jove" => !self.list.is_empty(),
+            "capitals" => self.ship == Some(Ship::Capital),
+            "wormhole_class" => {
+                self.ship.is_some_and(|it| it > Ship::Small) && !self.list.is_empty()
+            }
+            _ => false,
+        });
+        ends.chain(entry).filter(|rule| !self.allowed.contains(&rule.word))
     }
 
-    /// Whether a way may lead through this system. It may always begin and end there.
+    /// Whether a way may lead through this system. It may always begin and end there, if the ship may enter it.
     pub fn may_pass(&self, map: &Map, system: SystemIndex) -> bool {
-        !map.only_ends().contains(&system) || self.allowed.contains(&system)
+        !map.only_ends().contains(&system)
+            || map.only_end(system).is_none_or(|rule| self.allowed.contains(&rule.word))
+    }
+
+    /// The rule that keeps the ship out of a system.
+    pub fn closed(&self, map: &Map, system: SystemIndex) -> Option<&'static Rule> {
+        if self.ship.is_none() && self.list.is_empty() {
+            return None;
+        }
+        let rule = Rule::of_entry(map.space(system), self.ship);
+        rule.filter(|rule| !self.allowed.contains(&rule.word))
+    }
+
+    /// The rule that keeps a way from leading through a system.
+    pub fn rule(&self, map: &Map, system: SystemIndex) -> Option<&'static Rule> {
+        let passed = || map.only_end(system).filter(|_| !self.may_pass(map, system));
+        self.closed(map, system).or_else(passed)
+    }
+
+    /// What is known of the connection at this index of [`Travel::list`].
+    pub fn about(&self, place: usize) -> Option<&About> {
+        self.about.get(place)
+    }
+
+    /// What is known of all connections, in their order.
+    pub fn all_about(&self) -> &[About] {
+        &self.about
     }
 
     /// The connections in the given order.
@@ -126,11 +209,6 @@ impl Travel {
         self.leaving(system).iter().map(|arc| arc.far)
     }
 
-    /// All steps that they allow, as pairs of start and end.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (SystemIndex, SystemIndex)> {
-        self.out.iter().map(|arc| (arc.near, arc.far))
-    }
-
     /// The connections that leave this system, by id.
     pub(super) fn leaving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.out, system)
@@ -140,10 +218,28 @@ impl Travel {
     pub(super) fn arriving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.into, system)
     }
+}
 
-    /// Whether any connection has a separate cost.
-    pub(super) fn have_costs(&self) -> bool {
-        self.list.iter().any(|extra| extra.cost.is_some())
+impl ConnectionKind {
+    /// The words for the kinds, with those that other tools have.
+    pub const WORDS: [(&str, Self); 12] = [
+        ("gate", Self::Gate),
+        ("bridge", Self::Bridge),
+        ("wormhole", Self::Wormhole),
+        ("other", Self::Other),
+        ("stargate", Self::Gate),
+        ("jump_bridge", Self::Bridge),
+        ("jumpbridge", Self::Bridge),
+        ("jb", Self::Bridge),
+        ("ansiblex", Self::Bridge),
+        ("wh", Self::Wormhole),
+        ("hole", Self::Wormhole),
+        ("k162", Self::Wormhole),
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, kind)| *kind == self).map_or("other", |(word, _)| word)
     }
 }
 

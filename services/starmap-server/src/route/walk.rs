@@ -30,7 +30,9 @@ impl Walk {
     ) {
         let extra = |here| travel.leading_from(here);
         let passes = |here| travel.may_pass(map, here);
-        self.walk(map, origin, extra, most_jumps, passes, |far, _| may_enter(far));
+        self.walk(map, origin, extra, most_jumps, passes, |far, _| {
+            may_enter(far) && travel.closed(map, far).is_none()
+        });
     }
 
     /// The same against the direction of the extra connections: it finds the systems that can reach this one.
@@ -45,7 +47,9 @@ impl Walk {
     ) {
         let extra = |here| travel.arriving(here).iter().map(|arc| arc.far);
         let passes = |here| travel.may_pass(map, here);
-        self.walk(map, destination, extra, most_jumps, passes, may_enter);
+        self.walk(map, destination, extra, most_jumps, passes, |far, jumps| {
+            may_enter(far, jumps) && travel.closed(map, far).is_none()
+        });
     }
 
     /// Walks into systems that may be entered after a number of jumps, and on from those that it may pass.
@@ -79,6 +83,22 @@ impl Walk {
     pub(crate) fn jumps(&self, system: SystemIndex) -> Option<u32> {
         let jumps = self.jumps[system];
         (jumps != NOT_REACHED).then_some(jumps)
+    }
+
+    /// The number of jumps to a system that the walk did not enter, through the systems that it passed.
+    pub(crate) fn jumps_into(
+        &self,
+        map: &Map,
+        travel: &Travel,
+        system: SystemIndex,
+    ) -> Option<u32> {
+        if travel.closed(map, system).is_some() {
+            return None;
+        }
+        let extra = travel.arriving(system).iter().map(|arc| arc.far);
+        let before = map.neighbours(system).iter().copied().chain(extra);
+        let passed = before.filter(|it| self.jumps(*it) == Some(0) || travel.may_pass(map, *it));
+        passed.filter_map(|it| self.jumps(it)).min().map(|jumps| jumps + 1)
     }
 
     /// The systems that the walk reached, nearest first, its origin included.

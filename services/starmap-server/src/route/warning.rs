@@ -1,7 +1,7 @@
 //! Warnings for a pilot before undocking.
 
 use super::{Query, Route, find};
-use crate::map::{Map, OnlyEnd, SecurityClass, SystemIndex};
+use crate::map::{Map, Rule, SecurityClass, Space, SystemIndex};
 
 /// An easily overlooked fact about a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,10 +25,14 @@ pub enum Warning {
     /// The route begins in a system that is only an end, see [`Map::only_ends`]: whoever came by another gate is
     /// locked.
     Locked(SystemIndex),
-    /// A better route leads through a system that is only an end.
+    /// The route enters a system of Pochven that asks for standings.
+    Standing(SystemIndex),
+    /// A better route leads through a system that a rule closes.
     LeftOut {
         /// The system.
         through: SystemIndex,
+        /// The rule.
+        rule: &'static Rule,
         /// The number of jumps of that route.
         jumps: usize,
     },
@@ -59,6 +63,8 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     if query.mode.is_safe() {
         if route.systems.iter().zip(entered).any(leaves) {
             warnings.push(Warning::LeavesHighSecurity { low, null });
+        } else if low + null > 0 {
+            warnings.push(Warning::LowerSecurity { low, null });
         }
     } else if class(&query.origin) == SecurityClass::High && low + null > 0 {
         warnings.push(Warning::LowerSecurity { low, null });
@@ -71,24 +77,30 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     if route.jumps() > 0 && !query.travel.may_pass(map, query.origin) {
         warnings.push(Warning::Locked(query.origin));
     }
+    let home = |at: &&SystemIndex| {
+        map.space(**at) == Space::Pochven && HOMES.contains(&&*map.system(**at).name)
+    };
+    warnings.extend(entered.iter().find(home).copied().map(Warning::Standing));
     let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
-    warnings.extend(ruled_out.map(|(route, through)| {
+    warnings.extend(ruled_out.map(|(route, through, rule)| {
         let jumps = route.jumps();
-        Warning::LeftOut { through, jumps }
+        Warning::LeftOut { through, rule, jumps }
     }));
     warnings
 }
 
-/// The route that there would be without the rule that some systems are only an end, and the first of them that it
-/// leads through.
-pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex)> {
+/// The home systems of Pochven.
+const HOMES: [&str; 3] = ["Archee", "Kino", "Niarja"];
+
+/// The route that there would be without the rules, the first system that a rule closes, and the rule.
+pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex, &'static Rule)> {
     let lifted = query.travel.lifted(map)?;
     let route = find(map, &query.with(&lifted)).ok()?;
-    let [_, inner @ .., _] = route.systems.as_slice() else {
-        return None;
-    };
-    let through = *inner.iter().find(|system| !query.travel.may_pass(map, **system))?;
-    Some((route, through))
+    let inner = known_range::items(&route.systems, 1..route.jumps()).iter();
+    let passed = inner.map(|system| (*system, query.travel.rule(map, *system)));
+    let last = route.systems.last().map(|end| (*end, query.travel.closed(map, *end)));
+    let (through, rule) = passed.chain(last).find_map(|(at, rule)| Some((at, rule?)))?;
+    Some((route, through, rule))
 }
 
 impl Warning {
@@ -110,11 +122,15 @@ impl Warning {
                 let why = map.only_end(system).map_or("", |rule| rule.why);
                 format!("The way out of {} may be closed: {why}", map.system(system).name)
             }
-            Self::LeftOut { through, jumps } => format!(
+            Self::Standing(system) => format!(
+                "{} lets in only pilots whose standing with the Triglavian Collective is 7.0 or more",
+                map.system(system).name
+            ),
+            Self::LeftOut { through, rule, jumps } => format!(
                 "The way of {} through {} is left out: {}",
                 counted(jumps),
                 map.system(through).name,
-                map.only_end(through).map_or_else(String::new, OnlyEnd::sentence)
+                rule.sentence()
             ),
             Self::Pipe(system) => {
                 let it = map.system(system);

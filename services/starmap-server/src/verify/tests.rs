@@ -19,6 +19,7 @@ fn map() -> Map {
         constellations: vec![PartsConstellation { id: 2, name: name("C"), region: 1 }],
         systems: [(3, 0.45), (4, 0.4499), (5, 0.0)].map(system).into(),
         gates: vec![(3, 4), (4, 5)],
+        ..Parts::default()
     })
     .unwrap();
     map

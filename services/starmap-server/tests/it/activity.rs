@@ -84,18 +84,19 @@ fn what_is_no_dump_is_refused_in_words() {
         (b"[]", "nothing of a dump"),
         (b"[1]", "not those of a dump"),
         (br#"[{"name":"x"}]"#, "not those of a dump"),
-        (br#"[{"system_id":1,"ship_jumps":-1}]"#, "an entry of system_jumps"),
-        (
-            br#"[{"system_id":1,"ship_jumps":1},{"system_id":"2","ship_jumps":1}]"#,
-            "an entry of system_jumps",
-        ),
-        (br#"[{"ship_kills":1}]"#, "an entry of system_kills"),
-        (br#"[{"solar_system_id":1,"occupier_faction_id":1}]"#, "an entry of fw/systems"),
+        (br#"[{"system_id":1,"ship_jumps":-1}]"#, "1 of 1 entries of system_jumps"),
+        (br#"[{"ship_kills":1}]"#, "1 of 1 entries of system_kills"),
+        (br#"[{"solar_system_id":1,"occupier_faction_id":1}]"#, "1 of 1 entries of fw/systems"),
         (b"\xff\xfe[]", "not JSON"),
     ] {
         let error = read(contents).unwrap_err();
         assert!(error.contains(told), "{error}");
     }
+    // A bad entry costs itself, and is told.
+    let one =
+        read(br#"[{"system_id":1,"ship_jumps":1},{"system_id":"2","ship_jumps":1}]"#).unwrap();
+    assert_eq!(one.figures(1).ship_jumps, 1);
+    assert_has(one.left_out().unwrap(), &["1 of 2 entries of system_jumps"]);
     let nested = "[".repeat(100_000);
     assert!(read(nested.as_bytes()).is_err());
     let many: Vec<Value> =

@@ -99,6 +99,7 @@ pub(crate) fn few_systems(most: usize) -> impl Strategy<Value = Parts> {
                 })
                 .collect(),
             gates: (gates.filter(|(a, b)| a != b)).map(|(a, b)| (id(a), id(b))).collect(),
+            ..Parts::default()
         }
     })
 }

@@ -4,10 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use starmap_server::connections::{self, Connection, MAX_FILE_BYTES, MAX_OF_A_FILE};
+use starmap_server::connections::{self, Connection, Connections, MAX_FILE_BYTES, MAX_OF_A_FILE};
+use starmap_server::map::Ship;
+use starmap_server::route::ConnectionKind;
 use tempfile::TempDir;
 
 fn read(contents: &[u8]) -> Result<Vec<Connection>, String> {
+    whole(contents).map(|read| read.list)
+}
+
+fn whole(contents: &[u8]) -> Result<Connections, String> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("bridges.json");
     fs::write(&path, contents).unwrap();
@@ -24,10 +30,7 @@ fn connections_are_what_tools_take() {
     let plain = |from: &str, to: &str| Connection {
         from: from.to_owned(),
         to: to.to_owned(),
-        both_ways: None,
-        cost: None,
-        max_ship: None,
-        expires: None,
+        ..Connection::default()
     };
     let wormhole = Connection { both_ways: Some(false), cost: Some(2.5), ..plain("30000001", "x") };
     assert_eq!(read(text).unwrap(), [plain("Jita", "Pell"), wormhole]);
@@ -42,16 +45,13 @@ fn connections_are_what_tools_take() {
 #[test]
 fn what_is_none_is_refused_in_words() {
     for (contents, told) in [
-        (&b""[..], "it takes an array such as"),
-        (b"{}", "it takes an array such as"),
-        (b"from,to", "it takes an array such as"),
-        (br#"[{"from": "Jita"}]"#, "missing field `to`"),
-        (br#"[{"from": "Jita", "to": true}]"#, "did not match"),
-        (br#"[{"from": "Jita", "to": "Pell", "oneway": true}]"#, "unknown field `oneway`"),
-        (
-            br#"[{"from": "a", "to": "b"}, {"from": "a", "to": "b", "cost": -1}]"#,
-            "the cost of connection 2 is -1",
-        ),
+        (&b"{}"[..], "it takes an array such as"),
+        (b"[5]", "it takes an array such as"),
+        (b"nothing of this kind", "does not name two systems"),
+        (br#"{"error": "Timeout"}"#, "its members are error"),
+        (br#"[{"from": "Jita"}]"#, "it does not say from where to where; it has from"),
+        (br#"[{"from": "Jita", "to": true}]"#, "an end of it is not a name or an id"),
+        (br#"[{"from": "a", "to": "b", "cost": -1}]"#, "the cost is -1"),
         (br#"[{"from": "a", "to": "b", "cost": 1e400}]"#, "out of range"),
     ] {
         let error = read(contents).unwrap_err();
@@ -69,5 +69,81 @@ fn what_is_none_is_refused_in_words() {
     assert!(read(&large).unwrap_err().contains("larger than"));
     for path in ["/no/such/file", "/dev/zero", "/"] {
         assert!(connections::load(Path::new(path)).is_err(), "{path}");
+    }
+}
+
+// wanderer-industries/wanderer#550, pfh59/eve-whmapper#365: a bad entry costs itself, an unknown member nothing
+#[test]
+fn one_bad_entry_and_unknown_members_cost_no_others() {
+    let read = whole(
+        br#"[{"from": "Jita", "to": "Pell", "mass": 5, "colour": "red"}, {"from": "Jita"},
+            {"from": "a", "to": "b", "max_ship": "huge"}, {"from": "c", "to": "d"}]"#,
+    );
+    let read = read.unwrap();
+    let ends: Vec<(&str, &str)> = read.list.iter().map(|it| (&*it.from, &*it.to)).collect();
+    assert_eq!(ends, [("Jita", "Pell"), ("c", "d")]);
+    let report = read.report.unwrap();
+    crate::assert_has(&report, &["2 of 4 connections", "number 2", "it has from", "colour, mass"]);
+}
+
+fn one(contents: &str) -> Connection {
+    let read = whole(contents.as_bytes()).unwrap();
+    assert_eq!(read.report, None, "{contents}");
+    let [one] = read.list.as_slice() else { panic!("{contents}") };
+    one.clone()
+}
+
+// wanderer-industries/wanderer#550, pfh59/eve-whmapper#365
+#[test]
+fn signatures_of_eve_scout_are_read() {
+    let read = one(
+        r#"[{"id": "46123", "created_at": "2026-11-27T20:00:00.000Z", "wh_type": "F135", "max_ship_size": "large",
+            "expires_at": "2026-11-28T20:00:00.000Z", "remaining_hours": 9, "signature_type": "wormhole",
+            "out_system_id": 31000005, "out_system_name": "Thera", "out_signature": "ABC-123",
+            "in_system_id": 30000142, "in_system_class": "hs", "in_system_name": "Jita",
+            "in_signature": "XYZ-789", "wh_exits_outward": true, "completed": true}]"#,
+    );
+    assert_eq!((&*read.from, &*read.to), ("31000005", "30000142"));
+    assert_eq!((read.max_ship, read.kind), (Some(Ship::Large), Some(ConnectionKind::Wormhole)));
+    assert_eq!(read.expires, Some(1_795_896_000));
+}
+
+// GQuantrill/eve-nexum#599 (Wanderer's export), exodus4d/pathfinder (its export)
+#[test]
+fn maps_of_wanderer_and_pathfinder_are_read() {
+    let read = one(
+        r#"{"data": [{"id": "c1", "map_id": "m", "solar_system_source": 31000005, "solar_system_target": 30000142,
+            "type": 0, "mass_status": 0, "time_status": 1, "ship_size_type": 1, "locked": false}]}"#,
+    );
+    assert_eq!(
+        (&*read.from, &*read.to, read.max_ship),
+        ("31000005", "30000142", Some(Ship::Medium))
+    );
+    assert_eq!(read.kind, Some(ConnectionKind::Wormhole));
+    let read = one(
+        r#"{"data": {"systems": [{"id": 7, "systemId": 31000005, "name": "Thera"}, {"id": 8, "systemId": 30000142}],
+            "connections": [{"source": 7, "target": 8, "scope": "wh", "type": ["wh_fresh", "wh_jump_mass_m"]}]}}"#,
+    );
+    assert_eq!(
+        (&*read.from, &*read.to, read.max_ship),
+        ("31000005", "30000142", Some(Ship::Medium))
+    );
+    assert_eq!(read.kind, Some(ConnectionKind::Wormhole));
+}
+
+// Slazanger/SMT#30, Slazanger/SMT#161
+#[test]
+fn lists_of_bridges_are_read() {
+    for text in [
+        "1034323745897 1DQ1-A --> T5ZI-S",
+        "# ours\n1DQ1-A \u{bb} T5ZI-S - Keepstar road\n",
+        "from,to\n1DQ1-A,T5ZI-S\n",
+        "\"1DQ1-A\";\"T5ZI-S\"",
+        "[\"1DQ1-A --> T5ZI-S\"]",
+        "[[\"1DQ1-A\", \"T5ZI-S\"]]",
+        r#"{"connections": [{"from": "1DQ1-A", "to": "T5ZI-S"}]}"#,
+    ] {
+        let read = one(text);
+        assert_eq!((&*read.from, &*read.to), ("1DQ1-A", "T5ZI-S"), "{text}");
     }
 }

@@ -7,7 +7,6 @@ mod cli;
 mod common;
 mod connections;
 mod contract;
-mod diff;
 mod explore;
 mod harness;
 mod load;

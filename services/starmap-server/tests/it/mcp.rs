@@ -1,11 +1,13 @@
 //! The server as clients meet it, in both eras.
 
 mod connections;
+mod danger;
 mod feed;
 mod hostile;
 mod live;
 mod looking;
 mod parameters;
+mod planning;
 mod prompts;
 mod reasons;
 mod reload;

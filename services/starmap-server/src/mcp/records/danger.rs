@@ -6,9 +6,10 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use crate::activity::{
-    Activity, DANGEROUS_KILLS, FeedReport, Level, Measure, OLD_SECONDS, STALE_SECONDS, SceneKind,
+    Activity, DANGEROUS_KILLS, FeedReport, Level, Measure, OLD_SECONDS, STALE_SECONDS, Scene,
+    SceneKind,
 };
-use crate::map::SystemIndex;
+use crate::map::{Map, SystemIndex};
 
 use super::super::universe::Snapshot;
 
@@ -27,6 +28,9 @@ pub(crate) struct Danger {
     /// The systems where a feed shows a gate camp.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) camps: Vec<String>,
+    /// The systems of high security where a feed shows ganks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ganks: Vec<String>,
     /// The systems where a feed shows a fight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fights: Vec<String>,
@@ -53,10 +57,12 @@ pub(crate) struct Counted {
 }
 
 impl Danger {
-    /// The activity in these systems according to the overlay, and the warnings that follow from it.
+    /// The activity in these systems according to the overlay, and the warnings that follow from it. With a way, what
+    /// happens at other gates than those it takes is told as such.
     pub(crate) fn of(
         now: &Snapshot,
         systems: impl IntoIterator<Item = SystemIndex>,
+        way: &[SystemIndex],
         time: SystemTime,
     ) -> Option<(Self, Vec<String>)> {
         let activity = now.activity.as_deref()?;
@@ -65,52 +71,81 @@ impl Danger {
             age_seconds: activity.kills_age(time),
             kills: counted.then(BTreeMap::new),
             camps: Vec::new(),
+            ganks: Vec::new(),
             fights: Vec::new(),
         };
         let mut all: Vec<SystemIndex> = systems.into_iter().collect();
         all.sort_unstable();
         all.dedup();
-        let mut dangerous: Vec<(u32, &str)> = Vec::new();
-        for record in all.iter().map(|&system| now.map.system(system)) {
+        let mut dangerous: Vec<(u32, String)> = Vec::new();
+        for (system, record) in all.iter().map(|&system| (system, now.map.system(system))) {
             let kills = activity.figures(record.id).kills();
             if let Some(counts) = danger.kills.as_mut().filter(|_| kills > 0) {
                 counts.insert(record.name.to_string(), kills);
             }
-            match activity.scene(record.id) {
+            let scene = activity.scene(record.id);
+            match scene.map(|scene| scene.kind) {
                 Some(SceneKind::Camp) => danger.camps.push(record.name.to_string()),
+                Some(SceneKind::Gank) => danger.ganks.push(record.name.to_string()),
                 Some(SceneKind::Fight) => danger.fights.push(record.name.to_string()),
                 _ => {}
             }
-            if kills >= DANGEROUS_KILLS || activity.scene(record.id) == Some(SceneKind::Camp) {
-                dangerous.push((kills, &record.name));
+            if kills >= DANGEROUS_KILLS || scene.is_some_and(Scene::is_danger) {
+                let told = scene.map_or_else(String::new, |it| told(&now.map, system, it, way));
+                let unit = if kills == 1 { "kill" } else { "kills" };
+                dangerous.push((kills, format!("{} ({kills} {unit}{told})", record.name)));
             }
         }
         let mut warnings = Vec::new();
         if !dangerous.is_empty() {
             dangerous.sort_unstable_by(|a, b| b.cmp(a));
-            warnings.push(danger.sentence(&dangerous));
+            let named = dangerous.iter().take(MAX_NAMED).map(|(_, told)| told.as_str());
+            let named: Vec<&str> = named.collect();
+            let more = match dangerous.len().saturating_sub(MAX_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            warnings.push(format!("Dangerous: {}{more}", named.join(", ")));
         }
         warnings.extend(old(activity, time));
         warnings.extend(activity.feed().and_then(FeedReport::sentence));
         Some((danger, warnings))
     }
+}
 
-    fn sentence(&self, dangerous: &[(u32, &str)]) -> String {
-        let named = dangerous.iter().take(MAX_NAMED).map(|(kills, name)| {
-            let scene = match () {
-                () if self.camps.iter().any(|it| it == name) => ", a gate camp",
-                () if self.fights.iter().any(|it| it == name) => ", a fight",
-                () => "",
-            };
-            format!("{name} ({kills} kills{scene})")
-        });
-        let named: Vec<String> = named.collect();
-        let more = match dangerous.len().saturating_sub(MAX_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        format!("Dangerous: {}{more}", named.join(", "))
+/// What a feed shows in a system, to follow the number of kills.
+fn told(map: &Map, system: SystemIndex, scene: &Scene, way: &[SystemIndex]) -> String {
+    let mut text = match scene.kind {
+        SceneKind::Camp => ", a gate camp",
+        SceneKind::Gank => ", ganks",
+        SceneKind::Fight => ", a fight",
+        SceneKind::Kills => "",
     }
+    .to_owned();
+    if scene.tags.interdictors {
+        text.push_str(", interdictors");
+    }
+    if scene.tags.smartbombs {
+        text.push_str(", smartbombs");
+    }
+    if let Some(behind) = scene.gates.first().and_then(|gate| map.behind(system, *gate)) {
+        text.push_str(&format!(", at the gate to {}", map.system(behind).name));
+    }
+    if scene.is_beside(&gates_of(map, way, system)) {
+        text.push_str(", which this way does not take");
+    }
+    text
+}
+
+/// The stargates of a system that a way takes in or out of it.
+pub(crate) fn gates_of(map: &Map, way: &[SystemIndex], system: SystemIndex) -> Vec<u32> {
+    let steps = way.iter().zip(way.iter().skip(1));
+    let other = steps.filter_map(|(from, to)| match system {
+        it if it == *from => Some(*to),
+        it if it == *to => Some(*from),
+        _ => None,
+    });
+    other.filter_map(|other| map.stargate(system, other)).collect()
 }
 
 /// The warning that the kills are old, if they are.

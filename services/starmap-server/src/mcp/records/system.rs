@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::map::{Map, SecurityClass, Space, SystemIndex};
+use crate::map::{Map, SecurityClass, SystemIndex};
 
 use super::super::universe::Snapshot;
 use super::{Counted, Detail, all_names};
@@ -49,7 +49,7 @@ impl SystemInfo {
             name: record.name.to_string(),
             security: record.security,
             security_class: record.class.to_string(),
-            space: Space::described(map, system),
+            space: map.space(system).to_string(),
             region: map.region(record.region).name.to_string(),
             more: (detail == Detail::Full).then(|| More::of(map, system)),
             activity: overlay.map(|activity| Counted::of(activity, record.id)),

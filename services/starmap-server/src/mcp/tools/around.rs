@@ -20,7 +20,7 @@ use super::avoiding::security_class;
 use super::empty::{alone, farther, region, why_none};
 use super::rules;
 
-/// What systems are looked for by, in both tools.
+// What systems are looked for by, in both tools. Not in the schema, which takes it for a description of the tool.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 struct Kind {

@@ -50,7 +50,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) takes_areas: bool,
 }
 
-/// What tools with many ways avoid.
+// What tools with many ways avoid. Not in the schema, which takes it for a description of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Avoiding {
     #[serde(default)]

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{FeedReport, Kinds, Level, Measure, SceneKind};
+use crate::activity::{FeedReport, Kinds, Level, Measure};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
 use crate::map::SystemIndex;
@@ -58,7 +58,7 @@ struct Busy {
     /// none, low (1), medium (50), high (100), extreme (300).
     #[serde(skip_serializing_if = "Option::is_none")]
     ratting_level: Option<Level>,
-    /// camp, fight or kills, by the feed.
+    /// camp, gank, fight or kills, by the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     scene: Option<&'static str>,
 }
@@ -129,7 +129,7 @@ pub(super) struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     feed: Option<FeedReport>,
-    /// Where the feed shows a gate camp.
+    /// Where the feed shows a gate camp or ganks.
     camps: Vec<String>,
     /// What this means.
     note: String,
@@ -157,7 +157,7 @@ pub(super) fn activity(
             figures: Counted::of(overlay, record.id),
             jumps_level: level(overlay, record.id, Measure::Jumps),
             ratting_level: level(overlay, record.id, Measure::Ratting),
-            scene: overlay.scene(record.id).map(SceneKind::word),
+            scene: overlay.scene(record.id).map(|it| it.kind.word()),
         }));
     }
     let Rows { columns, rows } = Rows::of(&Busy::COLUMNS, &systems);

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::Measure;
 use crate::errors::{RouteNotFoundError, UniverseError, invalid};
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, Ship, SystemIndex};
 use crate::name::{List, Name};
-use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route, Warning};
+use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route, Travel, Warning};
 
 use super::super::arguments::{Common, Ways};
-use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
 use super::super::travel;
-use super::super::universe::Snapshot;
+use super::super::universe::{Snapshot, seconds_now};
 use super::avoiding::{Wanted, avoid, mode};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -22,6 +22,10 @@ use super::avoiding::{Wanted, avoid, mode};
 pub(crate) struct RouteArguments {
     pub(crate) origin: Name,
     pub(crate) destination: Name,
+    /// Stops on the way, in this order
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    pub(crate) via: List,
     /// shortest (default): fewest jumps. safe: keeps to high security unless the detour is very long. unsafe: through
     /// low and null security. safer, less_secure: the game's autopilot settings, with penalty.
     pub(crate) mode: Option<String>,
@@ -64,12 +68,18 @@ pub(crate) struct RouteResult {
     pub(crate) destination: String,
     pub(crate) mode: &'static str,
     pub(crate) jumps: usize,
+    /// With `via`: how many jumps it is from each stop to the next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) legs: Vec<usize>,
     /// What the jumps cost by the mode, if that is not their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<f64>,
     #[serde(flatten)]
     pub(crate) list: SystemList,
     pub(crate) security_summary: SecuritySummary,
+    /// With detail full: the id of the stargate by which each jump leaves; null for what is no gate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stargates: Option<Vec<Option<u32>>>,
     /// Where the route takes a connection that is not a gate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) connections_used: Vec<Used>,
@@ -79,16 +89,23 @@ pub(crate) struct RouteResult {
     /// The shortest route beside the safe one, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost_of_safety: Option<Compared>,
-    /// The systems of the first route, for those who draw it.
-    #[serde(skip)]
-    pub(crate) way: Vec<SystemIndex>,
 }
 
 /// A step by a connection that is not a gate.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Used {
-    pub(crate) from: String,
-    pub(crate) to: String,
+    from: String,
+    to: String,
+    /// gate, bridge, wormhole, other
+    kind: &'static str,
+    /// The largest ship that it lets through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_ship: Option<&'static str>,
+    /// When it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    /// file or call
+    source: &'static str,
 }
 
 /// A route in brief.
@@ -145,23 +162,33 @@ pub(crate) fn route(
         .with(&travel);
     let failed = |why: NoRoute| no_route(map, &query, &why);
     let count = usize::from(asked.alternatives.unwrap_or(1));
-    let mut routes = match count {
-        1 => vec![route::find(map, &query).map_err(failed)?],
-        count => route::alternatives(map, &query, count).map_err(failed)?,
+    let via = names.systems(&asked.via)?;
+    if !via.is_empty() && (count > 1 || asked.cost_of_safety == Some(true)) {
+        let reason = "it goes without alternatives and cost_of_safety";
+        return Err(invalid("via", "", reason));
+    }
+    let mut routes = match (via.as_slice(), count) {
+        ([], 1) => vec![route::find(map, &query).map_err(failed)?],
+        ([], count) => route::alternatives(map, &query, count).map_err(failed)?,
+        _ => Vec::new(),
     };
     let others = routes.split_off(routes.len().min(1));
-    let Some(best) = routes.pop() else {
-        let (from, to) = (name(map, origin), name(map, destination));
-        return Err(RouteNotFoundError::new(from, to, None).into());
+    let (best, legs, warned) = match routes.pop() {
+        Some(best) => {
+            let warned = route::warnings(map, &query, &best);
+            (best, Vec::new(), warned)
+        }
+        None => through(map, &query, &via)?,
     };
     let compared = match asked.cost_of_safety {
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),
         _ => None,
     };
     let alone = (count > 1 && others.is_empty()).then(|| ALONE.to_owned());
-    let warnings = route::warnings(map, &query, &best);
-    let warnings = warnings.iter().map(|warning| warning.sentence(map));
-    let warnings: Vec<String> = warnings.chain(alone).collect();
+    let used = used(map, &travel, &best);
+    let ends = used.iter().filter_map(|it| it.ends_soon());
+    let warnings = warned.iter().map(|warning| warning.sentence(map));
+    let warnings: Vec<String> = warnings.chain(alone).chain(ends).collect();
     let brief = |route: &Route| Brief {
         jumps: route.jumps(),
         cost: route.cost.value(),
@@ -169,7 +196,7 @@ pub(crate) fn route(
         names: all_names(map, &route.systems),
     };
     let both = compared.iter().flat_map(|it| [&it.shortest, &it.safe]);
-    let all = others.iter().chain([&best]).chain(both);
+    let all = others.iter().chain(both);
     let systems: Vec<SystemIndex> = all.flat_map(|route| &route.systems).copied().collect();
     let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
@@ -177,19 +204,57 @@ pub(crate) fn route(
         destination: name(map, destination).to_owned(),
         mode: mode_name,
         jumps: best.jumps(),
+        legs,
+        stargates: (detail == Detail::Full).then(|| stargates(map, &best)),
         cost: (best.cost != Cost::jumps(jumps)).then(|| best.cost.value()),
         list: SystemList::of(now, &best.systems, detail),
         security_summary: SecuritySummary::of(map, &best.systems),
-        connections_used: used(map, &best),
+        connections_used: used,
         alternatives: (count > 1).then(|| others.iter().map(brief).collect()),
         cost_of_safety: compared.map(|both| Compared {
             more_jumps: both.more_jumps(),
             shortest: brief(&both.shortest),
             safe: brief(&both.safe),
         }),
-        way: best.systems,
     };
-    Ok(Answer::new(now, body, names, systems).warn(warnings))
+    Ok(Answer::along(now, body, names, &best.systems, systems).warn(warnings))
+}
+
+/// The route through stops in their order, the jumps of its legs, and the warnings for them, each once. A stop that is
+/// only an end is left by the gate it was entered by.
+fn through(
+    map: &Map,
+    query: &Query<'_>,
+    via: &[SystemIndex],
+) -> Result<(Route, Vec<usize>, Vec<Warning>), UniverseError> {
+    let mut whole = Route { systems: vec![query.origin], by: Vec::new(), cost: Cost::ZERO };
+    let (mut legs, mut warnings) = (Vec::new(), Vec::new());
+    for stop in via.iter().copied().chain([query.destination]) {
+        let (before, here) = match whole.systems.as_slice() {
+            [.., before, here] => (Some(*before), *here),
+            [here] => (None, *here),
+            [] => (None, query.origin),
+        };
+        let start = whole.by.len();
+        let back = before.filter(|_| stop != here && !query.travel.may_pass(map, here));
+        if let Some((back, by)) = back.zip(whole.by.last().copied()) {
+            whole.systems.push(back);
+            whole.by.push(by);
+            whole.cost = whole.cost + Cost::JUMP;
+        }
+        let leg = Query { origin: back.unwrap_or(here), destination: stop, ..*query };
+        let found = route::find(map, &leg).map_err(|why| no_route(map, &leg, &why))?;
+        for warning in route::warnings(map, &leg, &found) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        whole.systems.extend(found.systems.into_iter().skip(1));
+        whole.by.extend(found.by);
+        whole.cost = whole.cost + found.cost;
+        legs.push(whole.by.len() - start);
+    }
+    Ok((whole, legs, warnings))
 }
 
 /// Why there are no alternatives ([`route::alternatives`]).
@@ -235,8 +300,9 @@ pub(crate) fn route_title(map: &Map, route: &[SystemIndex], mode: &str) -> Strin
 /// Why there is no route, as the contract's error.
 pub(crate) fn no_route(map: &Map, query: &Query<'_>, why: &NoRoute) -> UniverseError {
     let mut reason = why.reason(map);
-    if let Some((other, through)) = route::ruled_out(map, query) {
-        let left_out = Warning::LeftOut { through, jumps: other.jumps() };
+    let closed = matches!(why, NoRoute::Closed { .. });
+    if let Some((other, through, rule)) = route::ruled_out(map, query).filter(|_| !closed) {
+        let left_out = Warning::LeftOut { through, rule, jumps: other.jumps() };
         reason = format!("{reason}. {}", left_out.sentence(map));
     }
     let (origin, destination) = (name(map, query.origin), name(map, query.destination));
@@ -254,14 +320,49 @@ fn name(map: &Map, system: SystemIndex) -> &str {
     &map.system(system).name
 }
 
-fn used(map: &Map, route: &Route) -> Vec<Used> {
-    let steps = route.systems.iter().zip(route.systems.iter().skip(1));
-    steps
-        .zip(&route.by)
-        .filter(|(_, by)| matches!(by, By::Extra(_)))
-        .map(|((from, to), _)| Used {
-            from: name(map, *from).to_owned(),
-            to: name(map, *to).to_owned(),
+fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {
+    let steps = route.systems.iter().zip(route.systems.iter().skip(1)).zip(&route.by);
+    let extra = steps.filter_map(|(ends, by)| match by {
+        By::Extra(place) => Some((ends, travel.about(*place))),
+        By::Gate => None,
+    });
+    let used = extra.map(|((from, to), about)| Used {
+        from: name(map, *from).to_owned(),
+        to: name(map, *to).to_owned(),
+        kind: about.map_or("other", |it| it.kind.word()),
+        max_ship: about.and_then(|it| it.max_ship).map(Ship::word),
+        expires: about
+            .and_then(|it| jiff::Timestamp::from_second(it.expires?).ok())
+            .map(|end| end.to_string()),
+        source: about.map_or("call", |it| it.source),
+    });
+    used.collect()
+}
+
+/// The stargate by which each jump of a route leaves.
+fn stargates(map: &Map, route: &Route) -> Vec<Option<u32>> {
+    let steps = route.systems.iter().zip(route.systems.iter().skip(1)).zip(&route.by);
+    let ids = steps.map(|((from, to), by)| match by {
+        By::Gate => map.stargate(*from, *to),
+        By::Extra(_) => None,
+    });
+    ids.collect()
+}
+
+/// A connection that ends within so many seconds is worth a warning.
+const SOON_SECONDS: i64 = 4 * 3_600;
+
+impl Used {
+    fn ends_soon(&self) -> Option<String> {
+        let end: jiff::Timestamp = self.expires.as_deref()?.parse().ok()?;
+        let left = end.as_second() - seconds_now();
+        (left < SOON_SECONDS).then(|| {
+            format!(
+                "The connection from {} to {} ends in {} minutes",
+                self.from,
+                self.to,
+                left / 60
+            )
         })
-        .collect()
+    }
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::errors::{UniverseError, shown};
-use crate::map::Space;
 use crate::name::List;
 
 use super::super::arguments::Common;
@@ -58,7 +57,7 @@ pub(super) fn systems(
         systems.push(match detail {
             Detail::Names => json!(record.name),
             Detail::Summary => {
-                let space = Space::described(map, system);
+                let space = map.space(system).to_string();
                 json!([record.name, record.security, map.region(record.region).name, space])
             }
             Detail::Full => json!(SystemInfo::of(now, system, detail)),

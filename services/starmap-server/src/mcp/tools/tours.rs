@@ -179,7 +179,7 @@ pub(super) fn loop_(
 fn entered(map: &Map, found: &Loop) -> Option<String> {
     let origin = found.systems.first()?;
     let summary = SecuritySummary::of(map, &found.systems);
-    let (low, null) = (summary.lowsec_jumps, summary.nullsec_jumps);
+    let (low, null) = (summary.lowsec_systems, summary.nullsec_systems);
     (map.class(*origin) == SecurityClass::High && low + null > 0).then(|| {
         format!("The round trip leaves high security: it passes {low} low and {null} null security systems")
     })

@@ -13,7 +13,7 @@ use crate::name::{List, Name};
 use crate::route::{self, Mode, Query, Route, Travel};
 
 use super::super::arguments::{Common, Ways};
-use super::super::names::Names;
+use super::super::names::{Names, word};
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::travel;
 use super::super::universe::Snapshot;
@@ -103,9 +103,16 @@ pub(super) struct Distances {
 #[schemars(extend("additionalProperties" = false))]
 pub(super) struct JumpRangeArguments {
     origin: Name,
-    /// The drive's range
+    /// Plan the jumps to this system instead.
+    destination: Option<Name>,
+    /// The drive's range; or give ship
     #[schemars(range(min = 0, max = 100))]
-    light_years: f64,
+    light_years: Option<f64>,
+    /// jump_freighter, rorqual, black_ops, carrier, dreadnought, force_auxiliary, supercarrier, titan
+    ship: Option<String>,
+    /// Skill Jump Drive Calibration, with ship; default 5
+    #[schemars(range(min = 0, max = 5))]
+    calibration: Option<u8>,
     /// Default 50
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u16>,
@@ -116,11 +123,13 @@ pub(super) struct JumpRangeArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct InRange {
     origin: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destination: Option<String>,
     light_years: f64,
-    /// By distance, then by name.
+    /// By distance, then by name; to a destination where each jump ends, and how far it goes.
     #[serde(flatten)]
     list: SystemList,
-    /// How many are in range.
+    /// How many are in range; to a destination how many jumps it takes.
     total_found: usize,
     /// How many more are in range where no drive can bring a ship in, by the kind of space.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -168,8 +177,8 @@ impl Alternative {
         let via = safe.systems.get(1..safe.jumps()).unwrap_or_default();
         Self {
             jumps: summary.total_jumps,
-            lowsec: summary.lowsec_jumps,
-            nullsec: summary.nullsec_jumps,
+            lowsec: summary.lowsec_systems,
+            nullsec: summary.nullsec_systems,
             lowest_security: summary.lowest_security,
             lowest_security_system: summary.lowest_security_system,
             via: all_names(map, via),
@@ -188,7 +197,7 @@ fn safer(map: &Map, systems: &[SystemIndex], travel: &Travel) -> Option<Route> {
     let safe = route::find(map, &query).ok()?;
     let risk = |systems: &[SystemIndex]| {
         let summary = SecuritySummary::of(map, systems);
-        (summary.nullsec_jumps, summary.lowsec_jumps)
+        (summary.nullsec_systems, summary.lowsec_systems)
     };
     (risk(&safe.systems) < risk(systems)).then_some(safe)
 }
@@ -238,21 +247,44 @@ pub(super) fn jump_range(
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
-    let limit = usize::from(asked.limit.unwrap_or(50));
-    let range = explore::jump_range(map, origin, asked.light_years, limit);
-    let range = range.map_err(|error| match error {
+    let light_years = range_of(asked)?;
+    let failed = |error: JumpRangeError, end: SystemIndex| match error {
         JumpRangeError::Invalid(error) => UniverseError::from(error),
-        error => invalid("origin", name(map, origin), &error.sentence(map)),
-    })?;
+        JumpRangeError::NoWayIn(end) => {
+            invalid("destination", name(map, end), &JumpRangeError::NoWayIn(end).sentence(map))
+        }
+        error => invalid("origin", name(map, end), &error.sentence(map)),
+    };
+    let destination = asked.destination.as_deref();
+    let destination = destination.map(|name| names.system(name)).transpose()?;
+    let range = match destination {
+        None => {
+            let limit = usize::from(asked.limit.unwrap_or(50));
+            explore::jump_range(map, origin, light_years, limit).map_err(|it| failed(it, origin))?
+        }
+        Some(to) => {
+            let plan = explore::jump_plan(map, origin, to, light_years);
+            let list = plan.map_err(|it| failed(it, origin))?.ok_or_else(|| {
+                let reason = format!("no chain of jumps of {light_years} light years leads there");
+                RouteNotFoundError::new(name(map, origin), name(map, to), Some(&reason))
+            })?;
+            let found = explore::Limited { total: list.len(), list };
+            explore::Range { found, closed: BTreeMap::new() }
+        }
+    };
     let list = &range.found.list;
     let systems: Vec<SystemIndex> = list.iter().map(|it| it.system).collect();
     let far = |at: usize| {
         let far = list.get(at).map_or(0.0, |it| it.light_years);
         vec![json!((far * 1_000.0).round() / 1_000.0)]
     };
-    let empty = (range.found.total == 0).then(|| {
+    let unsure = systems.iter().chain([&origin]).find(|it| map.only_ends().contains(it));
+    let unsure = unsure.map(|it| {
+        format!("No source says whether a jump drive can be led to {} or out of it", name(map, *it))
+    });
+    let empty = (range.found.total == 0 && destination.is_none()).then(|| {
         if range.closed.is_empty() {
-            format!("No system is within {} light years: raise light_years", asked.light_years)
+            format!("No system is within {} light years: raise light_years", light_years)
         } else {
             "All that is in range is closed to jump drives, see left_out: raise light_years"
                 .to_owned()
@@ -261,12 +293,23 @@ pub(super) fn jump_range(
     let closed = range.closed.iter();
     let body = InRange {
         origin: name(map, origin).to_owned(),
-        light_years: asked.light_years,
+        destination: destination.map(|it| name(map, it).to_owned()),
+        light_years,
         list: SystemList::with(now, &systems, detail, &["light_years"], far),
         total_found: range.found.total,
         left_out: closed.map(|(space, count)| (space.to_string(), *count)).collect(),
     };
-    Ok(Answer::new(now, body, names, systems).warn(empty))
+    Ok(Answer::new(now, body, names, systems).warn(empty.into_iter().chain(unsure)))
+}
+
+/// The range of a jump drive that is given, or that of a kind of ship with a level of the skill.
+fn range_of(asked: &JumpRangeArguments) -> Result<f64, UniverseError> {
+    match (asked.light_years, word("ship", asked.ship.as_deref(), &explore::DRIVES)?) {
+        (Some(light_years), None) => Ok(light_years),
+        (None, Some(base)) => Ok(base * (1.0 + 0.2 * f64::from(asked.calibration.unwrap_or(5)))),
+        (Some(_), Some(_)) => Err(invalid("light_years", "", "give it or ship, not both")),
+        (None, None) => Err(invalid("light_years", "", "give the range of the drive, or ship")),
+    }
 }
 
 fn name(map: &Map, system: SystemIndex) -> &str {

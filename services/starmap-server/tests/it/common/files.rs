@@ -110,7 +110,11 @@ pub(crate) fn export(parts: &Parts) -> Vec<(&'static str, String)> {
             "name": name(&it.name),
             "securityStatus": it.security,
             "constellationID": it.constellation,
-            "stargateIDs": [1, 2],
+            "stargateIDs": (50_000_001..)
+                .zip(&parts.gates)
+                .filter(|(_, (from, _))| *from == it.id)
+                .map(|(id, _)| id)
+                .collect::<Vec<u32>>(),
         });
         if let Some([x, y, z]) = it.position {
             system["position"] = json!({ "x": x, "y": y, "z": z });

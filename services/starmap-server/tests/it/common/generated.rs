@@ -79,6 +79,7 @@ pub(crate) fn generated(seed: u64, count: usize) -> Parts {
             .collect(),
         systems,
         gates: gates.into_iter().map(|(a, b)| (id(30_000_000, a), id(30_000_000, b))).collect(),
+        ..Parts::default()
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn real_parts() -> Option<Parts> {
         constellations: constellations.collect(),
         systems: systems.collect(),
         gates: gates.collect(),
+        ..Parts::default()
     })
 }
 

@@ -99,6 +99,7 @@ pub(crate) fn small_parts() -> Parts {
             .collect(),
         systems: systems.collect(),
         gates: gates.flat_map(|(a, b)| [(a, b), (b, a)]).collect(),
+        ..Parts::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use starmap_server::load::{Format, load};
+use starmap_server::load::{Format, Losses, load, load_with};
 use starmap_server::map::{Kind, Map, Warning};
 use tempfile::TempDir;
 
@@ -87,8 +87,8 @@ fn what_is_incomplete_is_left_out_and_told() {
     assert_eq!(
         loaded.warnings[..3],
         [
-            incomplete(Kind::System, id_of("Pell"), "security status"),
-            incomplete(Kind::System, id_of("Lonely"), "security status"),
+            incomplete(Kind::System, id_of("Pell"), "securityStatus"),
+            incomplete(Kind::System, id_of("Lonely"), "securityStatus"),
             incomplete(Kind::Gate, 50_000_001, "destination"),
         ]
     );
@@ -129,4 +129,79 @@ fn a_large_map_comes_back() {
     let parts = generated(7, 3_000);
     let loaded = loaded("a", zip(&export(&parts))).unwrap();
     assert_same(&loaded.map, &Map::new(parts).unwrap().0);
+}
+
+/// The export of a large map, with a change in the document at a place.
+fn lost(place: usize, change: impl Fn(&str) -> String) -> String {
+    let mut documents = export(&generated(11, 1_500));
+    documents[place].1 = change(&documents[place].1);
+    let (_folder, path) = file("a.zip", zip(&documents));
+    let said = refusal(&path);
+    assert_has(&said, &["the parts of the map do not agree", "--accept-losses"]);
+    said
+}
+
+// GoldenGnu/jeveassets#547: fields of the export are renamed and lost
+#[test]
+fn a_map_that_has_lost_much_is_refused_with_file_and_field() {
+    let said = lost(4, |gates| gates.replace("\"destination\":", "\"target\":"));
+    assert_has(
+        &said,
+        &["mapStargates.jsonl: ", "have no destination (they have: _key, solarSystemID, target)"],
+    );
+    let said = lost(3, |systems| systems.replace("securityStatus", "security"));
+    assert_has(
+        &said,
+        &[
+            "mapSolarSystems.jsonl: 1500 of 1500 systems have no securityStatus (they have: _key, constellationID, name",
+        ],
+    );
+    // Cut at a line.
+    let said = lost(4, |gates| {
+        let lines: Vec<&str> = gates.split_inclusive('\n').collect();
+        lines[..lines.len() / 2].concat()
+    });
+    assert_has(&said, &["mapStargates.jsonl: ", "are listed by their systems and not there"]);
+    let said = lost(2, |lines| {
+        let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+        lines[..lines.len() / 2].concat()
+    });
+    assert_has(
+        &said,
+        &["mapSolarSystems.jsonl: ", "are in a constellation that is not in the file"],
+    );
+}
+
+#[test]
+fn the_losses_can_be_accepted() {
+    let mut documents = export(&generated(11, 1_500));
+    let gates = documents[4].1.clone();
+    let lines: Vec<&str> = gates.split_inclusive('\n').collect();
+    documents[4].1 = lines[..lines.len() / 2].concat();
+    let (_folder, path) = file("a.zip", zip(&documents));
+    assert!(load(&path).is_err());
+    let loaded = load_with(&path, Losses::Accepted).unwrap();
+    assert_eq!(loaded.map.systems().len(), 1_500);
+    assert!(loaded.warnings.len() > 100);
+}
+
+// Names in other languages and the class of wormholes are in the export
+#[test]
+fn names_in_other_languages_and_classes_of_wormholes_are_read() {
+    let mut documents = export(&small_parts());
+    documents[3].1 = documents[3]
+        .1
+        .replace(
+            "{\"de\":\"anders\",\"en\":\"Jita\"}",
+            "{\"de\":\"Jita\",\"en\":\"Jita\",\"ru\":\"\u{416}\u{438}\u{442}\u{430}\",\"zh\":\"\u{5409}\u{4ed6}\"}",
+        )
+        .replace(&format!("\"_key\":{},", id_of("J000001")), "\"_key\":31000001,\"wormholeClassID\":3,");
+    let map = loaded("a", zip(&documents)).unwrap().map;
+    let jita = map.system_by_name("Jita");
+    assert_eq!(map.system_by_name("\u{5409}\u{4ed6}"), jita);
+    assert_eq!(map.system_by_name("\u{436}\u{438}\u{442}\u{430}"), jita);
+    // What several systems are called is not the name of one.
+    assert_eq!(map.system_by_name("anders"), None);
+    let hole = map.system_by_id(31_000_001).unwrap();
+    assert_eq!(map.space(hole).to_string(), "wormhole space, class 3");
 }

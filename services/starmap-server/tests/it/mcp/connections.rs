@@ -55,7 +55,10 @@ async fn ways_take_them_unless_they_are_not_wanted() {
         assert_eq!(names(&route["names"]), way, "{more}");
     }
     let route = ask(&server, "route", ends(json!({}))).await.unwrap();
-    assert_eq!(route["connections_used"], json!([{"from": "Jita", "to": "Pell"}]));
+    assert_eq!(
+        route["connections_used"],
+        json!([{"from": "Jita", "to": "Pell", "kind": "other", "source": "file"}])
+    );
     // One way, with its cost.
     let out = json!({"origin": "Jita", "destination": "Isle-B"});
     let out = ask(&server, "route", out).await.unwrap();

@@ -84,11 +84,11 @@ async fn loops_stay_in_high_security_and_say_what_does_not_fit() {
     let short = json!({"origin": "Jita", "target_jumps": 10, "min_borders": 3});
     let trip = answer_of("loop", short).await;
     assert_eq!(trip["security_filter"], "highsec");
-    assert_eq!(trip["security_summary"]["lowsec_jumps"], 0);
+    assert_eq!(trip["security_summary"]["lowsec_systems"], 0);
     let any =
         json!({"origin": "Jita", "target_jumps": 10, "min_borders": 3, "security_filter": "any"});
     let trip = answer_of("loop", any).await;
-    let entered = trip["security_summary"]["lowsec_jumps"].as_u64().unwrap();
+    let entered = trip["security_summary"]["lowsec_systems"].as_u64().unwrap();
     assert_eq!(trip.to_string().contains("leaves high security"), entered > 0);
     let long = json!({"origin": "Jita", "target_jumps": 100, "min_borders": 2});
     let trip = answer_of("loop", long).await;
@@ -181,7 +181,7 @@ async fn arguments_of_others_get_the_right_name() {
         ("route", json!({"avoid": "alder"}), "did you mean avoid_constellations?"),
         ("route", json!({"avoid": ["Tarn"]}), "did you mean avoid_systems?"),
         ("route", json!({"avoid": ["low"]}), "did you mean avoid_security?"),
-        ("route", json!({"via": ["Velm"]}), "optimize_waypoints"),
+        ("route", json!({"waypoints": ["Velm"]}), "did you mean via?"),
         (
             "route",
             json!({"avoid_systems": ["Northmark"]}),

@@ -79,7 +79,7 @@ async fn a_route_is_told_in_three_sizes() {
             "systems": [
                 ["Jita", 0.9459, "Northmark"], ["Marrow", 0.4499], ["Tarn", 0.3], ["Amarr", 1.0],
             ],
-            "security_summary": {"total_jumps": 3, "highsec_jumps": 2, "lowsec_jumps": 2, "nullsec_jumps": 0,
+            "security_summary": {"total_jumps": 3, "highsec_systems": 2, "lowsec_systems": 2, "nullsec_systems": 0,
                                  "lowest_security": 0.3, "lowest_security_system": "Tarn"},
             "warnings": ["The route enters 2 low-security systems",
                          "The route passes through Marrow (LOW security), which has only two gates and is easily camped"],
@@ -127,7 +127,10 @@ async fn a_route_prefers_and_avoids_what_it_is_told_to() {
     }
     let bridged = to_amarr(json!({"connections": [{"from": "Jita", "to": "Pell"}]}));
     let route = answer_of("route", bridged).await;
-    assert_eq!(route["connections_used"], json!([{"from": "Jita", "to": "Pell"}]));
+    assert_eq!(
+        route["connections_used"],
+        json!([{"from": "Jita", "to": "Pell", "kind": "other", "source": "call"}])
+    );
     let here = answer_of("route", json!({"origin": "Jita", "destination": "Jita"})).await;
     assert_eq!((here["jumps"].as_u64(), names(&here["systems"])), (Some(0), vec!["Jita"]));
 }
@@ -149,7 +152,7 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
         let names = |route: &Value| route["cost_of_safety"]["safe"]["names"].clone();
         assert_eq!(names(&other), names(&route), "{mode}");
     }
-    assert_eq!(route["cost_of_safety"]["safe"]["security_summary"]["lowsec_jumps"], 0);
+    assert_eq!(route["cost_of_safety"]["safe"]["security_summary"]["lowsec_systems"], 0);
     let plain = answer_of("route", json!({"origin": "Jita", "destination": "Amarr"})).await;
     assert_eq!((plain.get("alternatives"), plain.get("cost_of_safety")), (None, None));
 }

@@ -183,6 +183,7 @@ fn explained(map: &Map, query: &Query<'_>, why: &NoRoute) -> Result<(), TestCase
         shortest(&Avoid::new(map, kept.copied()).unwrap())
     };
     match why {
+        NoRoute::Closed { .. } => prop_assert!(false, "no ship has a size here"),
         NoRoute::Avoided { give_up, jumps } => {
             prop_assert_eq!(without(give_up), Some(*jumps));
             let single = query.avoid.things().iter().any(|thing| without(&[*thing]).is_some());

@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{Level, Measure, STALE_SECONDS, SceneKind};
+use crate::activity::{Level, Measure, STALE_SECONDS};
 use crate::errors::{UniverseError, invalid};
 use crate::map::SystemIndex;
 use crate::name::{List, Name};
 
 use super::super::super::names::Names;
-use super::super::super::records::{Answer, Rows};
+use super::super::super::records::{Answer, Rows, gates_of};
 use super::super::super::universe::Snapshot;
 use super::super::avoiding::mode;
 use super::super::route::plain_route;
@@ -50,18 +50,28 @@ struct Risk {
     security_class: String,
     /// Ships and capsules killed in the hour.
     kills: u32,
-    /// medium from 5 kills, high from 10 and where a feed shows a camp, extreme from 20.
+    /// medium from 5 kills, high from 10 and where a feed shows a camp, ganks or smartbombs, extreme from 20. What is at
+    /// another gate than those of the way is medium.
     risk: Level,
     /// Whether it has one gate in and one out, so that there is no way round.
     is_pipe: bool,
-    /// camp, fight or kills, by the feed.
+    /// camp, gank, fight or kills, by the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     scene: Option<&'static str>,
+    /// The system behind the gate where most were killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate_to: Option<String>,
+    /// Whether the way takes one of the gates where ships were killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_way: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'static str>,
 }
 
 impl Risk {
     /// Its members in the order of the columns.
-    const COLUMNS: [&str; 6] = ["name", "security_class", "kills", "risk", "is_pipe", "scene"];
+    const COLUMNS: [&str; 9] =
+        ["name", "security_class", "kills", "risk", "is_pipe", "scene", "gate_to", "on_way", "by"];
 }
 
 pub(in super::super) fn gatecamp_risk(
@@ -76,7 +86,9 @@ pub(in super::super) fn gatecamp_risk(
     let mut risks = Vec::new();
     for &system in &systems {
         let record = map.system(system);
-        let risk = overlay.camp_risk(record.id);
+        let passed = gates_of(map, &systems, system);
+        let scene = overlay.scene(record.id);
+        let risk = overlay.camp_risk(record.id, &passed);
         overall = overall.max(risk);
         if risk >= Level::Medium {
             risks.push(json!(Risk {
@@ -85,7 +97,17 @@ pub(in super::super) fn gatecamp_risk(
                 kills: overlay.figures(record.id).kills(),
                 risk,
                 is_pipe: map.neighbours(system).len() == 2,
-                scene: overlay.scene(record.id).map(SceneKind::word),
+                scene: scene.map(|it| it.kind.word()),
+                gate_to: scene
+                    .and_then(|it| map.behind(system, *it.gates.first()?))
+                    .map(|it| map.system(it).name.to_string()),
+                on_way: scene.filter(|it| !it.gates.is_empty()).map(|it| !it.is_beside(&passed)),
+                by: scene.and_then(|it| match (it.tags.interdictors, it.tags.smartbombs) {
+                    (true, true) => Some("interdictors and smartbombs"),
+                    (true, false) => Some("interdictors"),
+                    (false, true) => Some("smartbombs"),
+                    (false, false) => None,
+                }),
             }));
         }
     }
@@ -101,7 +123,7 @@ pub(in super::super) fn gatecamp_risk(
         risks: rows,
         age_seconds,
     };
-    Ok(Answer::new(now, body, names, systems).with_figures_inside().warn(rules))
+    Ok(Answer::along(now, body, names, &systems, []).with_figures_inside().warn(rules))
 }
 
 /// The systems of the requested route.
