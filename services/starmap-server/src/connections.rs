@@ -15,12 +15,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::errors::shown;
 use crate::files::{self, FileError};
 use crate::map::{Map, Ship, SystemIndex};
-use crate::name::Name;
 use crate::route::{About, ConnectionKind, Cost, Extra, MAX_EXTRAS};
 
 /// The largest file in bytes.
@@ -32,26 +31,21 @@ pub const MAX_OF_A_FILE: usize = MAX_EXTRAS - MAX_OF_A_CALL;
 
 /// A connection besides the gates.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "serde_json::Value")]
 pub struct Connection {
     /// The system it begins in, by name or id.
-    #[serde(deserialize_with = "name")]
     pub from: String,
     /// The system it leads to.
-    #[serde(deserialize_with = "name")]
     pub to: String,
     /// Whether it can also be used in the other direction; true by default.
     pub both_ways: Option<bool>,
     /// The cost of using it, in jumps. By default it costs as much as a gate.
     pub cost: Option<f64>,
     /// What it is: gate, bridge, wormhole, other.
-    #[serde(default, deserialize_with = "kind")]
     pub kind: Option<ConnectionKind>,
     /// The largest ship that it lets through; by default any.
-    #[serde(default, alias = "max_ship_size", deserialize_with = "ship")]
     pub max_ship: Option<Ship>,
     /// When it ends, in seconds since 1970; in the file a time such as `2026-11-27T21:00:00Z`. By default never.
-    #[serde(default, alias = "expires_at", deserialize_with = "time")]
     pub expires: Option<i64>,
 }
 
@@ -132,28 +126,12 @@ pub fn load(path: &Path) -> Result<Connections, FileError> {
     layout::read(&contents.bytes).map_err(|problem| FileError::content(path, problem))
 }
 
-fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    let text: Option<String> = Deserialize::deserialize(deserializer)?;
-    text.map(|text| layout::time(&text).map_err(serde::de::Error::custom)).transpose()
-}
+impl TryFrom<serde_json::Value> for Connection {
+    type Error = String;
 
-fn ship<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ship>, D::Error> {
-    let text: Option<String> = Deserialize::deserialize(deserializer)?;
-    let known = "the size is small, medium, large, xlarge or capital";
-    let ship =
-        |text: String| layout::ship(&text.into()).ok_or_else(|| serde::de::Error::custom(known));
-    text.map(ship).transpose()
-}
-
-fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ConnectionKind>, D::Error> {
-    let text: Option<String> = Deserialize::deserialize(deserializer)?;
-    let known = "the kind is gate, bridge, wormhole or other";
-    let kind = |text: String| layout::kind(&text).ok_or_else(|| serde::de::Error::custom(known));
-    text.map(kind).transpose()
-}
-
-fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(Name::deserialize(deserializer)?.to_string())
+    fn try_from(entry: serde_json::Value) -> Result<Self, String> {
+        layout::one(&entry)
+    }
 }
 
 // Written by hand: many tools include this schema, and each copy adds to the size of `tools/list`.
@@ -168,14 +146,14 @@ impl JsonSchema for Connection {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "type": "object",
+            "type": ["object", "array"],
             "properties": {
                 "from": { "type": ["string", "integer"] },
                 "to": { "type": ["string", "integer"] },
                 "both_ways": { "type": "boolean", "description": "default true" },
                 "cost": { "type": "number", "minimum": 0, "maximum": 1_000_000 },
-                "kind": { "enum": ["gate", "bridge", "wormhole", "other"] },
-                "max_ship": { "enum": ["small", "medium", "large", "xlarge", "capital"] },
+                "kind": { "type": "string" },
+                "max_ship": { "type": "string" },
                 "expires": { "type": "string" },
             },
             "required": ["from", "to"],

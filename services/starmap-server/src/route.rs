@@ -81,7 +81,7 @@ pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     if !query.is_closed(map) {
         search.find(query.origin);
     }
-    search.route_from(query.origin).ok_or_else(|| no_route::why(map, query))
+    search.route(query.origin).ok_or_else(|| no_route::why(map, query))
 }
 
 impl<'q> Query<'q> {

@@ -111,7 +111,7 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
         return Err(wrong(format!("there is no array in it: {EXPECTED}")));
     }
     for array in arrays {
-        if let Some(left_out) = take(array, activity).map_err(wrong)? {
+        if let Some(left_out) = take(&array, activity).map_err(wrong)? {
             activity.left_out.get_or_insert(left_out);
         }
     }
@@ -123,7 +123,7 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
 }
 
 /// Decides by the first entry what an array contains, and takes it.
-fn take(array: Value, activity: &mut Activity) -> Result<Option<String>, String> {
+fn take(array: &Value, activity: &mut Activity) -> Result<Option<String>, String> {
     let entries = array.as_array().map_or(0, Vec::len);
     if entries > MAX_DUMP_ENTRIES {
         return Err(format!("an array of it has more than {MAX_DUMP_ENTRIES} entries"));
@@ -168,7 +168,7 @@ fn take(array: Value, activity: &mut Activity) -> Result<Option<String>, String>
 /// The entries that are understood. A bad entry costs itself, unless all are bad.
 fn typed<T: DeserializeOwned>(
     what: &str,
-    array: Value,
+    array: &Value,
     left_out: &mut Option<String>,
 ) -> Result<Vec<T>, String> {
     let entries = array.as_array().cloned().unwrap_or_default();

@@ -159,13 +159,9 @@ pub(super) fn shown(answer: &Value) -> String {
 
 fn table(answer: &Value, rows: &[Value]) -> String {
     let columns = answer.get("columns").and_then(Value::as_array);
-    let mut head: Vec<String> = columns.into_iter().flatten().map(cell).collect();
-    let kills = answer.pointer("/activity/kills");
-    if kills.is_some() {
-        head.insert(2.min(head.len()), "kills".to_owned());
-    }
+    let head: Vec<String> = columns.into_iter().flatten().map(cell).collect();
+    let width = head.len();
     let mut lines = vec![head];
-    let width = columns.map_or(0, Vec::len);
     let mut region = String::new();
     for row in rows {
         let mut cells: Vec<String> = row.as_array().into_iter().flatten().map(cell).collect();
@@ -173,11 +169,6 @@ fn table(answer: &Value, rows: &[Value]) -> String {
             region = cells.last().cloned().unwrap_or_default()
         } else {
             cells.push(region.clone())
-        }
-        if let Some(kills) = kills {
-            let count = cells.first().and_then(|name| kills.get(name));
-            let count = count.map_or_else(|| "0".to_owned(), cell);
-            cells.insert(2.min(cells.len()), count);
         }
         lines.push(cells);
     }

@@ -18,7 +18,7 @@ use crate::map::Ship;
 use crate::route::ConnectionKind;
 
 /// The members that name the ends, by layout.
-const ENDS: [(&str, &str); 8] = [
+const ENDS: [(&str, &str); 9] = [
     ("from", "to"),
     ("out_system_id", "in_system_id"),
     ("out_system_name", "in_system_name"),
@@ -27,6 +27,7 @@ const ENDS: [(&str, &str); 8] = [
     ("from_system_id", "to_system_id"),
     ("from_system", "to_system"),
     ("system_a", "system_b"),
+    ("sourceSolarSystem", "destinationSolarSystem"),
 ];
 /// The members of this program's layout; others are told.
 const KNOWN: [&str; 9] = [
@@ -75,19 +76,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Connections, String> {
     reading.finish()
 }
 
+/// A single connection, as tools take it.
+pub(super) fn one(entry: &Value) -> Result<Connection, String> {
+    Reading::default().entry(entry, &BTreeMap::new())
+}
+
 impl Reading {
     fn value(&mut self, value: Value) -> Result<(), String> {
         let (entries, ids) = entries(value)?;
         for entry in entries {
-            let connection = match entry {
-                Value::Object(entry) => self.object(&entry, &ids),
-                Value::Array(pair) => match pair.as_slice() {
-                    [from, to] => plain(text(from), text(to)),
-                    _ => Err("it is a list of other than two systems".to_owned()),
-                },
-                Value::String(line) => line_of(&line),
-                _ => Err("it is not an object".to_owned()),
-            };
+            let connection = self.entry(&entry, &ids);
             self.take(connection)?;
         }
         Ok(())
@@ -122,6 +120,22 @@ impl Reading {
             }
         }
         Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        entry: &Value,
+        ids: &BTreeMap<String, String>,
+    ) -> Result<Connection, String> {
+        match entry {
+            Value::Object(entry) => self.object(entry, ids),
+            Value::Array(pair) => match pair.as_slice() {
+                [from, to] => plain(text(from), text(to)),
+                _ => Err("it is a list of other than two systems".to_owned()),
+            },
+            Value::String(line) => line_of(line),
+            _ => Err("it is not an object".to_owned()),
+        }
     }
 
     fn object(
@@ -272,7 +286,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// A time such as `2026-11-27T21:00:00Z`, in seconds since 1970. Without a zone it is of UTC, as in the game.
-pub(super) fn time(text: &str) -> Result<i64, String> {
+fn time(text: &str) -> Result<i64, String> {
     let zoned = text.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_second);
     let in_utc = || {
         let civil: jiff::civil::DateTime = text.parse().ok()?;
@@ -282,7 +296,7 @@ pub(super) fn time(text: &str) -> Result<i64, String> {
 }
 
 /// A size by a word of this program, of eve-scout or of Pathfinder, or by a number of Wanderer.
-pub(super) fn ship(given: &Value) -> Option<Ship> {
+fn ship(given: &Value) -> Option<Ship> {
     let number = given.as_u64().and_then(|it| usize::try_from(it).ok());
     if let Some((_, ship)) = number.and_then(|at| Ship::WORDS.get(at)) {
         return Some(*ship);
@@ -298,7 +312,7 @@ pub(super) fn ship(given: &Value) -> Option<Ship> {
     })
 }
 
-pub(super) fn kind(word: &str) -> Option<ConnectionKind> {
+fn kind(word: &str) -> Option<ConnectionKind> {
     let word = word.trim().to_lowercase().replace([' ', '-'], "_");
     let known = ConnectionKind::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, kind)| *kind)

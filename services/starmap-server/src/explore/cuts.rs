@@ -1,6 +1,12 @@
 //! The chokepoints of an area: systems and connections without which it falls apart.
 
-use crate::map::{Map, PerSystem, SystemIndex};
+use std::collections::BTreeMap;
+
+use petgraph::algo::articulation_points::articulation_points;
+use petgraph::algo::{bridges, tarjan_scc};
+use petgraph::graph::{NodeIndex, UnGraph};
+
+use crate::map::{Map, SystemIndex};
 
 /// Where an area can be cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,106 +37,62 @@ pub struct Bridge {
     pub cut_off: usize,
 }
 
-/// The state of the search for one system.
-#[derive(Debug, Clone, Copy, Default)]
-struct Visit {
-    /// The position in the order of discovery, from 1; 0 if not found yet.
-    found: usize,
-    /// The lowest `found` that this system or its descendants are joined with.
-    lowest: usize,
-    /// The number of systems found through it, including itself.
-    below: usize,
-    /// How many of them are connected only through it, and the size of the largest such piece.
-    hanging: usize,
-    largest: usize,
-    before: Option<SystemIndex>,
-}
-
-/// Finds the cut vertices and bridges of the graph of these systems and the gates between them, by Tarjan's low-links,
-/// without recursion. Systems named twice count once. If the area consists of several unconnected parts, each is judged
-/// separately.
+/// Finds the cut vertices and bridges of the graph of these systems and the gates between them. Systems named twice
+/// count once. If the area consists of several unconnected parts, each is judged separately. The pieces are counted by a
+/// walk for each cut, so a large area takes the square of its size.
 pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
-    let mut inside = PerSystem::new(map, false);
-    for &system in area {
-        // What is only an end joins nothing.
-        inside[system] = !map.only_ends().contains(&system);
+    let mut graph = UnGraph::<SystemIndex, ()>::new_undirected();
+    let mut nodes: BTreeMap<SystemIndex, NodeIndex> = BTreeMap::new();
+    // What is only an end joins nothing.
+    for &system in area.iter().filter(|it| !map.only_ends().contains(it)) {
+        nodes.entry(system).or_insert_with(|| graph.add_node(system));
     }
-    let mut area: Vec<SystemIndex> = area.iter().copied().filter(|it| inside[*it]).collect();
-    area.sort_unstable();
-    area.dedup();
-    let mut visits = PerSystem::new(map, Visit::default());
-    let mut cuts = Cuts::default();
-    let mut clock = 0;
-    // The systems of the current part in the order they were found, and the path to the current system with the number
-    // of neighbours visited so far.
-    let mut part: Vec<SystemIndex> = Vec::new();
-    let mut path: Vec<(SystemIndex, usize)> = Vec::new();
-    for &root in &area {
-        if visits[root].found != 0 {
-            continue;
-        }
-        part.clear();
-        path.push((root, 0));
-        while let Some((here, looked_at)) = path.last_mut() {
-            let here = *here;
-            if visits[here].found == 0 {
-                clock += 1;
-                let visit = &mut visits[here];
-                (visit.found, visit.lowest, visit.below) = (clock, clock, 1);
-                part.push(here);
-            }
-            let next = map.neighbours(here).get(*looked_at).copied();
-            *looked_at += 1;
-            match next {
-                Some(far) if !inside[far] || visits[here].before == Some(far) => {}
-                Some(far) if visits[far].found == 0 => {
-                    visits[far].before = Some(here);
-                    path.push((far, 0));
-                }
-                Some(far) => visits[here].lowest = visits[here].lowest.min(visits[far].found),
-                None => {
-                    path.pop();
-                    leave(&mut visits, here);
-                }
-            }
-        }
-        judge(&visits, &part, &mut cuts);
+    let ends = nodes.iter().flat_map(|(from, node)| {
+        let later = map.neighbours(*from).iter().filter(move |to| *to > from);
+        later.filter_map(|to| Some((*node, *nodes.get(to)?)))
+    });
+    let ends: Vec<(NodeIndex, NodeIndex)> = ends.collect();
+    for (from, to) in ends {
+        graph.add_edge(from, to, ());
     }
+    let system = |node: NodeIndex| graph.node_weight(node).copied();
+    // The pieces on the other sides of a node, without a way through it or through one gate.
+    let pieces = |cut: NodeIndex, gate: Option<NodeIndex>| -> Vec<usize> {
+        let mut seen = vec![false; graph.node_count()];
+        let mut mark = |node: NodeIndex| {
+            seen.get_mut(node.index()).is_some_and(|seen| !std::mem::replace(seen, true))
+        };
+        mark(cut);
+        let starts: Vec<NodeIndex> =
+            gate.map_or_else(|| graph.neighbors(cut).collect(), |it| vec![it]);
+        let sizes = starts.into_iter().map(|start| {
+            let mut open = Vec::from_iter(mark(start).then_some(start));
+            let mut size = 0;
+            while let Some(node) = open.pop() {
+                size += 1;
+                open.extend(graph.neighbors(node).filter(|it| mark(*it)));
+            }
+            size
+        });
+        sizes.filter(|size| *size > 0).collect()
+    };
+    let systems = articulation_points(&graph).into_iter().filter_map(|node| {
+        let pieces = pieces(node, None);
+        let largest = pieces.iter().max().copied().unwrap_or_default();
+        Some(CutSystem { system: system(node)?, cut_off: pieces.iter().sum::<usize>() - largest })
+    });
+    let parts = tarjan_scc(&graph);
+    let part_of = |node: &NodeIndex| parts.iter().find(|part| part.contains(node)).map(Vec::len);
+    let joins = bridges(&graph).filter_map(|edge| {
+        use petgraph::visit::EdgeRef as _;
+        let (a, b) = (edge.source(), edge.target());
+        let beyond: usize = pieces(a, Some(b)).iter().sum();
+        let cut_off = beyond.min(part_of(&a)? - beyond);
+        let (a, b) = (system(a)?, system(b)?);
+        Some(Bridge { from: a.min(b), to: a.max(b), cut_off })
+    });
+    let mut cuts = Cuts { systems: systems.collect(), bridges: joins.collect() };
     cuts.systems.sort_unstable();
     cuts.bridges.sort_unstable();
     cuts
-}
-
-/// Passes the results for this system on to its predecessor.
-fn leave(visits: &mut PerSystem<Visit>, here: SystemIndex) {
-    let done = visits[here];
-    let Some(before) = done.before else { return };
-    let visit = &mut visits[before];
-    visit.lowest = visit.lowest.min(done.lowest);
-    visit.below += done.below;
-    if done.lowest >= visit.found {
-        visit.hanging += done.below;
-        visit.largest = visit.largest.max(done.below);
-    }
-}
-
-fn judge(visits: &PerSystem<Visit>, part: &[SystemIndex], cuts: &mut Cuts) {
-    for &system in part {
-        let visit = visits[system];
-        // Without this system there are the pieces connected only through it, and the rest.
-        let rest = part.len() - 1 - visit.hanging;
-        let cut_off = part.len() - 1 - visit.largest.max(rest);
-        if cut_off > 0 {
-            cuts.systems.push(CutSystem { system, cut_off });
-        }
-        if let Some(before) = visit.before
-            && visit.lowest == visit.found
-        {
-            cuts.bridges.push(Bridge {
-                from: before.min(system),
-                to: before.max(system),
-                cut_off: visit.below.min(part.len() - visit.below),
-            });
-        }
-    }
 }

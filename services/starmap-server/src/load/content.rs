@@ -15,12 +15,10 @@ pub(super) enum Content {
 }
 
 /// How text that is not a table begins, in lower case.
-const TEXTS: [(&str, Content); 6] = [
+const TEXTS: [(&str, Content); 4] = [
     ("{", Content::Json),
     ("[", Content::Foreign(Foreign::JsonList)),
-    ("<!doctype html", Content::Foreign(Foreign::Html)),
-    ("<html", Content::Foreign(Foreign::Html)),
-    ("<", Content::Foreign(Foreign::Xml)),
+    ("<", Content::Foreign(Foreign::Html)),
     ("%yaml", Content::Foreign(Foreign::Yaml)),
 ];
 

@@ -113,10 +113,8 @@ pub enum Foreign {
     Packed,
     /// A tar archive.
     Tar,
-    /// An HTML page.
+    /// A page of the web, or other XML.
     Html,
-    /// XML.
-    Xml,
     /// YAML, such as the older Static Data Export.
     Yaml,
     /// JSON with other content.
@@ -242,10 +240,9 @@ impl fmt::Display for Foreign {
             }
             Self::Tar => ("this is a tar archive, which is not read", Advice::Unpack),
             Self::Html => (
-                "this is a page of the web, perhaps the error page of a download that failed",
+                "this is a page of the web, perhaps the error page of a download that failed, or other XML",
                 Advice::Build,
             ),
-            Self::Xml => ("this is XML, which is not read", Advice::Build),
             Self::Yaml => (
                 "this is YAML, which is not read; the same data is published as JSON Lines",
                 Advice::Build,

@@ -34,14 +34,14 @@ impl Common {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Ways {
-    /// Jump bridges, wormholes
+    /// Bridges, wormholes; kind: gate, bridge, wormhole; max_ship as ship
     #[schemars(length(max = 500))]
     pub(crate) connections: Option<Vec<Connection>>,
     /// false: without the connections that the server was started with
     pub(crate) own_connections: Option<bool>,
-    /// Size, for connections: small, medium, large, xlarge
+    /// Its size: small, medium, large, xlarge, capital
     pub(crate) ship: Option<String>,
-    /// Rules to lift: zarzakh
+    /// Rules to lift: zarzakh, capitals, jove, wormhole_class
     pub(crate) allow: Option<List>,
 }
 

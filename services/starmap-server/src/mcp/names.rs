@@ -82,7 +82,8 @@ pub(crate) struct Names<'m> {
 }
 
 impl<'m> Names<'m> {
-    /// Names are corrected only if the caller asks for it, and only if exactly one name differs by one letter.
+    /// Names are corrected only if the caller asks for it, and only if exactly one name differs by one letter, or if
+    /// it is that of a station, a moon or a planet.
     pub(crate) fn new(map: &'m Map, correct: Option<bool>) -> Self {
         Self { map, correct: correct.unwrap_or(false), corrections: BTreeMap::new() }
     }
@@ -98,7 +99,8 @@ impl<'m> Names<'m> {
         if let Some(system) = known(self.map, name) {
             return Some(system);
         }
-        let system = self.correct.then(|| self.map.correct(name)).flatten()?;
+        let near = || self.map.correct(name).or_else(|| what_it_is(self.map, name).1);
+        let system = self.correct.then(near).flatten()?;
         let used = self.map.system(system).name.to_string();
         self.corrections.insert(shown(name), used);
         Some(system)

@@ -25,7 +25,7 @@ pub const SERVER_NAME: &str = "aria-universe";
 const INSTRUCTIONS: &str = "The star map of New Eden. Systems are given by name in any case, or by id; an unknown one is \
     answered with suggestions. Security classes go by the unrounded status: high from 0.45, low above 0, else null. Lists \
     are rows under columns; detail full gives all of each system, names its name alone. Read warnings first: they say \
-    what is dangerous, old or missing, and why a list is empty. Without activity data nothing is known of kills. \
+    what is dangerous, old or missing, and why a list is empty. Without activity data (options --activity and --feed) nothing is known of kills. \
     starmap://region/NAME and its like are places to read, starmap://picture/route/FROM/TO is a picture.";
 
 /// An MCP server for queries of one map.

@@ -56,8 +56,8 @@ pub(crate) fn add(builder: ServerBuilder<Universe>, universe: Universe) -> Serve
     let tools = tools
         .add(
             "route",
-            "The way between two systems. Can avoid systems, areas, security classes and kills, take connections \
-             besides the gates, and compare alternatives.",
+            "The way between two systems, also through stops in their order. Can avoid systems, areas, security classes \
+             and kills, take connections besides the gates, keep to what a ship may enter, and compare alternatives.",
             Runs::Here,
             route::route,
         )
@@ -101,13 +101,13 @@ pub(crate) fn add(builder: ServerBuilder<Universe>, universe: Universe) -> Serve
         )
         .add(
             "jump_range",
-            "What a jump drive of so many light years reaches.",
+            "What a jump drive reaches, by light years or by ship and skill; to a destination the jumps and their midpoints.",
             Runs::Here,
             ways::jump_range,
         )
         .add(
             "chokepoints",
-            "Systems and gates without which the space around a place falls apart.",
+            "Systems and gates without which the space around a place falls apart, and how many systems each cuts off.",
             Runs::Here,
             chokepoints::chokepoints,
         )
@@ -232,8 +232,9 @@ const OTHER_NAMES: [(&str, &str); 29] = [
 /// The argument for what is to be avoided, by the first name that is given.
 fn avoided(map: Option<&Map>, given: &Value) -> Option<&'static str> {
     let given = given.get("avoid")?;
-    let first = given.get(0).unwrap_or(given).as_str()?;
-    avoiding::kind_of(map?, first).or(Some("avoid_systems"))
+    let first = given.get(0).unwrap_or(given);
+    let name = first.as_str().map_or_else(|| first.to_string(), str::to_owned);
+    avoiding::kind_of(map?, &name).or(Some("avoid_systems"))
 }
 
 /// The contract's error for arguments that do not match the schema of a tool: the first by `parameter`, `value` and

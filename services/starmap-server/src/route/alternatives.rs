@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem;
 
-use super::net::{Jump, Net};
+use super::net::Net;
 use super::search::{Direction, Search};
 use super::{Cost, Mode, NoRoute, Query, Route, find, no_route};
 use crate::map::{Map, PerSystem, SystemIndex};
@@ -30,21 +30,6 @@ pub struct CostOfSafety {
 /// The next system on a route from each system. The route passes no system twice.
 struct Steps(PerSystem<Option<SystemIndex>>);
 
-/// The next system on the best routes from each system, cached.
-struct KnownSteps(PerSystem<Option<SystemIndex>>);
-
-impl KnownSteps {
-    fn get(
-        &mut self,
-        here: SystemIndex,
-        find: impl FnOnce(SystemIndex) -> Option<Jump>,
-    ) -> Option<SystemIndex> {
-        let known = &mut self.0[here];
-        *known = known.or_else(|| find(here).map(|jump| jump.far));
-        *known
-    }
-}
-
 /// The best route, then others with increasing cost: at most `count`, and never more than [`MAX_ALTERNATIVES`].
 ///
 /// An alternative is the best route that passes through some chosen system (via-node alternatives, as in Abraham,
@@ -62,7 +47,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     if !query.is_closed(map) {
         tail.find(query.origin);
     }
-    let Some(best) = tail.route_from(query.origin) else {
+    let Some(best) = tail.route(query.origin) else {
         return Err(no_route::why(map, query));
     };
     let dearest = dearest(&best);
@@ -73,7 +58,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     }
     tail.advance(dearest);
     let mut head = Search::new(map, &net, Direction::From(query.origin));
-    head.find_before(&tail, dearest);
+    head.advance(dearest);
     let through = map.indices().filter_map(|system| {
         let (to, from) = (head.far(system)?, tail.far(system)?);
         let cost = to.cost() + from.cost();
@@ -94,8 +79,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     // For each system, the last route that passed it.
     let mut passed = PerSystem::new(map, 0);
     let mut looked_at = 0;
-    let mut before = KnownSteps(PerSystem::new(map, None));
-    let mut next = KnownSteps(PerSystem::new(map, None));
+    let before = |here| head.step(here).map(|jump| jump.far);
+    let next = |here| tail.step(here).map(|jump| jump.far);
     // For each route in the answer, how many jumps the candidate shares with it.
     let mut shared = Vec::with_capacity(count);
     while let Some(Reverse((cost, jumps, via))) = waiting.pop() {
@@ -103,8 +88,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             break;
         }
         // A system that is left by the jump that entered it adds nothing either.
-        let ends =
-            [before.get(via, |here| head.before(here)), next.get(via, |here| tail.next(here))];
+        let ends = [before(via), next(via)];
         let turns_back = matches!(ends, [Some(before), Some(next)] if before == next);
         if shown[via] == Some(cost) || turns_back {
             continue;
@@ -124,19 +108,19 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             }
         };
         let mut here = via;
-        while let Some(far) = before.get(here, |here| head.before(here)) {
+        while let Some(far) = before(here) {
             look(far, here, far);
             here = far;
         }
         here = via;
-        while let Some(far) = next.get(here, |here| tail.next(here)) {
+        while let Some(far) = next(here) {
             look(here, far, far);
             here = far;
         }
         let differs = |shared: &usize| shared * 100 <= jumps as usize * MOST_SHARED_PERCENT;
         if is_loopless
             && shared.iter().all(differs)
-            && let (Some(mut route), Some(rest)) = (head.route_to(via), tail.route_from(via))
+            && let (Some(mut route), Some(rest)) = (head.route(via), tail.route(via))
         {
             route.systems.extend(rest.systems.into_iter().skip(1));
             route.by.extend(rest.by);

@@ -31,20 +31,8 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Penalty(u8);
 
-/// The costs of all jumps of a mode.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Weights {
-    from_high: ByClass,
-    from_lower: ByClass,
-}
-
-/// The costs by the class of the system that is entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ByClass {
-    high: Cost,
-    low: Cost,
-    null: Cost,
-}
+/// The costs of all jumps of a mode, by the class of the system that is left and of the one that is entered.
+pub(super) type Weights = [[Cost; 3]; 3];
 
 impl Mode {
     /// Whether the mode is meant to keep a pilot in high security.
@@ -54,30 +42,30 @@ impl Mode {
 
     /// The cost of a jump from a system of one class into a system of another.
     pub fn cost(self, from: SecurityClass, to: SecurityClass) -> Cost {
-        self.weights().cost(from, to)
+        match self {
+            Self::Shortest => Cost::JUMP,
+            Self::Safe if from == SecurityClass::High => Cost::jumps(of(to, 1, 50, 100)),
+            Self::Safe => Cost::jumps(of(to, 1, 10, 100)),
+            Self::Unsafe => Cost::jumps(of(to, 10, 2, 1)),
+            Self::Safer { penalty } => of(to, preferred(), penalty.cost(), penalty.cost().twice()),
+            Self::LessSecure { penalty } => {
+                of(to, penalty.cost(), preferred(), penalty.cost().twice())
+            }
+        }
     }
 
     pub(super) fn weights(self) -> Weights {
-        let whole = |high, low, null| ByClass {
-            high: Cost::jumps(high),
-            low: Cost::jumps(low),
-            null: Cost::jumps(null),
-        };
-        match self {
-            Self::Shortest => Weights::by_entered(whole(1, 1, 1)),
-            Self::Safe => Weights { from_high: whole(1, 50, 100), from_lower: whole(1, 10, 100) },
-            Self::Unsafe => Weights::by_entered(whole(10, 2, 1)),
-            Self::Safer { penalty } => Weights::by_entered(ByClass {
-                high: preferred(),
-                low: penalty.cost(),
-                null: penalty.cost().twice(),
-            }),
-            Self::LessSecure { penalty } => Weights::by_entered(ByClass {
-                high: penalty.cost(),
-                low: preferred(),
-                null: penalty.cost().twice(),
-            }),
-        }
+        use SecurityClass::{High, Low, Null};
+        [High, Low, Null].map(|from| [High, Low, Null].map(|to| self.cost(from, to)))
+    }
+}
+
+/// The one of three values for a class.
+fn of<T>(class: SecurityClass, high: T, low: T, null: T) -> T {
+    match class {
+        SecurityClass::High => high,
+        SecurityClass::Low => low,
+        SecurityClass::Null => null,
     }
 }
 
@@ -109,29 +97,5 @@ impl Penalty {
 impl Default for Penalty {
     fn default() -> Self {
         Self(50)
-    }
-}
-
-impl Weights {
-    const fn by_entered(entered: ByClass) -> Self {
-        Self { from_high: entered, from_lower: entered }
-    }
-
-    pub(super) const fn cost(&self, from: SecurityClass, to: SecurityClass) -> Cost {
-        let entered = match from {
-            SecurityClass::High => &self.from_high,
-            SecurityClass::Low | SecurityClass::Null => &self.from_lower,
-        };
-        match to {
-            SecurityClass::High => entered.high,
-            SecurityClass::Low => entered.low,
-            SecurityClass::Null => entered.null,
-        }
-    }
-
-    /// Whether all jumps cost the same, so that it is enough to count them.
-    pub(super) fn are_jumps(&self) -> bool {
-        let one = ByClass { high: Cost::JUMP, low: Cost::JUMP, null: Cost::JUMP };
-        self.from_high == one && self.from_lower == one
     }
 }

@@ -9,8 +9,6 @@ use crate::map::{Map, SystemIndex};
 pub(super) struct Net<'q> {
     map: &'q Map,
     weights: Weights,
-    /// Whether all jumps through gates cost one. The class of the entered systems is then not looked up.
-    same: bool,
     avoid: &'q Avoid,
     travel: &'q Travel,
     surcharges: &'q [Cost],
@@ -32,7 +30,6 @@ impl<'q> Net<'q> {
         Self {
             map,
             weights: query.mode.weights(),
-            same: query.mode.weights().are_jumps(),
             avoid: query.avoid,
             travel: query.travel,
             surcharges: query.surcharges,
@@ -40,54 +37,28 @@ impl<'q> Net<'q> {
         }
     }
 
-    /// The jumps from this system to systems that may be entered: first by gates, sorted by the id of the other end,
-    /// then by extra connections in the same order.
-    pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let others = self.travel.leaving(system).iter();
-        self.gates(system, move |far| (system, far))
-            .chain(others.map(move |arc| Jump {
-                far: arc.far,
-                cost: self.extra_cost(arc.cost, system, arc.far),
-                by: By::Extra(arc.place),
-            }))
-            .filter(|jump| self.is_open(jump.far))
-    }
-
-    /// The jumps to this system from systems that may be entered, in the same order.
-    pub(super) fn arriving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let others = self.travel.arriving(system).iter();
-        self.gates(system, move |far| (far, system))
-            .chain(others.map(move |arc| Jump {
-                far: arc.far,
-                cost: self.extra_cost(arc.cost, arc.far, system),
-                by: By::Extra(arc.place),
-            }))
-            .filter(|jump| self.is_open(jump.far))
-    }
-
-    /// A gate can be used in both directions; `step` sets the direction.
-    fn gates(
-        &self,
-        near: SystemIndex,
-        step: impl Fn(SystemIndex) -> (SystemIndex, SystemIndex),
-    ) -> impl Iterator<Item = Jump> {
-        self.map.neighbours(near).iter().map(move |&far| {
-            let (from, to) = step(far);
+    /// The jumps between this system and systems that may be entered, away from it or towards it: first by gates, sorted
+    /// by the id of the other end, then by extra connections in the same order.
+    pub(super) fn around(&self, near: SystemIndex, away: bool) -> impl Iterator<Item = Jump> {
+        let ends = move |far| if away { (near, far) } else { (far, near) };
+        let gates = self.map.neighbours(near).iter().map(move |&far| {
+            let (from, to) = ends(far);
             Jump { far, cost: self.cost(from, to), by: By::Gate }
-        })
+        });
+        let arcs = if away { self.travel.leaving(near) } else { self.travel.arriving(near) };
+        let others = arcs.iter().map(move |arc| {
+            let (from, to) = ends(arc.far);
+            let own = arc.cost.map(|own| own + self.surcharge(to));
+            let cost = own.unwrap_or_else(|| self.cost(from, to));
+            Jump { far: arc.far, cost, by: By::Extra(arc.place) }
+        });
+        gates.chain(others).filter(|jump| self.is_open(jump.far))
     }
 
     fn cost(&self, from: SystemIndex, to: SystemIndex) -> Cost {
-        let cost = if self.same {
-            Cost::JUMP
-        } else {
-            self.weights.cost(self.map.class(from), self.map.class(to))
-        };
-        cost + self.surcharge(to)
-    }
-
-    fn extra_cost(&self, own: Option<Cost>, from: SystemIndex, to: SystemIndex) -> Cost {
-        own.map_or_else(|| self.cost(from, to), |own| own + self.surcharge(to))
+        let (from, class) = (self.map.class(from) as usize, self.map.class(to) as usize);
+        let cost = self.weights.get(from).and_then(|row| row.get(class)).copied();
+        cost.unwrap_or_default() + self.surcharge(to)
     }
 
     fn surcharge(&self, to: SystemIndex) -> Cost {

@@ -41,22 +41,12 @@ impl<'q> Search<'q> {
 
     /// Finds the distance of this system and of all nearer ones.
     pub(super) fn find(&mut self, goal: SystemIndex) {
-        self.run(|here, _| here == goal, |_, _| true);
+        self.run(|here, _| here == goal);
     }
 
-    /// Continues until all systems within this cost are found.
+    /// Finds the distance of all systems within this cost.
     pub(super) fn advance(&mut self, most: Cost) {
-        self.run(|_, far| far.cost() > most, |_, _| true);
-    }
-
-    /// Finds the distance of all systems from which the rest of the route, which has been searched, leads to a route
-    /// within this cost.
-    pub(super) fn find_before(&mut self, rest: &Self, most: Cost) {
-        let leads_on = |here, far: Far| {
-            let rest = rest.far(here);
-            rest.is_some_and(|rest| far.cost() + rest.cost() <= most)
-        };
-        self.run(|_, _| false, leads_on);
+        self.run(|_, far| far.cost() > most);
     }
 
     /// The distance of this system; `None` if there is no route, or none was found so far.
@@ -65,70 +55,37 @@ impl<'q> Search<'q> {
         (far != Far::NOT_REACHED).then_some(far)
     }
 
-    /// In a search with [`Direction::To`]: the first by ids of the best routes from this system to the end.
-    pub(super) fn route_from(&self, origin: SystemIndex) -> Option<Route> {
-        let far = self.far(origin)?;
-        let mut route = Route {
-            systems: Vec::with_capacity(far.jumps() as usize + 1),
-            by: Vec::with_capacity(far.jumps() as usize),
-            cost: far.cost(),
-        };
-        route.systems.push(origin);
-        let mut here = origin;
+    /// The best route between this system and the end, always the same one: from this system with [`Direction::To`], to
+    /// it with [`Direction::From`]. With [`Direction::To`] it is the first by ids.
+    pub(super) fn route(&self, start: SystemIndex) -> Option<Route> {
+        let far = self.far(start)?;
+        let mut route = Route { systems: vec![start], by: Vec::new(), cost: far.cost() };
+        let mut here = start;
         for _ in 0..far.jumps() {
-            let next = self.next(here)?;
-            here = next.far;
+            let step = self.step(here)?;
+            here = step.far;
             route.systems.push(here);
-            route.by.push(next.by);
+            route.by.push(step.by);
+        }
+        if matches!(self.direction, Direction::From(_)) {
+            route.systems.reverse();
+            route.by.reverse();
         }
         Some(route)
     }
 
-    /// In a search with [`Direction::From`]: a best route from the end to this system, always the same one.
-    pub(super) fn route_to(&self, destination: SystemIndex) -> Option<Route> {
-        let far = self.far(destination)?;
-        let mut route = Route {
-            systems: vec![destination],
-            by: Vec::with_capacity(far.jumps() as usize),
-            cost: far.cost(),
-        };
-        let mut here = destination;
-        for _ in 0..far.jumps() {
-            let before = self.before(here)?;
-            here = before.far;
-            route.systems.push(here);
-            route.by.push(before.by);
-        }
-        route.systems.reverse();
-        route.by.reverse();
-        Some(route)
-    }
-
-    /// The first jump of [`Search::route_from`].
-    pub(super) fn next(&self, here: SystemIndex) -> Option<Jump> {
+    /// The jump of [`Search::route`] at this system, seen from it.
+    pub(super) fn step(&self, here: SystemIndex) -> Option<Jump> {
         let far = self.far(here)?;
-        let best = self.net.leaving(here).filter(|jump| self.leads(jump, far));
+        let leads = |jump: &Jump| self.far(jump.far).is_some_and(|rest| rest.and(jump) == far);
+        let away = matches!(self.direction, Direction::To(_));
+        let best = self.net.around(here, away).filter(leads);
         best.min_by_key(|jump| (jump.far, jump.by))
-    }
-
-    /// The last jump of [`Search::route_to`], seen from its end.
-    pub(super) fn before(&self, here: SystemIndex) -> Option<Jump> {
-        let far = self.far(here)?;
-        let best = self.net.arriving(here).filter(|jump| self.leads(jump, far));
-        best.min_by_key(|jump| (jump.far, jump.by))
-    }
-
-    /// Whether a jump is part of a best route of this distance.
-    fn leads(&self, jump: &Jump, far: Far) -> bool {
-        self.far(jump.far).is_some_and(|rest| rest.and(jump) == far)
     }
 
     /// Searches until the next system is one to stop at. That system is next again when the search continues.
-    fn run(
-        &mut self,
-        stop: impl Fn(SystemIndex, Far) -> bool,
-        enter: impl Fn(SystemIndex, Far) -> bool,
-    ) {
+    fn run(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) {
+        let away = matches!(self.direction, Direction::From(_));
         while let Some(&Reverse((far, here))) = self.waiting.peek() {
             if stop(here, far) {
                 return;
@@ -142,15 +99,12 @@ impl<'q> Search<'q> {
             let reach = |jump: Jump| {
                 let longer = far.and(&jump);
                 let known = &mut all[jump.far];
-                if longer < *known && enter(jump.far, longer) {
+                if longer < *known {
                     *known = longer;
                     waiting.push(Reverse((longer, jump.far)));
                 }
             };
-            match self.direction {
-                Direction::From(_) => net.leaving(here).for_each(reach),
-                Direction::To(_) => net.arriving(here).for_each(reach),
-            }
+            net.around(here, away).for_each(reach);
         }
     }
 }

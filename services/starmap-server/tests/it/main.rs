@@ -8,6 +8,7 @@ mod common;
 mod connections;
 mod contract;
 mod explore;
+mod field;
 mod harness;
 mod load;
 mod map;

@@ -33,10 +33,14 @@ pub(super) struct Chokepoints {
     area: String,
     /// How many systems that are.
     area_systems: usize,
+    /// Of the rows in `systems`: `cut_off` is how many systems the rest of the area then cannot reach.
+    columns: [&'static str; 2],
     /// Systems without which the area falls apart, and how many systems each cuts off; the most first.
     systems: Vec<(String, usize)>,
     /// How many such systems there are.
     total_found: usize,
+    /// Of the rows in `gates`.
+    gate_columns: [&'static str; 3],
     /// Gates without which it falls apart, and how many systems each cuts off; the most first.
     gates: Vec<(String, String, usize)>,
     /// How many such gates there are.
@@ -67,6 +71,8 @@ pub(super) fn chokepoints(
     let body = Chokepoints {
         area,
         area_systems: inside.len(),
+        columns: ["name", "cut_off"],
+        gate_columns: ["from", "to", "cut_off"],
         systems: systems.map(|it| (name(it.system), it.cut_off)).collect(),
         total_found,
         gates: gates.map(|it| (name(it.from), name(it.to), it.cut_off)).collect(),

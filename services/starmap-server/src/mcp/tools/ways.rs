@@ -220,11 +220,26 @@ pub(super) fn distances(
     let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
     let locked = from.iter().find_map(|it| rules::locked(map, &travel, Some(*it)));
     let rules = locked.into_iter().chain(rules::between(map, &travel, [&from, columns], &avoid));
+    let mut nulls = from.iter().zip(&jumps).flat_map(|(from, row)| {
+        columns
+            .iter()
+            .zip(row)
+            .filter(|(_, jumps)| jumps.is_none())
+            .map(move |(to, _)| (*from, *to))
+    });
+    let cut = nulls.find(|(a, b)| !apart.contains(a) && !apart.contains(b));
+    let cut = cut.filter(|_| avoid.things().is_empty());
+    let cut = cut.map(|(a, b)| {
+        let apart = route::apart(map, [a, b]);
+        format!("No way leads from {} to {}{apart}", name(map, a), name(map, b))
+    });
     let warnings: Vec<String> = apart
-        .into_iter()
+        .iter()
         .map(|system| {
-            format!("No gate leads to or from {}{}", name(map, system), route::apart(map, [system]))
+            let apart = route::apart(map, [*system]);
+            format!("No gate leads to or from {}{apart}", name(map, *system))
         })
+        .chain(cut)
         .chain(rules)
         .collect();
     // If all distances are symmetric, half of the matrix is enough.
@@ -284,7 +299,7 @@ pub(super) fn jump_range(
     });
     let empty = (range.found.total == 0 && destination.is_none()).then(|| {
         if range.closed.is_empty() {
-            format!("No system is within {} light years: raise light_years", light_years)
+            format!("No system is within {light_years} light years: raise light_years")
         } else {
             "All that is in range is closed to jump drives, see left_out: raise light_years"
                 .to_owned()

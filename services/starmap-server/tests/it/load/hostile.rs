@@ -104,6 +104,9 @@ proptest! {
     fn an_own_file_that_was_changed(changes in prop::collection::vec(change(), 1..4)) {
         let good = encode(&small());
         let bad = changed(&good, &changes);
-        prop_assert_eq!(loaded("a", &bad).is_ok(), bad == good);
+        // Only what means nothing may change, such as the time in the header of gzip.
+        if let Ok(loaded) = loaded("a", &bad) {
+            crate::common::assert_same(&loaded.map, &small());
+        }
     }
 }
