@@ -10,8 +10,8 @@
 //! - the official Static Data Export in JSON Lines: the zip as it is downloaded, or its folder, unpacked;
 //! - what [`write()`] makes.
 //!
-//! A file that cannot be read completely is refused, and so is one whose parts do not agree ([`Losses`]). Single entries
-//! that name missing ones are left out and reported as [`Warning`]s.
+//! A file that cannot be read completely is refused, and so is one whose parts do not agree ([`Losses`]). Single
+//! entries that name missing ones are left out and reported as [`Warning`]s.
 
 mod archive;
 mod aria;

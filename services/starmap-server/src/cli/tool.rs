@@ -23,7 +23,7 @@ pub(super) const HELP: &str = "Tools: route, systems, search, nearest, borders, 
 /// A tool, called here.
 #[derive(Debug, Parser)]
 struct ToolArgs {
-    /// An argument of the tool; a list has commas between its entries. Without NAME= it is the next that the tool needs.
+    /// An argument of the tool; a list has commas between its entries. Without NAME= it is the next one needed.
     #[arg(value_name = "NAME=VALUE")]
     arguments: Vec<String>,
     #[command(flatten)]

@@ -38,8 +38,8 @@ pub struct Bridge {
 }
 
 /// Finds the cut vertices and bridges of the graph of these systems and the gates between them. Systems named twice
-/// count once. If the area consists of several unconnected parts, each is judged separately. The pieces are counted by a
-/// walk for each cut, so a large area takes the square of its size.
+/// count once. If the area consists of several unconnected parts, each is judged separately. The pieces are counted by
+/// a walk for each cut, so a large area takes the square of its size.
 pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     let mut graph = UnGraph::<SystemIndex, ()>::new_undirected();
     let mut nodes: BTreeMap<SystemIndex, NodeIndex> = BTreeMap::new();

@@ -74,9 +74,9 @@ pub fn jump_range(
     Ok(Range { found: Limited::first(in_range, limit, order), closed })
 }
 
-/// The jumps of a ship with a jump drive from one system to another, as few as possible, and among those the shortest in
-/// light years: where each jump ends, and how far it goes. `None` if there is no way. No jump ends in a system that is
-/// only an end ([`Map::only_ends`]), unless it is the destination: no source says that a drive can be led there.
+/// The jumps of a ship with a jump drive from one system to another, as few as possible, and among those the shortest
+/// in light years: where each jump ends, and how far it goes. `None` if there is no way. No jump ends in a system that
+/// is only an end ([`Map::only_ends`]), unless it is the destination: no source says that a drive can be led there.
 ///
 /// Each level of the search measures all systems that are left from all that the level before has reached: some ten
 /// milliseconds in New Eden.

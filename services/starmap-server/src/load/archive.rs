@@ -94,8 +94,8 @@ fn find(
     }
     match (locations.contains_key(&Document::Systems), yaml) {
         (true, _) => Ok(locations),
-        (false, true) => Err(Problem::Foreign(Foreign::YamlArchive)),
-        (false, false) if tables => Err(Problem::Foreign(Foreign::TableArchive)),
-        (false, false) => Err(Problem::Foreign(Foreign::Archive)),
+        (false, true) => Err(Problem::Foreign(Foreign::YAML_ARCHIVE)),
+        (false, false) if tables => Err(Problem::Foreign(Foreign::TABLE_ARCHIVE)),
+        (false, false) => Err(Problem::Foreign(Foreign::ARCHIVE)),
     }
 }

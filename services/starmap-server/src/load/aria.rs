@@ -21,7 +21,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Read, Problem> {
     let cache: Cache =
         serde_json::from_slice(json::without_mark(bytes)).map_err(Problem::damaged)?;
     let Some(systems) = cache.systems else {
-        return Err(Problem::Foreign(Foreign::Json));
+        return Err(Problem::Foreign(Foreign::JSON));
     };
     let mut read = Read::default();
     let version = cache.generated.or(cache.version);

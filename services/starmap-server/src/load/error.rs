@@ -95,44 +95,87 @@ pub enum Problem {
     Map(MapError),
 }
 
-/// The kinds of files that are not a map.
+/// A kind of file that is not a map: what it is, and what helps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Foreign {
+pub struct Foreign(&'static str, Advice);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Advice {
+    Build,
+    Unpack,
+    None,
+}
+
+impl Foreign {
     /// An empty file.
-    Empty,
+    pub(super) const EMPTY: Self = Self("the file is empty", Advice::Build);
     /// What an earlier version of this program built.
-    Older,
+    pub(super) const OLDER: Self =
+        Self("an earlier version of this program built this file", Advice::Build);
     /// A Python pickle, such as igraph writes.
-    Pickle,
+    pub(super) const PICKLE: Self = Self(
+        "this is a Python pickle; reading one runs whatever code is in it, so this program never does",
+        Advice::Build,
+    );
     /// The `.universe` file of ARIA, which contains a pickle.
-    AriaGraph,
+    pub(super) const ARIA_GRAPH: Self = Self(
+        "this is ARIA's .universe file, which has a Python pickle in it; reading one runs whatever code is in \
+                 it, so this program never does",
+        Advice::Build,
+    );
     /// A database.
-    Sqlite,
+    pub(super) const SQLITE: Self =
+        Self("this is an SQLite database, which is not read", Advice::Build);
     /// bzip2, xz, zstd, 7z, RAR.
-    Packed,
+    pub(super) const PACKED: Self =
+        Self("this file is packed in a way that is not read (gzip and zip are)", Advice::Unpack);
     /// A tar archive.
-    Tar,
+    pub(super) const TAR: Self = Self("this is a tar archive, which is not read", Advice::Unpack);
     /// A page of the web, or other XML.
-    Html,
+    pub(super) const HTML: Self = Self(
+        "this is a page of the web, perhaps the error page of a download that failed, or other XML",
+        Advice::Build,
+    );
     /// YAML, such as the older Static Data Export.
-    Yaml,
+    pub(super) const YAML: Self = Self(
+        "this is YAML, which is not read; the same data is published as JSON Lines",
+        Advice::Build,
+    );
     /// JSON with other content.
-    Json,
+    pub(super) const JSON: Self = Self(
+        "this is JSON, but not ARIA's universe cache: it has no member \"systems\"",
+        Advice::Build,
+    );
     /// A list in JSON.
-    JsonList,
-    /// The Static Data Export as YAML, in a zip or unpacked.
-    YamlArchive,
+    pub(super) const JSON_LIST: Self = Self(
+        "this is a list in JSON, such as the public API answers; it has no names, gates and security together",
+        Advice::Build,
+    );
     /// A zip with CSV tables in it.
-    TableArchive,
+    pub(super) const TABLE_ARCHIVE: Self = Self(
+        "this zip has CSV tables in it; of zips only the Static Data Export is read",
+        Advice::Unpack,
+    );
+    /// The Static Data Export as YAML, in a zip or unpacked.
+    pub(super) const YAML_ARCHIVE: Self = Self(
+        "this is the Static Data Export as YAML, which is not read; download the one whose name ends in \
+                 -jsonl.zip",
+        Advice::None,
+    );
     /// A zip with other content.
-    Archive,
+    pub(super) const ARCHIVE: Self = Self(
+        "this zip is not the Static Data Export: it has no mapSolarSystems.jsonl",
+        Advice::Build,
+    );
     /// Text in UTF-16.
-    Utf16,
+    pub(super) const UTF_16: Self = Self("this is text in UTF-16; save it as UTF-8", Advice::None);
     /// A table with other columns.
-    Table,
+    pub(super) const TABLE: Self = Self(
+        "this is a table, but its first line does not name the columns of a map",
+        Advice::Build,
+    );
     /// Anything else.
-    Unknown,
+    pub(super) const UNKNOWN: Self = Self("nothing known begins like this file", Advice::Build);
 }
 
 /// A table of a map that is made of several.
@@ -222,61 +265,8 @@ impl fmt::Display for Table {
 
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, instead) = match self {
-            Self::Empty => ("the file is empty", Advice::Build),
-            Self::Older => ("an earlier version of this program built this file", Advice::Build),
-            Self::Pickle => (
-                "this is a Python pickle; reading one runs whatever code is in it, so this program never does",
-                Advice::Build,
-            ),
-            Self::AriaGraph => (
-                "this is ARIA's .universe file, which has a Python pickle in it; reading one runs whatever code is in \
-                 it, so this program never does",
-                Advice::Build,
-            ),
-            Self::Sqlite => ("this is an SQLite database, which is not read", Advice::Build),
-            Self::Packed => {
-                ("this file is packed in a way that is not read (gzip and zip are)", Advice::Unpack)
-            }
-            Self::Tar => ("this is a tar archive, which is not read", Advice::Unpack),
-            Self::Html => (
-                "this is a page of the web, perhaps the error page of a download that failed, or other XML",
-                Advice::Build,
-            ),
-            Self::Yaml => (
-                "this is YAML, which is not read; the same data is published as JSON Lines",
-                Advice::Build,
-            ),
-            Self::Json => (
-                "this is JSON, but not ARIA's universe cache: it has no member \"systems\"",
-                Advice::Build,
-            ),
-            Self::JsonList => (
-                "this is a list in JSON, such as the public API answers; it has no names, gates and security together",
-                Advice::Build,
-            ),
-            Self::TableArchive => (
-                "this zip has CSV tables in it; of zips only the Static Data Export is read",
-                Advice::Unpack,
-            ),
-            Self::YamlArchive => (
-                "this is the Static Data Export as YAML, which is not read; download the one whose name ends in \
-                 -jsonl.zip",
-                Advice::None,
-            ),
-            Self::Archive => (
-                "this zip is not the Static Data Export: it has no mapSolarSystems.jsonl",
-                Advice::Build,
-            ),
-            Self::Utf16 => ("this is text in UTF-16; save it as UTF-8", Advice::None),
-            Self::Table => (
-                "this is a table, but its first line does not name the columns of a map",
-                Advice::Build,
-            ),
-            Self::Unknown => ("nothing known begins like this file", Advice::Build),
-        };
-        f.write_str(what)?;
-        match instead {
+        f.write_str(self.0)?;
+        match self.1 {
             Advice::Build => write!(
                 f,
                 "; build a map with `starmap-server build SOURCE`, where SOURCE is {SOURCES}"
@@ -287,10 +277,4 @@ impl fmt::Display for Foreign {
             Advice::None => Ok(()),
         }
     }
-}
-
-enum Advice {
-    Build,
-    Unpack,
-    None,
 }

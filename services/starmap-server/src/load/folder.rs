@@ -28,7 +28,7 @@ pub(super) fn read(folder: &Path) -> Result<(Read, Format), LoadError> {
     }
     let yaml = ["mapSolarSystems.yaml", "solarsystem.yaml", "fsd", "sde"];
     if found.whole.is_none() && yaml.iter().any(|name| folder.join(name).exists()) {
-        return Err(at(Problem::Foreign(Foreign::YamlArchive)));
+        return Err(at(Problem::Foreign(Foreign::YAML_ARCHIVE)));
     }
     Err(at(Problem::NoMap(found.whole)))
 }
@@ -43,7 +43,7 @@ pub(super) fn beside_csv(path: &Path) -> Result<(Read, Format), LoadError> {
 /// Reads a JSON Lines table and the tables next to it.
 pub(super) fn beside_lines(path: &Path) -> Result<(Read, Format), LoadError> {
     if document_of(path).is_none() {
-        return Err(Problem::Foreign(Foreign::Json).at(path));
+        return Err(Problem::Foreign(Foreign::JSON).at(path));
     }
     let folder = source::parent(path);
     let found = look(&folder).map_err(|problem| problem.at(&folder))?;
@@ -87,7 +87,7 @@ fn look(folder: &Path) -> Result<FolderContents, Problem> {
             Content::Own | Content::Zip | Content::Json => {
                 found.whole = found.whole.or_else(|| Some(name_of(&path)));
             }
-            Content::Foreign(Foreign::Packed) if name_of(&path).contains("olarSystem") => {
+            Content::Foreign(Foreign::PACKED) if name_of(&path).contains("olarSystem") => {
                 found.packed = found.packed.or_else(|| Some(name_of(&path)));
             }
             Content::Foreign(_) => {}

@@ -30,7 +30,7 @@ impl Common {
     }
 }
 
-// The connections that a way may take besides the gates. Not in the schema, which takes it for a description of the tool.
+// The connections that a way may take besides the gates. Not in the schema, which takes it for the tool's description.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Ways {

@@ -37,8 +37,8 @@ impl<'q> Net<'q> {
         }
     }
 
-    /// The jumps between this system and systems that may be entered, away from it or towards it: first by gates, sorted
-    /// by the id of the other end, then by extra connections in the same order.
+    /// The jumps between this system and systems that may be entered, away from it or towards it: first by gates,
+    /// sorted by the id of the other end, then by extra connections in the same order.
     pub(super) fn around(&self, near: SystemIndex, away: bool) -> impl Iterator<Item = Jump> {
         let ends = move |far| if away { (near, far) } else { (far, near) };
         let gates = self.map.neighbours(near).iter().map(move |&far| {

@@ -183,7 +183,7 @@ async fn connections_of_other_tools_lead_somewhere() {
 
 #[tokio::test]
 async fn bridges_count_wherever_jumps_are_counted() {
-    // WormholeSystems/WormholeSystems#57: bridges count as jumps in what is near; exodus4d/pathfinder#963: they are told.
+    // WormholeSystems/WormholeSystems#57: bridges count in what is near. exodus4d/pathfinder#963: they are told.
     let Some(field) =
         Field::new(Some("1034323745897 MJYW-3 --> Alsavoinon\n1DQ1-A \u{bb} T5ZI-S - road"))
     else {

@@ -12,7 +12,7 @@ use starmap_server::map::{Map, Parts};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::ChildStderr;
 
-use crate::common::{put, small_parts};
+use crate::common::{export, generated, put, small_parts};
 use crate::harness::{Built, ERAS, Listening, binary, soon};
 
 /// The small map with one system renamed and another version.
@@ -69,6 +69,47 @@ async fn a_new_map_is_taken_and_told() {
     assert!(system(&client, "Ostra").await.is_none());
     let found = system(&client, "Ostrava").await.unwrap();
     assert_eq!(found["data_version"], "newer");
+}
+
+// GoldenGnu/jeveassets#547: a field of the export is renamed while a server runs
+#[tokio::test]
+async fn a_map_that_lost_its_gates_is_not_taken_and_the_answers_say_so() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let parts = generated(11, 1_500);
+    let documents = export(&parts);
+    put(folder.path(), &documents);
+    let gates = folder.path().join("mapStargates.jsonl");
+    let lost = documents[4].1.replace("\"destination\":", "\"target\":");
+    for (accept, jumps) in [(false, true), (true, false)] {
+        swap(&gates, documents[4].1.as_bytes());
+        let more: &[&str] = if accept { &["--accept-losses"] } else { &[] };
+        let server = Listening::new(folder.path(), more).await;
+        let client = Client::http(&server.url, ClientConfig::new(Era::Modern)).await.unwrap();
+        let (from, to) = parts.gates[0];
+        let arguments = json!({"origin": from, "destination": to});
+        swap(&gates, lost.as_bytes());
+        let told = if accept {
+            "entries of the map are left out or changed"
+        } else {
+            "the map is kept as it was"
+        };
+        soon(async {
+            loop {
+                let arguments = json!({"systems": [from]});
+                let found = client.call_tool("systems", arguments).await.unwrap();
+                let said = found["structuredContent"]["warnings"].to_string();
+                if said.contains(told) {
+                    assert!(accept || said.contains("mapStargates.jsonl: "), "{said}");
+                    assert!(accept || said.contains("have no destination"), "{said}");
+                    return;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        })
+        .await;
+        let route = client.call_tool("route", arguments).await.unwrap();
+        assert_eq!(route["isError"] != true, jumps, "{route}");
+    }
 }
 
 /// A server with its log, line by line.

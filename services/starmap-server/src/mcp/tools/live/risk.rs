@@ -50,8 +50,8 @@ struct Risk {
     security_class: String,
     /// Ships and capsules killed in the hour.
     kills: u32,
-    /// medium from 5 kills, high from 10 and where a feed shows a camp, ganks or smartbombs, extreme from 20. What is at
-    /// another gate than those of the way is medium.
+    /// medium from 5 kills, high from 10 and where a feed shows a camp, ganks or smartbombs, extreme from 20. What is
+    /// at another gate than those of the way is medium.
     risk: Level,
     /// Whether it has one gate in and one out, so that there is no way round.
     is_pipe: bool,
