@@ -118,7 +118,7 @@ impl<R: Read> Lines<R> {
 }
 
 /// A text in the encoding that it is most likely in.
-pub(super) fn decoded(head: &[u8]) -> String {
+pub fn decoded(head: &[u8]) -> String {
     encoding(head).decode(head).0.into_owned()
 }
 

@@ -97,6 +97,7 @@ pub(super) fn read(
         summary: super::Summary::default(),
         base: 0,
         total: 0,
+        before: 0,
     };
     let _all = entries(&mut silent, &mut |_, entry| {
         let is_somebody = entry.action.is_none() && entry.sender != NOBODY;

@@ -17,7 +17,7 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use super::unit::Unit;
-use super::{ImportError, Reading, Summary};
+use super::{ImportError, Reading};
 pub(super) use pages::read as read_pages;
 use scan::{ScanError, Scanner};
 
@@ -25,12 +25,13 @@ pub(super) fn read(
     unit: &Unit,
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
+    let before = reading.summary.clone();
     let walked = walk(unit, reading, None, false)?;
     if !walked.sorted {
         return Ok(walked.ended);
     }
     // Chats before the first sorted one were sent already; they are sent again, and count once.
-    reading.summary = Summary::default();
+    reading.summary = before;
     // The description of a chat comes after its messages: one pass finds it, a second one reads the messages.
     let found = walk(unit, reading, None, true)?.found;
     Ok(walk(unit, reading, Some(found), false)?.ended)

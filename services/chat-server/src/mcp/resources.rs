@@ -91,6 +91,8 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         offset: number("offset", uri.get("offset"))?,
         cursor: given("cursor"),
         topic: None,
+        has: None,
+        order: None,
         // A resource has no parameter `stored`, and stored messages are better than none.
         stored: Some(true),
         chat,

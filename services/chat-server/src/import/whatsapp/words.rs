@@ -56,8 +56,8 @@ pub(super) enum Half {
 /// The words of all languages, folded.
 #[derive(Default)]
 pub(super) struct Words {
-    /// The text before the name of a chat in the name of its file, and after it.
-    pub(super) file_names: Vec<(String, String)>,
+    /// The text before the name of a chat in the name of its file, the text after it, and the code of the language.
+    pub(super) file_names: Vec<(String, String, String)>,
     /// The words next to the name of an exported file.
     pub(super) attached: HashSet<String>,
     /// The words in place of a missing file.
@@ -87,9 +87,11 @@ impl Words {
         let mut words = Self::default();
         // A test finds the words of each language.
         let tables: BTreeMap<String, Table> = toml::from_str(TABLES).unwrap_or_default();
-        for table in tables.values() {
+        for (language, table) in &tables {
             let names = table.file_names.iter().filter_map(|name| name.split_once('*'));
-            let names = names.map(|(before, after)| (before.to_owned(), after.to_owned()));
+            let names = names.map(|(before, after)| {
+                (before.to_owned(), after.to_owned(), language.clone())
+            });
             words.file_names.extend(names);
             words.attached.extend(fold(&table.attached));
             let kinds = [
@@ -126,7 +128,7 @@ impl Words {
             words.calls.extend(fold(&table.call).map(|text| (text, "call")));
         }
         // The longest first: "WhatsApp Chat with " before any part of it.
-        words.file_names.sort_by_key(|(before, _)| std::cmp::Reverse(before.len()));
+        words.file_names.sort_by_key(|(before, _, _)| std::cmp::Reverse(before.len()));
         words
     }
 }
