@@ -25,6 +25,7 @@ use crate::event::Event;
 pub use archive::{Attached, attachment, attachment_within};
 pub use layout::{Plan, plan};
 pub use lines::decoded;
+pub(crate) use signal::{Mention, with_mentions};
 pub use whatsapp::{DayOrder, without_number};
 
 /// The largest single message, in bytes of the export and in bytes of the resulting event.

@@ -291,6 +291,7 @@ impl Filtered {
             | Event::Revised { chat, .. }
             | Event::Edited { chat, .. }
             | Event::Deleted { chat, .. }
+            | Event::Voted { chat, .. }
             | Event::Reacted { chat, .. } => !hidden.contains(chat),
         }
     }

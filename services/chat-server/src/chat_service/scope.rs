@@ -147,7 +147,17 @@ impl ChatService {
         match argument.chat {
             None => self.scope_of(source).await,
             Some(chat) => {
-                let found = self.find(source, chat).await?;
+                let found = match self.find(source, chat).await {
+                    // Nothing of it may have been stored yet.
+                    Err(not_found) => match source {
+                        Some(source) if self.seen_chats(Some(source)).await?.is_empty() => {
+                            self.connected(source, false).await?;
+                            return Err(not_found);
+                        }
+                        _ => return Err(not_found),
+                    },
+                    found => found?,
+                };
                 Ok(Scope { source: Some(found.key.source.clone()), chats: Some(vec![found.key]) })
             }
         }

@@ -37,6 +37,7 @@ use header::Shape;
 use order::{Confidence, Decision};
 use parse::{ChatSize, Parse};
 use survey::{Survey, SurveyResult};
+use words::words;
 
 pub(super) use names::is_known as is_known_name;
 pub use names::without_number;
@@ -186,11 +187,17 @@ fn read_chat(
             why: decision.why.to_owned(),
         });
     }
+    let with = |decided: Decision| match options.day_order {
+        Some(order) => Decision { order, ..decided },
+        None => decided,
+    };
+    let joined = found.joined.iter().map(|(shape, decided)| (*shape, with(*decided)));
     let prefix = format!("{}{}", unit.prefix, unit.folder());
     let mut parse = Parse {
         chat: name,
-        shape: found.shape,
-        order: decision,
+        shapes: std::iter::once((found.shape, decision)).chain(joined).collect(),
+        notices: &found.notices,
+        knows_edited: chat.language.is_some_and(|language| words().edited_in.contains(language)),
         now: Timestamp::now().saturating_add(24.hours()).unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),
         prefix: &prefix,

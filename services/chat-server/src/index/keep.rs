@@ -138,6 +138,10 @@ impl<'a> Keeper<'a> {
                 Some(known) => self.delete(&known),
                 None => Ok(()),
             },
+            Event::Voted { chat, id, by, options } => match self.known(chat, id)? {
+                Some(known) => self.vote(&known, by, options),
+                None => Ok(()),
+            },
             Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
                 Some(known) => self.react(&known, reaction, *removed),
                 None => Ok(()),

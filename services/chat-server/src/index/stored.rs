@@ -102,6 +102,22 @@ impl Detail {
         self.reactions.retain(|known| known.count > 0);
     }
 
+    /// Counts a person's votes in a poll. Who has voted for what is kept as reactions, so that a changed vote counts once.
+    pub(super) fn vote(&mut self, by: &str, options: &[usize]) {
+        let Some(Body::Poll { question, mut answers }) = self.body.clone() else { return };
+        for (n, (answer, votes)) in answers.iter_mut().enumerate() {
+            let vote = Reaction {
+                emoji: format!("✓ {answer}"),
+                count: 1,
+                by: vec![by.to_owned()],
+            };
+            self.react(&vote, !options.contains(&n));
+            let kept = self.reactions.iter().find(|known| known.emoji == vote.emoji);
+            *votes = Some(kept.map_or(0, |known| known.count));
+        }
+        self.body = Some(Body::Poll { question, answers });
+    }
+
     /// Removes all reactions of these people.
     fn take_back(&mut self, by: &[String]) {
         for known in &mut self.reactions {

@@ -29,6 +29,8 @@ struct Table {
     deleted: Vec<String>,
     /// The beginning of the notice for a message that a group admin has deleted.
     deleted_by: Vec<String>,
+    /// What is in a notice of the app with a colon in it, and in no name of a person.
+    notice: Vec<String>,
     edited: Vec<String>,
     missed_call: Vec<String>,
     call: Vec<String>,
@@ -65,8 +67,11 @@ pub(super) struct Words {
     /// The words in place of a deleted message.
     pub(super) deleted: HashSet<String>,
     pub(super) deleted_by: Vec<String>,
+    pub(super) notices: Vec<String>,
     /// The words after an edited message, without their angle brackets.
     pub(super) edited: HashSet<String>,
+    /// The languages whose words these are.
+    pub(super) edited_in: HashSet<String>,
     /// The beginning of the words for a call, and the kind of call; missed calls first.
     pub(super) calls: Vec<(String, &'static str)>,
     pub(super) unseen: HashSet<String>,
@@ -109,7 +114,9 @@ impl Words {
             }
             words.deleted.extend(fold(&table.deleted));
             words.deleted_by.extend(fold(&table.deleted_by));
+            words.notices.extend(table.notice.iter().map(|words| words.to_lowercase()));
             words.edited.extend(fold(&table.edited));
+            words.edited_in.extend((!table.edited.is_empty()).then(|| language.clone()));
             words.calls.extend(fold(&table.missed_call).map(|text| (text, "missed_call")));
             words.unseen.extend(fold(&table.unseen));
             words.unseen.extend(fold(&table.live_location));

@@ -180,6 +180,19 @@ impl Keeper<'_> {
         Ok(())
     }
 
+    pub(super) fn vote(
+        &self,
+        known: &KnownMessage,
+        by: &str,
+        options: &[usize],
+    ) -> rusqlite::Result<()> {
+        let mut detail = Detail::read(known.detail.as_deref())?;
+        detail.vote(by, options);
+        self.statement("UPDATE message SET detail = ?2 WHERE msg = ?1")?
+            .execute(params![known.msg, detail.write()?])?;
+        Ok(())
+    }
+
     fn credit(&mut self, chat: i64, person: Option<i64>, more: i64) {
         if let Some(person) = person {
             *self.credits.entry((chat, person)).or_default() += more;

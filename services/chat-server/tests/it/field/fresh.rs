@@ -1,0 +1,1 @@
+//! Reports that were found later, each with its thread.
