@@ -259,9 +259,8 @@ impl Sink for SourceSink {
             let is_ours = |owner: &Option<String>| {
                 self.owner.is_none() || owner.is_none() || *owner == self.owner
             };
-            let known = sources
-                .into_iter()
-                .find(|known| known.id == self.source && is_ours(&known.owner));
+            let known =
+                sources.into_iter().find(|known| known.id == self.source && is_ours(&known.owner));
             Ok(known.map(|known| known.report).unwrap_or_default())
         }
         .boxed()

@@ -109,8 +109,7 @@ impl Registry {
         let chats = entry.map(|entry| entry.chats.clone()).unwrap_or_default();
         let owner = entry.map(|entry| entry.owner.as_str());
         Arc::new(Filtered {
-            sink: owner
-                .map_or_else(|| index.sink(source), |owner| index.sink_of(source, owner)),
+            sink: owner.map_or_else(|| index.sink(source), |owner| index.sink_of(source, owner)),
             index: index.clone(),
             traces: Mutex::default(),
             prefix: prefix(&chats),

@@ -97,7 +97,12 @@ impl ChatService {
     pub(super) async fn note(&self, about: About<'_>) -> Result<Option<String>, Failure> {
         let records = self.records(about.source).await?;
         let doubts = self.doubts().await?;
-        let twins = doubts.twins_of(&self.seen_chats(None).await?, about.chats);
+        // Most chats have no twin, and then nothing is read for it.
+        let twins = if doubts.has_twins(about.chats) {
+            doubts.twins_of(&self.seen_chats(None).await?, about.chats)
+        } else {
+            Vec::new()
+        };
         Ok(joined(
             self.reading(about.source)
                 .into_iter()
@@ -117,7 +122,10 @@ impl ChatService {
             let why = match &record.connection {
                 _ if record.closed.is_some() => record.closed?,
                 Connection::Disconnected(_) if record.newest.is_none() => "not connected",
-                _ if !record.is_known && !record.is_live && self.reading(Some(&record.id)).is_none() => {
+                _ if !record.is_known
+                    && !record.is_live
+                    && self.reading(Some(&record.id)).is_none() =>
+                {
                     "not read yet"
                 }
                 _ => return None,

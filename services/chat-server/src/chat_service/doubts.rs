@@ -78,15 +78,19 @@ impl Doubts {
 
     /// Duplicate chats, in words: those of one source, or of all sources.
     pub(super) fn twice(&self, seen: &[SeenChat], source: Option<&str>) -> Vec<String> {
-        let is_of = |twin: &Twin| {
-            source.is_none_or(|source| twin.chats.iter().any(|(of, _)| of == source))
-        };
+        let is_of =
+            |twin: &Twin| source.is_none_or(|source| twin.chats.iter().any(|(of, _)| of == source));
         self.twins(seen, is_of)
     }
 
     /// The same for these chats, each of which may have its duplicate elsewhere.
     pub(super) fn twins_of(&self, seen: &[SeenChat], chats: &Names) -> Vec<String> {
-        self.twins(seen, |twin| twin.keys().iter().any(|key| chats.contains_key(key)))
+        self.twins(seen, |twin| twin.is_of(chats))
+    }
+
+    /// Whether any of these chats has a duplicate.
+    pub(super) fn has_twins(&self, chats: &Names) -> bool {
+        self.0.values().flat_map(|report| &report.twins).any(|twin| twin.is_of(chats))
     }
 
     fn twins(&self, seen: &[SeenChat], is_meant: impl Fn(&Twin) -> bool) -> Vec<String> {
@@ -123,6 +127,10 @@ impl Doubts {
 }
 
 impl Twin {
+    fn is_of(&self, chats: &Names) -> bool {
+        self.keys().iter().any(|key| chats.contains_key(key))
+    }
+
     fn keys(&self) -> [ChatKey; 2] {
         self.chats.clone().map(|(source, id)| ChatKey { source, id })
     }

@@ -114,9 +114,8 @@ impl ChatService {
     pub(super) fn is_open(&self, known: &SourceSummary) -> bool {
         let entry = self.registry().get(&known.id);
         known.hidden == 0
-            && entry.is_some_and(|entry| {
-                entry.owns(known.owner.as_deref()) && !entry.chats.has_lists()
-            })
+            && entry
+                .is_some_and(|entry| entry.owns(known.owner.as_deref()) && !entry.chats.has_lists())
     }
 
     /// The scope of a request with these arguments. Without a chat, or with `*`, it is all chats.

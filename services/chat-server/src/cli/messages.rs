@@ -13,17 +13,8 @@ use crate::chat_service::{Mode, Question};
 use crate::view::{self, compact};
 
 /// The columns of a message.
-const COLUMNS: [&str; 9] = [
-    "source",
-    "chat_id",
-    "chat",
-    "id",
-    "timestamp",
-    "sender",
-    "content",
-    "reply_to",
-    "edited",
-];
+const COLUMNS: [&str; 9] =
+    ["source", "chat_id", "chat", "id", "timestamp", "sender", "content", "reply_to", "edited"];
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct MessagesArgs {

@@ -32,7 +32,7 @@ use super::tree::Tree;
 use super::unit::Unit;
 use super::{Doubt, ImportError, Reading, io_at};
 use crate::event::Event;
-use crate::model::Chat;
+use crate::model::{Chat, ChatKind};
 use header::Shape;
 use order::{Confidence, Decision};
 use parse::{ChatSize, Parse};
@@ -197,6 +197,7 @@ fn read_chat(
         chat: name,
         shapes: std::iter::once((found.shape, decision)).chain(joined).collect(),
         notices: &found.notices,
+        group: (kind == ChatKind::Group).then_some(name.as_str()),
         knows_edited: chat.language.is_some_and(|language| words().edited_in.contains(language)),
         now: Timestamp::now().saturating_add(24.hours()).unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),

@@ -203,8 +203,7 @@ impl Offsets {
         match (&self.source, behind.first()) {
             (_, None) => Ok(VecDeque::new()),
             (Some(_), Some((src, _, received, _))) => {
-                let sql =
-                    "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
+                let sql = "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
                      FROM message WHERE src = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
                 self.stretch(view, sql, &[*src, received.cast_signed(), STRETCH])
             }

@@ -81,9 +81,8 @@ impl Matcher {
     /// A query to the table of words that finds every text that matches by whole words, and perhaps others.
     pub(super) fn whole(&self) -> Option<String> {
         let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
-        let clauses: Vec<String> = wanted
-            .map(|clause| any(clause.terms.iter().map(Term::expression).collect()))
-            .collect();
+        let clauses: Vec<String> =
+            wanted.map(|clause| any(clause.terms.iter().map(Term::expression).collect())).collect();
         (!clauses.is_empty()).then(|| clauses.join(" AND "))
     }
 

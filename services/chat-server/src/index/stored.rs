@@ -106,11 +106,8 @@ impl Detail {
     pub(super) fn vote(&mut self, by: &str, options: &[usize]) {
         let Some(Body::Poll { question, mut answers }) = self.body.clone() else { return };
         for (n, (answer, votes)) in answers.iter_mut().enumerate() {
-            let vote = Reaction {
-                emoji: format!("✓ {answer}"),
-                count: 1,
-                by: vec![by.to_owned()],
-            };
+            let vote =
+                Reaction { emoji: format!("✓ {answer}"), count: 1, by: vec![by.to_owned()] };
             self.react(&vote, !options.contains(&n));
             let kept = self.reactions.iter().find(|known| known.emoji == vote.emoji);
             *votes = Some(kept.map_or(0, |known| known.count));

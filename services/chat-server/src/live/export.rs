@@ -180,8 +180,7 @@ impl Export {
         let (send, mut receive) = mpsc::channel(BATCHES);
         let (options, progress) = (self.options.clone(), self.progress.clone());
         let reading = tokio::task::spawn_blocking(move || {
-            let mut batches =
-                Batches { send, events: Vec::new(), bytes: 0, has_messages: false };
+            let mut batches = Batches { send, events: Vec::new(), bytes: 0, has_messages: false };
             let mut report = |done, total| {
                 progress.send_replace(Progress { done, total, summary: None });
             };

@@ -2,6 +2,7 @@
 
 mod answers;
 mod fresh;
+mod live;
 mod signal;
 mod telegram;
 mod whatsapp;

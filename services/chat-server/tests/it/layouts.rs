@@ -92,10 +92,7 @@ async fn telegram_keeps_what_was_lost_in_a_folder_of_exports_and_in_a_zip() {
     assert_eq!(messages[1]["topic"], "Boats");
     assert_eq!(messages[3]["kind"], "service");
     assert!(messages[7]["attachments"][0]["missing"].as_str().unwrap().starts_with("File exceeds"));
-    assert_eq!(
-        (&messages[9]["reply_to"], &messages[9]["sender"]),
-        (&json!("10"), &json!("Anna"))
-    );
+    assert_eq!((&messages[9]["reply_to"], &messages[9]["sender"]), (&json!("10"), &json!("Anna")));
     assert!(messages[9]["attachments"][0]["uri"].is_string());
     let (_, stdout, _) = folder.run("messages", &["--topic", "boat"]).await;
     assert!(stdout.contains("the mast") && stdout.lines().count() == 2, "{stdout}");

@@ -242,7 +242,8 @@ impl BackupState {
             }
             "directStoryReplyMessage" => {
                 let words = said.pointer("/textReply/text").and_then(|text| self.words(text));
-                message.body = Body::Text(words.or_else(|| text(said, "emoji")).unwrap_or_default());
+                message.body =
+                    Body::Text(words.or_else(|| text(said, "emoji")).unwrap_or_default());
             }
             "contactMessage" => {
                 let part =

@@ -6,11 +6,7 @@ use super::member::{list, number, text};
 use crate::model::Body;
 
 /// A service message of Signal.
-pub(super) fn update(
-    said: &Value,
-    by: &str,
-    name_of: &dyn Fn(&str) -> Option<String>,
-) -> Body {
+pub(super) fn update(said: &Value, by: &str, name_of: &dyn Fn(&str) -> Option<String>) -> Body {
     let Some((kind, detail)) = said.as_object().and_then(|update| update.iter().next()) else {
         return Body::Service { action: "update".to_owned(), text: by.to_owned() };
     };
@@ -32,7 +28,8 @@ pub(super) fn update(
         }
     }
     let is_told = |name: &str| matches!(name, "type" | "state" | "direction" | "updates");
-    for (name, value) in detail.as_object().into_iter().flatten().filter(|(name, _)| !is_told(name)) {
+    for (name, value) in detail.as_object().into_iter().flatten().filter(|(name, _)| !is_told(name))
+    {
         state.extend(described(name, value, by, name_of, 0));
     }
     if let Some(ms) = number(detail, "expiresInMs") {
@@ -64,7 +61,8 @@ fn described(
     name_of: &dyn Fn(&str) -> Option<String>,
     depth: usize,
 ) -> Vec<String> {
-    let is_id = ["Id", "Hash", "Token", "Key", "Link", "Data"].iter().any(|end| name.ends_with(end));
+    let is_id =
+        ["Id", "Hash", "Token", "Key", "Link", "Data"].iter().any(|end| name.ends_with(end));
     match value {
         Value::String(aci) if name.to_lowercase().ends_with("aci") => {
             name_of(aci).filter(|name| name != by).into_iter().collect()

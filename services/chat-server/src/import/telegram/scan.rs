@@ -51,7 +51,15 @@ pub(super) struct Scanner<'f> {
 
 impl<'f> Scanner<'f> {
     pub(super) fn new(file: &'f mut dyn Read) -> Self {
-        Self { file, chunk: vec![0; CHUNK], filled: 0, at: 0, before: 0, value: Vec::new(), indent: None }
+        Self {
+            file,
+            chunk: vec![0; CHUNK],
+            filled: 0,
+            at: 0,
+            before: 0,
+            value: Vec::new(),
+            indent: None,
+        }
     }
 
     /// How many bytes were taken.
@@ -194,9 +202,9 @@ impl<'f> Scanner<'f> {
         match (walked, indent) {
             (Ok(()), _) => Ok(Some(&*self.value)),
             (Err(ScanError::Damaged(_)), Some(indent)) if self.pass_over(indent)? => Ok(None),
-            (Err(ScanError::Damaged(problem)), _) => {
-                Err(ScanError::Damaged(format!("{problem}, in an entry that begins at byte {begin}")))
-            }
+            (Err(ScanError::Damaged(problem)), _) => Err(ScanError::Damaged(format!(
+                "{problem}, in an entry that begins at byte {begin}"
+            ))),
             (Err(error), _) => Err(error),
         }
     }

@@ -234,16 +234,12 @@ fn messages(
 ) -> Scanned<()> {
     export.topics.clear();
     let mut clock = Clock::new(&export.reading.options.zone);
-    json.items(|json| {
-        match json.entry()?.map(serde_json::from_slice) {
-            Some(read) => export.message(chat, &mut clock, read, json.done()),
-            None => {
-                let done = json.done();
-                export
-                    .reading
-                    .skip(format_args!("a message before byte {done} is damaged: left out"));
-                Ok(())
-            }
+    json.items(|json| match json.entry()?.map(serde_json::from_slice) {
+        Some(read) => export.message(chat, &mut clock, read, json.done()),
+        None => {
+            let done = json.done();
+            export.reading.skip(format_args!("a message before byte {done} is damaged: left out"));
+            Ok(())
         }
     })
 }

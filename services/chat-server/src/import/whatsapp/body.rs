@@ -50,9 +50,13 @@ fn is_notice(sender: &str) -> bool {
         c.is_ascii_digit() || is_blank(c) || "+-()\u{2010}\u{2011}".contains(c)
     });
     let number = sender.len() - rest.len();
-    let lower = sender.to_lowercase();
-    sender.starts_with(['+', '\u{202a}']) && number > 8 && !rest.is_empty()
-        || words().notices.iter().any(|words| lower.contains(words.as_str()))
+    sender.starts_with(['+', '\u{202a}']) && number > 8 && !rest.is_empty() || has_own_words(sender)
+}
+
+/// Whether a line has words of the app's notices.
+fn has_own_words(line: &str) -> bool {
+    let line = format!(" {}", line.to_lowercase());
+    words().notices.iter().any(|words| line.contains(words.as_str()))
 }
 
 /// What is known about the file of a message.
@@ -64,6 +68,8 @@ pub(super) struct Writer<'c> {
     pub(super) knows_edited: bool,
     /// What stands before a colon and is not a name.
     pub(super) notices: &'c BTreeSet<String>,
+    /// The name of the group, if it is one: iPhones write notices under it, and editors lose the mark before them.
+    pub(super) group: Option<&'c str>,
 }
 
 /// Reads the text after the head.
@@ -115,7 +121,10 @@ pub(super) fn read<'t>(rest: &'t str, by: Writer<'_>) -> ParsedBody<'t> {
         body
     } else if known.unseen.contains(&folded) {
         Body::Unknown(plain)
-    } else if is_call || (own && !plain.contains('\n')) {
+    } else if is_call
+        || (own && !plain.contains('\n'))
+        || (by.group == Some(sender) && has_own_words(&plain))
+    {
         // Notices under a sender's name: calls, and a group's notices on iOS.
         notice(plain)
     } else {
@@ -184,7 +193,8 @@ fn is_own(before: &str, words: &str) -> bool {
 
 /// The same without its mark, as Android writes them: a short sentence and nothing else.
 fn looks_edited(before: &str, words: &str) -> bool {
-    let letters = |c: char| c.is_alphabetic() || c.is_whitespace() || "'’-.".contains(c) || is_mark(c);
+    let letters =
+        |c: char| c.is_alphabetic() || c.is_whitespace() || "'’-.".contains(c) || is_mark(c);
     let begins = words.chars().next().is_some_and(|c| !c.is_lowercase() && c.is_alphabetic());
     // Scripts without blanks write it as one word.
     let is_sentence = words.contains(char::is_whitespace) || !words.contains(char::is_lowercase);

@@ -62,7 +62,11 @@ fn counted(line: &str) -> Option<(&str, &str, u32)> {
     let (word, answer) = line.split_once(": ")?;
     let (answer, votes) = answer.strip_suffix(')')?.rsplit_once(" (")?;
     let (votes, _) = votes.trim_matches(is_blank).split_once(' ')?;
-    Some((capitals(word.trim_end_matches(is_blank))?, answer, votes.trim_matches(is_blank).parse().ok()?))
+    Some((
+        capitals(word.trim_end_matches(is_blank))?,
+        answer,
+        votes.trim_matches(is_blank).parse().ok()?,
+    ))
 }
 
 fn capitals(word: &str) -> Option<&str> {

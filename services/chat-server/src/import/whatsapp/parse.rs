@@ -30,6 +30,8 @@ pub(super) struct Parse<'c> {
     pub(super) notices: &'c BTreeSet<String>,
     /// Whether the words that mark an edited message are known in its language.
     pub(super) knows_edited: bool,
+    /// Its name, if it is a group.
+    pub(super) group: Option<&'c str>,
     /// Later times are in the future.
     pub(super) now: Timestamp,
     pub(super) me: Option<&'c str>,
@@ -160,6 +162,7 @@ impl Parse<'_> {
             ios: begun.ios,
             knows_edited: self.knows_edited,
             notices: self.notices,
+            group: self.group,
         };
         let mut said = body::read(&begun.text, by);
         // Only some telephones write a name before a notice.

@@ -124,9 +124,7 @@ impl Survey {
             self.first.and_then(|first| self.shapes.iter().find(|found| found.shape == first));
         let main = first.or_else(most)?;
         let joined = self.joined(main);
-        let is_read = |of: &Shape| {
-            *of == main.shape || joined.iter().any(|(shape, _)| shape == of)
-        };
+        let is_read = |of: &Shape| *of == main.shape || joined.iter().any(|(shape, _)| shape == of);
         let notices = self.notices(is_read);
         let senders: BTreeSet<&str> = self
             .senders
@@ -158,9 +156,8 @@ impl Survey {
             let mut others = self.shapes.iter().filter(|other| other.shape != one.shape);
             others.all(|other| other.last < one.first || one.last < other.first)
         };
-        let writes_in = |shape: Shape, name: &str| {
-            self.senders.contains_key(&(shape, name.to_owned()))
-        };
+        let writes_in =
+            |shape: Shape, name: &str| self.senders.contains_key(&(shape, name.to_owned()));
         let is_same_chat = |one: &ShapeFound| {
             let mut names = self.senders.keys().filter(|(of, _)| *of == main.shape);
             names.any(|(_, name)| writes_in(one.shape, name))
@@ -182,9 +179,8 @@ impl Survey {
             })
         };
         // Only a few lines have this form, and each is compared with all names.
-        let long = names().filter(|((_, name), count)| {
-            **count == 1 && name.split_whitespace().count() >= 4
-        });
+        let long = names()
+            .filter(|((_, name), count)| **count == 1 && name.split_whitespace().count() >= 4);
         long.filter(|((_, text), _)| names().any(|((_, name), _)| goes_on(text, name)))
             .map(|((_, text), _)| text.clone())
             .collect()

@@ -94,9 +94,8 @@ impl Words {
         let tables: BTreeMap<String, Table> = toml::from_str(TABLES).unwrap_or_default();
         for (language, table) in &tables {
             let names = table.file_names.iter().filter_map(|name| name.split_once('*'));
-            let names = names.map(|(before, after)| {
-                (before.to_owned(), after.to_owned(), language.clone())
-            });
+            let names = names
+                .map(|(before, after)| (before.to_owned(), after.to_owned(), language.clone()));
             words.file_names.extend(names);
             words.attached.extend(fold(&table.attached));
             let kinds = [

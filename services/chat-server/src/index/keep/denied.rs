@@ -90,9 +90,8 @@ fn copies(
 /// How many of the messages are within the time of a chat.
 fn compared(connection: &Connection, chat: i64, traces: &[Trace]) -> rusqlite::Result<usize> {
     let sql = "SELECT min(at), max(at) FROM message WHERE chat = ?1";
-    let (first, last): (i64, i64) = connection
-        .prepare_cached(sql)?
-        .query_row([chat], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (first, last): (i64, i64) =
+        connection.prepare_cached(sql)?.query_row([chat], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let within = |trace: &&Trace| trace.at > first - MINUTE && trace.at < last + MINUTE;
     Ok(traces.iter().filter(within).count())
 }

@@ -161,8 +161,7 @@ impl Keeper<'_> {
     pub(super) fn delete(&self, known: &KnownMessage) -> rusqlite::Result<()> {
         let mut detail = Detail::read(known.detail.as_deref())?;
         detail.forget();
-        let sql =
-            "UPDATE message SET text = '', names = NULL, deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
+        let sql = "UPDATE message SET text = '', names = NULL, deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
         self.statement(sql)?.execute(params![known.msg, detail.write()?])?;
         self.relearn(known, "")
     }
@@ -227,8 +226,7 @@ impl Keeper<'_> {
 
 /// Adds the words of all messages to an empty search index.
 pub(in crate::index) fn relearn_all(connection: &Connection) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT msg, text, names FROM message ORDER BY msg")?;
+    let mut statement = connection.prepare("SELECT msg, text, names FROM message ORDER BY msg")?;
     let mut rows = statement.query([])?;
     let words = KnownWords::default();
     while let Some(row) = rows.next()? {

@@ -48,7 +48,7 @@ impl Scope {
         source: Option<&str>,
         chats: Option<&[ChatKey]>,
     ) -> rusqlite::Result<Self> {
-        let sql = "SELECT src FROM source WHERE ?1 IS NULL OR id = ?1 ORDER BY src";
+        let sql = "SELECT src FROM source WHERE (?1 IS NULL OR id = ?1) AND instr(id, '@') = 0 ORDER BY src";
         let mut statement = view.prepare_cached(sql)?;
         let sources = statement
             .query_map([source], |row| row.get(0))?

@@ -148,10 +148,7 @@ pub(in crate::index) fn select(
 }
 
 /// The messages that the table of words gives; `None` if they are too many, or without an expression.
-fn candidates(
-    view: &Connection,
-    expression: Option<String>,
-) -> rusqlite::Result<Option<Vec<i64>>> {
+fn candidates(view: &Connection, expression: Option<String>) -> rusqlite::Result<Option<Vec<i64>>> {
     let Some(expression) = expression else {
         return Ok(None);
     };
@@ -182,10 +179,7 @@ fn sift(
         let Some(row) = rows.next()? else { continue };
         let place = position(row)?;
         let is_next = if sieve.oldest { place > sieve.from } else { place < sieve.from };
-        if is_next
-            && sieve.range.contains(place.at)
-            && sieve.scope.sources.contains(&row.get(7)?)
-        {
+        if is_next && sieve.range.contains(place.at) && sieve.scope.sources.contains(&row.get(7)?) {
             fitting.push((place, filter.fit(row)?));
         }
     }

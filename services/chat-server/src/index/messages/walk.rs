@@ -108,8 +108,7 @@ pub(in crate::index) fn walk(
         .map(|_| view.prepare_cached(&sql))
         .collect::<rusqlite::Result<Vec<CachedStatement<'_>>>>()?;
     let bound = |at| Position { at, msg: i64::MIN };
-    let from =
-        if oldest { from.max(bound(range.since)) } else { from.min(bound(range.before)) };
+    let from = if oldest { from.max(bound(range.since)) } else { from.min(bound(range.before)) };
     let end = if oldest { range.before } else { range.since };
     let mut heads = BinaryHeap::with_capacity(lists.len());
     let mut open: Vec<Rows<'_>> = Vec::with_capacity(lists.len());

@@ -12,7 +12,8 @@ const HEAD: &str = r#"{"version":"1","backupTimeMs":"1700000000000"}
 "#;
 
 fn said(members: &Value) -> Read {
-    let mut item = json!({"chatId": "5", "authorId": "3", "dateSent": "1700000000000", "incoming": {}});
+    let mut item =
+        json!({"chatId": "5", "authorId": "3", "dateSent": "1700000000000", "incoming": {}});
     item.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     read_text("main.jsonl", &format!("{HEAD}{}\n", json!({ "chatItem": item })))
 }

@@ -92,7 +92,8 @@ fn account(chats: &[Value]) -> String {
 #[test]
 fn one_bad_chat_costs_itself() {
     let good = |id: u32| json!({"name": "Good", "type": "personal_chat", "id": id, "messages": [one(&json!({"text": "hi"}))]});
-    let strange = json!({"name": "New", "type": null, "id": 7, "messages": [one(&json!({"text": "new"}))]});
+    let strange =
+        json!({"name": "New", "type": null, "id": 7, "messages": [one(&json!({"text": "new"}))]});
     let broken = json!({"name": "No id", "type": "personal_chat", "id": null, "messages": [one(&json!({"text": "lost"}))]});
     // In the order in which Telegram writes them.
     let text = account(&[good(1), strange, broken, good(2)]);
@@ -105,7 +106,9 @@ fn one_bad_chat_costs_itself() {
 /// C12: a quote that is not escaped.
 #[test]
 fn one_bad_quote_costs_one_message() {
-    let mut text = "{\n \"name\": \"Anna\",\n \"type\": \"personal_chat\",\n \"id\": 1,\n \"messages\": [".to_owned();
+    let mut text =
+        "{\n \"name\": \"Anna\",\n \"type\": \"personal_chat\",\n \"id\": 1,\n \"messages\": ["
+            .to_owned();
     for n in 1..=50 {
         let said = if n == 25 { "a 5\" nail" } else { "fine" };
         let comma = if n == 1 { "" } else { "," };
@@ -117,7 +120,11 @@ fn one_bad_quote_costs_one_message() {
     let read = read_text("result.json", &text);
     assert_eq!((read.summary.messages, read.summary.skipped), (49, 1), "{:?}", read.summary);
     let place = text.find("nail").unwrap() / 100;
-    assert!(read.summary.warnings[0].contains("before byte"), "{place} {:?}", read.summary.warnings);
+    assert!(
+        read.summary.warnings[0].contains("before byte"),
+        "{place} {:?}",
+        read.summary.warnings
+    );
     assert!(read.summary.cut.is_empty());
 }
 
@@ -126,12 +133,20 @@ fn one_bad_quote_costs_one_message() {
 fn a_cut_file_is_read_and_marked() {
     let text = format!(
         r#"{{"name":"Anna","type":"personal_chat","id":1,"messages":{}}}"#,
-        json!([one(&json!({"text": "one"})), one(&json!({"id": 2, "text": "two"})), one(&json!({"id": 3}))])
+        json!([
+            one(&json!({"text": "one"})),
+            one(&json!({"id": 2, "text": "two"})),
+            one(&json!({"id": 3}))
+        ])
     );
     for share in [75, 90, 99] {
         let cut = &text[..text.len() * share / 100];
         let read = read_text("result.json", cut);
-        assert!(read.summary.messages >= 1 && read.summary.cut.len() == 1, "{share}: {:?}", read.summary);
+        assert!(
+            read.summary.messages >= 1 && read.summary.cut.len() == 1,
+            "{share}: {:?}",
+            read.summary
+        );
     }
 }
 
@@ -156,8 +171,11 @@ fn files_of_chats_may_have_any_name() {
 fn other_encodings() {
     let text = json!({"name": "Ännä", "type": "personal_chat", "id": 1, "messages": [one(&json!({"text": "schön"}))]});
     for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
-        let bytes: Vec<u8> =
-            [0xfeff].into_iter().chain(text.to_string().encode_utf16()).flat_map(to_bytes).collect();
+        let bytes: Vec<u8> = [0xfeff]
+            .into_iter()
+            .chain(text.to_string().encode_utf16())
+            .flat_map(to_bytes)
+            .collect();
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("result.json"), bytes).unwrap();
         let read = read(dir.path(), &options()).unwrap();
@@ -169,13 +187,33 @@ fn other_encodings() {
 #[test]
 fn messages_of_every_kind() {
     let cases = [
-        ("mlomb/chat-analytics#141", json!({"poll": {"question": [{"type": "plain", "text": "When?"}], "answers": [{"text": ["Mon", {"type": "bold", "text": "day"}], "voters": 2}]}}), "When?"),
-        ("checklists", json!({"todo_list": {"title": "Trip", "answers": [{"id": 1, "text": "ropes"}]}}), "[List] Trip; ropes"),
+        (
+            "mlomb/chat-analytics#141",
+            json!({"poll": {"question": [{"type": "plain", "text": "When?"}], "answers": [{"text": ["Mon", {"type": "bold", "text": "day"}], "voters": 2}]}}),
+            "When?",
+        ),
+        (
+            "checklists",
+            json!({"todo_list": {"title": "Trip", "answers": [{"id": 1, "text": "ropes"}]}}),
+            "[List] Trip; ropes",
+        ),
         ("paid media", json!({"paid_stars_amount": 5}), "[Paid media, in stars:] 5"),
         ("giveaway", json!({"giveaway_information": {"quantity": 2}}), "[Giveaway] quantity: 2"),
-        ("a file that was left out", json!({"file": "(File not included. Change data exporting settings to download.)"}), ""),
-        ("a place", json!({"location_information": {"latitude": 1.5, "longitude": 2.0}}), "[place]"),
-        ("a contact", json!({"contact_information": {"first_name": "Bo", "last_name": "", "phone_number": "+1"}}), "Bo"),
+        (
+            "a file that was left out",
+            json!({"file": "(File not included. Change data exporting settings to download.)"}),
+            "",
+        ),
+        (
+            "a place",
+            json!({"location_information": {"latitude": 1.5, "longitude": 2.0}}),
+            "[place]",
+        ),
+        (
+            "a contact",
+            json!({"contact_information": {"first_name": "Bo", "last_name": "", "phone_number": "+1"}}),
+            "Bo",
+        ),
     ];
     for (thread, members, expected) in cases {
         let read = chat(&json!([one(&members)]));

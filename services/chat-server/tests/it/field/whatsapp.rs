@@ -43,12 +43,7 @@ const CASES: [Case; 33] = [
         &[("Ann", "")],
     ),
     ("mowolf#11", WITH_ANN, "13/12/2023 à 18:05 - Ann: salut\n", &[("Ann", "salut")]),
-    (
-        "ChatLab#129",
-        WITH_ANN,
-        "13/12/2023, 6:05\u{202f}pm - Ann: hi\n",
-        &[("Ann", "hi")],
-    ),
+    ("ChatLab#129", WITH_ANN, "13/12/2023, 6:05\u{202f}pm - Ann: hi\n", &[("Ann", "hi")]),
     ("ChatLab#131", WITH_ANN, "2023/12/13 下午6:05 - Ann: 你好\n", &[("Ann", "你好")]),
     (
         "mtln/chat-export#13",
@@ -229,11 +224,29 @@ fn another_telephone_and_another_language_double_nothing() {
     assert_eq!(one.summary.languages.iter().collect::<Vec<_>>(), ["de"]);
 }
 
+/// Pustur/whatsapp-chat-parser#258: an editor has lost the marks before the notices.
+#[test]
+fn a_group_does_not_write() {
+    let text = "[14.08.2024, 21:00:10] Crew: Messages and calls are end-to-end encrypted.\n[14.08.2024, 21:00:11] Crew: Boris added you\n\
+        [14.08.2024, 21:01:57] Crew: You're now an admin\n[14.08.2024, 21:02:00] Boris: hi\n[14.08.2024, 21:03:00] Ann: hello\n";
+    let read = read_text("WhatsApp Chat - Crew.txt", text);
+    let services = read.messages.iter().map(|(_, it)| matches!(it.body, Body::Service { .. }));
+    assert_eq!(services.collect::<Vec<_>>(), [true, true, true, false, false]);
+}
+
 /// C6: the names that systems give to copies.
 #[test]
 fn copies_are_called_like_their_chat() {
     let text = "13/12/2023, 18:05 - Ann: hi\n";
-    for name in ["Ann (1)", "Ann copy", "Ann copy 2", "Ann - Copy", "Ann - Copy (2)", "Ann(2)", "Ann - Kopie"] {
+    for name in [
+        "Ann (1)",
+        "Ann copy",
+        "Ann copy 2",
+        "Ann - Copy",
+        "Ann - Copy (2)",
+        "Ann(2)",
+        "Ann - Kopie",
+    ] {
         let read = read_text(&format!("WhatsApp Chat with {name}.txt"), text);
         assert_eq!(read.chats[0].name, "Ann", "{name}");
     }
