@@ -365,8 +365,8 @@ fn alike(name: &str) -> String {
     name.trim().to_lowercase().nfc().collect()
 }
 
-/// The forms under which a chat may be denied. Where a network has no ids, its name is that of a file, of which there may
-/// be numbered copies.
+/// The forms under which a chat may be denied. Where a network has no ids, its name is that of a file, of which there
+/// may be numbered copies.
 fn denied_forms(id: &str, name: &str) -> Vec<String> {
     let mut denied = forms(id);
     denied.extend([alike(id), alike(name)]);

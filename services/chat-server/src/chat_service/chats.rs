@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::completeness::About;
+use super::completeness::{About, joined};
 use super::doubts::Names;
 use super::scope::shown_chat;
 use super::{ChatService, Failure};
@@ -156,12 +156,6 @@ fn kind(asked: &str) -> Result<&'static str, Failure> {
         let reason = format!("it is not a kind of chat: give one of {}", KINDS.join(", "));
         Invalid::new("chat_type", reason).into()
     })
-}
-
-/// Joins sentences; `None` if there are none.
-pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
-    let parts: Vec<String> = parts.into_iter().collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Checks that a number is within its bounds.

@@ -2,7 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::chats::joined;
 use super::doubts::{Doubts, Names};
 use super::{ChatService, Failure};
 use crate::index::SourceSummary;
@@ -184,6 +183,12 @@ impl ChatService {
         });
         Ok(Doubts(owned.map(|known| (known.id, known.report)).collect()))
     }
+}
+
+/// Joins sentences; `None` if there are none.
+pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The first few of these, and how many more there are.

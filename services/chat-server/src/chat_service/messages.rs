@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::chats::{id_of, joined, within};
-use super::completeness::About;
+use super::chats::{id_of, within};
+use super::completeness::{About, joined};
 use super::scope::Scope;
 use super::{ChatService, Failure, News, failure};
 use crate::index::{

@@ -169,8 +169,8 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// A text in which control characters, overrides of direction and invisible characters are shown as �. Line ends and tabs
-/// stay, joiners in emoji and in scripts that need them, and the tags of flags.
+/// A text in which control characters, overrides of direction and invisible characters are shown as �. Line ends and
+/// tabs stay, joiners in emoji and in scripts that need them, and the tags of flags.
 fn make_visible(text: &mut String) {
     if !text.contains(is_suspect) {
         return;

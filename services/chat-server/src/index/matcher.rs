@@ -81,8 +81,9 @@ impl Matcher {
     /// A query to the table of words that finds every text that matches by whole words, and perhaps others.
     pub(super) fn whole(&self) -> Option<String> {
         let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
-        let clauses: Vec<String> =
-            wanted.map(|clause| any(clause.terms.iter().map(Term::expression).collect())).collect();
+        let clauses: Vec<String> = wanted
+            .map(|clause| any(&clause.terms.iter().map(Term::expression).collect::<Vec<_>>()))
+            .collect();
         (!clauses.is_empty()).then(|| clauses.join(" AND "))
     }
 
@@ -103,13 +104,13 @@ impl Matcher {
                 });
             }
             // A part of very many words is frequent: the other clauses decide.
-            clauses.extend(found.map(any));
+            clauses.extend(found.map(|found| any(&found)));
         }
         Ok((!clauses.is_empty()).then(|| clauses.join(" AND ")))
     }
 }
 
-fn any(expressions: Vec<String>) -> String {
+fn any(expressions: &[String]) -> String {
     format!("({})", expressions.join(" OR "))
 }
 
@@ -123,5 +124,5 @@ fn inside(term: &Term, view: &Connection, all: &Vocabulary) -> rusqlite::Result<
     };
     let mut words = vec![term.expression()];
     words.extend(having.iter().map(|word| quote(word)));
-    Ok(Some(any(words)))
+    Ok(Some(any(&words)))
 }

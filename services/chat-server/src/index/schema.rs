@@ -2,8 +2,8 @@
 //!
 //! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
 //! one source, without gaps. Nothing is ever removed from `message`: a deleted message stays as a row without words.
-//! `word` has no text itself, only the positions of words; `term` has each word once, for parts of words. A source whose
-//! configuration names another export keeps its rows under an id with an `@` in it, which is never served.
+//! `word` has no text itself, only the positions of words; `term` has each word once, for parts of words. A source
+//! whose configuration names another export keeps its rows under an id with an `@` in it, which is never served.
 
 use std::path::Path;
 use std::time::Duration;

@@ -24,9 +24,9 @@ const MAX_MESSAGES: usize = 2_000;
 /// Which messages to look for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchQuery {
-    /// Words, which are found by their beginnings and inside other words too, and `"phrases"`, all of which a message must have; `a OR b`,
-    /// `-word` for what it must not have, emoji. Neither case nor diacritics count, nor the characters between the
-    /// words of a phrase.
+    /// Words, which are found by their beginnings and inside other words too, and `"phrases"`, all of which a message
+    /// must have; `a OR b`, `-word` for what it must not have, emoji. Neither case nor diacritics count, nor the
+    /// characters between the words of a phrase.
     pub text: String,
     /// Further conditions, how many hits, and where to continue.
     pub messages: MessageQuery,

@@ -102,7 +102,8 @@ impl Detail {
         self.reactions.retain(|known| known.count > 0);
     }
 
-    /// Counts a person's votes in a poll. Who has voted for what is kept as reactions, so that a changed vote counts once.
+    /// Counts a person's votes in a poll. Who has voted for what is kept as reactions, so that a changed vote counts
+    /// once.
     pub(super) fn vote(&mut self, by: &str, options: &[usize]) {
         let Some(Body::Poll { question, mut answers }) = self.body.clone() else { return };
         for (n, (answer, votes)) in answers.iter_mut().enumerate() {

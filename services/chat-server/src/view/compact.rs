@@ -1,5 +1,5 @@
-//! The shape of messages in all answers: of tools, updates and the command line. Models pay for every byte: common parts
-//! are written once, and absent ones are left out. `sender` is a name that `senders` has.
+//! The shape of messages in all answers: of tools, updates and the command line. Models pay for every byte: common
+//! parts are written once, and absent ones are left out. `sender` is a name that `senders` has.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 use std::fs;
 
 use mcp_proto::Era;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::assert_has;
 use crate::mcp::harness::{TestSetup, structured};

@@ -189,8 +189,9 @@ impl<'f> Scanner<'f> {
         walked.map(|()| &*self.value)
     }
 
-    /// The next value of a list; `None` for one that is damaged, which is passed over. Telegram writes an entry in lines
-    /// of its own, and no line end within a string: so a quote too many is noticed, and the end of the entry is found.
+    /// The next value of a list; `None` for one that is damaged, which is passed over. Telegram writes an entry in
+    /// lines of its own, and no line end within a string: so a quote too many is noticed, and the end of the entry is
+    /// found.
     pub(super) fn entry(&mut self) -> Scanned<Option<&[u8]>> {
         self.indent = None;
         self.peek()?;

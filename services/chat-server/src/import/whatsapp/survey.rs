@@ -149,8 +149,8 @@ impl Survey {
         })
     }
 
-    /// The shapes of exports that were joined behind the first one: their headers are not among the others, as those of a
-    /// quoted chat are, and people of the first write in them.
+    /// The shapes of exports that were joined behind the first one: their headers are not among the others, as those of
+    /// a quoted chat are, and people of the first write in them.
     fn joined(&self, main: &ShapeFound) -> Vec<(Shape, Decision)> {
         let is_apart = |one: &ShapeFound| {
             let mut others = self.shapes.iter().filter(|other| other.shape != one.shape);

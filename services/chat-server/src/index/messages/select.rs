@@ -2,8 +2,8 @@
 //!
 //! The matching messages are mostly among the newest, or frequent: then a walk from the newest soon finds enough. If it
 //! does not after [`PATIENCE`] messages, matches are rare, and an index lists all candidates: few enough to be sorted.
-//! If they are too many after all, the walk continues. Candidates for parts of words are the messages with any word that
-//! has the part.
+//! If they are too many after all, the walk continues. Candidates for parts of words are the messages with any word
+//! that has the part.
 
 use std::collections::HashSet;
 
@@ -45,6 +45,7 @@ impl From<Window> for Basket {
             rows: Vec::new(),
             inside: Vec::new(),
             fits: window.fits,
+            oldest: window.oldest,
         }
     }
 }
@@ -71,7 +72,6 @@ struct Sieve<'s> {
     scope: &'s Scope,
     range: Range,
     from: Position,
-    oldest: bool,
 }
 
 /// Up to one more than the window's limit, in its order.
@@ -84,7 +84,6 @@ pub(in crate::index) fn select(
     from: Position,
     window: Window,
 ) -> rusqlite::Result<Selected> {
-    let oldest = window.oldest;
     let mut basket = Basket::from(window);
     if filter.persons.as_ref().is_some_and(HashSet::is_empty) {
         return Ok(basket.into());
@@ -102,7 +101,7 @@ pub(in crate::index) fn select(
     let matcher = filter.matchers.first().cloned();
     let few = persons.filter(|persons| persons.len() <= MAX_LISTS);
     let most = if matcher.is_some() || few.is_some() { PATIENCE } else { usize::MAX };
-    let walked = walk(view, lists, from, range, oldest, &mut filter, most, &mut basket)?;
+    let walked = walk(view, lists, from, range, &mut filter, most, &mut basket)?;
     let Ended::Tired(from) = walked else {
         return Ok(basket.into());
     };
@@ -116,7 +115,7 @@ pub(in crate::index) fn select(
         None => lists,
     };
     if let Some(matcher) = matcher {
-        let sieve = Sieve { scope, range, from, oldest };
+        let sieve = Sieve { scope, range, from };
         let expression = match basket.fits {
             Fits::Whole => matcher.whole(),
             Fits::Both | Fits::Inside => matcher.inside(view, words)?,
@@ -138,12 +137,12 @@ pub(in crate::index) fn select(
                 basket.want += basket.rows.len();
                 return Ok(basket.into());
             }
-            walk(view, lists, from, range, oldest, &mut filter, usize::MAX, &mut basket)?;
+            walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
             basket.want += basket.rows.len();
             return Ok(basket.into());
         }
     }
-    walk(view, lists, from, range, oldest, &mut filter, usize::MAX, &mut basket)?;
+    walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
     Ok(basket.into())
 }
 
@@ -178,13 +177,13 @@ fn sift(
         let mut rows = statement.query([msg])?;
         let Some(row) = rows.next()? else { continue };
         let place = position(row)?;
-        let is_next = if sieve.oldest { place > sieve.from } else { place < sieve.from };
+        let is_next = if basket.oldest { place > sieve.from } else { place < sieve.from };
         if is_next && sieve.range.contains(place.at) && sieve.scope.sources.contains(&row.get(7)?) {
             fitting.push((place, filter.fit(row)?));
         }
     }
     fitting.sort_unstable();
-    if !sieve.oldest {
+    if !basket.oldest {
         fitting.reverse();
     }
     for (place, fit) in fitting {

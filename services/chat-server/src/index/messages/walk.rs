@@ -55,6 +55,8 @@ pub(in crate::index) struct Basket {
     pub(in crate::index) inside: Vec<Position>,
     /// Which of the two are wanted.
     pub(in crate::index) fits: Fits,
+    /// Whether the oldest come first.
+    pub(in crate::index) oldest: bool,
 }
 
 /// Which matches are wanted.
@@ -90,18 +92,18 @@ impl Basket {
     }
 }
 
-/// Puts matching messages older than `from`, or with `oldest` newer, into the basket. Examines no more than `most`
-/// messages.
+/// Puts matching messages older than `from`, or newer if the oldest come first, into the basket. Examines no more than
+/// `most` messages.
 pub(in crate::index) fn walk(
     view: &Connection,
     (by, lists): (By, &[i64]),
     from: Position,
     range: Range,
-    oldest: bool,
     filter: &mut Filter,
     most: usize,
     basket: &mut Basket,
 ) -> rusqlite::Result<Ended> {
+    let oldest = basket.oldest;
     let sql = sql(by, oldest, filter);
     let mut statements = lists
         .iter()

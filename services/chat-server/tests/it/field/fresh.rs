@@ -147,7 +147,16 @@ fn exports_of_telegram() {
     let read_one = read_text("result.json", &export.to_string());
     assert_eq!(read_one.texts(), ["from nobody", "", "a b", ""]);
     assert_eq!(read_one.messages[3].1.attachments.len(), 1);
-    // marph91/jimmy#73: the folder of one chat; timelinize/timelinize#191: a folder with media alone says what is missing.
+    // telegramdesktop/tdesktop#24984: a path without quotes costs its message alone.
+    let good = message(1).to_string();
+    let emoji = r#"{"id":2,"type":"message","date_unixtime":"1700000001","from":"A","from_id":"user1","text":[{"type":"custom_emoji","text":"x","document_id": video_files/sticker.webm}]}"#;
+    let bare = format!(
+        r#"{{"name":"A","type":"personal_chat","id":1,"messages":[{good},{emoji},{}]}}"#,
+        message(3)
+    );
+    let read_bare = read_text("result.json", &bare);
+    assert_eq!((read_bare.messages.len(), read_bare.summary.skipped), (2, 1));
+    // marph91/jimmy#73: the folder of one chat; timelinize/timelinize#191: a folder with media alone.
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("ChatExport_2026-02-27/photos")).unwrap();
     std::fs::write(dir.path().join("ChatExport_2026-02-27/photos/1.jpg"), "x").unwrap();
