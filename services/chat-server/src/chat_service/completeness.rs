@@ -4,7 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::doubts::{Doubts, Names};
 use super::{ChatService, Failure};
-use crate::index::SourceSummary;
+use crate::import::Format;
+use crate::index::{ChatKey, SourceSummary};
 use crate::registry::RegisteredSource;
 use crate::source::{Connection, Report};
 
@@ -38,6 +39,8 @@ pub(super) struct About<'a> {
     pub(super) since: Option<Timestamp>,
     /// Until when.
     pub(super) before: Option<Timestamp>,
+    /// The one chat that was asked about.
+    pub(super) chat: Option<&'a ChatKey>,
     /// The chats in the answer.
     pub(super) chats: &'a Names,
     /// Whether nothing was found, or what is new is asked for: then it counts that there may be more.
@@ -47,7 +50,7 @@ pub(super) struct About<'a> {
 impl<'a> About<'a> {
     /// Chats of a source, or of all, at any time.
     pub(super) const fn chats(source: Option<&'a str>, chats: &'a Names) -> Self {
-        Self { source, since: None, before: None, chats, wants_more: false }
+        Self { source, since: None, before: None, chat: None, chats, wants_more: false }
     }
 }
 
@@ -94,7 +97,8 @@ impl ChatService {
 
     /// What is incomplete or uncertain in an answer, in one line; `None` if nothing is.
     pub(super) async fn note(&self, about: About<'_>) -> Result<Option<String>, Failure> {
-        let records = self.records(about.source).await?;
+        let mut records = self.records(about.source).await?;
+        self.end_of_chat(&mut records, about).await?;
         let doubts = self.doubts().await?;
         // Most chats have no twin, and then nothing is read for it.
         let twins = if doubts.has_twins(about.chats) {
@@ -109,6 +113,21 @@ impl ChatService {
                 .chain(doubts.of_dates(about.chats))
                 .chain(twins),
         ))
+    }
+
+    /// Each chat of WhatsApp is an export of its own, which ends when it was made.
+    async fn end_of_chat(&self, records: &mut [Record], about: About<'_>) -> Result<(), Failure> {
+        let Some(key) = about.chat else { return Ok(()) };
+        let entry = self.registry().get(&key.source);
+        let export = entry.and_then(|entry| entry.export.as_ref());
+        if export.is_some_and(|export| export.format() == Format::WhatsApp) {
+            let seen = self.seen_chats(Some(&key.source)).await?;
+            let last = seen.into_iter().find(|chat| chat.key == *key);
+            for record in records.iter_mut().filter(|record| record.id == key.source) {
+                record.newest = last.as_ref().and_then(|chat| chat.shown.last);
+            }
+        }
+        Ok(())
     }
 
     /// What the records say about an answer.

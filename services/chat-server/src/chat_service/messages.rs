@@ -370,7 +370,11 @@ impl ChatService {
         let chats = messages.into_iter().map(named).collect();
         let MessageQuery { since, before, .. } = *query;
         let source = query.source.as_deref();
-        self.note(About { source, since, before, chats: &chats, wants_more }).await
+        let chat = match query.chats.as_deref() {
+            Some([only]) => Some(only),
+            _ => None,
+        };
+        self.note(About { source, since, before, chat, chats: &chats, wants_more }).await
     }
 
     /// The visible part of a message.

@@ -75,7 +75,11 @@ impl ChatService {
         if let Some(these) = &query.chats {
             chats.retain(|chat, _| these.contains(chat));
         }
-        let about = About { since, before, ..About::chats(source, &chats) };
+        let chat = match query.chats.as_deref() {
+            Some([only]) => Some(only),
+            _ => None,
+        };
+        let about = About { since, before, chat, ..About::chats(source, &chats) };
         let note = self.note(about).await?;
         let counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);

@@ -108,6 +108,11 @@ impl Export {
         *self.settled.borrow()
     }
 
+    /// What kind of export it is.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
     /// The folder or file, for the bytes of attachments.
     pub fn path(&self) -> &Path {
         &self.path

@@ -25,7 +25,8 @@ struct Common {
 /// Hides the chats that are copies of chats that were left out, in any source.
 pub(super) fn hide(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE chat SET hidden = 0 WHERE hidden = 1", [])?;
-    let mut statement = connection.prepare_cached("SELECT src, report FROM source")?;
+    let mut statement =
+        connection.prepare_cached("SELECT src, report FROM source WHERE instr(id, '@') = 0")?;
     let reports = statement
         .query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?)))?
         .collect::<rusqlite::Result<Vec<(i64, Option<String>)>>>()?;

@@ -29,6 +29,7 @@ async fn an_answer_says_which_sources_are_not_in_it_and_where_they_end() {
         + "[[source]]\nid = \"signal\"\nkind = \"signal-cli\"\nsocket = \"gone\"\n";
     let setup = TestSetup::new(&config);
     setup.write("wa/WhatsApp Chat with Ann.txt", ANN);
+    setup.write("wa/WhatsApp Chat with Zoe.txt", "05/01/2024, 10:00 - Zoe: hello\n");
     setup.write(
         "tg/result.json",
         r#"{"name":"Bo","type":"personal_chat","id":1,"messages":[{"id":1,"type":"message","date_unixtime":"1711360800","from":"Bo","from_id":"user1","text":"hi"},{"id":2,"#,
@@ -60,6 +61,10 @@ async fn an_answer_says_which_sources_are_not_in_it_and_where_they_end() {
             let answer = structured(&client, tool, arguments).await;
             assert_has(note(&answer), &["wa ends on 2024-03-25"]);
         }
+        // A chat that was exported earlier than others ends earlier.
+        let old = json!({ "source": "wa", "chat": "Zoe", "since": "2024-03-20" });
+        let answer = structured(&client, "get_messages", old).await;
+        assert_has(note(&answer), &["wa ends on 2024-01-05"]);
         let within =
             structured(&client, "get_messages", json!({ "source": "wa", "chat": "Ann" })).await;
         assert_eq!(note(&within), "", "nothing is missing of what was asked");
