@@ -3,6 +3,7 @@
 
 mod attachment;
 mod chats;
+mod completeness;
 mod doubts;
 mod failure;
 mod messages;
@@ -16,12 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
 pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
-pub use messages::{Around, Question, SearchQuestion, WaitQuestion};
+pub use messages::{Around, Has, Order, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 pub use service_host::Failure;
@@ -131,22 +133,28 @@ impl ChatService {
         self.settled(None).await;
         let doubts = self.doubts().await?;
         let mut sources = Vec::new();
-        for entry in self.registry().iter() {
+        for (entry, record) in self.registry().iter().zip(self.records(None).await?) {
             let id = entry.source.id();
-            let connection = self.connection(id);
             let chats = self.seen_chats(Some(id)).await?;
             let (date_doubts, more_date_doubts) = doubts.dates(&chats);
+            let local = |at: Timestamp| view::local(at, &self.zone(Some(id)));
+            let read_at = record.report.read_at.and_then(|at| Timestamp::from_second(at).ok());
             sources.push(view::Source {
                 id: id.to_owned(),
                 name: entry.source.name().to_owned(),
-                is_connected: connection == Connection::Connected,
-                status: match connection {
+                is_connected: record.connection == Connection::Connected,
+                newest: record.newest.map(local),
+                read_at: read_at.map(local),
+                cut: self.cut(&record),
+                denied: record.denied,
+                phone_languages: record.report.languages.iter().cloned().collect(),
+                status: match record.connection {
                     Connection::Connected => self.reading(Some(id)),
                     Connection::Disconnected(advice) => Some(advice),
                 },
                 not_served: self.closed(entry).map(|failure| failure.message),
                 lists_matching_nothing: entry.unmatched().len() as u64,
-                left_out: doubts.left_out(id),
+                left_out: record.report.left_out,
                 date_doubts,
                 more_date_doubts,
                 twice: self.twice(id).await?,

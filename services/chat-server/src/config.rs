@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::import::{DayOrder, Format};
+use crate::import::{DayOrder, Format, without_number};
 
 /// The largest file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -178,9 +178,9 @@ impl ChatFilter {
         }
         let names = [alike(id), alike(name)];
         let named = |list: &BTreeSet<String>| names.iter().any(|name| list.contains(name));
-        // A denied chat is denied in any form of its id.
-        let is_denied = forms(id).iter().any(|form| self.deny.contains(form));
-        !is_denied && !named(&self.deny) && self.allow.as_ref().is_none_or(named)
+        // A denied chat is denied in any form of its id, and as a copy of its file.
+        let is_denied = denied_forms(id, name).iter().any(|form| self.deny.contains(form));
+        !is_denied && self.allow.as_ref().is_none_or(named)
     }
 
     /// Whether any list limits which chats may be seen.
@@ -190,10 +190,11 @@ impl ChatFilter {
 
     /// The entries of the lists that name this chat.
     pub fn entries_for(&self, id: &str, name: &str) -> impl Iterator<Item = &String> {
-        let mut names = forms(id);
-        names.extend([alike(id), alike(name)]);
-        let entries = self.deny.iter().chain(self.allow.iter().flatten());
-        entries.filter(move |entry| names.contains(entry))
+        let (denied, allowed) = (denied_forms(id, name), [alike(id), alike(name)]);
+        let denied = self.deny.iter().filter(move |entry| denied.contains(entry));
+        let ids = forms(id);
+        let allow = self.allow.iter().flatten();
+        denied.chain(allow.filter(move |entry| allowed.contains(entry) || ids.contains(entry)))
     }
 
     /// The entries that have matched no chat.
@@ -362,6 +363,17 @@ fn list(names: &[String]) -> Result<BTreeSet<String>, String> {
 /// character.
 fn alike(name: &str) -> String {
     name.trim().to_lowercase().nfc().collect()
+}
+
+/// The forms under which a chat may be denied. Where a network has no ids, its name is that of a file, of which there
+/// may be numbered copies.
+fn denied_forms(id: &str, name: &str) -> Vec<String> {
+    let mut denied = forms(id);
+    denied.extend([alike(id), alike(name)]);
+    if id == name {
+        denied.push(alike(without_number(name)));
+    }
+    denied
 }
 
 const fn yes() -> bool {

@@ -41,6 +41,17 @@ pub enum Event {
         /// The message's id.
         id: String,
     },
+    /// A person voted in a poll; earlier votes of that person no longer count. Ignored if the message is not known.
+    Voted {
+        /// The chat's id.
+        chat: String,
+        /// The message's id.
+        id: String,
+        /// The name of the person.
+        by: String,
+        /// The numbers of the answers, from 0.
+        options: Vec<usize>,
+    },
     /// A person reacted, or removed the reaction (`removed`). Ignored if the message is not known.
     Reacted {
         /// The chat's id.
@@ -65,6 +76,9 @@ impl Event {
             }
             Self::Edited { chat, id, text, .. } => chat.len() + id.len() + text.len(),
             Self::Deleted { chat, id } => chat.len() + id.len(),
+            Self::Voted { chat, id, by, options } => {
+                chat.len() + id.len() + by.len() + options.len() * size_of::<usize>()
+            }
             Self::Reacted { chat, id, reaction, .. } => {
                 let by = reaction.by.iter().map(String::len);
                 chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()

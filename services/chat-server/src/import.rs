@@ -11,7 +11,7 @@ mod tree;
 mod unit;
 mod whatsapp;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -24,7 +24,9 @@ use crate::event::Event;
 
 pub use archive::{Attached, attachment, attachment_within};
 pub use layout::{Plan, plan};
-pub use whatsapp::DayOrder;
+pub use lines::decoded;
+pub(crate) use signal::{Mention, with_mentions};
+pub use whatsapp::{DayOrder, without_number};
 
 /// The largest single message, in bytes of the export and in bytes of the resulting event.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -78,6 +80,12 @@ pub struct Summary {
     pub doubts: Vec<Doubt>,
     /// The ids of the chats that were read.
     pub chats_read: BTreeSet<String>,
+    /// The files that were read, by their paths within the export.
+    pub units_read: BTreeSet<String>,
+    /// Those of them that end too early or are damaged, and where. What comes before was read.
+    pub cut: BTreeMap<String, String>,
+    /// The languages of the telephones, by their codes, as far as the names of the files show them.
+    pub languages: BTreeSet<String>,
 }
 
 /// A chat whose dates can be read in two ways.
@@ -196,6 +204,7 @@ pub fn carry_out(
         summary: Summary::default(),
         base: 0,
         total: new().map(|(unit, _)| unit.size()).sum(),
+        before: 0,
     };
     for (name, why) in &plan.others {
         reading.skip(format_args!("{name}: {why}: left out"));
@@ -209,6 +218,14 @@ pub fn carry_out(
                 good += 1;
                 ended
             }
+            // A part of an export is better than nothing, and it is marked.
+            Err(ImportError::Damaged { place, problem, .. })
+                if reading.summary.messages > reading.before =>
+            {
+                good += 1;
+                reading.cut(unit, format!("{place}: {problem}"));
+                ControlFlow::Continue(())
+            }
             Err(error) if plan.units.len() > 1 => {
                 reading.skip(format_args!("{}: {error}: left out", unit.key()));
                 failed.get_or_insert(error);
@@ -219,6 +236,8 @@ pub fn carry_out(
                 ControlFlow::Break(())
             }
         };
+        reading.summary.units_read.insert(unit.key());
+        reading.before = reading.summary.messages;
         reading.base += unit.size();
         reading.report(0);
         ended
@@ -253,6 +272,8 @@ struct Reading<'r, 't, 'p> {
     /// The bytes of the exports before this one, and of all.
     base: u64,
     total: u64,
+    /// How many messages were read before the current export.
+    before: u64,
 }
 
 impl Reading<'_, '_, '_> {
@@ -284,6 +305,12 @@ impl Reading<'_, '_, '_> {
     fn skip(&mut self, why: impl fmt::Display) {
         self.summary.skipped += 1;
         self.warn(why);
+    }
+
+    /// Records that a file ends too early.
+    fn cut(&mut self, unit: &Unit, why: String) {
+        self.skip(format_args!("{}: damaged {why}: what follows is missing", unit.key()));
+        self.summary.cut.insert(unit.key(), why);
     }
 
     /// Records that a chat's dates can be read in two ways.

@@ -22,6 +22,7 @@ mod search;
 mod statistics;
 mod stored;
 mod terms;
+mod vocabulary;
 mod writer;
 
 use std::fmt;
@@ -53,6 +54,7 @@ pub use crate::query::{DEFAULT_LIMIT, MAX_LIMIT};
 use self::cursor::Secret;
 use self::directory::{Directory, Lock};
 use self::readers::Readers;
+use self::vocabulary::Vocabulary;
 use self::writer::Writer;
 use crate::source::{Batch, MAX_BATCH, Report, Sink, SourceError};
 
@@ -88,6 +90,8 @@ struct Inner {
     writes: Arc<AtomicBool>,
     readers: Arc<Readers>,
     secret: Secret,
+    /// All words, for parts of words.
+    words: Arc<Vocabulary>,
     /// Counts the commits of this process.
     commits: watch::Sender<u64>,
     max_lag: u64,
@@ -125,6 +129,7 @@ impl Index {
                 writer,
                 readers: Arc::new(readers),
                 secret: Secret::new(secret),
+                words: Arc::default(),
                 commits,
                 max_lag: options.max_lag,
             }),
@@ -161,7 +166,14 @@ impl Index {
     /// The sink of a source. Batches of all sources are committed by one thread, several at a time if several wait.
     /// When `keep` returns, the batch is on disk. If another process writes, each `keep` is refused with that reason.
     pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
-        Arc::new(SourceSink { index: self.clone(), source: source.to_owned() })
+        Arc::new(SourceSink { index: self.clone(), source: source.to_owned(), owner: None })
+    }
+
+    /// The same for a source that its id alone does not identify: `owner` is its kind and its path. Rows of the same id
+    /// that another owner has brought in are put aside with the first batch, and come back with their owner.
+    pub fn sink_of(&self, source: &str, owner: &str) -> Arc<dyn Sink> {
+        let (source, owner) = (source.to_owned(), Some(owner.to_owned()));
+        Arc::new(SourceSink { index: self.clone(), source, owner })
     }
 
     /// A pseudonym for a hidden text: the same for the same text for as long as the index lives, and not reversible
@@ -216,6 +228,7 @@ fn start(
 struct SourceSink {
     index: Index,
     source: String,
+    owner: Option<String>,
 }
 
 impl SourceSink {
@@ -227,7 +240,7 @@ impl SourceSink {
             )));
         }
         match self.index.inner.writer.get() {
-            Some(writer) => writer.keep(&self.source, batch).await,
+            Some(writer) => writer.keep(&self.source, self.owner.as_deref(), batch).await,
             None => Err(IndexError::ReadOnly { dir: self.index.dir().to_owned() }),
         }
     }
@@ -243,7 +256,11 @@ impl Sink for SourceSink {
         async move {
             let sources = self.index.sources().await;
             let sources = sources.map_err(|error| SourceError(error.to_string()))?;
-            let known = sources.into_iter().find(|known| known.id == self.source);
+            let is_ours = |owner: &Option<String>| {
+                self.owner.is_none() || owner.is_none() || *owner == self.owner
+            };
+            let known =
+                sources.into_iter().find(|known| known.id == self.source && is_ours(&known.owner));
             Ok(known.map(|known| known.report).unwrap_or_default())
         }
         .boxed()
@@ -251,7 +268,8 @@ impl Sink for SourceSink {
 
     fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {
         async move {
-            self.index.mark(&self.source).await.map_err(|error| SourceError(error.to_string()))
+            let mark = self.index.mark_of(&self.source, self.owner.as_deref()).await;
+            mark.map_err(|error| SourceError(error.to_string()))
         }
         .boxed()
     }

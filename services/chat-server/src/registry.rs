@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
@@ -17,7 +18,8 @@ use crate::index::Index;
 use crate::live::export::Export;
 use crate::live::signal_cli::SignalCli;
 use crate::live::telegram_bot::TelegramBot;
-use crate::source::{Batch, ChatSource, Event, Report, Sink, SourceError};
+use crate::model::{Body, Message};
+use crate::source::{Batch, ChatSource, Event, Report, Sink, SourceError, Trace};
 
 /// How long to wait before a source that has failed is run again.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -33,6 +35,8 @@ pub struct RegisteredSource {
     pub source: Arc<dyn ChatSource>,
     /// The same, if it is an export.
     pub export: Option<Arc<Export>>,
+    /// What its rows belong to: its kind, and its path or account.
+    pub owner: String,
     /// Which of its chats may be seen.
     pub chats: ChatFilter,
     /// The entries of these lists that have matched a chat.
@@ -44,6 +48,11 @@ impl RegisteredSource {
     pub fn unmatched(&self) -> Vec<String> {
         let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
         self.chats.unmatched(&matched).into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether rows of this owner are the source's; rows of an older index have none.
+    pub fn owns(&self, owner: Option<&str>) -> bool {
+        owner.is_none_or(|owner| owner == self.owner)
     }
 
     /// Whether nothing of the source is served: privacy fails closed.
@@ -77,7 +86,7 @@ impl Registry {
     /// Learns from the index which entries of the lists have matched a chat before.
     pub async fn recall(&self, index: &Index) {
         for known in index.sources().await.unwrap_or_default() {
-            if let Some(entry) = self.get(&known.id) {
+            if let Some(entry) = self.get(&known.id).filter(|it| it.owns(known.owner.as_deref())) {
                 let mut matched = entry.matched.lock().unwrap_or_else(PoisonError::into_inner);
                 matched.extend(known.report.matched);
             }
@@ -96,12 +105,16 @@ impl Registry {
 
     /// The sink of a source: the index, without the chats that may not be seen.
     pub fn sink(&self, source: &str, index: &Index) -> Arc<dyn Sink> {
-        let chats = self.get(source).map(|entry| entry.chats.clone()).unwrap_or_default();
+        let entry = self.get(source);
+        let chats = entry.map(|entry| entry.chats.clone()).unwrap_or_default();
+        let owner = entry.map(|entry| entry.owner.as_str());
         Arc::new(Filtered {
-            sink: index.sink(source),
+            sink: owner.map_or_else(|| index.sink(source), |owner| index.sink_of(source, owner)),
+            index: index.clone(),
+            traces: Mutex::default(),
             prefix: prefix(&chats),
             hidden: Mutex::default(),
-            matched: self.get(source).map(|entry| Arc::clone(&entry.matched)).unwrap_or_default(),
+            matched: entry.map(|entry| Arc::clone(&entry.matched)).unwrap_or_default(),
             chats,
         })
     }
@@ -145,28 +158,34 @@ async fn keep_running(source: Arc<dyn ChatSource>, sink: Arc<dyn Sink>, stop: Ca
 fn entry(config: &SourceConfig) -> RegisteredSource {
     let (id, name) = (config.id.clone(), config.name.clone());
     let chats = config.chats.clone();
-    let plain = |source| RegisteredSource {
+    let plain = |source, owner| RegisteredSource {
         source,
         export: None,
+        owner,
         chats: chats.clone(),
         matched: Arc::default(),
     };
     match config.kind.clone() {
         SourceKind::Export { format, path, watch, zone, day_order, me } => {
             let options = Options { zone, day_order, me };
+            let owner = format!("{}:{}", format.name(), path.display());
             let export = Arc::new(Export::new(id, name, format, path, watch, options));
             RegisteredSource {
                 source: Arc::clone(&export) as _,
                 export: Some(export),
+                owner,
                 chats,
                 matched: Arc::default(),
             }
         }
         SourceKind::TelegramBot { base_url, token_file } => {
-            plain(Arc::new(TelegramBot::new(id, name, base_url, token_file)))
+            let bot = TelegramBot::new(id, name, base_url, token_file);
+            plain(Arc::new(bot), "telegram-bot".to_owned())
         }
         SourceKind::SignalCli { address, account } => {
-            plain(Arc::new(SignalCli::new(id, name, address, account)))
+            // Where the daemon listens may change; the account may not.
+            let owner = format!("signal-cli:{}", account.as_deref().unwrap_or_default());
+            plain(Arc::new(SignalCli::new(id, name, address, account)), owner)
         }
     }
 }
@@ -180,6 +199,47 @@ struct Filtered {
     matched: Arc<Mutex<BTreeSet<String>>>,
     /// The ids of chats that were left out. As many as a source has chats.
     hidden: Mutex<HashSet<String>>,
+    index: Index,
+    /// Some messages of each of them; at most [`MAX_TRACED`] chats.
+    traces: Mutex<BTreeMap<String, Traced>>,
+}
+
+/// How many chats that are left out are known by traces, and how many messages of each.
+const MAX_TRACED: usize = 1_000;
+const MAX_TRACES: usize = 32;
+
+/// Messages of a chat that is left out, spread over its time.
+#[derive(Default)]
+struct Traced {
+    traces: Vec<Trace>,
+    /// One of so many messages is kept.
+    step: usize,
+    seen: usize,
+}
+
+impl Traced {
+    fn add(&mut self, message: &Message, index: &Index) {
+        let Body::Text(text) = &message.body else { return };
+        if text.is_empty() {
+            return;
+        }
+        let step = self.step.max(1);
+        if self.seen.is_multiple_of(step) {
+            self.traces.push(Trace {
+                at: message.timestamp.as_microsecond(),
+                said: index.pseudonym(text),
+            });
+        }
+        self.seen += 1;
+        if self.traces.len() > MAX_TRACES {
+            let mut n = 0;
+            self.traces.retain(|_| {
+                n += 1;
+                n % 2 == 1
+            });
+            self.step = step * 2;
+        }
+    }
 }
 
 fn prefix(chats: &ChatFilter) -> String {
@@ -194,8 +254,11 @@ fn prefix(chats: &ChatFilter) -> String {
         let _ = write!(text, "\n-{name}");
     }
     let digest = Sha256::digest(text);
-    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{digits}|")
+    format!("{}|", hex(&digest))
+}
+
+fn hex(digest: &[u8]) -> String {
+    HEXLOWER.encode(known_range::items(digest, ..8))
 }
 
 impl Filtered {
@@ -219,11 +282,40 @@ impl Filtered {
                 hidden.insert(chat.id.clone());
                 false
             }
+            Event::Message { chat, message } if hidden.contains(chat) => {
+                self.trace(chat, message);
+                false
+            }
             Event::Message { chat, .. }
             | Event::Revised { chat, .. }
             | Event::Edited { chat, .. }
             | Event::Deleted { chat, .. }
+            | Event::Voted { chat, .. }
             | Event::Reacted { chat, .. } => !hidden.contains(chat),
+        }
+    }
+}
+
+impl Filtered {
+    fn trace(&self, chat: &str, message: &Message) {
+        let digest = hex(&Sha256::digest(chat));
+        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        if traces.len() < MAX_TRACED || traces.contains_key(&digest) {
+            traces.entry(digest).or_default().add(message, &self.index);
+        }
+    }
+
+    /// Adds the traces of this reading, and forgets those of lists that have changed.
+    fn add_traces(&self, report: &mut Report) {
+        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.chats.has_lists() {
+            report.denied.clear();
+        }
+        for (chat, traced) in std::mem::take(&mut *traces) {
+            report.denied.insert(chat, traced.traces);
+        }
+        while report.denied.len() > MAX_TRACED {
+            report.denied.pop_last();
         }
     }
 }
@@ -235,6 +327,7 @@ impl Sink for Filtered {
         let matched = self.matched().clone();
         if let Some(report) = &mut batch.report {
             report.matched = matched;
+            self.add_traces(report);
         } else if matched.len() != before {
             return async move {
                 let report = self.sink.report().await?;

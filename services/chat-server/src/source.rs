@@ -1,10 +1,11 @@
 //! The interface of every network: a source sends batches to a [`Sink`], which keeps each as a whole or not at all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::import::{Doubt, Summary};
@@ -87,6 +88,24 @@ pub struct Report {
     pub matched: BTreeSet<String>,
     /// Pairs of duplicate chats, one of the two in this source. The index finds them at the end of a reading.
     pub twins: Vec<Twin>,
+    /// When it was read last, in seconds since 1970.
+    pub read_at: Option<i64>,
+    /// The files that end too early or are damaged, and where: what follows there is missing.
+    pub cut: BTreeMap<String, String>,
+    /// The languages of the telephones that wrote it, as far as the names of its files show them.
+    pub languages: BTreeSet<String>,
+    /// Traces of the chats that the lists leave out, by digests of their ids. By these
+    /// copies of them under other names are known.
+    pub denied: BTreeMap<String, Vec<Trace>>,
+}
+
+/// A message of a chat that is left out: its minute, and a keyed digest of its words.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Trace {
+    /// When it was sent, in microseconds since 1970.
+    pub at: i64,
+    /// The digest of what it said.
+    pub said: String,
 }
 
 /// A duplicate chat: two devices or two people have exported it.
@@ -108,6 +127,10 @@ impl Report {
         self.doubts.retain(news);
         self.doubts.extend(read.doubts.iter().cloned());
         self.left_out = read.skipped;
+        self.read_at = Some(Timestamp::now().as_second());
+        self.cut.retain(|unit, _| !read.units_read.contains(unit));
+        self.cut.extend(read.cut.clone());
+        self.languages.extend(read.languages.iter().cloned());
     }
 }
 

@@ -6,6 +6,10 @@ mod media_type;
 mod message;
 pub mod uri;
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::import::DayOrder;
@@ -13,6 +17,11 @@ use crate::import::DayOrder;
 pub use content::content;
 pub use media_type::media_type;
 pub use message::{Attachment, Message, Sender};
+
+/// A time in a zone, with its offset from UTC (RFC 3339).
+pub fn local(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
 
 /// A source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,6 +41,21 @@ pub struct Source {
     /// How many entries of its lists of chats match none.
     #[serde(skip_serializing_if = "is_zero")]
     pub lists_matching_nothing: u64,
+    /// When its newest message was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest: Option<String>,
+    /// When it was read last, if it is an export.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_at: Option<String>,
+    /// Its files that end too early or are damaged, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
+    /// How many chats its lists leave out, and copies of these.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub denied: u64,
+    /// The languages of the telephones that wrote it, as far as the names of its files show them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phone_languages: Vec<String>,
     /// How many entries of the export could not be read.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
@@ -46,7 +70,7 @@ pub struct Source {
     pub twice: Vec<String>,
     /// Whether new messages are sent as they arrive, to subscribers of messages://ID/*.
     pub streams: bool,
-    /// The time zone of `local_time`.
+    /// The time zone of its times.
     pub time_zone: String,
     /// How many chats are known.
     pub chats: u64,
@@ -100,12 +124,18 @@ pub struct Chat {
     pub source: String,
     /// How many messages are known.
     pub message_count: u64,
-    /// When the first of them was sent, in UTC.
+    /// When the first of them was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_activity: Option<String>,
-    /// When the last of them was sent, in UTC.
+    /// When the last of them was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
+    /// Who sent the last message that is not a service message; for the first 50 chats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_sender: Option<String>,
+    /// How it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<String>,
     /// Its dates can be read in two ways.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date_doubt: Option<Doubt>,
@@ -116,6 +146,9 @@ pub struct Chat {
 /// Chats, those with the latest activity first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chats {
+    /// The warning about names and messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<&'static str>,
     /// The chats.
     pub chats: Vec<Chat>,
     /// How many match in total.
@@ -126,47 +159,44 @@ pub struct Chats {
 }
 
 /// Some messages.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Messages {
-    /// The messages, newest first.
+    /// The messages, in order.
     pub messages: Vec<Message>,
     /// Give this as `cursor` for the messages that follow; absent if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// What is not complete, and what to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 /// A message that was found, and the messages around it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The message.
     pub message: Message,
     /// The part with the first matches, **marked**; absent if a telephone number was redacted in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<String>,
+    /// Whether it was found inside a word only.
+    pub inside_word: bool,
     /// The messages before it, oldest first.
     pub before: Vec<Message>,
     /// The messages after it, oldest first.
     pub after: Vec<Message>,
 }
 
-/// What was found, newest first.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What was found: by whole words first, then inside words, each newest first.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hits {
     /// The hits.
     pub hits: Vec<Hit>,
     /// Give this as `cursor` for the hits that follow; absent if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// What is not complete, or what to try if nothing was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 /// A message and the messages around it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Around {
     /// The messages before it, oldest first.
     pub before: Vec<Message>,
@@ -175,7 +205,6 @@ pub struct Around {
     /// The messages after it, oldest first.
     pub after: Vec<Message>,
     /// What is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -184,10 +213,10 @@ pub struct Around {
 pub struct Statistics {
     /// How many in all.
     pub messages: u64,
-    /// When the first was sent, in UTC.
+    /// When the first was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
-    /// When the last was sent, in UTC.
+    /// When the last was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// The people who wrote most.
@@ -196,8 +225,14 @@ pub struct Statistics {
     pub other_senders: u64,
     /// How many have no sender: service messages, and deleted accounts.
     pub without_sender: u64,
-    /// Days on which there was any message, in the zone below; the latest ones.
+    /// The days with the most messages, in the zone below.
+    pub busiest_days: Vec<DayCount>,
+    /// Days on which there was any message, if they are at most 31.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<DayCount>,
+    /// How many in each month, such as 2025-01, if there are more days.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub months: BTreeMap<String, u64>,
     /// How many in each hour of the day, from 0 to 23.
     pub hours: Vec<u64>,
     /// How many on each day of the week, from Monday.
@@ -234,6 +269,9 @@ pub struct DayCount {
 /// People, those with the most messages first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct People {
+    /// The warning about names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<&'static str>,
     /// The people.
     pub people: Vec<Person>,
     /// What is not complete.
@@ -250,7 +288,7 @@ pub struct Person {
     pub is_me: bool,
     /// How many messages in all.
     pub messages: u64,
-    /// When the last one was sent, in UTC.
+    /// When the last one was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_message: Option<String>,
     /// The person's identity in each source.

@@ -68,6 +68,7 @@ impl ChatService {
             }
             Ok(Err(_)) | Err(_) => return Err(not_found("the file is no longer in the export")),
         };
+        let bytes = self.0.redactor.bytes(bytes, media_type.as_deref());
         Ok(Contents { media_type, bytes })
     }
 }

@@ -1,14 +1,18 @@
 //! Lists of chats.
 
 use clap::Args;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::completeness::{About, joined};
+use super::doubts::Names;
 use super::scope::shown_chat;
 use super::{ChatService, Failure};
-use crate::index;
+use crate::index::{self, ChatKey};
 use crate::query::Invalid;
 use crate::view;
+use crate::view::compact::UNTRUSTED;
 
 /// The most chats of one answer.
 pub const MAX_CHATS: i64 = 5_000;
@@ -46,6 +50,20 @@ pub(super) fn id_of(source: &Option<String>) -> Option<String> {
     Some(source.as_ref()?.trim().to_lowercase())
 }
 
+/// How many of the first chats are given with their last message, and how many characters of it.
+const MAX_LAST: usize = 50;
+const MAX_LAST_TEXT: usize = 80;
+
+/// The beginning of a text, in one line.
+fn beginning(text: &str) -> String {
+    let mut chars = text.chars().map(|c| if c == '\n' { ' ' } else { c });
+    let mut cut: String = chars.by_ref().take(MAX_LAST_TEXT).collect();
+    if chars.next().is_some() {
+        cut.push('…');
+    }
+    cut
+}
+
 const KINDS: [&str; 4] = ["direct", "group", "channel", "unknown"];
 
 impl ChatService {
@@ -73,19 +91,46 @@ impl ChatService {
         };
         let seen = self.seen_chats(source).await?;
         let doubts = self.doubts().await?;
-        let fitting: Vec<view::Chat> = seen
+        let local = |at: Timestamp| view::local(at, &self.zone(source));
+        let fitting: Vec<(&ChatKey, view::Chat)> = seen
             .iter()
-            .map(|chat| view::Chat {
-                date_doubt: doubts.date(&chat.key),
-                ..shown_chat(&chat.shown)
+            .map(|chat| {
+                let shown = view::Chat {
+                    date_doubt: doubts.date(&chat.key),
+                    first_activity: chat.shown.first.map(local),
+                    last_activity: chat.shown.last.map(local),
+                    ..shown_chat(&chat.shown)
+                };
+                (&chat.key, shown)
             })
-            .filter(fits)
+            .filter(|(_, chat)| fits(chat))
             .collect();
+        let total = fitting.len() as u64;
+        let page: Vec<(&ChatKey, view::Chat)> =
+            fitting.into_iter().skip(offset).take(limit).collect();
+        let keys = page.iter().take(MAX_LAST).map(|(key, _)| (*key).clone()).collect();
+        let mut last = self.index().latest(keys).await?.into_iter();
+        let with_last = |(_, chat): (&ChatKey, view::Chat)| match last.next().flatten() {
+            Some(stored) => {
+                let message = self.shown(stored);
+                view::Chat {
+                    last_sender: Some(message.sender.display_name),
+                    last_message: Some(beginning(&message.content)),
+                    ..chat
+                }
+            }
+            None => chat,
+        };
+        let chats: Vec<view::Chat> = page.into_iter().map(with_last).collect();
         let twice = doubts.twice(&seen, None);
+        let names = Names::new();
+        let about = About { wants_more: total == 0, ..About::chats(source, &names) };
+        let missing = self.missing(&self.records(source).await?, about);
         Ok(view::Chats {
-            total: fitting.len() as u64,
-            chats: fitting.into_iter().skip(offset).take(limit).collect(),
-            note: joined(self.reading(source).into_iter().chain(twice)),
+            about: (!chats.is_empty()).then_some(UNTRUSTED),
+            total,
+            chats,
+            note: joined(self.reading(source).into_iter().chain(missing).chain(twice)),
         })
     }
 
@@ -111,12 +156,6 @@ fn kind(asked: &str) -> Result<&'static str, Failure> {
         let reason = format!("it is not a kind of chat: give one of {}", KINDS.join(", "));
         Invalid::new("chat_type", reason).into()
     })
-}
-
-/// Joins sentences; `None` if there are none.
-pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
-    let parts: Vec<String> = parts.into_iter().collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Checks that a number is within its bounds.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::chats::joined;
 use super::scope::SeenChat;
-use super::{ChatService, Failure};
 use crate::index::ChatKey;
 use crate::source::{Report, Twin};
 use crate::view;
@@ -14,30 +12,10 @@ const MAX_DOUBTS: usize = 20;
 const MAX_NAMED: usize = 3;
 
 /// The reports of the sources, by source.
-pub(super) struct Doubts(BTreeMap<String, Report>);
+pub(super) struct Doubts(pub(super) BTreeMap<String, Report>);
 
 /// The names of visible chats.
 pub(super) type Names = BTreeMap<ChatKey, String>;
-
-impl ChatService {
-    /// The reports of the sources.
-    pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
-        let known = self.index().sources().await?.into_iter();
-        Ok(Doubts(known.map(|known| (known.id, known.report)).collect()))
-    }
-
-    /// What is incomplete or uncertain in an answer about these chats, in words.
-    pub(super) async fn note(
-        &self,
-        source: Option<&str>,
-        chats: &Names,
-    ) -> Result<Option<String>, Failure> {
-        let doubts = self.doubts().await?;
-        let parts = self.reading(source).into_iter();
-        let parts = parts.chain(doubts.of_dates(chats));
-        Ok(joined(parts.chain(doubts.twins(chats, None))))
-    }
-}
 
 /// The names of chats, by key.
 pub(super) fn names(seen: &[SeenChat]) -> Names {
@@ -46,11 +24,6 @@ pub(super) fn names(seen: &[SeenChat]) -> Names {
 }
 
 impl Doubts {
-    /// How many entries the last reading of a source has left out.
-    pub(super) fn left_out(&self, source: &str) -> u64 {
-        self.0.get(source).map_or(0, |report| report.left_out)
-    }
-
     /// How the dates of a chat are read, if there are two ways.
     pub(super) fn date(&self, chat: &ChatKey) -> Option<view::Doubt> {
         let doubts = &self.0.get(&chat.source)?.doubts;
@@ -76,7 +49,7 @@ impl Doubts {
     }
 
     /// The same in words.
-    fn of_dates(&self, chats: &Names) -> Option<String> {
+    pub(super) fn of_dates(&self, chats: &Names) -> Option<String> {
         let doubtful: Vec<(&String, view::Doubt)> =
             chats.iter().filter_map(|(key, name)| Some((name, self.date(key)?))).collect();
         let named: Vec<String> = doubtful
@@ -105,39 +78,60 @@ impl Doubts {
 
     /// Duplicate chats, in words: those of one source, or of all sources.
     pub(super) fn twice(&self, seen: &[SeenChat], source: Option<&str>) -> Vec<String> {
-        self.twins(&names(seen), source).collect()
+        let is_of =
+            |twin: &Twin| source.is_none_or(|source| twin.chats.iter().any(|(of, _)| of == source));
+        self.twins(seen, is_of)
     }
 
-    fn twins<'d>(
-        &'d self,
-        chats: &'d Names,
-        source: Option<&'d str>,
-    ) -> impl Iterator<Item = String> + 'd {
+    /// The same for these chats, each of which may have its duplicate elsewhere.
+    pub(super) fn twins_of(&self, seen: &[SeenChat], chats: &Names) -> Vec<String> {
+        self.twins(seen, |twin| twin.is_of(chats))
+    }
+
+    /// Whether any of these chats has a duplicate.
+    pub(super) fn has_twins(&self, chats: &Names) -> bool {
+        self.0.values().flat_map(|report| &report.twins).any(|twin| twin.is_of(chats))
+    }
+
+    fn twins(&self, seen: &[SeenChat], is_meant: impl Fn(&Twin) -> bool) -> Vec<String> {
         // A pair of two sources is in the reports of both.
         let mut listed: Vec<&Twin> = Vec::new();
-        let twins = self.0.values().flat_map(|report| &report.twins);
-        for twin in twins {
-            let is_of = |id: &str| twin.chats.iter().any(|(of, _)| of == id);
-            if source.is_none_or(is_of) && listed.iter().all(|known| known.chats != twin.chats) {
+        for twin in self.0.values().flat_map(|report| &report.twins) {
+            if is_meant(twin) && listed.iter().all(|known| known.chats != twin.chats) {
                 listed.push(twin);
             }
         }
-        listed.into_iter().filter_map(move |twin| {
-            let name = |(source, id): &(String, String)| {
-                let key = ChatKey { source: source.clone(), id: id.clone() };
-                Some(format!("{source}:{}", chats.get(&key)?))
-            };
-            let [one, other] = &twin.chats;
-            let [one, other] = [name(one)?, name(other)?];
-            let what = if one == other {
-                format!("{one} was perhaps exported by two people")
+        let words = |twin: &Twin| {
+            let keys = twin.keys();
+            let find = |key: &ChatKey| seen.iter().find(|chat| chat.key == *key);
+            let [one, other] = [find(&keys[0])?, find(&keys[1])?];
+            let name = |chat: &SeenChat| format!("{}:{}", chat.key.source, chat.shown.chat.name);
+            let what = if one.key == other.key {
+                format!("{} was perhaps exported by two people", name(one))
             } else {
-                format!("{one} and {other} are perhaps one chat, exported twice")
+                let newer = if one.shown.last < other.shown.last { other } else { one };
+                format!(
+                    "{} and {} are perhaps one chat, exported twice, {} has the newer messages",
+                    name(one),
+                    name(other),
+                    name(newer)
+                )
             };
             Some(format!(
                 "{what}: {} of {} messages that were compared are the same, and count twice",
                 twin.same, twin.compared
             ))
-        })
+        };
+        listed.into_iter().filter_map(words).collect()
+    }
+}
+
+impl Twin {
+    fn is_of(&self, chats: &Names) -> bool {
+        self.keys().iter().any(|key| chats.contains_key(key))
+    }
+
+    fn keys(&self) -> [ChatKey; 2] {
+        self.chats.clone().map(|(source, id)| ChatKey { source, id })
     }
 }

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::chats::{id_of, within};
+use super::completeness::{About, joined};
 use super::scope::Scope;
 use super::{ChatService, Failure, News, failure};
 use crate::index::{
-    self, ChatKey, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
+    self, ChatKey, Cursor, DEFAULT_LIMIT, Kind, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
 };
 use crate::query;
 use crate::view;
@@ -35,16 +36,22 @@ pub struct Question {
     /// Part of the sender's name, a phone number, or me.
     #[arg(long, value_name = "TEXT")]
     pub sender: Option<String>,
-    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    /// Words or parts of words, "phrases", a OR b, -not, emoji.
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
     /// Part of the name of a forum topic.
     #[arg(long, value_name = "TEXT")]
     pub topic: Option<String>,
+    /// Only messages with this.
+    #[arg(long, value_enum)]
+    pub has: Option<Has>,
+    /// Newest first by default.
+    #[arg(long, value_enum)]
+    pub order: Option<Order>,
     /// How many, 1 to 1000; 100 by default.
     #[arg(long)]
     pub limit: Option<i64>,
-    /// How many of the newest to pass over.
+    /// How many of the first to pass over.
     #[arg(long)]
     pub offset: Option<i64>,
     /// next_cursor of the answer before; other arguments the same.
@@ -55,11 +62,57 @@ pub struct Question {
     pub stored: Option<bool>,
 }
 
+/// What a message has besides words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+#[expect(missing_docs, reason = "each is what it is called")]
+pub enum Has {
+    Image,
+    Video,
+    Audio,
+    Sticker,
+    File,
+    Link,
+    Poll,
+    Location,
+    Contact,
+    Call,
+}
+
+impl Has {
+    const fn kind(self) -> Kind {
+        match self {
+            Self::Image => Kind::Image,
+            Self::Video => Kind::Video,
+            Self::Audio => Kind::Audio,
+            Self::Sticker => Kind::Sticker,
+            Self::File => Kind::File,
+            Self::Link => Kind::Link,
+            Self::Poll => Kind::Poll,
+            Self::Location => Kind::Location,
+            Self::Contact => Kind::Contact,
+            Self::Call => Kind::Call,
+        }
+    }
+}
+
+/// The order of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Order {
+    /// The newest first.
+    Newest,
+    /// The oldest first.
+    Oldest,
+}
+
 /// Which messages to look for by words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
-    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    /// Words or parts of words, "phrases", a OR b, -not, emoji.
     pub query: String,
     /// Id of the source; default all.
     pub source: Option<String>,
@@ -73,6 +126,8 @@ pub struct SearchQuestion {
     pub sender: Option<String>,
     /// Part of the name of a forum topic.
     pub topic: Option<String>,
+    /// Only messages with this.
+    pub has: Option<Has>,
     /// How many hits, 1 to 1000; 20 by default.
     pub limit: Option<i64>,
     /// next_cursor of the answer before; other arguments the same.
@@ -116,7 +171,7 @@ pub struct Around {
 }
 
 /// What to try if nothing was found.
-const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, the beginning of a word, other \
+const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, a part of a word, other \
     spellings, or no chat, sender, since and before";
 
 impl ChatService {
@@ -130,9 +185,9 @@ impl ChatService {
         let page = self.index().messages(&query).await?;
         let none_found = page.messages.is_empty() && query.search.is_some();
         let none_found = none_found.then(|| NOTHING_FOUND.to_owned());
-        let note = self.note_on(query.source.as_deref(), &page.messages);
+        let note = self.note_on(&query, page.messages.is_empty(), &page.messages);
         Ok(view::Messages {
-            note: note.await?.or(none_found),
+            note: joined(note.await?.into_iter().chain(none_found)),
             messages: page.messages.into_iter().map(|it| self.shown(it)).collect(),
             next_cursor: page.next.map(|cursor| cursor.as_str().to_owned()),
         })
@@ -185,13 +240,12 @@ impl ChatService {
         };
         let patience = Duration::from_secs(patience as u64);
         let news = tokio::time::timeout(patience, next).await.ok().flatten();
-        let (messages, note) = match news {
+        let note = self.note_on(&query, true, []).await?;
+        let (messages, none_came) = match news {
             Some(News::Message(new)) => (vec![new.message], None),
-            _ => (
-                Vec::new(),
-                Some("no such message has come in: call again to continue waiting".to_owned()),
-            ),
+            _ => (Vec::new(), Some("no such message has come in: call again to continue waiting")),
         };
+        let note = joined(note.into_iter().chain(none_came.map(str::to_owned)));
         Ok(view::Messages { messages, next_cursor: None, note })
     }
 
@@ -214,6 +268,7 @@ impl ChatService {
                     before: asked.before,
                     sender: asked.sender,
                     topic: asked.topic,
+                    has: asked.has,
                     limit: Some(asked.limit.unwrap_or(20)),
                     cursor: asked.cursor,
                     stored: Some(true),
@@ -223,8 +278,7 @@ impl ChatService {
         };
         let found = self.index().search(&query).await?;
         let messages = found.hits.iter().map(|hit| &hit.message);
-        let note = self.note_on(query.messages.source.as_deref(), messages);
-        let note = note.await?;
+        let note = self.note_on(&query.messages, found.hits.is_empty(), messages).await?;
         let none_found = found.hits.is_empty().then(|| NOTHING_FOUND.to_owned());
         let hit = |hit: index::Hit| {
             let raw = view::content(&hit.message.message);
@@ -232,6 +286,7 @@ impl ChatService {
             view::Hit {
                 // Marks may stand within a number.
                 snippet: (raw == message.content).then(|| hit.snippet.marked("**", "**")),
+                inside_word: hit.inside,
                 message,
                 before: hit.around.before.into_iter().map(|it| self.shown(it)).collect(),
                 after: hit.around.after.into_iter().map(|it| self.shown(it)).collect(),
@@ -240,7 +295,7 @@ impl ChatService {
         Ok(view::Hits {
             hits: found.hits.into_iter().map(hit).collect(),
             next_cursor: found.next.map(|cursor| cursor.as_str().to_owned()),
-            note: note.or(none_found),
+            note: joined(note.into_iter().chain(none_found)),
         })
     }
 
@@ -261,7 +316,9 @@ impl ChatService {
         let found = self.index().context(key, &id, before, after).await?;
         let (message, around) =
             found.ok_or_else(|| failure::message_not_found(key, &asked.message_id))?;
-        let note = self.note_on(Some(&key.source), [&message]).await?;
+        let of_source =
+            MessageQuery { source: Some(key.source.clone()), ..MessageQuery::default() };
+        let note = self.note_on(&of_source, false, [&message]).await?;
         Ok(view::Around {
             note,
             before: around.before.into_iter().map(|it| self.shown(it)).collect(),
@@ -300,17 +357,24 @@ impl ChatService {
     /// What is incomplete or uncertain about these messages.
     async fn note_on<'m>(
         &self,
-        source: Option<&str>,
+        query: &MessageQuery,
+        wants_more: bool,
         messages: impl IntoIterator<Item = &'m StoredMessage>,
     ) -> Result<Option<String>, Failure> {
         let named = |stored: &StoredMessage| {
             let mut name = stored.chat_name.clone();
-            self.0.redactor.text(&mut name);
+            self.0.redactor.name(&mut name);
             let (source, id) = (stored.source.clone(), stored.chat.clone());
             (ChatKey { source, id }, name)
         };
         let chats = messages.into_iter().map(named).collect();
-        self.note(source, &chats).await
+        let MessageQuery { since, before, .. } = *query;
+        let source = query.source.as_deref();
+        let chat = match query.chats.as_deref() {
+            Some([only]) => Some(only),
+            _ => None,
+        };
+        self.note(About { source, since, before, chat, chats: &chats, wants_more }).await
     }
 
     /// The visible part of a message.
@@ -339,7 +403,8 @@ impl ChatService {
             before,
             sender: given(&asked.sender),
             search: given(&asked.search),
-            kinds: Vec::new(),
+            kinds: asked.has.iter().map(|has| has.kind()).collect(),
+            oldest: asked.order == Some(Order::Oldest),
             topic: given(&asked.topic),
             limit,
             offset,

@@ -1,20 +1,25 @@
 //! People: how much they write, and who is the same person.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use jiff::Timestamp;
+use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::chats::{id_of, within};
+use super::completeness::About;
 use super::doubts::names;
 use super::{ChatService, Failure, zone_name};
 use crate::index::{self, StatisticsQuery};
 use crate::model::Participant;
 use crate::view;
+use crate::view::compact::UNTRUSTED;
 
-/// The most senders and days of an answer.
+/// The most senders and days of an answer, and how many days are named as the busiest.
 const MAX_SENDERS: usize = 100;
-const MAX_DAYS: usize = 400;
+const MAX_DAYS: usize = 31;
+const BUSIEST: usize = 5;
 
 /// What to count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -70,25 +75,37 @@ impl ChatService {
         if let Some(these) = &query.chats {
             chats.retain(|chat, _| these.contains(chat));
         }
-        let note = self.note(source, &chats).await?;
+        let chat = match query.chats.as_deref() {
+            Some([only]) => Some(only),
+            _ => None,
+        };
+        let about = About { since, before, chat, ..About::chats(source, &chats) };
+        let note = self.note(about).await?;
         let counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);
         let other_senders = counted.other_senders + cut.map(|sender| sender.messages).sum::<u64>();
-        let days = counted.days.iter();
-        let skipped = days.len().saturating_sub(MAX_DAYS);
+        let day = |(date, messages): (&Date, &u64)| view::DayCount {
+            date: date.to_string(),
+            messages: *messages,
+        };
+        let mut busiest: Vec<(&Date, &u64)> = counted.days.iter().collect();
+        busiest.sort_by_key(|(date, messages)| (std::cmp::Reverse(**messages), **date));
+        let mut months = BTreeMap::<String, u64>::new();
+        for (date, messages) in &counted.days {
+            *months.entry(date.strftime("%Y-%m").to_string()).or_default() += messages;
+        }
+        // A month is shown by days, a longer time by months.
+        let by_days = counted.days.len() <= MAX_DAYS;
+        let local = |at: Timestamp| view::local(at, &zone);
         Ok(view::Statistics {
             messages: counted.messages,
-            first: counted.first.map(|at| at.to_string()),
-            last: counted.last.map(|at| at.to_string()),
+            first: counted.first.map(local),
+            last: counted.last.map(local),
             other_senders,
             without_sender: counted.without_sender,
-            days: days
-                .skip(skipped)
-                .map(|(date, messages)| view::DayCount {
-                    date: date.to_string(),
-                    messages: *messages,
-                })
-                .collect(),
+            busiest_days: busiest.into_iter().take(BUSIEST).map(day).collect(),
+            days: counted.days.iter().filter(|_| by_days).map(day).collect(),
+            months: if by_days { BTreeMap::new() } else { months },
             hours: counted.hours.to_vec(),
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),
@@ -122,9 +139,13 @@ impl ChatService {
             Some(part) => is_called(person, part),
         };
         let people = people.into_iter().filter(named).skip(offset).take(limit);
+        let people: Vec<view::Person> = people.collect();
+        let chats = names(&self.seen_chats(None).await?);
+        let about = About { wants_more: people.is_empty(), ..About::chats(None, &chats) };
         Ok(view::People {
-            people: people.collect(),
-            note: self.note(None, &names(&self.seen_chats(None).await?)).await?,
+            about: (!people.is_empty()).then_some(UNTRUSTED),
+            people,
+            note: self.note(about).await?,
         })
     }
 
@@ -141,11 +162,11 @@ impl ChatService {
     /// For each source with hidden chats: how much each person wrote in its visible chats.
     async fn seen_senders(&self) -> Result<HashMap<String, HashMap<String, u64>>, Failure> {
         let mut seen = HashMap::new();
-        for entry in self.registry().iter() {
-            if !entry.chats.has_lists() {
+        for known in self.index().sources().await? {
+            if self.is_open(&known) {
                 continue;
             }
-            let id = entry.source.id();
+            let id = known.id.as_str();
             let scope = self.scope_of(Some(id)).await?;
             let query = StatisticsQuery {
                 source: scope.source,
@@ -200,7 +221,7 @@ impl ChatService {
             name,
             is_me: person.is_me,
             messages: identities.iter().map(|identity| identity.messages).sum(),
-            last_message: person.last.map(|at| at.to_string()),
+            last_message: person.last.map(|at| view::local(at, &self.zone(None))),
             identities,
         })
     }

@@ -1,10 +1,12 @@
-//! Redaction of every answer. Control characters, which a terminal would obey, become visible. If telephone numbers are
+//! Redaction of every answer. Characters that a terminal would obey or that only a model sees become visible, and names
+//! are one line. If telephone numbers are
 //! redacted, each becomes `phone-` and ten hexadecimal digits, the same for the same number, so that people can still
 //! be distinguished.
 //!
 //! A text that looks like a number counts as one: 7 digits or more with blanks, dashes, dots, slashes or parentheses
 //! between them, unless it is a date. So now and then an amount is left out, too.
 
+use crate::import;
 use crate::index::{ChatSummary, Index, StoredMessage};
 use crate::model::{Attachment, AttachmentPlace, Body, Message, Participant, Reaction};
 
@@ -32,6 +34,14 @@ impl Redactor {
         self.replace(text, &|_| true);
     }
 
+    /// A name, which is one line, so that it never opens another.
+    pub(super) fn name(&self, name: &mut String) {
+        if name.contains(is_line_end) {
+            *name = name.replace(is_line_end, " ");
+        }
+        self.text(name);
+    }
+
     /// An id: only unmistakable numbers are redacted, since ids are digits too.
     pub(super) fn id(&self, id: &mut String) {
         self.replace(id, &|number| number.starts_with('+') || number.starts_with("00"));
@@ -49,14 +59,14 @@ impl Redactor {
     /// An id and a name, which are the same where a network has no ids.
     fn named(&self, id: &mut String, name: &mut String) {
         let is_name = id == name;
-        self.text(name);
+        self.name(name);
         if is_name { id.clone_from(name) } else { self.id(id) }
     }
 
     pub(super) fn participant(&self, participant: &mut Participant) {
         participant.phone.take_if(|_| self.is_on());
         self.named(&mut participant.id, &mut participant.name);
-        participant.username.iter_mut().for_each(|name| self.text(name));
+        participant.username.iter_mut().for_each(|name| self.name(name));
     }
 
     pub(super) fn stored(&self, stored: &mut StoredMessage) {
@@ -75,24 +85,38 @@ impl Redactor {
             topic,
             expires: _,
         } = &mut stored.message;
-        topic.iter_mut().for_each(|topic| self.text(topic));
+        topic.iter_mut().for_each(|topic| self.name(topic));
         self.message_id(id);
         reply_to.iter_mut().for_each(|id| self.message_id(id));
         sender.iter_mut().for_each(|sender| self.participant(sender));
         self.body(body);
-        forwarded_from.iter_mut().for_each(|from| self.text(from));
+        forwarded_from.iter_mut().for_each(|from| self.name(from));
         for Reaction { emoji, count: _, by } in reactions {
             self.text(emoji);
-            by.iter_mut().for_each(|name| self.text(name));
+            by.iter_mut().for_each(|name| self.name(name));
         }
         for Attachment { name, media_type, place, .. } in attachments {
             // Names of files contain dates and counts.
-            name.iter_mut().for_each(|name| self.id(name));
+            if let Some(name) = name {
+                *name = name.replace(is_line_end, " ");
+                self.id(name);
+            }
             media_type.iter_mut().for_each(make_visible);
             if let AttachmentPlace::Missing(Some(why)) = place {
                 make_visible(why);
             }
         }
+    }
+
+    /// The bytes of a file. In a text, as a contact card is one, numbers are redacted; other files are not changed.
+    pub(super) fn bytes(&self, bytes: Vec<u8>, media_type: Option<&str>) -> Vec<u8> {
+        let is_text = media_type.is_some_and(|it| it.starts_with("text/"));
+        if !self.is_on() || !is_text && std::str::from_utf8(&bytes).is_err() {
+            return bytes;
+        }
+        let mut text = import::decoded(&bytes);
+        self.text(&mut text);
+        text.into_bytes()
     }
 
     fn body(&self, body: &mut Body) {
@@ -102,7 +126,7 @@ impl Redactor {
             }
             Body::Location { name, .. } => name.iter_mut().for_each(|name| self.text(name)),
             Body::Contact { name, phone } => {
-                self.text(name);
+                self.name(name);
                 if let Some(number) = phone {
                     make_visible(number);
                     // Whatever it looks like.
@@ -140,13 +164,46 @@ impl Redactor {
     }
 }
 
-/// A text without control characters that a terminal obeys; line ends and tabs stay.
+/// Characters that begin another line.
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\t' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// A text in which control characters, overrides of direction and invisible characters are shown as �. Line ends and
+/// tabs stay, joiners in emoji and in scripts that need them, and the tags of flags.
 fn make_visible(text: &mut String) {
-    let is_order = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if text.contains(is_order) {
-        let visible = |c: char| if is_order(c) { '\u{FFFD}' } else { c };
-        *text = text.replace("\r\n", "\n").chars().map(visible).collect();
+    if !text.contains(is_suspect) {
+        return;
     }
+    let mut visible = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let (mut before, mut in_flag) = (None, false);
+    while let Some(c) = chars.next() {
+        if c == '\r' && chars.peek() == Some(&'\n') {
+            continue;
+        }
+        let is_tag = matches!(c, '\u{E0020}'..='\u{E007F}');
+        in_flag = c == '\u{1F3F4}' || in_flag && is_tag;
+        let is_needed = match c {
+            '\u{200B}'..='\u{200D}' | '\u{2060}' => joins(before) || joins(chars.peek().copied()),
+            _ => is_tag && in_flag,
+        };
+        visible.push(if is_suspect(c) && !is_needed { '\u{FFFD}' } else { c });
+        before = Some(c);
+    }
+    *text = visible;
+}
+
+/// Characters that are shown, unless their neighbours need them.
+fn is_suspect(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c, '\u{200B}'..='\u{200D}' | '\u{202D}' | '\u{202E}' | '\u{2060}'..='\u{2064}'
+            | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}' | '\u{E0100}'..='\u{E01EF}')
+}
+
+/// Whether a joiner beside it has a meaning: emoji, and scripts other than Latin, Greek and Cyrillic.
+fn joins(c: Option<char>) -> bool {
+    c.is_some_and(|c| c >= '\u{590}' && !matches!(c, '\u{1E00}'..='\u{20CF}' | '\u{E0000}'..))
 }
 
 /// Whether a number is a part of something else: of a link (except one that leads to a number), an account (IBAN), or
@@ -227,8 +284,8 @@ const fn is_between(c: char) -> bool {
         c,
         ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}' | '-' | '\u{2010}'
             ..='\u{2013}' | '.' | '/' | '(' | ')'
-            // Invisible characters.
-            | '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}'
+            // Invisible characters, and what makes a key of a digit.
+            | '\u{FFFD}' | '\u{FE0F}' | '\u{20E3}' | '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}'
     )
 }
 

@@ -1,7 +1,7 @@
 //! Where to look: visible sources and chats by the names that a caller gives.
 
 use super::{ChatService, Failure, failure};
-use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
+use crate::index::{ChatKey, ChatSummary, FoundChat, SourceSummary, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::RegisteredSource;
 use crate::source::Connection;
@@ -80,6 +80,7 @@ impl ChatService {
         let chats = self.index().chats(source).await?;
         let seen = chats
             .into_iter()
+            .filter(|chat| self.owns(&chat.source, chat.owner.as_deref()))
             .filter(|chat| self.registry().serves(&chat.source, &chat.chat.id, &chat.chat.name));
         Ok(seen
             .map(|mut chat| {
@@ -92,15 +93,9 @@ impl ChatService {
 
     /// All visible chats, as keys for a query to the index.
     pub(super) async fn scope_of(&self, source: Option<&str>) -> Result<Scope, Failure> {
-        let is_open = |entry: &RegisteredSource| !entry.chats.has_lists();
-        let all_may_be_seen = match source {
-            Some(source) => self.registry().get(source).is_some_and(is_open),
-            None => {
-                let known = self.index().sources().await?;
-                let may_be_seen = |id: &str| self.registry().get(id).is_some_and(is_open);
-                known.iter().all(|source| may_be_seen(&source.id))
-            }
-        };
+        let known = self.index().sources().await?;
+        let asked = |known: &&SourceSummary| source.is_none_or(|source| source == known.id);
+        let all_may_be_seen = known.iter().filter(asked).all(|known| self.is_open(known));
         let chats = if all_may_be_seen {
             None
         } else {
@@ -108,6 +103,19 @@ impl ChatService {
             Some(seen.into_iter().map(|chat| chat.key).collect())
         };
         Ok(Scope { source: source.map(str::to_owned), chats })
+    }
+
+    /// Whether rows are those of a source of the configuration: its id alone does not decide.
+    pub(super) fn owns(&self, source: &str, owner: Option<&str>) -> bool {
+        self.registry().get(source).is_some_and(|entry| entry.owns(owner))
+    }
+
+    /// Whether all chats of a source may be seen.
+    pub(super) fn is_open(&self, known: &SourceSummary) -> bool {
+        let entry = self.registry().get(&known.id);
+        known.hidden == 0
+            && entry
+                .is_some_and(|entry| entry.owns(known.owner.as_deref()) && !entry.chats.has_lists())
     }
 
     /// The scope of a request with these arguments. Without a chat, or with `*`, it is all chats.
@@ -138,7 +146,17 @@ impl ChatService {
         match argument.chat {
             None => self.scope_of(source).await,
             Some(chat) => {
-                let found = self.find(source, chat).await?;
+                let found = match self.find(source, chat).await {
+                    // Nothing of it may have been stored yet.
+                    Err(not_found) => match source {
+                        Some(source) if self.seen_chats(Some(source)).await?.is_empty() => {
+                            self.connected(source, false).await?;
+                            return Err(not_found);
+                        }
+                        _ => return Err(not_found),
+                    },
+                    found => found?,
+                };
                 Ok(Scope { source: Some(found.key.source.clone()), chats: Some(vec![found.key]) })
             }
         }
@@ -180,7 +198,7 @@ impl ChatService {
     }
 }
 
-/// The visible form of a chat.
+/// The visible form of a chat, with times in UTC.
 pub(super) fn shown_chat(chat: &ChatSummary) -> view::Chat {
     view::Chat {
         id: chat.chat.id.clone(),
@@ -195,6 +213,8 @@ pub(super) fn shown_chat(chat: &ChatSummary) -> view::Chat {
         message_count: chat.messages,
         first_activity: chat.first.map(|at| at.to_string()),
         last_activity: chat.last.map(|at| at.to_string()),
+        last_sender: None,
+        last_message: None,
         date_doubt: None,
         uri: uri::messages(&chat.source, &chat.chat.id),
     }

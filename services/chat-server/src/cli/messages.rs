@@ -3,28 +3,18 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::Value;
 use service_host::complain;
 
 use super::CliError;
 use super::output::{Format, Output};
 use super::paths::{Paths, close};
 use crate::chat_service::{Mode, Question};
-use crate::view;
+use crate::view::{self, compact};
 
 /// The columns of a message.
-const COLUMNS: [&str; 11] = [
-    "source",
-    "chat_id",
-    "chat",
-    "id",
-    "timestamp",
-    "local_time",
-    "sender_id:/sender/id",
-    "sender:/sender/display_name",
-    "content",
-    "reply_to",
-    "edited",
-];
+const COLUMNS: [&str; 9] =
+    ["source", "chat_id", "chat", "id", "timestamp", "sender", "content", "reply_to", "edited"];
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct MessagesArgs {
@@ -37,7 +27,7 @@ pub(super) struct MessagesArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Search {
-    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    /// Words or parts of words, "phrases", a OR b, -not, emoji.
     #[arg(required = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -73,8 +63,11 @@ impl MessagesArgs {
 fn write(page: view::Messages, format: Format, is_one: bool) -> Result<(), CliError> {
     let mut output = Output::new();
     match format {
-        Format::Json => output.json(&page)?,
-        Format::Csv => output.table(&COLUMNS, &page.messages)?,
+        Format::Json => output.json(&compact::messages(&page))?,
+        Format::Csv => {
+            let rows: Vec<Value> = page.messages.iter().map(compact::one).collect();
+            output.table(&COLUMNS, &rows)?;
+        }
         Format::Text => {
             for message in page.messages {
                 let message = if is_one { message } else { message.among_chats() };

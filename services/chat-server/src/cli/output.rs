@@ -40,20 +40,13 @@ impl Output {
         self.line(&serde_json::to_string_pretty(value)?)
     }
 
-    /// A table: a line of names, and for each row the values that its JSON has under these names, or at the JSON
-    /// Pointer after a colon (RFC 6901). Lines end in CR and LF.
+    /// A table: a line of names, and for each row the values that its JSON has under these names. Lines end in CR and
+    /// LF.
     pub(super) fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
-        let columns: Vec<(&str, String)> = columns
-            .iter()
-            .map(|column| match column.split_once(':') {
-                Some((name, place)) => (name, place.to_owned()),
-                None => (*column, format!("/{column}")),
-            })
-            .collect();
-        self.row(columns.iter().map(|(name, _)| (*name).to_owned()))?;
+        self.row(columns.iter().map(|name| (*name).to_owned()))?;
         for row in rows {
             let row = serde_json::to_value(row)?;
-            let value = |(_, place): &(&str, String)| match row.pointer(place) {
+            let value = |name: &&str| match row.get(name) {
                 None | Some(Value::Null) => String::new(),
                 Some(Value::String(text)) => text.clone(),
                 Some(other) => other.to_string(),

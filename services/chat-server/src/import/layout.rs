@@ -184,7 +184,7 @@ impl ExportUnits {
         let name = file.rsplit('/').next().unwrap_or(file);
         let end = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
         let end = end.as_deref().unwrap_or_default();
-        let may_be = matches!(end, "txt" | "zip") || end == "json" && name.starts_with("result");
+        let may_be = matches!(end, "txt" | "zip" | "json");
         if !is_meant && !may_be {
             return Ok(());
         }
@@ -204,7 +204,11 @@ impl ExportUnits {
             "" => Err("is empty"),
             _ if name == "main.jsonl" => Ok(Layout::SignalApp),
             _ if name == "data.json" || name.ends_with(".md") => Ok(Layout::SignalChat),
-            text if text.starts_with('{') => Ok(Layout::TelegramJson),
+            text if text.starts_with('{') && (is_meant || is_telegram(name, text)) => {
+                Ok(Layout::TelegramJson)
+            }
+            // A file that people have sent.
+            _ if end == "json" && !is_meant => return Ok(()),
             text if text.starts_with("<!DOCTYPE") || text.starts_with("<html") => {
                 if name.starts_with("messages") {
                     Ok(Layout::TelegramHtml)
@@ -254,6 +258,22 @@ impl ExportUnits {
         }
         Ok(())
     }
+}
+
+/// Whether an object begins as Telegram's export of a chat or an account does, whatever the file is called.
+fn is_telegram(name: &str, text: &str) -> bool {
+    const KINDS: [&str; 8] = [
+        "\"personal_chat\"",
+        "\"bot_chat\"",
+        "\"saved_messages\"",
+        "\"private_group\"",
+        "\"private_supergroup\"",
+        "\"public_supergroup\"",
+        "\"private_channel\"",
+        "\"public_channel\"",
+    ];
+    name.starts_with("result")
+        || (text.contains("\"messages\"") && KINDS.iter().any(|kind| text.contains(kind)))
 }
 
 /// The files by which an export is known, the most specific one first.

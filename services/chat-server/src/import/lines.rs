@@ -28,6 +28,29 @@ enum Decoded<R> {
     Other(Box<DecodeReaderBytes<Whole<R>, Vec<u8>>>),
 }
 
+/// A text as UTF-8, if it is in UTF-16; else unchanged.
+pub(super) fn utf8<R: Read>(reader: R) -> io::Result<impl Read> {
+    Decoded::new(reader, |head| match encoding(head) {
+        wide if wide == UTF_16LE || wide == UTF_16BE => wide,
+        _ => UTF_8,
+    })
+}
+
+impl<R: Read> Decoded<R> {
+    fn new(mut reader: R, encoding: impl Fn(&[u8]) -> &'static Encoding) -> io::Result<Self> {
+        let mut head = Vec::new();
+        reader.by_ref().take(GLANCE).read_to_end(&mut head)?;
+        let encoding = encoding(&head);
+        let whole = Cursor::new(head).chain(reader);
+        Ok(if encoding == UTF_8 {
+            Self::Plain(whole)
+        } else {
+            let builder = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).to_owned();
+            Self::Other(Box::new(builder.build(whole)))
+        })
+    }
+}
+
 impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -47,18 +70,8 @@ pub(super) enum Line {
 impl<R: Read> Lines<R> {
     /// # Errors
     /// Errors of the reader.
-    pub(super) fn new(mut reader: R) -> io::Result<Self> {
-        let mut head = Vec::new();
-        reader.by_ref().take(GLANCE).read_to_end(&mut head)?;
-        let encoding = encoding(&head);
-        let whole = Cursor::new(head).chain(reader);
-        let reader = if encoding == UTF_8 {
-            Decoded::Plain(whole)
-        } else {
-            Decoded::Other(Box::new(
-                DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(whole),
-            ))
-        };
+    pub(super) fn new(reader: R) -> io::Result<Self> {
+        let reader = Decoded::new(reader, encoding)?;
         Ok(Self {
             // One more byte distinguishes a text that ends there from a longer one.
             reader: BufReader::new(reader.take(MAX_TEXT_BYTES + 1)),
@@ -118,7 +131,7 @@ impl<R: Read> Lines<R> {
 }
 
 /// A text in the encoding that it is most likely in.
-pub(super) fn decoded(head: &[u8]) -> String {
+pub fn decoded(head: &[u8]) -> String {
     encoding(head).decode(head).0.into_owned()
 }
 

@@ -6,6 +6,7 @@ mod data;
 mod folder;
 mod markdown;
 mod member;
+mod mention;
 mod update;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -25,6 +26,7 @@ use crate::event::Event;
 use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
 
 pub(super) use app::read as read_app;
+pub(crate) use mention::{Mention, with_mentions};
 
 use folder::Folder;
 
@@ -97,6 +99,7 @@ pub(super) fn read(
         summary: super::Summary::default(),
         base: 0,
         total: 0,
+        before: 0,
     };
     let _all = entries(&mut silent, &mut |_, entry| {
         let is_somebody = entry.action.is_none() && entry.sender != NOBODY;

@@ -5,9 +5,11 @@
 //! by which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom.
 
 mod chat;
+mod entry;
 mod media;
 mod message;
 mod pages;
+mod rich;
 mod scan;
 mod service;
 mod stream;
@@ -17,7 +19,7 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use super::unit::Unit;
-use super::{ImportError, Reading, Summary};
+use super::{ImportError, Reading, io_at, lines};
 pub(super) use pages::read as read_pages;
 use scan::{ScanError, Scanner};
 
@@ -25,12 +27,13 @@ pub(super) fn read(
     unit: &Unit,
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
+    let before = reading.summary.clone();
     let walked = walk(unit, reading, None, false)?;
     if !walked.sorted {
         return Ok(walked.ended);
     }
     // Chats before the first sorted one were sent already; they are sent again, and count once.
-    reading.summary = Summary::default();
+    reading.summary = before;
     // The description of a chat comes after its messages: one pass finds it, a second one reads the messages.
     let found = walk(unit, reading, None, true)?.found;
     Ok(walk(unit, reading, Some(found), false)?.ended)
@@ -54,7 +57,8 @@ fn walk(
     survey: bool,
 ) -> Result<Walked, ImportError> {
     unit.tree.read(&unit.file, |file, size| {
-        let mut json = Scanner::new(file);
+        let mut file = lines::utf8(file).map_err(io_at(&unit.tree.path().join(&unit.file)))?;
+        let mut json = Scanner::new(&mut file);
         let prefix = format!("{}{}", unit.prefix, unit.folder());
         let mut export = stream::Export::new(reading, prefix);
         if survey {

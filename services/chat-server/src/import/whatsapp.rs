@@ -32,13 +32,15 @@ use super::tree::Tree;
 use super::unit::Unit;
 use super::{Doubt, ImportError, Reading, io_at};
 use crate::event::Event;
-use crate::model::Chat;
+use crate::model::{Chat, ChatKind};
 use header::Shape;
 use order::{Confidence, Decision};
 use parse::{ChatSize, Parse};
 use survey::{Survey, SurveyResult};
+use words::words;
 
 pub(super) use names::is_known as is_known_name;
+pub use names::without_number;
 pub use order::DayOrder;
 
 /// How many lines of a file are examined to decide whether it is a chat.
@@ -61,6 +63,7 @@ struct Surveyed<'u> {
     unit: &'u Unit,
     is_new: bool,
     name: String,
+    language: Option<&'static str>,
     found: SurveyResult,
     bytes: u64,
 }
@@ -94,17 +97,19 @@ pub(super) fn read(
 }
 
 fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError> {
-    let name = match &unit.tree {
+    let path = match &unit.tree {
         // A zip is named after the chat if the text in it is not.
-        Tree::Zip { path, .. } if !names::is_known(Path::new(&unit.file)) => names::of_file(path),
-        tree => names::of_file(&tree.path().join(&unit.file)),
+        Tree::Zip { path, .. } if !names::is_known(Path::new(&unit.file)) => path.clone(),
+        tree => tree.path().join(&unit.file),
     };
+    let (name, language) = (names::of_file(&path), names::language(&path));
     let zone = jiff::tz::TimeZone::system();
     let written = unit.tree.modified(&unit.file).map(|at| zone.to_datetime(at).date());
     let mut survey = Survey::until(written);
     unit.tree.read(&unit.file, |text, _| survey.walk(&name, text).map_err(at(&unit.key())))?;
     let found = survey.found(&name);
-    Ok(found.map(|found| Surveyed { unit, is_new, name, found, bytes: survey.bytes }))
+    let bytes = survey.bytes;
+    Ok(found.map(|found| Surveyed { unit, is_new, name, language, found, bytes }))
 }
 
 /// An uncertain date order of one chat becomes likely if the certain chats with the same header format agree.
@@ -146,6 +151,7 @@ fn read_chat(
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
     let (unit, name, found) = (chat.unit, &chat.name, &chat.found);
+    reading.summary.languages.extend(chat.language.map(str::to_owned));
     let options = reading.options;
     let decision = match (options.day_order, &found.order) {
         (None, Err(problem)) => {
@@ -181,11 +187,18 @@ fn read_chat(
             why: decision.why.to_owned(),
         });
     }
+    let with = |decided: Decision| match options.day_order {
+        Some(order) => Decision { order, ..decided },
+        None => decided,
+    };
+    let joined = found.joined.iter().map(|(shape, decided)| (*shape, with(*decided)));
     let prefix = format!("{}{}", unit.prefix, unit.folder());
     let mut parse = Parse {
         chat: name,
-        shape: found.shape,
-        order: decision,
+        shapes: std::iter::once((found.shape, decision)).chain(joined).collect(),
+        notices: &found.notices,
+        group: (kind == ChatKind::Group).then_some(name.as_str()),
+        knows_edited: chat.language.is_some_and(|language| words().edited_in.contains(language)),
         now: Timestamp::now().saturating_add(24.hours()).unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),
         prefix: &prefix,

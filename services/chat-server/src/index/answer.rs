@@ -60,6 +60,8 @@ pub enum Kind {
     Unknown,
     /// A call, which is also a service message.
     Call,
+    /// A text with a link in it.
+    Link,
 }
 
 /// Which messages, newest first. All that is given must hold.
@@ -75,7 +77,7 @@ pub struct MessageQuery {
     pub before: Option<Timestamp>,
     /// A part of the sender's name or username, a telephone number, or `me`; neither case nor diacritics count.
     pub sender: Option<String>,
-    /// What the message says, as for [`search`](super::Index::search).
+    /// What the message says, as for [`search`](super::Index::search), or inside its words.
     pub search: Option<String>,
     /// Any of these kinds; all if empty.
     pub kinds: Vec<Kind>,
@@ -83,8 +85,10 @@ pub struct MessageQuery {
     pub topic: Option<String>,
     /// How many: 1 to [`MAX_LIMIT`](query::MAX_LIMIT); [`DEFAULT_LIMIT`] by default.
     pub limit: usize,
-    /// How many of the newest, or of those after the cursor, to pass over.
+    /// How many of the first, or of those after the cursor, to pass over.
     pub offset: usize,
+    /// The oldest first, not the newest.
+    pub oldest: bool,
     /// Where to continue: the end of a page, or the first message that a lagging follower missed. In the latter case
     /// messages are returned in the order of their sequence numbers.
     pub cursor: Option<Cursor>,
@@ -103,6 +107,7 @@ impl Default for MessageQuery {
             topic: None,
             limit: DEFAULT_LIMIT,
             offset: 0,
+            oldest: false,
             cursor: None,
         }
     }
@@ -122,6 +127,9 @@ impl MessageQuery {
 pub struct Page {
     /// The messages, in order.
     pub messages: Vec<StoredMessage>,
+    /// How many of the first have what was looked for as whole words or their beginnings; the others have it inside a
+    /// word. Only a search by words distinguishes them.
+    pub whole: usize,
     /// Where the next page begins, if there is one. Messages that arrive in the meantime do not move it.
     pub next: Option<Cursor>,
 }
@@ -141,6 +149,8 @@ pub struct ChatSummary {
     pub first: Option<Timestamp>,
     /// When the last was sent.
     pub last: Option<Timestamp>,
+    /// What its source belongs to, as in [`SourceSummary::owner`].
+    pub owner: Option<String>,
 }
 
 impl ChatSummary {
@@ -163,11 +173,17 @@ pub struct SourceSummary {
     pub mark: Option<String>,
     /// What is known about it as a whole.
     pub report: Report,
+    /// What its rows belong to: a kind of source and its path. `None` in an index that knows none yet.
+    pub owner: Option<String>,
+    /// How many of its chats are hidden: copies of chats that a list leaves out.
+    pub hidden: u64,
+    /// When its newest message was sent.
+    pub newest: Option<Timestamp>,
 }
 
 impl Kind {
     /// Every kind with its name for clients. The place of a kind is that of its bit in the table, which never changes.
-    const NAMES: [(Self, &str); 12] = [
+    const NAMES: [(Self, &str); 13] = [
         (Self::Text, "text"),
         (Self::Image, "image"),
         (Self::Video, "video"),
@@ -180,6 +196,7 @@ impl Kind {
         (Self::Service, "service"),
         (Self::Unknown, "unknown"),
         (Self::Call, "call"),
+        (Self::Link, "link"),
     ];
 
     /// Every kind.

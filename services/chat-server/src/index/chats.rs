@@ -3,10 +3,11 @@
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::Index;
-use super::answer::{ChatSummary, SourceSummary};
+use super::answer::{ChatKey, ChatSummary, SourceSummary, StoredMessage};
 use super::error::IndexError;
 use super::fold::fold;
 use super::keep::chat_kind;
+use super::messages::fetch;
 use super::stored::timestamp;
 use crate::model::Chat;
 use crate::source::Report;
@@ -48,11 +49,22 @@ impl Index {
     /// # Errors
     /// [`IndexError::Unavailable`].
     pub async fn mark(&self, source: &str) -> Result<Option<String>, IndexError> {
-        let source = source.to_owned();
+        self.mark_of(source, None).await
+    }
+
+    /// The same, if its rows belong to this owner.
+    pub(super) async fn mark_of(
+        &self,
+        source: &str,
+        owner: Option<&str>,
+    ) -> Result<Option<String>, IndexError> {
+        let (source, owner) = (source.to_owned(), owner.map(str::to_owned));
         let read = move |view: &Connection| {
+            let sql = "SELECT mark FROM source \
+                       WHERE id = ?1 AND (?2 IS NULL OR owner IS NULL OR owner = ?2)";
             let mark = view
-                .prepare_cached("SELECT mark FROM source WHERE id = ?1")?
-                .query_row([source], |row| row.get(0))
+                .prepare_cached(sql)?
+                .query_row([Some(source), owner], |row| row.get(0))
                 .optional()?;
             Ok(mark.flatten())
         };
@@ -70,6 +82,31 @@ impl Index {
     }
 }
 
+impl Index {
+    /// The last message of each of these chats that is not a service message.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn latest(
+        &self,
+        chats: Vec<ChatKey>,
+    ) -> Result<Vec<Option<StoredMessage>>, IndexError> {
+        let read = move |view: &Connection| {
+            let sql = "SELECT msg FROM message INDEXED BY message_by_chat \
+                       WHERE chat = (SELECT chat FROM chat JOIN source USING (src) WHERE source.id = ?1 AND chat.id = ?2) \
+                       AND kinds & 512 = 0 ORDER BY at DESC, msg DESC LIMIT 1";
+            let mut statement = view.prepare_cached(sql)?;
+            let mut latest = Vec::new();
+            for ChatKey { source, id } in &chats {
+                let msg = statement.query_row([source, id], |row| row.get(0)).optional()?;
+                latest.push(msg.map(|msg| fetch(view, msg)).transpose()?);
+            }
+            Ok(latest)
+        };
+        self.inner.readers.read(read).await
+    }
+}
+
 /// The value of the column; the default if it cannot be read.
 fn report(column: Option<String>) -> Report {
     let report = column.and_then(|column| serde_json::from_str(&column).ok());
@@ -77,8 +114,10 @@ fn report(column: Option<String>) -> Report {
 }
 
 fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
-    let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark, report \
-               FROM source ORDER BY id";
+    let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark, report, owner, \
+               (SELECT count(*) FROM chat WHERE chat.src = source.src AND hidden = 1), \
+               (SELECT max(at) FROM message WHERE message.src = source.src) \
+               FROM source WHERE instr(id, '@') = 0 ORDER BY id";
     let mut statement = view.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
         Ok(SourceSummary {
@@ -87,6 +126,9 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
             messages: row.get::<_, i64>(2)?.cast_unsigned(),
             mark: row.get(3)?,
             report: report(row.get(4)?),
+            owner: row.get(5)?,
+            hidden: row.get::<_, i64>(6)?.cast_unsigned(),
+            newest: row.get::<_, Option<i64>>(7)?.map(timestamp),
         })
     })?;
     rows.collect()
@@ -97,8 +139,9 @@ fn chats(view: &Connection, source: Option<&str>) -> rusqlite::Result<Vec<ChatSu
                participants, (SELECT count(*) FROM member WHERE member.chat = chat.chat), \
                messages, \
                (SELECT min(at) FROM message WHERE message.chat = chat.chat), \
-               (SELECT max(at) FROM message WHERE message.chat = chat.chat) AS latest \
-               FROM chat JOIN source USING (src) WHERE ?1 IS NULL OR source.id = ?1 \
+               (SELECT max(at) FROM message WHERE message.chat = chat.chat) AS latest, owner \
+               FROM chat JOIN source USING (src) WHERE (?1 IS NULL OR source.id = ?1) AND hidden = 0 \
+               AND instr(source.id, '@') = 0 \
                ORDER BY latest DESC, source.id, chat.id";
     let mut statement = view.prepare_cached(sql)?;
     let rows = statement.query_map([source], summary)?;
@@ -119,6 +162,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
         messages: row.get::<_, i64>(6)?.cast_unsigned(),
         first: time(row.get(7)?),
         last: time(row.get(8)?),
+        owner: row.get(9)?,
     })
 }
 

@@ -27,6 +27,10 @@ pub struct Cursor(String);
 pub(super) enum PageEnd {
     /// Among messages newest first: those older than this one are next.
     Older { at: i64, msg: i64 },
+    /// Among messages oldest first: those newer than this one are next.
+    Newer { at: i64, msg: i64 },
+    /// Among messages in which something was found inside words, newest first: those older than this one are next.
+    Inside { at: i64, msg: i64 },
     /// Among the messages of a source in the order of their numbers: those after this one are next.
     After { src: i64, sequence: Sequence },
 }
@@ -68,6 +72,8 @@ impl Secret {
         let (kind, one, two) = match end {
             PageEnd::Older { at, msg } => (0, at, msg),
             PageEnd::After { src, sequence } => (1, src, sequence.cast_signed()),
+            PageEnd::Inside { at, msg } => (2, at, msg),
+            PageEnd::Newer { at, msg } => (3, at, msg),
         };
         let mut bytes = Vec::with_capacity(PAYLOAD + TAG);
         bytes.extend([VERSION, kind]);
@@ -106,6 +112,8 @@ impl Secret {
         match kind {
             [VERSION, 0] => Some(PageEnd::Older { at: one, msg: two }),
             [VERSION, 1] => Some(PageEnd::After { src: one, sequence: two.cast_unsigned() }),
+            [VERSION, 2] => Some(PageEnd::Inside { at: one, msg: two }),
+            [VERSION, 3] => Some(PageEnd::Newer { at: one, msg: two }),
             _ => None,
         }
     }

@@ -203,12 +203,13 @@ impl Offsets {
         match (&self.source, behind.first()) {
             (_, None) => Ok(VecDeque::new()),
             (Some(_), Some((src, _, received, _))) => {
-                let sql =
-                    "SELECT msg FROM message WHERE src = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+                let sql = "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
+                     FROM message WHERE src = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
                 self.stretch(view, sql, &[*src, received.cast_signed(), STRETCH])
             }
             (None, Some(_)) => {
-                let sql = "SELECT msg FROM message WHERE msg > ?1 ORDER BY msg LIMIT ?2";
+                let sql = "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
+                           FROM message WHERE msg > ?1 ORDER BY msg LIMIT ?2";
                 self.stretch(view, sql, &[self.msg, STRETCH])
             }
         }
@@ -238,7 +239,9 @@ impl Offsets {
                     self.received.insert(message.source.clone(), message.sequence);
                 }
             }
-            messages.push_back(Followed::Message(Box::new(message)));
+            if row.get::<_, Option<i64>>(1)? != Some(1) {
+                messages.push_back(Followed::Message(Box::new(message)));
+            }
         }
         Ok(messages)
     }

@@ -1,5 +1,6 @@
 //! Writing a source's events into the tables, within the open transaction.
 
+mod denied;
 mod message;
 mod twins;
 
@@ -7,12 +8,15 @@ pub(super) use message::relearn_all;
 
 use std::collections::HashMap;
 
+use data_encoding::HEXLOWER;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+use sha2::{Digest as _, Sha256};
 
 use self::message::Reactions;
 use super::MAX_SOURCES;
 use super::error::IndexError;
 use super::stored::micros;
+use super::vocabulary::KnownWords;
 use crate::model::{Chat, ChatKind, Participant};
 use crate::source::{Batch, Event};
 
@@ -21,9 +25,12 @@ use crate::source::{Batch, Event};
 pub(super) fn keep(
     connection: &Connection,
     source: &str,
+    owner: Option<&str>,
     batch: &Batch,
+    words: &KnownWords,
 ) -> rusqlite::Result<Result<(), IndexError>> {
-    let Some(mut keeper) = Keeper::new(connection, source)? else {
+    owned(connection, source, owner)?;
+    let Some(mut keeper) = Keeper::new(connection, source, owner, words)? else {
         return Ok(Err(IndexError::TooLarge(format!(
             "there are {MAX_SOURCES} sources in the index already, which is the most"
         ))));
@@ -50,18 +57,51 @@ struct Keeper<'a> {
     news: HashMap<i64, i64>,
     /// The change in how many messages a person has written in a chat.
     credits: HashMap<(i64, i64), i64>,
+    words: &'a KnownWords,
+}
+
+/// Puts the rows of another owner of this id aside, and takes back those of this owner.
+fn owned(connection: &Connection, source: &str, owner: Option<&str>) -> rusqlite::Result<()> {
+    let Some(owner) = owner else { return Ok(()) };
+    let known: Option<Option<String>> = connection
+        .prepare_cached("SELECT owner FROM source WHERE id = ?1")?
+        .query_row([source], |row| row.get(0))
+        .optional()?;
+    if known == Some(Some(owner.to_owned())) {
+        return Ok(());
+    }
+    let rename = "UPDATE source SET id = ?2 WHERE id = ?1";
+    if let Some(Some(other)) = &known {
+        connection.execute(rename, params![source, aside(source, other)])?;
+    }
+    if !matches!(known, Some(None)) {
+        connection.execute(rename, params![aside(source, owner), source])?;
+    }
+    connection.execute("UPDATE source SET owner = ?2 WHERE id = ?1", params![source, owner])?;
+    Ok(())
+}
+
+/// The id of rows whose owner is not configured: no source has an `@` in its id.
+fn aside(source: &str, owner: &str) -> String {
+    let digest = Sha256::digest(owner);
+    format!("{source}@{}", HEXLOWER.encode(known_range::items(&digest, ..8)))
 }
 
 impl<'a> Keeper<'a> {
     /// `None` if there are too many sources.
-    fn new(connection: &'a Connection, source: &str) -> rusqlite::Result<Option<Self>> {
-        let sql = "INSERT INTO source (id, last) SELECT ?1, 0 \
-                   WHERE (SELECT count(*) FROM source WHERE id <> ?1) < ?2 \
+    fn new(
+        connection: &'a Connection,
+        source: &str,
+        owner: Option<&str>,
+        words: &'a KnownWords,
+    ) -> rusqlite::Result<Option<Self>> {
+        let sql = "INSERT INTO source (id, last, owner) SELECT ?1, 0, ?3 \
+                   WHERE (SELECT count(*) FROM source WHERE id <> ?1 AND instr(id, '@') = 0) < ?2 \
                    ON CONFLICT (id) DO UPDATE SET last = last RETURNING src, last";
         let most = i64::try_from(MAX_SOURCES).unwrap_or(i64::MAX);
         let found = connection
             .prepare_cached(sql)?
-            .query_row(params![source, most], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row(params![source, most, owner], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         Ok(found.map(|(src, last)| Self {
             connection,
@@ -71,6 +111,7 @@ impl<'a> Keeper<'a> {
             people: HashMap::new(),
             news: HashMap::new(),
             credits: HashMap::new(),
+            words,
         }))
     }
 
@@ -95,6 +136,10 @@ impl<'a> Keeper<'a> {
             },
             Event::Deleted { chat, id } => match self.known(chat, id)? {
                 Some(known) => self.delete(&known),
+                None => Ok(()),
+            },
+            Event::Voted { chat, id, by, options } => match self.known(chat, id)? {
+                Some(known) => self.vote(&known, by, options),
                 None => Ok(()),
             },
             Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
@@ -185,6 +230,9 @@ impl<'a> Keeper<'a> {
             report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         let sql = "UPDATE source SET last = ?2, mark = coalesce(?3, mark), report = coalesce(?4, report) WHERE src = ?1";
         self.statement(sql)?.execute(params![self.src, self.last, batch.mark, report])?;
+        if report.is_some() && batch.mark.is_some() {
+            denied::hide(self.connection)?;
+        }
         Ok(())
     }
 }

@@ -5,6 +5,8 @@ mod filter;
 mod select;
 mod walk;
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Index;
@@ -13,12 +15,15 @@ use super::cursor::{Cursor, PageEnd, Secret};
 use super::error::IndexError;
 use super::matcher::Matcher;
 use super::readers::ReadError;
+use super::vocabulary::Vocabulary;
 use crate::query::Invalid;
 
 pub(super) use fetch::{fetch, weight};
 pub(super) use filter::{Filter, Range, Scope};
-pub(super) use select::select;
 pub(super) use walk::Position;
+
+use select::{Selected, Window, select};
+use walk::Fits;
 
 /// A page ends early once its messages have this many bytes.
 pub(super) const PAGE_BYTES: usize = 4 << 20;
@@ -32,7 +37,8 @@ impl Index {
     pub async fn messages(&self, query: &MessageQuery) -> Result<Page, IndexError> {
         query.check()?;
         let (query, secret) = (query.clone(), self.inner.secret.clone());
-        self.inner.readers.read(move |view| page(view, &query, None, &secret)).await
+        let words = Arc::clone(&self.inner.words);
+        self.inner.readers.read(move |view| page(view, &words, &query, None, &secret)).await
     }
 
     /// One message.
@@ -91,12 +97,14 @@ pub(super) fn find(
 /// A page of the messages that match the query, and also `what`.
 pub(super) fn page(
     view: &Connection,
+    words: &Vocabulary,
     query: &MessageQuery,
     what: Option<Matcher>,
     secret: &Secret,
 ) -> Result<Page, ReadError> {
     let scope = Scope::resolve(view, query.source.as_deref(), query.chats.as_deref())?;
-    let part = query.search.as_deref().map(|text| Matcher::parse("search", text)).transpose()?;
+    let part = query.search.as_deref().map(Matcher::containing).transpose()?;
+    let by_words = what.is_some();
     let filter = Filter::resolve(
         view,
         &scope,
@@ -106,22 +114,46 @@ pub(super) fn page(
         query.topic.as_deref(),
     )?;
     let range = Range::new(query.since, query.before);
-    let rows = match opened(query, secret)? {
+    let window = Window::from(query);
+    let find = |from, filter, window| select(view, words, &scope, filter, range, from, window);
+    let found = match opened(query, secret)? {
         Some(PageEnd::After { src, sequence }) => {
             if !scope.sources.contains(&src) {
                 return Err(foreign_cursor().into());
             }
-            select::after(view, src, sequence, &scope, filter, range, query.into())?
+            select::after(view, src, sequence, &scope, filter, range, window)?
         }
         Some(PageEnd::Older { at, msg }) => {
             let from = Position { at, msg };
-            select(view, &scope, filter, range, from, query.into())?
+            if by_words {
+                // Those inside words come after all others, also after newer ones.
+                let whole = Window { fits: Fits::Whole, ..window };
+                let mut found = find(from, filter.clone(), whole)?;
+                if found.whole.len() <= query.limit {
+                    let left = query.limit - found.whole.len();
+                    let inside = Window { fits: Fits::Inside, limit: left, ..window };
+                    found.inside = find(Position::NEWEST, filter, inside)?.inside;
+                }
+                found
+            } else {
+                find(from, filter, Window { oldest: false, ..window })?
+            }
         }
-        None => select(view, &scope, filter, range, Position::NEWEST, query.into())?,
+        Some(PageEnd::Inside { at, msg }) => {
+            let window = Window { fits: Fits::Inside, ..window };
+            find(Position { at, msg }, filter, window)?
+        }
+        Some(PageEnd::Newer { at, msg }) => {
+            find(Position { at, msg }, filter, Window { oldest: true, ..window })?
+        }
+        None if query.oldest => find(Position::OLDEST, filter, window)?,
+        None => find(Position::NEWEST, filter, window)?,
     };
-    let mut page = Page::default();
+    let Selected { whole, inside } = found;
+    let rows = whole.len() + inside.len();
+    let mut page = Page { whole: whole.len().min(query.limit), ..Page::default() };
     let mut bytes = 0;
-    for Position { msg, .. } in rows.iter().take(query.limit) {
+    for Position { msg, .. } in whole.iter().chain(&inside).take(query.limit) {
         if bytes > PAGE_BYTES {
             break;
         }
@@ -129,8 +161,9 @@ pub(super) fn page(
         bytes += weight(&message);
         page.messages.push(message);
     }
-    if page.messages.len() < rows.len() {
-        page.next = next(view, query, page.messages.last(), secret)?;
+    if page.messages.len() < rows {
+        let is_inside = page.messages.len() > page.whole;
+        page.next = next(view, query, page.messages.last(), is_inside, secret)?;
     }
     Ok(page)
 }
@@ -140,6 +173,7 @@ pub(super) fn next(
     view: &Connection,
     query: &MessageQuery,
     last: Option<&StoredMessage>,
+    is_inside: bool,
     secret: &Secret,
 ) -> Result<Option<Cursor>, ReadError> {
     let Some(message) = last else {
@@ -147,9 +181,17 @@ pub(super) fn next(
     };
     let end = match opened(query, secret)? {
         Some(PageEnd::After { src, .. }) => PageEnd::After { src, sequence: message.sequence },
-        _ => {
+        before => {
             let Position { at, msg } = find_stored(view, message)?.position;
-            PageEnd::Older { at, msg }
+            let is_oldest = match before {
+                None => query.oldest,
+                Some(end) => matches!(end, PageEnd::Newer { .. }),
+            };
+            match (is_inside, is_oldest) {
+                (true, _) => PageEnd::Inside { at, msg },
+                (false, true) => PageEnd::Newer { at, msg },
+                (false, false) => PageEnd::Older { at, msg },
+            }
         }
     };
     Ok(Some(secret.seal(end)))

@@ -2,7 +2,8 @@
 //!
 //! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
 //! one source, without gaps. Nothing is ever removed from `message`: a deleted message stays as a row without words.
-//! `word` has no text itself, only the positions of words.
+//! `word` has no text itself, only the positions of words; `term` has each word once, for parts of words. A source
+//! whose configuration names another export keeps its rows under an id with an `@` in it, which is never served.
 
 use std::path::Path;
 use std::time::Duration;
@@ -101,10 +102,19 @@ CREATE VIRTUAL TABLE word USING fts5 (
 INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
 ","
 UPDATE message SET detail = replace(detail, '\"body\":\"unknown\"', '\"body\":{\"unknown\":\"\"}') WHERE kinds & 1024;
+","
+ALTER TABLE source ADD COLUMN owner TEXT;
+ALTER TABLE chat ADD COLUMN hidden INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE message ADD COLUMN names TEXT;
+UPDATE message SET names = (SELECT group_concat(value ->> '$.name', char(10)) FROM json_each(detail, '$.attachments'))
+    WHERE json_array_length(detail, '$.attachments') > 0;
+UPDATE message SET kinds = kinds | 4096 WHERE text LIKE '%://%' OR text LIKE '%www.%';
+CREATE TABLE term (n INTEGER PRIMARY KEY AUTOINCREMENT, word TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO word (word) VALUES ('delete-all');
 "];
 
-/// The step after which all messages have to be indexed again, since their words are split differently.
-const RELEARN: i32 = 2;
+/// The step after which all messages have to be indexed again: the names of their files are searched, too.
+const RELEARN: i32 = 4;
 
 /// Opens the file for writing. Neither opening nor closing changes the file.
 pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {

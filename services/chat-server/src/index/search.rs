@@ -2,6 +2,8 @@
 
 mod snippet;
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 
 pub use snippet::{Piece, Snippet};
@@ -12,7 +14,7 @@ use super::context::{self, Around};
 use super::error::IndexError;
 use super::matcher::Matcher;
 use super::messages::{PAGE_BYTES, find_stored, next as next_page, page, weight};
-use super::stored::words;
+use super::stored::searched_of;
 use super::terms::Term;
 use crate::query::Invalid;
 
@@ -22,9 +24,9 @@ const MAX_MESSAGES: usize = 2_000;
 /// Which messages to look for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchQuery {
-    /// Words, which are found by their beginnings too, and `"phrases"`, all of which a message must have; `a OR b`,
-    /// `-word` for what it must not have, emoji. Neither case nor diacritics count, nor the characters between the
-    /// words of a phrase.
+    /// Words, which are found by their beginnings and inside other words too, and `"phrases"`, all of which a message
+    /// must have; `a OR b`, `-word` for what it must not have, emoji. Neither case nor diacritics count, nor the
+    /// characters between the words of a phrase.
     pub text: String,
     /// Further conditions, how many hits, and where to continue.
     pub messages: MessageQuery,
@@ -41,11 +43,13 @@ pub struct Hit {
     pub message: StoredMessage,
     /// The part of it with the first words that were found.
     pub snippet: Snippet,
+    /// Whether something was found inside a word only.
+    pub inside: bool,
     /// The messages before and after it.
     pub around: Around,
 }
 
-/// Some hits, newest first.
+/// Some hits: first those by whole words or their beginnings, then those inside words, each newest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hits {
     /// The hits.
@@ -76,17 +80,19 @@ impl Index {
             )
             .into());
         }
-        let secret = self.inner.secret.clone();
+        let (secret, words) = (self.inner.secret.clone(), Arc::clone(&self.inner.words));
         self.inner
             .readers
             .read(move |view| {
                 let terms = matcher.terms();
-                let page = page(view, &messages, Some(matcher), &secret)?;
+                let page = page(view, &words, &messages, Some(matcher), &secret)?;
                 let (mut hits, complete) = hits(view, page, &terms, before, after)?;
                 if !complete {
                     // The rest comes with the next page, which begins after the last hit of this one.
-                    let last = hits.hits.last().map(|hit| &hit.message);
-                    hits.next = next_page(view, &messages, last, &secret)?;
+                    let last = hits.hits.last();
+                    let is_inside = last.is_some_and(|hit| hit.inside);
+                    let last = last.map(|hit| &hit.message);
+                    hits.next = next_page(view, &messages, last, is_inside, &secret)?;
                 }
                 Ok(hits)
             })
@@ -104,7 +110,7 @@ fn hits(
 ) -> rusqlite::Result<(Hits, bool)> {
     let mut hits = Hits { hits: Vec::with_capacity(page.messages.len()), next: page.next };
     let mut bytes = 0;
-    for message in page.messages {
+    for (n, message) in page.messages.into_iter().enumerate() {
         if bytes > PAGE_BYTES {
             return Ok((hits, false));
         }
@@ -112,7 +118,8 @@ fn hits(
         let texts = around.before.iter().chain(&around.after).chain([&message]);
         bytes += texts.map(weight).sum::<usize>();
         hits.hits.push(Hit {
-            snippet: Snippet::of(&words(&message.message.body), terms),
+            snippet: Snippet::of(&searched_of(&message.message), terms),
+            inside: n >= page.whole,
             message,
             around,
         });

@@ -1,5 +1,7 @@
 //! A message as stored: searched and filtered parts in columns, the rest as JSON in one.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -100,6 +102,20 @@ impl Detail {
         self.reactions.retain(|known| known.count > 0);
     }
 
+    /// Counts a person's votes in a poll. Who has voted for what is kept as reactions, so that a changed vote counts
+    /// once.
+    pub(super) fn vote(&mut self, by: &str, options: &[usize]) {
+        let Some(Body::Poll { question, mut answers }) = self.body.clone() else { return };
+        for (n, (answer, votes)) in answers.iter_mut().enumerate() {
+            let vote =
+                Reaction { emoji: format!("✓ {answer}"), count: 1, by: vec![by.to_owned()] };
+            self.react(&vote, !options.contains(&n));
+            let kept = self.reactions.iter().find(|known| known.emoji == vote.emoji);
+            *votes = Some(kept.map_or(0, |known| known.count));
+        }
+        self.body = Some(Body::Poll { question, answers });
+    }
+
     /// Removes all reactions of these people.
     fn take_back(&mut self, by: &[String]) {
         for known in &mut self.reactions {
@@ -156,6 +172,27 @@ pub(super) fn words(body: &Body) -> String {
     }
 }
 
+/// The names of the files of a message, which are searched like its words.
+pub(super) fn names(detail: &Detail) -> Option<String> {
+    let names: Vec<&str> =
+        detail.attachments.iter().filter_map(|file| file.name.as_deref()).collect();
+    (!names.is_empty()).then(|| names.join("\n"))
+}
+
+/// All of a message that is searched: its words, and the names of its files.
+pub(super) fn searched<'t>(text: &'t str, names: Option<&str>) -> Cow<'t, str> {
+    match names {
+        Some(names) if text.is_empty() => Cow::Owned(names.to_owned()),
+        Some(names) => Cow::Owned(format!("{text}\n{names}")),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The same of a message that was read.
+pub(super) fn searched_of(message: &Message) -> String {
+    searched(&words(&message.body), names(&Detail::of(message)).as_deref()).into_owned()
+}
+
 /// The kinds of a message, one bit for each [`Kind`], by its words and the other parts. A message without words has the
 /// kinds of its attachments.
 pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
@@ -174,7 +211,8 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
         _ => None,
     };
     let attached = detail.attachments.iter().map(|file| file.kind.into());
-    body.into_iter().chain(call).chain(attached).fold(0, |bits, kind| bits | kind.bit())
+    let link = (text.contains("://") || text.contains("www.")).then_some(Kind::Link);
+    body.into_iter().chain(call).chain(attached).chain(link).fold(0, |bits, kind| bits | kind.bit())
 }
 
 /// Whether the action is a call, answered or not.

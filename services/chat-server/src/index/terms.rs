@@ -9,7 +9,7 @@ const MAX_WORDS: usize = 64;
 /// The fewest letters of a word's beginning by which the word is found.
 const BEGINNING: usize = 3;
 
-const FORMS: &str = "give words (each is found by its beginning, too), \"phrases in quotes\", OR between alternatives, \
+const FORMS: &str = "give words (each is found inside longer words, too), \"phrases in quotes\", OR between alternatives, \
                      -word for what must not be there, or an emoji";
 
 /// Holds if the text contains any of the terms; with `is_not`, if it contains none.
@@ -26,6 +26,8 @@ pub(super) struct Term {
     pub(super) words: Vec<String>,
     /// Whether the last word is only the beginning of a word.
     pub(super) prefix: bool,
+    /// Whether it is also looked for inside words.
+    pub(super) loose: bool,
 }
 
 /// Parses a text. A quote that is not closed extends to the end; characters outside words only separate words.
@@ -80,6 +82,24 @@ impl Term {
             && if self.prefix { found.starts_with(last.as_str()) } else { found == last }
     }
 
+    /// Whether a text with these words contains the term, perhaps inside a word.
+    pub(super) fn is_inside(&self, words: &[String]) -> bool {
+        self.loose && words.windows(self.words.len()).any(|window| self.is_inside_at(window))
+    }
+
+    /// Whether the first of these words ends with that of the term, and the last begins with that of the term.
+    pub(super) fn is_inside_at(&self, window: &[String]) -> bool {
+        let pairs = self.words.iter().zip(window).enumerate();
+        let last = self.words.len() - 1;
+        let fits = |(n, (word, found)): (usize, (&String, &String))| match (n == 0, n == last) {
+            (true, true) => found.contains(word.as_str()),
+            (true, false) => found.ends_with(word.as_str()),
+            (false, true) => found.starts_with(word.as_str()),
+            (false, false) => found == word,
+        };
+        self.loose && window.len() == self.words.len() && pairs.into_iter().all(fits)
+    }
+
     pub(super) fn expression(&self) -> String {
         let star = if self.prefix { " *" } else { "" };
         format!("{}{star}", quote(&self.words.join(" ")))
@@ -87,7 +107,7 @@ impl Term {
 }
 
 /// A string of FTS5: its contents are never operators (SQLite, "FTS5 Strings").
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
@@ -131,7 +151,12 @@ fn term(text: &str, quoted: bool, starred: bool) -> Option<Term> {
     let prefix = starred
         || is_blankless_letter(last)
         || !quoted && is_long && !last.starts_with(is_blankless);
-    Some(Term { words, prefix })
+    let letters: usize = words.iter().map(|word| word.chars().count()).sum();
+    let loose = !quoted
+        && !starred
+        && (letters >= BEGINNING || is_long)
+        && !words.iter().any(|word| word.starts_with(is_blankless));
+    Some(Term { words, prefix, loose })
 }
 
 fn is_blankless_letter(word: &str) -> bool {

@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use super::directory::Lock;
 use super::error::IndexError;
 use super::keep;
+use super::vocabulary::KnownWords;
 use crate::source::Batch;
 
 /// The most bytes of batches that wait or are being written, as [`weight`] counts them. A batch that does not fit
@@ -54,6 +55,7 @@ struct Thread {
 #[derive(Debug)]
 struct Job {
     source: String,
+    owner: Option<String>,
     batch: Batch,
     reply: oneshot::Sender<Result<(), IndexError>>,
     _share: OwnedSemaphorePermit,
@@ -83,7 +85,12 @@ impl Writer {
     }
 
     /// Queues a batch and waits until it is committed.
-    pub(super) async fn keep(&self, source: &str, batch: Batch) -> Result<(), IndexError> {
+    pub(super) async fn keep(
+        &self,
+        source: &str,
+        owner: Option<&str>,
+        batch: Batch,
+    ) -> Result<(), IndexError> {
         let weight = weight(&batch);
         if weight > MAX_BATCH_BYTES {
             return Err(IndexError::TooLarge(format!(
@@ -95,6 +102,7 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let job = Job {
             source: source.to_owned(),
+            owner: owner.map(str::to_owned),
             batch,
             reply,
             _share: share.map_err(|_closed| IndexError::Unavailable)?,
@@ -132,8 +140,9 @@ fn run(
     mut jobs: UnboundedReceiver<Option<Job>>,
     commits: &watch::Sender<u64>,
 ) {
+    let words = KnownWords::default();
     while let Some(group) = next_group(&mut jobs) {
-        if transact(connection, group, commits).is_break() {
+        if transact(connection, group, &words, commits).is_break() {
             tracing::error!("the index has stopped: fix the cause and start the program again");
             break;
         }
@@ -167,9 +176,10 @@ fn next_group(jobs: &mut UnboundedReceiver<Option<Job>>) -> Option<Vec<Job>> {
 fn transact(
     connection: &Connection,
     group: Vec<Job>,
+    words: &KnownWords,
     commits: &watch::Sender<u64>,
 ) -> ControlFlow<()> {
-    let error = match commit(connection, &group) {
+    let error = match commit(connection, &group, words) {
         Ok(kept) => {
             for (job, kept) in group.into_iter().zip(kept) {
                 // The caller may be gone.
@@ -181,6 +191,7 @@ fn transact(
         Err(error) => error,
     };
     tracing::error!(%error, batches = group.len(), "a transaction of the index failed");
+    words.forget();
     // A failed commit may or may not have ended the transaction.
     let recovered = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
     let (failure, passing) = match error.sqlite_error_code() {
@@ -198,11 +209,15 @@ fn transact(
 }
 
 /// The outcome of each batch: a refused one changes nothing and does not affect the others.
-fn commit(connection: &Connection, group: &[Job]) -> rusqlite::Result<Vec<Result<(), IndexError>>> {
+fn commit(
+    connection: &Connection,
+    group: &[Job],
+    words: &KnownWords,
+) -> rusqlite::Result<Vec<Result<(), IndexError>>> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let kept = group
         .iter()
-        .map(|job| keep::keep(connection, &job.source, &job.batch))
+        .map(|job| keep::keep(connection, &job.source, job.owner.as_deref(), &job.batch, words))
         .collect::<rusqlite::Result<_>>()?;
     connection.execute_batch("COMMIT")?;
     Ok(kept)

@@ -108,6 +108,11 @@ impl Export {
         *self.settled.borrow()
     }
 
+    /// What kind of export it is.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
     /// The folder or file, for the bytes of attachments.
     pub fn path(&self) -> &Path {
         &self.path
@@ -180,14 +185,16 @@ impl Export {
         let (send, mut receive) = mpsc::channel(BATCHES);
         let (options, progress) = (self.options.clone(), self.progress.clone());
         let reading = tokio::task::spawn_blocking(move || {
-            let mut batches = Batches { send, events: Vec::new(), bytes: 0 };
+            let mut batches = Batches { send, events: Vec::new(), bytes: 0, has_messages: false };
             let mut report = |done, total| {
                 progress.send_replace(Progress { done, total, summary: None });
             };
             let read =
                 import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut report);
-            // The reader may have ended.
-            let _ = batches.send();
+            // An export in which nothing can be read leaves nothing. The reader may have ended.
+            if read.is_ok() || batches.has_messages {
+                let _ = batches.send();
+            }
             let summary = read?;
             progress.send_modify(|progress| {
                 progress.done = progress.total;
@@ -285,6 +292,7 @@ struct Batches {
     send: mpsc::Sender<Vec<Event>>,
     events: Vec<Event>,
     bytes: usize,
+    has_messages: bool,
 }
 
 impl Batches {
@@ -294,6 +302,7 @@ impl Batches {
             self.send()?;
         }
         self.bytes += bytes;
+        self.has_messages |= matches!(event, Event::Message { .. });
         self.events.push(event);
         if self.events.len() >= MAX_BATCH { self.send() } else { ControlFlow::Continue(()) }
     }

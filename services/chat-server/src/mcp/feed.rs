@@ -11,9 +11,12 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::chat_service::{ChatService, Failure, Following, News};
+use crate::view::compact;
 use crate::view::uri::{self, Listening};
 
-/// `_meta` key of an update: the message that came in, as `get_messages` returns it.
+/// `_meta` key of an update: the warning about what people wrote.
+const META_ABOUT: &str = "chat-server/about";
+/// The message that came in, in the shape of `get_messages`, with its source and the name of its chat.
 const META_MESSAGE: &str = "chat-server/message";
 /// The cursor with which [`ChatService::messages`] continues after it.
 const META_CURSOR: &str = "chat-server/cursor";
@@ -149,7 +152,11 @@ fn update(news: News) -> ResourceUpdate {
     let (uri, meta) = match &news {
         News::Message(new) => {
             let message = &new.message;
-            let meta = [(META_MESSAGE, json!(message)), (META_CURSOR, json!(new.cursor))];
+            let meta = [
+                (META_ABOUT, json!(compact::UNTRUSTED)),
+                (META_MESSAGE, compact::one(message)),
+                (META_CURSOR, json!(new.cursor)),
+            ];
             (uri::messages(&message.source, &message.chat_id), Vec::from(meta))
         }
         News::Missed { source, missed, cursor } => {

@@ -31,8 +31,8 @@ const META_NEXT: &str = "next_cursor";
 /// `_meta` key of contents: what is not complete.
 const META_NOTE: &str = "note";
 
-/// `_meta` key of contents: what kind of text it is.
-const META_UNTRUSTED: &str = "untrusted";
+/// `_meta` key of contents: the warning about what people wrote.
+const META_ABOUT: &str = "about";
 
 /// Adds the resources, their templates and subscriptions.
 pub(super) fn add(builder: ServerBuilder<State>, feed: &Arc<Feed>) -> ServerBuilder<State> {
@@ -91,6 +91,8 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         offset: number("offset", uri.get("offset"))?,
         cursor: given("cursor"),
         topic: None,
+        has: None,
+        order: None,
         // A resource has no parameter `stored`, and stored messages are better than none.
         stored: Some(true),
         chat,
@@ -103,7 +105,7 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         .map(|message| if is_all { message.among_chats().line() } else { message.line() })
         .collect();
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
-    let mut meta = Map::from_iter([(META_UNTRUSTED.to_owned(), UNTRUSTED.into())]);
+    let mut meta = Map::from_iter([(META_ABOUT.to_owned(), UNTRUSTED.into())]);
     meta.extend(page.next_cursor.map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))));
     meta.extend(page.note.map(|note| (META_NOTE.to_owned(), Value::String(note))));
     Ok(contents.with_meta(meta))

@@ -20,7 +20,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "list_sources",
                 "List the sources",
                 "List the sources of chats with id, name, whether each is connected (if not, what to do), how many chats \
-                 and messages are known. Start here.",
+                 and messages are known, until when, and what is missing. Start here.",
             ),
             list_sources,
         )
@@ -29,7 +29,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "list_chats",
                 "List the chats",
                 "List the chats of a source, those with the latest activity first, with id, name, type, number of \
-                 messages, and participant_count: members if the source gives them, else those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
+                 messages, who wrote last and what, and participant_count: members if the source gives them, else \
+                 those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
                  of the name, in any case.",
             ),
             list_chats,
@@ -38,8 +39,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             reading(
                 "get_messages",
                 "Read messages",
-                "Read messages, newest first: of a chat, or of all chats of a source, or of all sources; by time, sender \
-                 and text. Each says its source, chat, sender, content and time. For more, give next_cursor as cursor.",
+                "Read messages, newest first or by order oldest first: of a chat, or of all chats of a source, or of all \
+                 sources; by time, sender, text they contain, and kind (has: image, file, link...). Each says its source, chat, sender, content and time. For more, give next_cursor as cursor.",
             ),
             get_messages,
         )
@@ -56,8 +57,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             reading(
                 "search_messages",
                 "Search messages",
-                "Find messages with all of some words (or their beginnings), \"phrases\", a OR b, -not, emoji, newest first, \
-                 with what was found **marked**; context_before and context_after give what was said around each.",
+                "Find messages and names of files with all of some words, \"phrases\", a OR b, -not, emoji, with what was \
+                 found **marked**: whole words first, then inside_word, each newest first; context_before and context_after give what was said around each.",
             ),
             search_messages,
         )
@@ -73,7 +74,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             reading(
                 "get_statistics",
                 "Count messages",
-                "Count messages per sender, day, hour and weekday: of a chat, a source or all, in a time.",
+                "Count messages per sender, hour, weekday, and day or month, with the busiest days: of a chat, a source or \
+                 all, in a time.",
             ),
             get_statistics,
         )

@@ -1,5 +1,5 @@
-//! Messages for models, who pay for every byte: common parts are written once, and absent ones are left out.
-//! `timestamp` is the local time with its offset from UTC; `sender` is a name that `senders` has.
+//! The shape of messages in all answers: of tools, updates and the command line. Models pay for every byte: common
+//! parts are written once, and absent ones are left out. `sender` is a name that `senders` has.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +18,14 @@ struct Shared {
     senders: BTreeMap<String, Sender>,
     /// The chats by source and id, and their names.
     chats: BTreeMap<(String, String), String>,
+}
+
+/// One message by itself, with its source and the name of its chat.
+pub fn one(message: &Message) -> Value {
+    let mut shown = shape(message, &message.sender.display_name);
+    shown.insert("source".to_owned(), json!(message.source));
+    shown.insert("chat".to_owned(), json!(message.chat));
+    Value::Object(shown)
 }
 
 /// A page of messages.
@@ -46,6 +54,9 @@ pub fn hits(page: &Hits) -> Value {
             shown.insert("message".to_owned(), shared.message(&hit.message));
             if let Some(snippet) = &hit.snippet {
                 shown.insert("snippet".to_owned(), json!(snippet));
+            }
+            if hit.inside_word {
+                shown.insert("inside_word".to_owned(), json!(true));
             }
             for (name, around) in [("before", &hit.before), ("after", &hit.after)] {
                 if !around.is_empty() {
@@ -92,35 +103,12 @@ impl Shared {
     }
 
     fn message(&mut self, message: &Message) -> Value {
-        let mut shown = Map::new();
-        let mut put = |name: &str, value: Value| {
-            let says_nothing = match &value {
-                Value::Null | Value::Bool(false) => true,
-                Value::Array(list) => list.is_empty(),
-                _ => false,
-            };
-            if !says_nothing {
-                shown.insert(name.to_owned(), value);
-            }
-        };
-        put("id", json!(message.id));
-        put("chat_id", json!(message.chat_id));
+        let sender = self.sender(&message.sender);
+        let mut shown = shape(message, &sender);
         // For one source it is with the chats.
-        let several = self.sources() > 1;
-        put("source", if several { json!(message.source) } else { Value::Null });
-        put("sender", json!(self.sender(&message.sender)));
-        put("content", json!(message.content));
-        put("timestamp", json!(message.local_time));
-        put("kind", json!(message.kind));
-        put("topic", json!(message.topic));
-        put("reply_to", json!(message.reply_to));
-        put("forwarded_from", json!(message.forwarded_from));
-        put("edited", json!(message.edited));
-        put("edited_at", json!(message.edited_at));
-        put("deleted", json!(message.deleted));
-        put("reactions", json!(message.reactions));
-        put("attachments", json!(message.attachments));
-        put("sequence", json!(message.sequence));
+        if self.sources() > 1 {
+            shown.insert("source".to_owned(), json!(message.source));
+        }
         Value::Object(shown)
     }
 
@@ -158,10 +146,39 @@ impl Shared {
         if !chats.is_empty() {
             answer.insert("chats".to_owned(), json!(chats));
             answer.insert("senders".to_owned(), json!(senders));
-            answer.insert("untrusted".to_owned(), json!(UNTRUSTED));
+            // The first of all members.
+            answer.insert("about".to_owned(), json!(UNTRUSTED));
         }
         Value::Object(answer)
     }
+}
+
+/// The members of a message that say something; `sender` is the name used for its sender.
+fn shape(message: &Message, sender: &str) -> Map<String, Value> {
+    let members = [
+        ("id", json!(message.id)),
+        ("chat_id", json!(message.chat_id)),
+        ("sender", json!(sender)),
+        ("content", json!(message.content)),
+        ("timestamp", json!(message.timestamp)),
+        ("kind", json!(message.kind)),
+        ("topic", json!(message.topic)),
+        ("reply_to", json!(message.reply_to)),
+        ("forwarded_from", json!(message.forwarded_from)),
+        ("edited", json!(message.edited)),
+        ("edited_at", json!(message.edited_at)),
+        ("deleted", json!(message.deleted)),
+        ("reactions", json!(message.reactions)),
+        ("attachments", json!(message.attachments)),
+        ("sequence", json!(message.sequence)),
+    ];
+    let says_nothing = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    };
+    let kept = members.into_iter().filter(|(_, value)| !says_nothing(value));
+    kept.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// What is known about a sender beyond the name.

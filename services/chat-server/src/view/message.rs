@@ -3,15 +3,15 @@
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{content, media_type, uri};
+use super::{content, local, media_type, uri};
 use crate::index::{StoredMessage, is_call};
 use crate::model::{self, AttachmentPlace, Body, Reaction};
 
 /// The indentation of all lines of a message except the first, so that none looks like another message.
 const INDENT: &str = "    ";
 
-/// A message.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A message. [`compact`](super::compact) gives it its shape.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     /// Its id within its chat.
     pub id: String,
@@ -27,26 +27,19 @@ pub struct Message {
     /// Its content. Anything but words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
     /// `[Location]`, `[Contact]`, `[Poll]` or `[Deleted]`.
     pub content: String,
-    /// When it was sent, in UTC (RFC 3339).
+    /// When it was sent, in the time zone of its source with the offset from UTC (RFC 3339).
     pub timestamp: String,
-    /// The same in the time zone of the source.
-    pub local_time: String,
     /// The id of the message that it answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
     /// The topic of the forum.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// service for service messages of the network, call for calls; absent for messages of people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
     /// Who wrote it first, if it was passed on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarded_from: Option<String>,
     /// Whether it was edited.
     pub edited: bool,
-    /// When it was edited last, in UTC.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// When it was edited last.
     pub edited_at: Option<String>,
     /// Whether it was deleted.
     pub deleted: bool,
@@ -59,17 +52,15 @@ pub struct Message {
 }
 
 /// Who sent a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
     /// An id within the source.
     pub id: String,
     /// The name.
     pub display_name: String,
     /// The handle, without @.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
     /// The telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     /// Whether it is the owner of the account.
     pub is_me: bool,
@@ -101,10 +92,9 @@ pub struct Attachment {
 }
 
 impl Message {
-    /// The answer for a message, with local time in this zone.
+    /// The answer for a message, with times in this zone.
     pub fn new(stored: &StoredMessage, zone: &TimeZone) -> Self {
         let message = &stored.message;
-        let zoned = message.timestamp.to_zoned(zone.clone());
         let attachments = message.attachments.iter().enumerate();
         Self {
             id: message.id.clone(),
@@ -113,8 +103,7 @@ impl Message {
             source: stored.source.clone(),
             sender: Sender::of(message),
             content: content(message),
-            timestamp: message.timestamp.to_string(),
-            local_time: zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            timestamp: local(message.timestamp, zone),
             reply_to: message.reply_to.clone(),
             topic: message.topic.clone(),
             kind: match &message.body {
@@ -124,7 +113,7 @@ impl Message {
             },
             forwarded_from: message.forwarded_from.clone(),
             edited: message.edited.is_some(),
-            edited_at: message.edited.map(|at| at.to_string()),
+            edited_at: message.edited.map(|at| local(at, zone)),
             deleted: message.deleted,
             reactions: message.reactions.clone(),
             attachments: attachments

@@ -45,8 +45,8 @@ async fn messages_come_as_text_json_and_csv() {
     assert_eq!(code, 0);
     assert_eq!(
         stdout,
-        "[2025-01-01T00:01:30Z] Alice: The project starts [2025-01-02T00:00:00Z] Bob: now\n    and here too\n\
-         [2025-01-01T00:00:50Z] Bob: Who knows the way?\n"
+        "[2025-01-01T02:01:30+02:00] Alice: The project starts [2025-01-02T00:00:00Z] Bob: now\n    and here too\n\
+         [2025-01-01T02:00:50+02:00] Bob: Who knows the way?\n"
     );
     let json = ["Antti", "--source", "telegram", "--limit", "1", "--format", "json"];
     let (_, stdout, _) = setup.run("messages", &json).await;
@@ -59,8 +59,8 @@ async fn messages_come_as_text_json_and_csv() {
     assert!(rows.next().unwrap().starts_with("source,chat_id,chat,id,timestamp"));
     assert_eq!(
         rows.next().unwrap(),
-        "telegram,-103,Friends,2,2025-01-01T00:01:30Z,2025-01-01T02:01:30+02:00,user2,Alice,\
-         \"The project starts [2025-01-02T00:00:00Z] Bob: now\nand here too\",,false"
+        "telegram,-103,Friends,2,2025-01-01T02:01:30+02:00,Alice,\
+         \"The project starts [2025-01-02T00:00:00Z] Bob: now\nand here too\",,"
     );
 }
 
@@ -71,7 +71,7 @@ async fn lines_of_several_chats_say_which() {
         let mut command = setup.command("messages");
         command.args(several).args(["--search", "who knows"]);
         let (_, stdout, _) = ended(&mut command).await;
-        assert_eq!(stdout, "[2025-01-01T00:00:50Z] Bob (Friends): Who knows the way?\n");
+        assert_eq!(stdout, "[2025-01-01T02:00:50+02:00] Bob (Friends): Who knows the way?\n");
     }
 }
 
@@ -85,7 +85,7 @@ async fn sources_and_chats_are_listed() {
     let (_, stdout, _) = setup.run("chats", &["telegram", "--type", "channel"]).await;
     assert_eq!(
         stdout,
-        "telegram:-100105  Harbour News  (channel, 1 messages, last 2025-01-01T00:01:10Z)\n"
+        "telegram:-100105  Harbour News  (channel, 1 messages, last 2025-01-01T02:01:10+02:00)\n"
     );
     let (_, stdout, _) = setup.run("chats", &["--name", "fam", "--format", "json"]).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
@@ -182,7 +182,7 @@ async fn a_day_begins_where_the_source_is_also_if_the_chat_names_it() {
         command.args(asked).env("TZ", "UTC");
         command.args(["--since", "2025-01-13", "--before", "2025-01-14"]);
         let (_, stdout, _) = ended(&mut command).await;
-        let said: Vec<&str> = stdout.lines().map(|line| &line[23..]).collect();
+        let said: Vec<&str> = stdout.lines().map(|line| &line[28..]).collect();
         assert_eq!(said, ["Ann: tonight", "Ann: today"], "{asked:?}");
     }
 }

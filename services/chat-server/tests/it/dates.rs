@@ -105,7 +105,9 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
         }
         let page = json(&setup, &asked).await;
         for message in page["messages"].as_array().unwrap() {
-            let chat = message["chat"].as_str().unwrap().to_owned();
+            let mut all = page["chats"].as_array().unwrap().iter();
+            let chat = all.find(|chat| chat["id"] == message["chat_id"]).unwrap();
+            let chat = chat["name"].as_str().unwrap().to_owned();
             let day = message["timestamp"].as_str().unwrap()[..10].to_owned();
             read.entry(chat).or_default().push(day);
         }

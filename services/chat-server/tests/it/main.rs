@@ -5,6 +5,7 @@ mod cli;
 mod dates;
 mod downloads;
 mod fake;
+mod field;
 mod import;
 mod index;
 mod layouts;

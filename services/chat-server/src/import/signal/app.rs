@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::gather;
 use super::member::{as_number, list, number, text};
+use super::mention::{Mention, with_mentions};
 use super::update::{update, words_of};
 use crate::event::Event;
 use crate::import::lines::{Line, Lines};
@@ -222,23 +223,27 @@ impl BackupState {
 
     /// The content of a message.
     fn fill(&self, message: &mut Message, kind: &str, said: &Value) {
-        let body =
-            |value: &Value| value.pointer("/text/body").and_then(Value::as_str).map(str::to_owned);
+        let body = |value: &Value| self.words(value.get("text")?);
         let by = message.sender.as_ref().map(|sender| sender.name.clone()).unwrap_or_default();
         match kind {
             "standardMessage" => {
-                message.body = Body::Text(body(said).unwrap_or_default());
+                let mut words = body(said).unwrap_or_default();
                 message.attachments =
                     list(said, "attachments").map(|file| self.attachment(file)).collect();
+                if let Some(rest) = said.get("longText") {
+                    words.push_str(" […]");
+                    message.attachments.push(self.attachment(rest));
+                }
+                message.body = Body::Text(words);
                 message.reply_to = said.get("quote").and_then(|quote| {
                     let author = text(quote, "authorId").and_then(|id| self.people.get(&id))?;
                     Some(id_of(number(quote, "targetSentTimestamp")?, &author.id))
                 });
             }
             "directStoryReplyMessage" => {
-                let words = said.pointer("/textReply/text/body").or_else(|| said.get("emoji"));
+                let words = said.pointer("/textReply/text").and_then(|text| self.words(text));
                 message.body =
-                    Body::Text(words.and_then(Value::as_str).unwrap_or_default().to_owned());
+                    Body::Text(words.or_else(|| text(said, "emoji")).unwrap_or_default());
             }
             "contactMessage" => {
                 let part =
@@ -282,13 +287,43 @@ impl BackupState {
                 );
             }
             "giftBadge" => message.body = Body::Unknown("[Donation badge]".to_owned()),
-            "updateMessage" => message.body = update(said, &by),
-            other => message.body = Body::Unknown(format!("[{}]", words_of(other))),
+            "updateMessage" => {
+                message.body = update(said, &by, &|aci| self.name_of(aci));
+            }
+            other => {
+                let words = body(said).unwrap_or_default();
+                let words = format!("[{}] {words}", words_of(other).trim_start());
+                message.body = Body::Unknown(words.trim_end().to_owned());
+            }
         }
         message.reactions = gather(list(said, "reactions").filter_map(|reaction| {
             let author = text(reaction, "authorId").and_then(|id| self.people.get(&id));
             Some((author.map(|it| it.name.clone()).unwrap_or_default(), text(reaction, "emoji")?))
         }));
+    }
+
+    /// The words of a text, with the names of those who are mentioned.
+    fn words(&self, said: &Value) -> Option<String> {
+        let mentions: Vec<Mention> = list(said, "bodyRanges")
+            .filter_map(|range| {
+                let aci = text(range, "mentionAci")?;
+                // A range without a start begins with the text.
+                let start = number(range, "start").unwrap_or(0);
+                Some(Mention {
+                    start: u64::try_from(start).ok()?,
+                    length: u64::try_from(number(range, "length").unwrap_or(1)).ok()?,
+                    name: self.name_of(&aci).unwrap_or_else(|| "somebody".to_owned()),
+                })
+            })
+            .collect();
+        Some(with_mentions(&text(said, "body")?, &mentions))
+    }
+
+    /// The name of the person with this id.
+    fn name_of(&self, aci: &str) -> Option<String> {
+        let id = uuid(aci)?;
+        let person = self.people.values().find(|person| person.id == id);
+        person.map(|person| person.name.clone())
     }
 
     fn attachment(&self, attachment: &Value) -> Attachment {

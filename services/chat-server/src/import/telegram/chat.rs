@@ -8,6 +8,8 @@ pub(super) struct Head {
     pub(super) id: Option<i64>,
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
+    /// Whether its id is not a number.
+    pub(super) is_unusable: bool,
     /// Whether it was sent as an event.
     pub(super) is_reported: bool,
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::text::{member, number, plain};
+use super::text::{is_text, member, number, plain};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
 /// A file with this path, or, in parentheses, the reason why it has no path.
@@ -125,7 +125,7 @@ pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
                     !matches!(name.as_str(), "title" | "text" | "answers" | "items" | "id")
                 })
                 .filter_map(|(name, value)| {
-                    Some(format!("{}: {}", name.replace('_', " "), scalar(value)?))
+                    Some(format!("{}: {}", name.replace('_', " "), scalar(value, depth + 1)?))
                 });
             named
                 .chain(lists.flat_map(|list| describe(list, depth + 1)))
@@ -138,12 +138,15 @@ pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
 }
 
 /// A value in words; `None` for an empty one.
-pub(super) fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar(value: &Value, depth: usize) -> Option<String> {
     let described = match value {
         Value::Bool(true) => "yes".to_owned(),
         Value::String(text) => text.clone(),
         Value::Number(number) if number.as_f64() != Some(0.0) => number.to_string(),
-        Value::Array(_) => describe(value, 1).join(", "),
+        value if is_text(value) => plain(value),
+        Value::Array(_) | Value::Object(_) if depth < MAX_DEPTH => {
+            describe(value, depth + 1).join(", ")
+        }
         _ => String::new(),
     };
     (!described.is_empty()).then_some(described)

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde_json::{Map, Value};
 
-use super::text::{member, number, plain, rich};
+use super::rich::Rich;
+use super::text::{member, number, plain};
 use super::{media, service};
 use crate::import::Options;
 use crate::import::clock::Clock;
@@ -32,8 +33,10 @@ pub(super) fn message(
     let person = |name: &str, id: &str| person(entry, name, id, options, me);
     let is_service = kind == "service";
     let sender = if is_service { person("actor", "actor_id") } else { person("from", "from_id") };
-    let body = if is_service { service::body(entry, sender.as_ref()) } else { body(entry) };
-    let attachments = media::attachments(entry);
+    let rich = entry.get("rich_message").map(Rich::of).unwrap_or_default();
+    let body = if is_service { service::body(entry, sender.as_ref()) } else { body(entry, &rich) };
+    let mut attachments = media::attachments(entry);
+    attachments.extend(rich.attachments);
     let body = match body {
         // View-once pictures are not exported.
         Body::Text(text)
@@ -67,7 +70,7 @@ pub(super) fn message(
     })
 }
 
-fn body(entry: &Map<String, Value>) -> Body {
+fn body(entry: &Map<String, Value>, rich: &Rich) -> Body {
     let text = entry.get("text").map(plain).unwrap_or_default();
     let text = match entry.get("text_entities") {
         Some(pieces) if text.is_empty() => plain(pieces),
@@ -76,10 +79,7 @@ fn body(entry: &Map<String, Value>) -> Body {
     if let Some(body) = media::body(entry, &text) {
         return body;
     }
-    match entry.get("rich_message") {
-        Some(message) if text.is_empty() => Body::Text(rich(message)),
-        _ => Body::Text(text),
-    }
+    Body::Text(if text.is_empty() { rich.text() } else { text })
 }
 
 /// The seconds of `NAME_unixtime`, which older files lack; else the local time in `NAME`.

@@ -45,11 +45,21 @@ pub(super) struct Scanner<'f> {
     before: u64,
     /// The value that was returned last.
     value: Vec<u8>,
+    /// How many blanks there are before the next byte, if it is the first of its line.
+    indent: Option<usize>,
 }
 
 impl<'f> Scanner<'f> {
     pub(super) fn new(file: &'f mut dyn Read) -> Self {
-        Self { file, chunk: vec![0; CHUNK], filled: 0, at: 0, before: 0, value: Vec::new() }
+        Self {
+            file,
+            chunk: vec![0; CHUNK],
+            filled: 0,
+            at: 0,
+            before: 0,
+            value: Vec::new(),
+            indent: None,
+        }
     }
 
     /// How many bytes were taken.
@@ -81,6 +91,12 @@ impl<'f> Scanner<'f> {
             let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
             let skip = bom + blanks.count();
             let (next, is_end) = (ready.get(skip).copied(), ready.is_empty());
+            let blanks = known_range::items(ready, bom..skip);
+            let indent = match memchr::memrchr(b'\n', blanks) {
+                Some(end) => Some(blanks.len() - end - 1),
+                None => self.indent.map(|before| before + skip - bom),
+            };
+            self.indent = indent;
             self.at += skip;
             if next.is_some() || is_end {
                 return Ok(next);
@@ -168,18 +184,68 @@ impl<'f> Scanner<'f> {
     pub(super) fn raw(&mut self) -> Scanned<&[u8]> {
         let mut value = std::mem::take(&mut self.value);
         value.clear();
-        let walked = self.walk(Some(&mut value));
+        let walked = self.walk(Some(&mut value), false);
         self.value = value;
         walked.map(|()| &*self.value)
     }
 
-    /// Skips the next value, in constant memory.
-    pub(super) fn skip(&mut self) -> Scanned<()> {
-        self.walk(None)
+    /// The next value of a list; `None` for one that is damaged, which is passed over. Telegram writes an entry in
+    /// lines of its own, and no line end within a string: so a quote too many is noticed, and the end of the entry is
+    /// found.
+    pub(super) fn entry(&mut self) -> Scanned<Option<&[u8]>> {
+        self.indent = None;
+        self.peek()?;
+        let (indent, begin) = (self.indent, self.done());
+        let mut value = std::mem::take(&mut self.value);
+        value.clear();
+        let walked = self.walk(Some(&mut value), indent.is_some());
+        self.value = value;
+        match (walked, indent) {
+            (Ok(()), _) => Ok(Some(&*self.value)),
+            (Err(ScanError::Damaged(_)), Some(indent)) if self.pass_over(indent)? => Ok(None),
+            (Err(ScanError::Damaged(problem)), _) => Err(ScanError::Damaged(format!(
+                "{problem}, in an entry that begins at byte {begin}"
+            ))),
+            (Err(error), _) => Err(error),
+        }
     }
 
-    fn walk(&mut self, mut value: Option<&mut Vec<u8>>) -> Scanned<()> {
-        let mut walk = Walk::default();
+    /// Skips to the end of an entry: a brace behind as many blanks as stand before its beginning. Whether there is one.
+    fn pass_over(&mut self, indent: usize) -> Scanned<bool> {
+        let mut blanks = None;
+        loop {
+            let ready = self.ready()?;
+            if ready.is_empty() {
+                return Ok(false);
+            }
+            let mut taken = 0;
+            let mut is_over = false;
+            for byte in ready {
+                taken += 1;
+                blanks = match (*byte, blanks) {
+                    (b'\n', _) => Some(0),
+                    (b' ' | b'\t', Some(count)) => Some(count + 1),
+                    (b'}', Some(count)) if count == indent => {
+                        is_over = true;
+                        break;
+                    }
+                    _ => None,
+                };
+            }
+            self.at += taken;
+            if is_over {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Skips the next value, in constant memory.
+    pub(super) fn skip(&mut self) -> Scanned<()> {
+        self.walk(None, false)
+    }
+
+    fn walk(&mut self, mut value: Option<&mut Vec<u8>>, in_lines: bool) -> Scanned<()> {
+        let mut walk = Walk { in_lines, ..Walk::default() };
         self.peek()?;
         loop {
             let ready = self.ready()?;
@@ -195,6 +261,10 @@ impl<'f> Scanner<'f> {
     }
 }
 
+fn unended() -> ScanError {
+    ScanError::Damaged("a string does not end in its line".to_owned())
+}
+
 /// The position of a byte within a value.
 #[derive(Default)]
 struct Walk {
@@ -202,6 +272,8 @@ struct Walk {
     depth: usize,
     /// Whether it is a number or a word, which ends where something else begins.
     is_bare: bool,
+    /// Whether a string that does not end in its line is an error.
+    in_lines: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -239,9 +311,17 @@ impl Walk {
                 At::InString => {
                     let rest = known_range::items(part, at..);
                     let Some(end) = memchr::memchr2(b'"', b'\\', rest) else {
+                        if self.in_lines && memchr::memchr(b'\n', rest).is_some() {
+                            return Err(unended());
+                        }
                         at = part.len();
                         break;
                     };
+                    if self.in_lines
+                        && memchr::memchr(b'\n', known_range::items(rest, ..end)).is_some()
+                    {
+                        return Err(unended());
+                    }
                     at += end + 1;
                     self.at = match rest.get(end) {
                         Some(b'"') => At::Outside,

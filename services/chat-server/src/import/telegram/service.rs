@@ -73,7 +73,7 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
     for (name, value) in entry {
         let is_told = DETAILS.iter().any(|(described, _)| described == name);
         if let Some(described) =
-            media::scalar(value).filter(|_| !is_told && !COMMON.contains(&name.as_str()))
+            media::scalar(value, 0).filter(|_| !is_told && !COMMON.contains(&name.as_str()))
         {
             words.push(format!("{}: {described}", name.replace('_', " ")));
         }
@@ -93,6 +93,6 @@ fn detail(entry: &Map<String, Value>, name: &str, value: &Value) -> String {
             let names = names.iter().map(|name| name.as_str().unwrap_or("Deleted Account"));
             names.collect::<Vec<_>>().join(", ")
         }
-        _ => String::new(),
+        other => plain(other),
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::chat::Head;
+use super::entry::Entry;
 use super::scan::{ScanError, Scanned, Scanner};
 use super::{media, message};
 use crate::event::Event;
@@ -128,7 +129,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         &mut self,
         chat: &str,
         clock: &mut Clock,
-        read: serde_json::Result<Map<String, Value>>,
+        read: serde_json::Result<Entry>,
         done: u64,
     ) -> Scanned<()> {
         self.since_progress += 1;
@@ -137,7 +138,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
             self.reading.report(done);
         }
         let read = read.map_err(|_| "is not an object").and_then(|entry| {
-            message::message(&entry, self.reading.options, clock, self.me.as_deref())
+            message::message(&entry.0, self.reading.options, clock, self.me.as_deref())
         });
         match read {
             Ok(mut message) => {
@@ -191,12 +192,23 @@ fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bo
                 if export.survey.is_some() {
                     return json.skip();
                 }
+                if head.is_unusable {
+                    let done = json.done();
+                    export.reading.skip(format_args!(
+                        "the chat at byte {done} has no id that is a number: left out"
+                    ));
+                    return json.skip();
+                }
                 let id = export.report(&mut head)?;
                 messages(export, json, &id)?;
             }
-            ("id", _) => head.id = json.parsed()?.as_i64(),
+            ("id", _) => {
+                head.id = json.parsed()?.as_i64();
+                head.is_unusable = head.id.is_none();
+            }
             ("name", _) => head.name = text(json.parsed()?),
-            ("type", _) => head.kind = text(json.parsed()?),
+            // A kind that this Telegram did not know is null.
+            ("type", _) => head.kind = Some(text(json.parsed()?).unwrap_or_default()),
             _ => json.skip()?,
         }
         Ok(())
@@ -208,7 +220,7 @@ fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bo
         if let Some(found) = place.and_then(|place| survey.get_mut(place)) {
             *found = head;
         }
-    } else if had_messages || (!is_root && head.id.is_some()) {
+    } else if !head.is_unusable && (had_messages || (!is_root && head.id.is_some())) {
         export.report(&mut head)?;
     }
     Ok(())
@@ -222,9 +234,13 @@ fn messages(
 ) -> Scanned<()> {
     export.topics.clear();
     let mut clock = Clock::new(&export.reading.options.zone);
-    json.items(|json| {
-        let read = serde_json::from_slice(json.raw()?);
-        export.message(chat, &mut clock, read, json.done())
+    json.items(|json| match json.entry()?.map(serde_json::from_slice) {
+        Some(read) => export.message(chat, &mut clock, read, json.done()),
+        None => {
+            let done = json.done();
+            export.reading.skip(format_args!("a message before byte {done} is damaged: left out"));
+            Ok(())
+        }
     })
 }
 

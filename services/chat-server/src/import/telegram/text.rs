@@ -2,67 +2,48 @@
 
 use serde_json::{Map, Value};
 
-/// How deep pieces of a rich message may be nested.
-const MAX_DEPTH: usize = 32;
+/// How deep pieces of a text may be nested.
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// The plain text. A link behind other words is added in parentheses after them.
 pub(super) fn plain(text: &Value) -> String {
+    let mut words = String::new();
+    add(text, 0, &mut words);
+    words
+}
+
+fn add(text: &Value, depth: usize, words: &mut String) {
     match text {
-        Value::String(text) => text.clone(),
-        Value::Array(pieces) => pieces.iter().map(piece).collect(),
-        // Newer files wrap the answers of polls and similar texts in another object.
-        Value::Object(object) => object.get("text").map(shallow).unwrap_or_default(),
-        _ => String::new(),
-    }
-}
-
-fn piece(piece: &Value) -> String {
-    let Value::Object(object) = piece else {
-        return shallow(piece);
-    };
-    let text = object.get("text").map(shallow).unwrap_or_default();
-    match member(object, "href") {
-        Some(link) if link != text => format!("{text} ({link})"),
-        _ => text,
-    }
-}
-
-/// A string, or the strings of a list; deeper values are left out.
-fn shallow(text: &Value) -> String {
-    match text {
-        Value::String(text) => text.clone(),
-        Value::Array(pieces) => pieces
-            .iter()
-            .filter_map(|piece| piece.as_str().or_else(|| piece.get("text")?.as_str()))
-            .collect(),
-        _ => String::new(),
-    }
-}
-
-/// Everything that is called `text` anywhere in a rich message, line by line, in the order of the file as far as the
-/// parser keeps it.
-pub(super) fn rich(message: &Value) -> String {
-    let mut lines = Vec::new();
-    let mut open = vec![(message, 0)];
-    while let Some((value, depth)) = open.pop() {
-        let inner: Box<dyn DoubleEndedIterator<Item = &Value>> = match value {
-            Value::Object(object) => {
-                if let Some(text) = member(object, "text") {
-                    lines.push(text);
-                }
-                Box::new(object.values())
-            }
-            Value::Array(values) => Box::new(values.iter()),
-            _ => continue,
-        };
-        if depth < MAX_DEPTH {
-            // The stack is read from its end.
-            open.extend(
-                inner.rev().filter(|value| !value.is_string()).map(|value| (value, depth + 1)),
-            );
+        Value::String(text) => words.push_str(text),
+        Value::Array(pieces) if depth < MAX_DEPTH => {
+            pieces.iter().for_each(|piece| add(piece, depth + 1, words));
         }
+        // Newer files wrap the answers of polls and similar texts in another object.
+        Value::Object(object) if depth < MAX_DEPTH => {
+            let start = words.len();
+            // A formula in a text has a source.
+            if let Some(inner) = object.get("text").or_else(|| object.get("source")) {
+                add(inner, depth + 1, words);
+            }
+            let inner = known_range::text(words, start..);
+            if let Some(link) = member(object, "href").filter(|link| *link != inner) {
+                words.push_str(&format!(" ({link})"));
+            }
+        }
+        _ => {}
     }
-    lines.join("\n")
+}
+
+/// Whether a value is a text in pieces.
+pub(super) fn is_text(value: &Value) -> bool {
+    let is_piece = |value: &Value| {
+        value.is_string() || value.get("type").is_some() && value.get("text").is_some()
+    };
+    match value {
+        Value::Array(pieces) => pieces.iter().any(Value::is_object) && pieces.iter().all(is_piece),
+        Value::Object(_) => is_piece(value),
+        _ => false,
+    }
 }
 
 /// A member that is a string and not empty.

@@ -28,7 +28,19 @@ pub(super) fn read(text: &str, ios: bool) -> Option<File> {
         Some((name, pages)) if !pages.contains('\n') && is_file(name) => {
             Some(reference.with(Some(name), String::new()))
         }
+        // A document has its title before it.
+        _ if is_title(before, &reference) => Some(reference.with(Some(before), String::new())),
         _ => Some(reference.with(None, plain(before))),
+    }
+}
+
+/// Whether a text before a file is the file's own name.
+fn is_title(before: &str, reference: &FileReference<'_>) -> bool {
+    let end = |name: &str| name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
+    match reference {
+        FileReference::Exported(file) => is_file(before) && end(before) == end(file),
+        FileReference::Omitted(AttachmentKind::File) => is_file(before),
+        FileReference::Omitted(_) => false,
     }
 }
 
@@ -42,7 +54,8 @@ impl FileReference<'_> {
     fn with(self, name: Option<&str>, caption: String) -> File {
         let (kind, name, place) = match self {
             Self::Exported(file) => {
-                (kind(file), Some(file.to_owned()), AttachmentPlace::Export(file.to_owned()))
+                let name = name.unwrap_or(file).to_owned();
+                (kind(file), Some(name), AttachmentPlace::Export(file.to_owned()))
             }
             Self::Omitted(kind) => (kind, name.map(str::to_owned), AttachmentPlace::Missing(None)),
         };

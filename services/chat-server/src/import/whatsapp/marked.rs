@@ -36,7 +36,8 @@ pub(super) fn place(text: &str) -> Option<Body> {
 /// `POLL:`, the question, and lines `OPTION: words (2 votes)`, in any language that has capital letters.
 pub(super) fn poll(text: &str) -> Option<Body> {
     let mut lines = text.lines().map(|line| line.trim_matches(is_blank));
-    capitals(lines.next()?.strip_suffix(':')?)?;
+    // French sets a blank before the colon.
+    capitals(lines.next()?.strip_suffix(':')?.trim_end_matches(is_blank))?;
     let mut question = Vec::new();
     let mut answers = Vec::new();
     let mut option = None;
@@ -61,7 +62,11 @@ fn counted(line: &str) -> Option<(&str, &str, u32)> {
     let (word, answer) = line.split_once(": ")?;
     let (answer, votes) = answer.strip_suffix(')')?.rsplit_once(" (")?;
     let (votes, _) = votes.trim_matches(is_blank).split_once(' ')?;
-    Some((capitals(word)?, answer, votes.trim_matches(is_blank).parse().ok()?))
+    Some((
+        capitals(word.trim_end_matches(is_blank))?,
+        answer,
+        votes.trim_matches(is_blank).parse().ok()?,
+    ))
 }
 
 fn capitals(word: &str) -> Option<&str> {

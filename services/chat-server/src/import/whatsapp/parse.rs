@@ -1,20 +1,22 @@
 //! The second walk through a chat: its messages.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
+use super::body::{self, Writer};
 use super::header::{self, Header, Shape};
+use super::names;
 use super::order::{self, Decision};
-use super::{body, names};
 use crate::event::Event;
 use crate::import::clock::Clock;
 use crate::import::identity::Identities;
 use crate::import::lines::{Line, Lines};
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
-use crate::model::{AttachmentPlace, Message, Participant};
+use crate::model::{AttachmentPlace, Body, Message, Participant};
 
 /// How many lines between two reports of progress.
 const LINES_A_STEP: u64 = 512;
@@ -22,8 +24,14 @@ const LINES_A_STEP: u64 = 512;
 /// The second walk.
 pub(super) struct Parse<'c> {
     pub(super) chat: &'c str,
-    pub(super) shape: Shape,
-    pub(super) order: Decision,
+    /// The shapes of its headers, and the orders of their dates.
+    pub(super) shapes: Vec<(Shape, Decision)>,
+    /// What stands before a colon and is not a name.
+    pub(super) notices: &'c BTreeSet<String>,
+    /// Whether the words that mark an edited message are known in its language.
+    pub(super) knows_edited: bool,
+    /// Its name, if it is a group.
+    pub(super) group: Option<&'c str>,
     /// Later times are in the future.
     pub(super) now: Timestamp,
     pub(super) me: Option<&'c str>,
@@ -56,6 +64,8 @@ impl ChatSize {
 /// A message whose lines are being gathered.
 pub(super) struct Begun {
     time: DateTime,
+    /// Whether an iPhone has written it.
+    ios: bool,
     /// The text after the header: sender and text, or a notice of WhatsApp.
     text: String,
 }
@@ -102,9 +112,9 @@ impl Parse<'_> {
         number: u64,
         reading: &mut Reading<'_, '_, '_>,
     ) -> Option<Begun> {
-        let header = header::parse(line).filter(|header| header.shape == self.shape);
-        let begun = header.and_then(|header| {
-            let time = time(&header, &self.order);
+        let begun = header::parse(line).and_then(|header| {
+            let (shape, order) = self.shapes.iter().find(|(shape, _)| *shape == header.shape)?;
+            let time = time(&header, order);
             if time.is_none() {
                 reading.warn(format_args!(
                     "{}: line {number} has a date that does not exist, and is read as part of the message before: \
@@ -114,6 +124,7 @@ impl Parse<'_> {
             }
             Some(Begun {
                 time: time?,
+                ios: shape.is_ios(),
                 text: header.rest.to_owned(),
             })
         });
@@ -147,8 +158,16 @@ impl Parse<'_> {
             ));
             return ControlFlow::Continue(());
         }
-        let mut said = body::read(&begun.text, self.shape.is_ios());
-        let sender = said.sender.unwrap_or_default();
+        let by = Writer {
+            ios: begun.ios,
+            knows_edited: self.knows_edited,
+            notices: self.notices,
+            group: self.group,
+        };
+        let mut said = body::read(&begun.text, by);
+        // Only some telephones write a name before a notice.
+        let is_notice = matches!(said.body, Body::Service { .. });
+        let sender = said.sender.filter(|_| !is_notice).unwrap_or_default();
         let time = without_seconds(without_order(begun.time));
         let id = self.identities.next(self.chat, time, sender, &said.identity);
         for attachment in &mut said.attachments {

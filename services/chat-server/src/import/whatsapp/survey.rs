@@ -1,6 +1,6 @@
 //! The first walk through a chat: how its headers are written, in which order its dates are, and who takes part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
 use jiff::civil::Date;
@@ -20,7 +20,9 @@ const MAX_SHAPES: usize = 16;
 /// The findings of the first walk.
 #[derive(Default)]
 pub(super) struct Survey {
-    shapes: Vec<(Shape, u64, Votes)>,
+    shapes: Vec<ShapeFound>,
+    /// How many headers were read.
+    headers: u64,
     /// The shape of the first line that is not empty: a file never begins with a quote.
     first: Option<Shape>,
     /// Senders, by shape of the header, so that quoted messages do not count.
@@ -33,11 +35,28 @@ pub(super) struct Survey {
     pub(super) bytes: u64,
 }
 
+/// A shape of headers, and where it is found.
+struct ShapeFound {
+    shape: Shape,
+    count: u64,
+    /// The numbers of the first and the last header.
+    first: u64,
+    last: u64,
+    votes: Votes,
+}
+
+/// The fewest headers of an export that was joined to another.
+const FEWEST_JOINED: u64 = 3;
+
 /// The result of the first walk.
 pub(super) struct SurveyResult {
     pub(super) shape: Shape,
     /// The order of its dates, or why they cannot be read.
     pub(super) order: Result<Decision, String>,
+    /// Other shapes, of exports that were joined to one file, and the order of their dates.
+    pub(super) joined: Vec<(Shape, Decision)>,
+    /// What stands before a colon and is not a name.
+    pub(super) notices: BTreeSet<String>,
     pub(super) kind: ChatKind,
     /// The owner's name: of two senders, the one whose name is not the chat's.
     pub(super) me: Option<String>,
@@ -68,7 +87,8 @@ impl Survey {
 
     fn add(&mut self, chat: &str, header: &header::Header<'_>) {
         let shape = header.shape;
-        let found = match self.shapes.iter().position(|(known, ..)| *known == shape) {
+        self.headers += 1;
+        let found = match self.shapes.iter().position(|known| known.shape == shape) {
             Some(found) => found,
             None if self.shapes.len() == MAX_SHAPES => return,
             None => {
@@ -76,13 +96,15 @@ impl Survey {
                 if let Some(day) = self.until {
                     votes.until(day);
                 }
-                self.shapes.push((shape, 0, votes));
+                let (count, first, last) = (0, self.headers, self.headers);
+                self.shapes.push(ShapeFound { shape, count, first, last, votes });
                 self.shapes.len() - 1
             }
         };
-        if let Some((_, count, votes)) = self.shapes.get_mut(found) {
-            *count += 1;
-            votes.add(&header.date, named_day(header.rest));
+        if let Some(found) = self.shapes.get_mut(found) {
+            found.count += 1;
+            found.last = self.headers;
+            found.votes.add(&header.date, named_day(header.rest));
         }
         match body::split(header.rest) {
             Some((sender, _)) => {
@@ -97,16 +119,20 @@ impl Survey {
 
     /// `None` if no line begins as a message does.
     pub(super) fn found(&self, chat: &str) -> Option<SurveyResult> {
-        let most = || self.shapes.iter().max_by_key(|(_, count, _)| *count);
+        let most = || self.shapes.iter().max_by_key(|found| found.count);
         let first =
-            self.first.and_then(|first| self.shapes.iter().find(|(shape, ..)| *shape == first));
-        let (shape, _, votes) = first.or_else(most)?;
-        let senders: Vec<&str> = self
+            self.first.and_then(|first| self.shapes.iter().find(|found| found.shape == first));
+        let main = first.or_else(most)?;
+        let joined = self.joined(main);
+        let is_read = |of: &Shape| *of == main.shape || joined.iter().any(|(shape, _)| shape == of);
+        let notices = self.notices(is_read);
+        let senders: BTreeSet<&str> = self
             .senders
             .keys()
-            .filter(|(of, _)| of == shape)
+            .filter(|(of, name)| is_read(of) && !notices.contains(name))
             .map(|(_, name)| name.as_str())
             .collect();
+        let senders: Vec<&str> = senders.into_iter().collect();
         let is_group = senders.len() > 2 || self.named;
         let me = match senders.as_slice() {
             [one, other] if !is_group && *one == chat => Some(*other),
@@ -114,11 +140,50 @@ impl Survey {
             _ => None,
         };
         Some(SurveyResult {
-            shape: *shape,
-            order: votes.decide(),
+            shape: main.shape,
+            order: main.votes.decide(),
+            joined,
+            notices,
             kind: if is_group { ChatKind::Group } else { ChatKind::Direct },
             me: me.map(str::to_owned),
         })
+    }
+
+    /// The shapes of exports that were joined behind the first one: their headers are not among the others, as those of
+    /// a quoted chat are, and people of the first write in them.
+    fn joined(&self, main: &ShapeFound) -> Vec<(Shape, Decision)> {
+        let is_apart = |one: &ShapeFound| {
+            let mut others = self.shapes.iter().filter(|other| other.shape != one.shape);
+            others.all(|other| other.last < one.first || one.last < other.first)
+        };
+        let writes_in =
+            |shape: Shape, name: &str| self.senders.contains_key(&(shape, name.to_owned()));
+        let is_same_chat = |one: &ShapeFound| {
+            let mut names = self.senders.keys().filter(|(of, _)| *of == main.shape);
+            names.any(|(_, name)| writes_in(one.shape, name))
+        };
+        let others = self.shapes.iter().filter(|one| one.shape != main.shape);
+        let joined = others.filter(|one| {
+            one.count >= FEWEST_JOINED && is_apart(one) && is_apart(main) && is_same_chat(one)
+        });
+        joined.filter_map(|one| Some((one.shape, one.votes.decide().ok()?))).collect()
+    }
+
+    /// What stands before a colon once and goes on after the name of somebody who writes: `Ann changed the text to`.
+    fn notices(&self, is_read: impl Fn(&Shape) -> bool) -> BTreeSet<String> {
+        let names = || self.senders.iter().filter(|((of, _), _)| is_read(of));
+        let goes_on = |text: &str, name: &str| {
+            let rest = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+            rest.is_some_and(|rest| {
+                rest.starts_with(char::is_lowercase) && rest.split_whitespace().count() >= 3
+            })
+        };
+        // Only a few lines have this form, and each is compared with all names.
+        let long = names()
+            .filter(|((_, name), count)| **count == 1 && name.split_whitespace().count() >= 4);
+        long.filter(|((_, text), _)| names().any(|((_, name), _)| goes_on(text, name)))
+            .map(|((_, text), _)| text.clone())
+            .collect()
     }
 }
 

@@ -29,6 +29,8 @@ struct Table {
     deleted: Vec<String>,
     /// The beginning of the notice for a message that a group admin has deleted.
     deleted_by: Vec<String>,
+    /// What is in a notice of the app with a colon in it, and in no name of a person.
+    notice: Vec<String>,
     edited: Vec<String>,
     missed_call: Vec<String>,
     call: Vec<String>,
@@ -56,8 +58,8 @@ pub(super) enum Half {
 /// The words of all languages, folded.
 #[derive(Default)]
 pub(super) struct Words {
-    /// The text before the name of a chat in the name of its file, and after it.
-    pub(super) file_names: Vec<(String, String)>,
+    /// The text before the name of a chat in the name of its file, the text after it, and the code of the language.
+    pub(super) file_names: Vec<(String, String, String)>,
     /// The words next to the name of an exported file.
     pub(super) attached: HashSet<String>,
     /// The words in place of a missing file.
@@ -65,8 +67,11 @@ pub(super) struct Words {
     /// The words in place of a deleted message.
     pub(super) deleted: HashSet<String>,
     pub(super) deleted_by: Vec<String>,
+    pub(super) notices: Vec<String>,
     /// The words after an edited message, without their angle brackets.
     pub(super) edited: HashSet<String>,
+    /// The languages whose words these are.
+    pub(super) edited_in: HashSet<String>,
     /// The beginning of the words for a call, and the kind of call; missed calls first.
     pub(super) calls: Vec<(String, &'static str)>,
     pub(super) unseen: HashSet<String>,
@@ -87,9 +92,10 @@ impl Words {
         let mut words = Self::default();
         // A test finds the words of each language.
         let tables: BTreeMap<String, Table> = toml::from_str(TABLES).unwrap_or_default();
-        for table in tables.values() {
+        for (language, table) in &tables {
             let names = table.file_names.iter().filter_map(|name| name.split_once('*'));
-            let names = names.map(|(before, after)| (before.to_owned(), after.to_owned()));
+            let names = names
+                .map(|(before, after)| (before.to_owned(), after.to_owned(), language.clone()));
             words.file_names.extend(names);
             words.attached.extend(fold(&table.attached));
             let kinds = [
@@ -107,7 +113,9 @@ impl Words {
             }
             words.deleted.extend(fold(&table.deleted));
             words.deleted_by.extend(fold(&table.deleted_by));
+            words.notices.extend(table.notice.iter().map(|words| words.to_lowercase()));
             words.edited.extend(fold(&table.edited));
+            words.edited_in.extend((!table.edited.is_empty()).then(|| language.clone()));
             words.calls.extend(fold(&table.missed_call).map(|text| (text, "missed_call")));
             words.unseen.extend(fold(&table.unseen));
             words.unseen.extend(fold(&table.live_location));
@@ -126,7 +134,7 @@ impl Words {
             words.calls.extend(fold(&table.call).map(|text| (text, "call")));
         }
         // The longest first: "WhatsApp Chat with " before any part of it.
-        words.file_names.sort_by_key(|(before, _)| std::cmp::Reverse(before.len()));
+        words.file_names.sort_by_key(|(before, _, _)| std::cmp::Reverse(before.len()));
         words
     }
 }

@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Keeper;
 use crate::index::fold::each_word;
-use crate::index::stored::{self, Detail, micros};
+use crate::index::stored::{self, Detail, micros, searched};
+use crate::index::vocabulary::KnownWords;
 use crate::model::{Message, Reaction};
 
 /// What is known about a message.
@@ -16,6 +17,7 @@ pub(super) struct KnownMessage {
     deleted: bool,
     text: String,
     detail: Option<String>,
+    names: Option<String>,
 }
 
 /// What happens to the known reactions when a message arrives again.
@@ -37,7 +39,7 @@ impl Keeper<'_> {
     }
 
     fn find(&self, chat: i64, id: &str) -> rusqlite::Result<Option<KnownMessage>> {
-        let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
+        let sql = "SELECT msg, person, edited, deleted, text, detail, names FROM message \
                    WHERE chat = ?1 AND id = ?2";
         self.statement(sql)?.query_row(params![chat, id], known).optional()
     }
@@ -62,13 +64,14 @@ impl Keeper<'_> {
             text.clear();
         }
         let kinds = if deleted { 0 } else { stored::kinds(&text, &detail) };
+        let names = stored::names(&detail);
         let at = micros(message.timestamp);
         let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);
         // Most messages are new, so an insert is tried before the known message is searched for.
         let sql = "INSERT INTO message \
-                   (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+                   (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires, names) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
                    ON CONFLICT (chat, id) DO NOTHING";
         let added = self.statement(sql)?.execute(params![
             self.src,
@@ -84,12 +87,14 @@ impl Keeper<'_> {
             detail.write()?,
             message.topic,
             expires,
+            names,
         ])?;
         if added == 1 {
             self.last += 1;
             *self.news.entry(chat).or_default() += 1;
             self.credit(chat, person, 1);
-            return self.learn(self.connection.last_insert_rowid(), &text);
+            let msg = self.connection.last_insert_rowid();
+            return self.learn(msg, &searched(&text, names.as_deref()));
         }
         let Some(known) = self.find(chat, &message.id)? else {
             return Ok(());
@@ -101,7 +106,7 @@ impl Keeper<'_> {
             detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
         }
         let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
-                   text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires) WHERE msg = ?1";
+                   text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires), names = ?11 WHERE msg = ?1";
         self.statement(sql)?.execute(params![
             known.msg,
             at,
@@ -113,12 +118,13 @@ impl Keeper<'_> {
             detail.write()?,
             message.topic,
             expires,
+            names,
         ])?;
         if person != known.person {
             self.credit(chat, known.person, -1);
             self.credit(chat, person, 1);
         }
-        self.relearn(&known, &text)
+        self.relearn(&known, &searched(&text, names.as_deref()))
     }
 
     /// The newest version counts, in whatever order edits arrive.
@@ -137,12 +143,12 @@ impl Keeper<'_> {
             stored::kinds(text, &detail),
             detail.write()?
         ])?;
-        self.relearn(known, text)
+        self.relearn(known, &searched(text, known.names.as_deref()))
     }
 
     /// Deletes messages whose time to disappear has come.
     pub(super) fn expire(&self) -> rusqlite::Result<()> {
-        let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
+        let sql = "SELECT msg, person, edited, deleted, text, detail, names FROM message \
                    WHERE expires <= ?1 AND expires IS NOT NULL AND deleted = 0 LIMIT 1000";
         let mut statement = self.statement(sql)?;
         let due = statement.query_map([micros(Timestamp::now())], known)?;
@@ -155,8 +161,7 @@ impl Keeper<'_> {
     pub(super) fn delete(&self, known: &KnownMessage) -> rusqlite::Result<()> {
         let mut detail = Detail::read(known.detail.as_deref())?;
         detail.forget();
-        let sql =
-            "UPDATE message SET text = '', deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
+        let sql = "UPDATE message SET text = '', names = NULL, deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
         self.statement(sql)?.execute(params![known.msg, detail.write()?])?;
         self.relearn(known, "")
     }
@@ -174,6 +179,19 @@ impl Keeper<'_> {
         Ok(())
     }
 
+    pub(super) fn vote(
+        &self,
+        known: &KnownMessage,
+        by: &str,
+        options: &[usize],
+    ) -> rusqlite::Result<()> {
+        let mut detail = Detail::read(known.detail.as_deref())?;
+        detail.vote(by, options);
+        self.statement("UPDATE message SET detail = ?2 WHERE msg = ?1")?
+            .execute(params![known.msg, detail.write()?])?;
+        Ok(())
+    }
+
     fn credit(&mut self, chat: i64, person: Option<i64>, more: i64) {
         if let Some(person) = person {
             *self.credits.entry((chat, person)).or_default() += more;
@@ -181,16 +199,17 @@ impl Keeper<'_> {
     }
 
     fn relearn(&self, known: &KnownMessage, text: &str) -> rusqlite::Result<()> {
-        if known.text == text {
+        let before = searched(&known.text, known.names.as_deref());
+        if before == text {
             return Ok(());
         }
-        self.unlearn(known.msg, &known.text)?;
+        self.unlearn(known.msg, &before)?;
         self.learn(known.msg, text)
     }
 
     /// Adds a message's words to the search index.
     fn learn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
-        learn(self.connection, msg, text)
+        learn(self.connection, msg, text, self.words)
     }
 
     /// Reverts [`learn`](Self::learn) with the same text, which the table itself does not store.
@@ -201,22 +220,28 @@ impl Keeper<'_> {
         }
         self.statement("INSERT INTO word (word, rowid, text) VALUES ('delete', ?1, ?2)")?
             .execute(params![msg, words])?;
-        Ok(())
+        self.words.unlearn(self.connection, &words)
     }
 }
 
 /// Adds the words of all messages to an empty search index.
 pub(in crate::index) fn relearn_all(connection: &Connection) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT msg, text FROM message WHERE text <> '' ORDER BY msg")?;
+    let mut statement = connection.prepare("SELECT msg, text, names FROM message ORDER BY msg")?;
     let mut rows = statement.query([])?;
+    let words = KnownWords::default();
     while let Some(row) = rows.next()? {
-        learn(connection, row.get(0)?, row.get_ref(1)?.as_str()?)?;
+        let (text, names) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str_or_null()?);
+        learn(connection, row.get(0)?, &searched(text, names), &words)?;
     }
     Ok(())
 }
 
-fn learn(connection: &Connection, msg: i64, text: &str) -> rusqlite::Result<()> {
+fn learn(
+    connection: &Connection,
+    msg: i64,
+    text: &str,
+    known: &KnownWords,
+) -> rusqlite::Result<()> {
     let words = joined(text);
     if words.is_empty() {
         return Ok(());
@@ -224,7 +249,7 @@ fn learn(connection: &Connection, msg: i64, text: &str) -> rusqlite::Result<()> 
     connection
         .prepare_cached("INSERT INTO word (rowid, text) VALUES (?1, ?2)")?
         .execute(params![msg, words])?;
-    Ok(())
+    known.learn(connection, &words)
 }
 
 fn joined(text: &str) -> String {
@@ -246,5 +271,6 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownMessage> {
         deleted: row.get(3)?,
         text: row.get(4)?,
         detail: row.get(5)?,
+        names: row.get(6)?,
     })
 }

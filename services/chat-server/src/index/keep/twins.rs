@@ -27,7 +27,7 @@ const MAX_CHATS: i64 = 2_000;
 const MAX_TWINS: usize = 100;
 
 /// A minute in the tables. Some telephones write no seconds.
-const MINUTE: i64 = 60_000_000;
+pub(super) const MINUTE: i64 = 60_000_000;
 
 /// How many half hours the clocks of two places may be apart.
 const HALF_HOURS: i64 = 28;
@@ -94,9 +94,9 @@ pub(super) fn find(connection: &Connection, src: i64) -> rusqlite::Result<Vec<Tw
 }
 
 fn spans(connection: &Connection) -> rusqlite::Result<BTreeMap<i64, Span>> {
-    let sql = "SELECT chat, (SELECT min(at) FROM message WHERE message.chat = chat.chat), \
+    let sql = "SELECT chat.chat, (SELECT min(at) FROM message WHERE message.chat = chat.chat), \
                (SELECT max(at) FROM message WHERE message.chat = chat.chat) \
-               FROM chat WHERE messages >= ?1 ORDER BY messages DESC LIMIT ?2";
+               FROM chat JOIN source USING (src) WHERE messages >= ?1 AND instr(source.id, '@') = 0 ORDER BY messages DESC LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let spans = statement.query_map(params![FEWEST, MAX_CHATS], |row| {
         let chat = row.get(0)?;
@@ -107,7 +107,8 @@ fn spans(connection: &Connection) -> rusqlite::Result<BTreeMap<i64, Span>> {
 }
 
 fn sources(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT src FROM source")?;
+    let sql = "SELECT src FROM source WHERE instr(id, '@') = 0";
+    let mut statement = connection.prepare_cached(sql)?;
     let sources = statement.query_map([], |row| row.get(0))?;
     sources.collect()
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::index::answer::{ChatKey, Kind};
 use crate::index::fold::{fold, words};
-use crate::index::matcher::Matcher;
+use crate::index::matcher::{Fit, Matcher};
 use crate::index::people::{digits, has_number};
 use crate::index::stored::micros;
 
@@ -28,7 +28,7 @@ pub(in crate::index) struct Range {
 }
 
 /// The conditions for a row, except its place and time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::index) struct Filter {
     /// One of these people has written it.
     pub(in crate::index) persons: Option<HashSet<i64>>,
@@ -48,7 +48,7 @@ impl Scope {
         source: Option<&str>,
         chats: Option<&[ChatKey]>,
     ) -> rusqlite::Result<Self> {
-        let sql = "SELECT src FROM source WHERE ?1 IS NULL OR id = ?1 ORDER BY src";
+        let sql = "SELECT src FROM source WHERE (?1 IS NULL OR id = ?1) AND instr(id, '@') = 0 ORDER BY src";
         let mut statement = view.prepare_cached(sql)?;
         let sources = statement
             .query_map([source], |row| row.get(0))?
@@ -83,7 +83,7 @@ impl Range {
 }
 
 impl Filter {
-    /// Looks up who may have sent it. An empty `sender` or `search` counts as absent.
+    /// Looks up who may have sent it. An empty `sender` counts as absent.
     pub(in crate::index) fn resolve(
         view: &Connection,
         scope: &Scope,
@@ -110,34 +110,35 @@ impl Filter {
         !self.matchers.is_empty()
     }
 
-    /// Whether a row matches: after its position it has person, chat, kinds and text.
-    pub(in crate::index) fn passes(&mut self, row: &Row<'_>) -> rusqlite::Result<bool> {
+    /// How well a row matches: after its position it has person, chat, kinds and text.
+    pub(in crate::index) fn fit(&mut self, row: &Row<'_>) -> rusqlite::Result<Fit> {
         if let Some(persons) = &self.persons {
             let person: Option<i64> = row.get(2)?;
             if !person.is_some_and(|person| persons.contains(&person)) {
-                return Ok(false);
+                return Ok(Fit::No);
             }
         }
         if let Some(chats) = &self.chats
             && !chats.contains(&row.get(3)?)
         {
-            return Ok(false);
+            return Ok(Fit::No);
         }
         if self.kinds != 0 && row.get::<_, i64>(4)? & self.kinds == 0 {
-            return Ok(false);
+            return Ok(Fit::No);
         }
         if let Some(topic) = &self.topic {
             let known = row.get_ref(6)?.as_str_or_null()?.unwrap_or_default();
             if !fold(known).contains(topic) {
-                return Ok(false);
+                return Ok(Fit::No);
             }
         }
         if self.matchers.is_empty() {
-            return Ok(true);
+            return Ok(Fit::Whole);
         }
         let text = row.get_ref(5)?.as_str()?;
         let words = words(text);
-        Ok(self.matchers.iter().all(|matcher| matcher.matches(&words)))
+        let fits = self.matchers.iter().map(|matcher| matcher.fit(&words));
+        Ok(fits.max().unwrap_or(Fit::Whole))
     }
 }
 

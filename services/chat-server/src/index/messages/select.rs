@@ -2,16 +2,17 @@
 //!
 //! The matching messages are mostly among the newest, or frequent: then a walk from the newest soon finds enough. If it
 //! does not after [`PATIENCE`] messages, matches are rare, and an index lists all candidates: few enough to be sorted.
-//! If they are too many after all, the walk continues.
+//! If they are too many after all, the walk continues. Candidates for parts of words are the messages with any word
+//! that has the part.
 
 use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
 use super::filter::{Filter, Range, Scope};
-use super::walk::{Basket, By, Ended, MAX_LISTS, Position, position, walk};
+use super::walk::{Basket, By, Ended, Fits, MAX_LISTS, Position, SEARCHED, position, walk};
 use crate::index::answer::{MessageQuery, Sequence};
-use crate::index::matcher::Matcher;
+use crate::index::vocabulary::Vocabulary;
 
 /// How many messages are examined before another way is tried, at about a microsecond each.
 const PATIENCE: usize = 8_192;
@@ -19,38 +20,73 @@ const PATIENCE: usize = 8_192;
 /// The most candidates that an index may give. Reading one costs as much as walking past several.
 const MAX_CANDIDATES: usize = 32_768;
 
-/// How many messages to skip, and how many to return.
+/// How many messages to skip, how many to return, in which order, and which.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::index) struct Window {
     pub(in crate::index) offset: usize,
     pub(in crate::index) limit: usize,
+    pub(in crate::index) oldest: bool,
+    pub(in crate::index) fits: Fits,
 }
 
 impl From<&MessageQuery> for Window {
     fn from(query: &MessageQuery) -> Self {
-        Self { offset: query.offset, limit: query.limit }
+        let MessageQuery { offset, limit, oldest, .. } = *query;
+        Self { offset, limit, oldest, fits: Fits::Both }
     }
 }
 
 impl From<Window> for Basket {
     /// Wants one message more, which shows whether there is another page.
     fn from(window: Window) -> Self {
-        Self { skip: window.offset, want: window.limit.saturating_add(1), rows: Vec::new() }
+        Self {
+            skip: window.offset,
+            want: window.limit.saturating_add(1),
+            rows: Vec::new(),
+            inside: Vec::new(),
+            fits: window.fits,
+            oldest: window.oldest,
+        }
     }
 }
 
-/// Up to one more than the window's limit, newest first.
+/// What was found, in order.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Selected {
+    /// By whole words, or without a search by words.
+    pub(in crate::index) whole: Vec<Position>,
+    /// Inside words.
+    pub(in crate::index) inside: Vec<Position>,
+}
+
+impl From<Basket> for Selected {
+    fn from(mut basket: Basket) -> Self {
+        basket.inside.truncate(basket.want.saturating_sub(basket.rows.len()));
+        Self { whole: basket.rows, inside: basket.inside }
+    }
+}
+
+/// Where to look for candidates.
+#[derive(Clone, Copy)]
+struct Sieve<'s> {
+    scope: &'s Scope,
+    range: Range,
+    from: Position,
+}
+
+/// Up to one more than the window's limit, in its order.
 pub(in crate::index) fn select(
     view: &Connection,
+    words: &Vocabulary,
     scope: &Scope,
     mut filter: Filter,
     range: Range,
     from: Position,
     window: Window,
-) -> rusqlite::Result<Vec<Position>> {
+) -> rusqlite::Result<Selected> {
     let mut basket = Basket::from(window);
     if filter.persons.as_ref().is_some_and(HashSet::is_empty) {
-        return Ok(basket.rows);
+        return Ok(basket.into());
     }
     let lists = match &scope.chats {
         Some(chats) if chats.len() <= MAX_LISTS => (By::Chat, chats.as_slice()),
@@ -62,64 +98,96 @@ pub(in crate::index) fn select(
     };
     let persons: Option<Vec<i64>> =
         filter.persons.as_ref().map(|persons| persons.iter().copied().collect());
-    let candidates = filter.matchers.iter().find_map(Matcher::candidates);
+    let matcher = filter.matchers.first().cloned();
     let few = persons.filter(|persons| persons.len() <= MAX_LISTS);
-    let most = if candidates.is_some() || few.is_some() { PATIENCE } else { usize::MAX };
-    let Ended::Tired(from) = walk(view, lists, from, range, &mut filter, most, &mut basket)? else {
-        return Ok(basket.rows);
+    let most = if matcher.is_some() || few.is_some() { PATIENCE } else { usize::MAX };
+    let walked = walk(view, lists, from, range, &mut filter, most, &mut basket)?;
+    let Ended::Tired(from) = walked else {
+        return Ok(basket.into());
     };
     if filter.chats.is_none()
         && let Some(chats) = &scope.chats
     {
         filter.chats = Some(chats.iter().copied().collect());
     }
-    if let Some(candidates) = candidates {
-        let mut statement = view.prepare_cached(candidates.sql)?;
-        let most = i64::try_from(MAX_CANDIDATES).unwrap_or(i64::MAX);
-        let found = statement
-            .query_map(params![candidates.expression, most], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<i64>>>()?;
-        if found.len() < MAX_CANDIDATES {
-            sift(view, &found, scope, &mut filter, range, from, &mut basket)?;
-            return Ok(basket.rows);
-        }
-    }
     let lists = match &few {
         Some(persons) => (By::Person, persons.as_slice()),
         None => lists,
     };
+    if let Some(matcher) = matcher {
+        let sieve = Sieve { scope, range, from };
+        let expression = match basket.fits {
+            Fits::Whole => matcher.whole(),
+            Fits::Both | Fits::Inside => matcher.inside(view, words)?,
+        };
+        if let Some(found) = candidates(view, expression)? {
+            sift(view, &found, sieve, &mut filter, &mut basket)?;
+            return Ok(basket.into());
+        }
+        if basket.fits == Fits::Both
+            && matcher.tells_parts()
+            && let Some(found) = candidates(view, matcher.whole())?
+        {
+            // Parts of words are frequent, whole words are not: each is found in its own way.
+            basket.fits = Fits::Whole;
+            sift(view, &found, sieve, &mut filter, &mut basket)?;
+            basket.fits = Fits::Inside;
+            basket.want = basket.want.saturating_sub(basket.rows.len());
+            if basket.inside.len() >= basket.want {
+                basket.want += basket.rows.len();
+                return Ok(basket.into());
+            }
+            walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
+            basket.want += basket.rows.len();
+            return Ok(basket.into());
+        }
+    }
     walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
-    Ok(basket.rows)
+    Ok(basket.into())
 }
 
-/// Puts the matching candidates into the basket, newest first.
+/// The messages that the table of words gives; `None` if they are too many, or without an expression.
+fn candidates(view: &Connection, expression: Option<String>) -> rusqlite::Result<Option<Vec<i64>>> {
+    let Some(expression) = expression else {
+        return Ok(None);
+    };
+    let sql = "SELECT rowid FROM word WHERE word MATCH ?1 LIMIT ?2";
+    let mut statement = view.prepare_cached(sql)?;
+    let most = i64::try_from(MAX_CANDIDATES).unwrap_or(i64::MAX);
+    let found = statement
+        .query_map(params![expression, most], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    Ok((found.len() < MAX_CANDIDATES).then_some(found))
+}
+
+/// Puts the matching candidates into the basket, in order.
 fn sift(
     view: &Connection,
     candidates: &[i64],
-    scope: &Scope,
+    sieve: Sieve<'_>,
     filter: &mut Filter,
-    range: Range,
-    from: Position,
     basket: &mut Basket,
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT at, msg, person, chat, kinds, text, topic, src FROM message WHERE msg = ?1";
-    let mut statement = view.prepare_cached(sql)?;
+    let sql = format!(
+        "SELECT at, msg, person, chat, kinds, {SEARCHED}, topic, src FROM message WHERE msg = ?1"
+    );
+    let mut statement = view.prepare_cached(&sql)?;
     let mut fitting = Vec::new();
     for msg in candidates {
         let mut rows = statement.query([msg])?;
         let Some(row) = rows.next()? else { continue };
         let place = position(row)?;
-        if place < from
-            && range.contains(place.at)
-            && scope.sources.contains(&row.get(7)?)
-            && filter.passes(row)?
-        {
-            fitting.push(place);
+        let is_next = if basket.oldest { place > sieve.from } else { place < sieve.from };
+        if is_next && sieve.range.contains(place.at) && sieve.scope.sources.contains(&row.get(7)?) {
+            fitting.push((place, filter.fit(row)?));
         }
     }
     fitting.sort_unstable();
-    for place in fitting.into_iter().rev() {
-        if basket.put(place).is_break() {
+    if !basket.oldest {
+        fitting.reverse();
+    }
+    for (place, fit) in fitting {
+        if basket.put(place, fit).is_break() {
             break;
         }
     }
@@ -135,18 +203,20 @@ pub(in crate::index) fn after(
     mut filter: Filter,
     range: Range,
     window: Window,
-) -> rusqlite::Result<Vec<Position>> {
+) -> rusqlite::Result<Selected> {
     let mut basket = Basket::from(window);
     filter.chats = scope.chats.as_ref().map(|chats| chats.iter().copied().collect());
-    let sql = "SELECT at, msg, person, chat, kinds, text, topic FROM message \
-               INDEXED BY message_by_sequence WHERE src = ?1 AND seq > ?2 ORDER BY seq";
-    let mut statement = view.prepare_cached(sql)?;
+    let sql = format!(
+        "SELECT at, msg, person, chat, kinds, {SEARCHED}, topic FROM message \
+         INDEXED BY message_by_sequence WHERE src = ?1 AND seq > ?2 ORDER BY seq"
+    );
+    let mut statement = view.prepare_cached(&sql)?;
     let mut rows = statement.query(params![src, sequence.cast_signed()])?;
     while let Some(row) = rows.next()? {
         let place = position(row)?;
-        if range.contains(place.at) && filter.passes(row)? && basket.put(place).is_break() {
+        if range.contains(place.at) && basket.put(place, filter.fit(row)?).is_break() {
             break;
         }
     }
-    Ok(basket.rows)
+    Ok(basket.into())
 }

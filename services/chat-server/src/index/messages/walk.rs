@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use rusqlite::{CachedStatement, Connection, Row, Rows, params};
 
 use super::filter::{Filter, Range};
+use crate::index::matcher::Fit;
 
 /// The most lists that are walked at once: each is an open statement.
 pub(in crate::index) const MAX_LISTS: usize = 64;
@@ -21,6 +22,8 @@ pub(in crate::index) struct Position {
 impl Position {
     /// Newer than every message.
     pub(in crate::index) const NEWEST: Self = Self { at: i64::MAX, msg: i64::MAX };
+    /// Older than every message.
+    pub(in crate::index) const OLDEST: Self = Self { at: i64::MIN, msg: i64::MIN };
 }
 
 /// What the lists are by: one for each source, chat or person.
@@ -48,10 +51,38 @@ pub(in crate::index) struct Basket {
     pub(in crate::index) skip: usize,
     pub(in crate::index) want: usize,
     pub(in crate::index) rows: Vec<Position>,
+    /// Those that match inside a word; up to `want`, too.
+    pub(in crate::index) inside: Vec<Position>,
+    /// Which of the two are wanted.
+    pub(in crate::index) fits: Fits,
+    /// Whether the oldest come first.
+    pub(in crate::index) oldest: bool,
+}
+
+/// Which matches are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) enum Fits {
+    /// Both, those by whole words first.
+    Both,
+    /// Those by whole words.
+    Whole,
+    /// Those inside words.
+    Inside,
 }
 
 impl Basket {
-    pub(in crate::index) fn put(&mut self, position: Position) -> ControlFlow<()> {
+    pub(in crate::index) fn put(&mut self, position: Position, fit: Fit) -> ControlFlow<()> {
+        match (fit, self.fits) {
+            (Fit::Whole, Fits::Both | Fits::Whole) => {}
+            (Fit::Inside, Fits::Both | Fits::Inside) => {
+                if self.inside.len() < self.want {
+                    self.inside.push(position);
+                }
+                let is_enough = self.fits == Fits::Inside && self.inside.len() >= self.want;
+                return if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            }
+            _ => return ControlFlow::Continue(()),
+        }
         if self.skip > 0 {
             self.skip -= 1;
         } else {
@@ -61,7 +92,8 @@ impl Basket {
     }
 }
 
-/// Puts matching messages older than `from` into the basket. Examines no more than `most` messages.
+/// Puts matching messages older than `from`, or newer if the oldest come first, into the basket. Examines no more than
+/// `most` messages.
 pub(in crate::index) fn walk(
     view: &Connection,
     (by, lists): (By, &[i64]),
@@ -71,22 +103,25 @@ pub(in crate::index) fn walk(
     most: usize,
     basket: &mut Basket,
 ) -> rusqlite::Result<Ended> {
-    let sql = sql(by, filter);
+    let oldest = basket.oldest;
+    let sql = sql(by, oldest, filter);
     let mut statements = lists
         .iter()
         .map(|_| view.prepare_cached(&sql))
         .collect::<rusqlite::Result<Vec<CachedStatement<'_>>>>()?;
-    let from = from.min(Position { at: range.before, msg: i64::MIN });
+    let bound = |at| Position { at, msg: i64::MIN };
+    let from = if oldest { from.max(bound(range.since)) } else { from.min(bound(range.before)) };
+    let end = if oldest { range.before } else { range.since };
     let mut heads = BinaryHeap::with_capacity(lists.len());
     let mut open: Vec<Rows<'_>> = Vec::with_capacity(lists.len());
     for (statement, list) in statements.iter_mut().zip(lists) {
-        let mut rows = statement.query(params![list, range.since, from.at, from.msg])?;
-        heads.extend(next(&mut rows, open.len(), filter)?);
+        let mut rows = statement.query(params![list, end, from.at, from.msg])?;
+        heads.extend(next(&mut rows, open.len(), oldest, filter)?);
         open.push(rows);
     }
     let mut looked = 0;
-    while let Some(Head { position, list, fits }) = heads.pop() {
-        if fits && basket.put(position).is_break() {
+    while let Some(Head { position, list, fit, .. }) = heads.pop() {
+        if basket.put(position, fit).is_break() {
             return Ok(Ended::Enough);
         }
         looked += 1;
@@ -94,41 +129,60 @@ pub(in crate::index) fn walk(
             return Ok(Ended::Tired(position));
         }
         if let Some(rows) = open.get_mut(list) {
-            heads.extend(next(rows, list, filter)?);
+            heads.extend(next(rows, list, oldest, filter)?);
         }
     }
     Ok(Ended::AtEnd)
 }
 
-/// The next message of a list. Ordered by position first.
+/// The next message of a list. Ordered by rank first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Head {
-    position: Position,
+    /// The position, turned round if the oldest comes first.
+    rank: Position,
     list: usize,
-    fits: bool,
+    position: Position,
+    fit: Fit,
 }
 
-fn next(rows: &mut Rows<'_>, list: usize, filter: &mut Filter) -> rusqlite::Result<Option<Head>> {
+fn next(
+    rows: &mut Rows<'_>,
+    list: usize,
+    oldest: bool,
+    filter: &mut Filter,
+) -> rusqlite::Result<Option<Head>> {
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    Ok(Some(Head { position: position(row)?, list, fits: filter.passes(row)? }))
+    let position = position(row)?;
+    // The complement of a number falls as the number rises.
+    let turned = Position { at: !position.at, msg: !position.msg };
+    let rank = if oldest { turned } else { position };
+    Ok(Some(Head { rank, list, position, fit: filter.fit(row)? }))
 }
 
-/// The columns that [`Filter::passes`] examines.
-fn sql(by: By, filter: &Filter) -> String {
+/// All of a message that is searched.
+pub(in crate::index) const SEARCHED: &str =
+    "CASE WHEN names IS NULL THEN text ELSE text || char(10) || names END";
+
+/// The columns that [`Filter::fit`] examines.
+fn sql(by: By, oldest: bool, filter: &Filter) -> String {
     let (index, column) = match by {
         By::Source => ("message_by_source", "src"),
         By::Chat => ("message_by_chat", "chat"),
         By::Person => ("message_by_person", "person"),
     };
     // Without it the index alone is read.
-    let text = if filter.reads_text() { "text" } else { "''" };
+    let text = if filter.reads_text() { SEARCHED } else { "''" };
     let topic = if filter.topic.is_some() { "topic" } else { "NULL" };
+    let order = if oldest {
+        "at < ?2 AND at >= ?3 AND (at > ?3 OR msg > ?4) ORDER BY at, msg"
+    } else {
+        "at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) ORDER BY at DESC, msg DESC"
+    };
     format!(
         "SELECT at, msg, person, chat, kinds, {text}, {topic} FROM message INDEXED BY {index} \
-         WHERE {column} = ?1 AND at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) \
-         ORDER BY at DESC, msg DESC"
+         WHERE {column} = ?1 AND {order}"
     )
 }
 

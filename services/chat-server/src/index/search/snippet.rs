@@ -90,7 +90,7 @@ fn marks(text: &str, terms: &[Term]) -> Vec<bool> {
     for term in terms {
         let length = term.words.len();
         for (start, window) in all.windows(length).enumerate() {
-            if !term.is_at(window) {
+            if !term.is_at(window) && !term.is_inside_at(window) {
                 continue;
             }
             for (owner, word) in owners.iter().zip(&all).skip(start).take(length) {

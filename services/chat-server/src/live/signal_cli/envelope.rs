@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::names::Names;
+use crate::import::{Mention, with_mentions};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant, Reaction,
 };
@@ -120,6 +121,23 @@ impl DataMessage<'_> {
                 let id = id_of(at, &author.id);
                 events.push(Event::Deleted { chat, id });
             }
+        } else if let Some(vote) = data.get("pollVote") {
+            if let Some(id) = target_of(vote, &self.author, names) {
+                let options = vote.get("optionIndexes").and_then(Value::as_array);
+                let options = options.into_iter().flatten().filter_map(Value::as_u64);
+                let options = options.filter_map(|option| usize::try_from(option).ok()).collect();
+                events.push(Event::Voted { chat, id, by: self.author.name, options });
+            }
+        } else if let Some((action, words, about)) = notice(data) {
+            let body = Body::Service {
+                action: action.to_owned(),
+                text: format!("{}: {words}", self.author.name),
+            };
+            let target = target_of(about, &self.author, names);
+            if let Some(mut message) = message(at, self.author, body) {
+                message.reply_to = target;
+                push(&chat, message, events);
+            }
         } else if let Some(body) = body(data, &self.author) {
             let Some(mut message) = message(at, self.author, body) else {
                 return;
@@ -154,6 +172,28 @@ impl DataMessage<'_> {
         names.direct(&other.id, &other.name, events);
         Some(other.id.clone())
     }
+}
+
+/// What happened to another message: the action, its words, and the member about it.
+fn notice(data: &Value) -> Option<(&'static str, &'static str, &Value)> {
+    let kinds = [
+        ("pollTerminate", "poll_end", "ended the poll"),
+        ("pinMessage", "pin_message", "pinned a message"),
+        ("unpinMessage", "unpin_message", "unpinned a message"),
+    ];
+    kinds.into_iter().find_map(|(member, action, words)| Some((action, words, data.get(member)?)))
+}
+
+/// The id of the message that a vote, a pin or an end of a poll is about. A poll is ended by its author.
+fn target_of(about: &Value, by: &Participant, names: &mut Names) -> Option<String> {
+    let of = |names: [&str; 2]| names.into_iter().find_map(|name| text(about, name));
+    let author = names.person(
+        of(["targetAuthorUuid", "authorUuid"]),
+        of(["targetAuthorNumber", "authorNumber"]),
+        None,
+    );
+    let author = author.map_or_else(|| by.id.clone(), |author| author.id);
+    Some(id_of(time_of(about, "targetSentTimestamp")?, &author))
 }
 
 /// Its content; `None` if nothing of it is kept.
@@ -211,23 +251,20 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
 /// The text, with the names of those who are mentioned in the places that Signal leaves for them.
 fn body_text(data: &Value) -> String {
     let message = text(data, "message").unwrap_or_default();
-    let mentions = data.get("mentions").and_then(Value::as_array);
-    let mut mentions = mentions
-        .into_iter()
-        .flatten()
-        .filter_map(|mention| text(mention, "name").or_else(|| text(mention, "number")));
-    let mut with_names = String::with_capacity(message.len());
-    for c in message.chars() {
-        match c {
-            // An object replacement character marks each mention, in their order.
-            '\u{fffc}' => match mentions.next() {
-                Some(name) => with_names.extend(["@", name]),
-                None => with_names.push(c),
-            },
-            _ => with_names.push(c),
-        }
-    }
-    with_names
+    let mentions = data.get("mentions").and_then(Value::as_array).into_iter().flatten();
+    // An object replacement character marks each mention. One without its place has the next of these.
+    let mut marks = message.encode_utf16().zip(0_u64..).filter(|(unit, _)| *unit == 0xFFFC);
+    let mentions: Vec<Mention> = mentions
+        .filter_map(|mention| {
+            let mark = marks.next().map(|(_, at)| at);
+            Some(Mention {
+                start: mention.get("start").and_then(Value::as_u64).or(mark)?,
+                length: mention.get("length").and_then(Value::as_u64).unwrap_or(1),
+                name: text(mention, "name").or_else(|| text(mention, "number"))?.to_owned(),
+            })
+        })
+        .collect();
+    with_mentions(message, &mentions)
 }
 
 fn attachments(data: &Value) -> Vec<Attachment> {

@@ -237,6 +237,7 @@ fn a_query() -> impl Strategy<Value = MessageQuery> {
                 topic: None,
                 limit,
                 offset,
+                oldest: false,
                 cursor: None,
             }
         })

@@ -65,7 +65,9 @@ async fn what_is_unknown_is_read_from_an_older_format() {
     let Fixture { dir, index } = fixture;
     index.close();
     let connection = Connection::open(dir.path().join("chats.db")).unwrap();
-    let old = r#"UPDATE message SET detail = '{"body":"unknown"}'; PRAGMA user_version = 2"#;
+    let old = r#"ALTER TABLE source DROP COLUMN owner; ALTER TABLE chat DROP COLUMN hidden;
+        ALTER TABLE message DROP COLUMN names; DROP TABLE term;
+        UPDATE message SET detail = '{"body":"unknown"}'; PRAGMA user_version = 2"#;
     connection.execute_batch(old).unwrap();
     drop(connection);
     let index = Index::open(dir.path(), Options::default()).unwrap();

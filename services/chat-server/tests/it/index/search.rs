@@ -43,7 +43,7 @@ async fn words_phrases_and_beginnings() {
         ("budget-plan", &["1"]),
         ("plan-budget", &[]),
         ("\"budget pl\"*", &["1"]),
-        ("eet", &[]),
+        ("eet", &["4", "3", "1", "0"]),
         ("(v2)", &["1"]),
         ("\"the cafe", &["3", "2", "0"]),
         ("cafe closed tomorrow", &[]),

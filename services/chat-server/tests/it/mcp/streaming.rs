@@ -120,7 +120,7 @@ async fn what_is_told_of_a_chat_of_all_is_read_under_the_same_address() {
         let read = listener.client.request("resources/read", read).await;
         assert_eq!(
             read.unwrap()["contents"][0]["text"],
-            "[2025-01-13T09:01:00Z] Antti: New.\n[2025-01-13T09:00:00Z] Antti: Old."
+            "[2025-01-13T09:01:00+00:00] Antti: New.\n[2025-01-13T09:00:00+00:00] Antti: Old."
         );
     }
 }

@@ -1,0 +1,220 @@
+//! What an answer does not know: one record for each source, which is joined to every answer as one line.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::doubts::{Doubts, Names};
+use super::{ChatService, Failure};
+use crate::import::Format;
+use crate::index::{ChatKey, SourceSummary};
+use crate::registry::RegisteredSource;
+use crate::source::{Connection, Report};
+
+/// The most sources and files that a part of the line names.
+const MAX_NAMED: usize = 3;
+
+/// What is known about how complete a source is.
+pub(super) struct Record {
+    pub(super) id: String,
+    pub(super) connection: Connection,
+    /// Why nothing of it is served.
+    closed: Option<&'static str>,
+    /// When its newest visible message was sent.
+    pub(super) newest: Option<Timestamp>,
+    /// What its readings have found.
+    pub(super) report: Report,
+    /// How many chats its lists leave out, copies of them included.
+    pub(super) denied: u64,
+    /// Whether messages come in from a network as they are sent.
+    is_live: bool,
+    /// Whether anything of it was read yet.
+    is_known: bool,
+}
+
+/// What an answer is about.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a> {
+    /// This source; all if `None`.
+    pub(super) source: Option<&'a str>,
+    /// From when on it was asked.
+    pub(super) since: Option<Timestamp>,
+    /// Until when.
+    pub(super) before: Option<Timestamp>,
+    /// The one chat that was asked about.
+    pub(super) chat: Option<&'a ChatKey>,
+    /// The chats in the answer.
+    pub(super) chats: &'a Names,
+    /// Whether nothing was found, or what is new is asked for: then it counts that there may be more.
+    pub(super) wants_more: bool,
+}
+
+impl<'a> About<'a> {
+    /// Chats of a source, or of all, at any time.
+    pub(super) const fn chats(source: Option<&'a str>, chats: &'a Names) -> Self {
+        Self { source, since: None, before: None, chat: None, chats, wants_more: false }
+    }
+}
+
+impl ChatService {
+    /// The records of the sources that are asked about, by id.
+    pub(super) async fn records(&self, source: Option<&str>) -> Result<Vec<Record>, Failure> {
+        let known = self.index().sources().await?;
+        let mut records = Vec::new();
+        for entry in self.registry().iter() {
+            let id = entry.source.id();
+            if source.is_none_or(|source| source == id) {
+                let owned = |it: &&SourceSummary| it.id == id && entry.owns(it.owner.as_deref());
+                records.push(self.record(entry, known.iter().find(owned)).await?);
+            }
+        }
+        Ok(records)
+    }
+
+    async fn record(
+        &self,
+        entry: &RegisteredSource,
+        known: Option<&SourceSummary>,
+    ) -> Result<Record, Failure> {
+        let id = entry.source.id();
+        let hidden = known.map_or(0, |known| known.hidden);
+        let newest = if entry.chats.has_lists() || hidden > 0 {
+            let seen = self.seen_chats(Some(id)).await?;
+            seen.iter().filter_map(|chat| chat.shown.last).max()
+        } else {
+            known.and_then(|known| known.newest)
+        };
+        let report = known.map(|known| known.report.clone()).unwrap_or_default();
+        Ok(Record {
+            id: id.to_owned(),
+            connection: self.connection(id),
+            closed: entry.is_closed().then_some("its lists of chats match nothing"),
+            newest,
+            denied: report.denied.len() as u64 + hidden,
+            report,
+            is_live: entry.export.is_none(),
+            is_known: known.is_some(),
+        })
+    }
+
+    /// What is incomplete or uncertain in an answer, in one line; `None` if nothing is.
+    pub(super) async fn note(&self, about: About<'_>) -> Result<Option<String>, Failure> {
+        let mut records = self.records(about.source).await?;
+        self.end_of_chat(&mut records, about).await?;
+        let doubts = self.doubts().await?;
+        // Most chats have no twin, and then nothing is read for it.
+        let twins = if doubts.has_twins(about.chats) {
+            doubts.twins_of(&self.seen_chats(None).await?, about.chats)
+        } else {
+            Vec::new()
+        };
+        Ok(joined(
+            self.reading(about.source)
+                .into_iter()
+                .chain(self.missing(&records, about))
+                .chain(doubts.of_dates(about.chats))
+                .chain(twins),
+        ))
+    }
+
+    /// Each chat of WhatsApp is an export of its own, which ends when it was made.
+    async fn end_of_chat(&self, records: &mut [Record], about: About<'_>) -> Result<(), Failure> {
+        let Some(key) = about.chat else { return Ok(()) };
+        let entry = self.registry().get(&key.source);
+        let export = entry.and_then(|entry| entry.export.as_ref());
+        if export.is_some_and(|export| export.format() == Format::WhatsApp) {
+            let seen = self.seen_chats(Some(&key.source)).await?;
+            let last = seen.into_iter().find(|chat| chat.key == *key);
+            for record in records.iter_mut().filter(|record| record.id == key.source) {
+                record.newest = last.as_ref().and_then(|chat| chat.shown.last);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the records say about an answer.
+    pub(super) fn missing(&self, records: &[Record], about: About<'_>) -> Vec<String> {
+        let day = |record: &Record, at: Timestamp| {
+            let zoned = at.to_zoned(self.zone(Some(&record.id)));
+            zoned.strftime("%Y-%m-%d").to_string()
+        };
+        let not_searched = named(records.iter().filter_map(|record| {
+            let why = match &record.connection {
+                _ if record.closed.is_some() => record.closed?,
+                Connection::Disconnected(_) if record.newest.is_none() => "not connected",
+                _ if !record.is_known
+                    && !record.is_live
+                    && self.reading(Some(&record.id)).is_none() =>
+                {
+                    "not read yet"
+                }
+                _ => return None,
+            };
+            Some(format!("{} ({why})", record.id))
+        }));
+        let stored = named(records.iter().filter_map(|record| {
+            let newest = record.newest.filter(|_| record.closed.is_none())?;
+            matches!(record.connection, Connection::Disconnected(_))
+                .then(|| format!("{} is known until {}", record.id, day(record, newest)))
+        }));
+        let until = about.before.unwrap_or(Timestamp::MAX).min(Timestamp::now());
+        let ends = named(records.iter().filter_map(|record| {
+            let newest = record.newest.filter(|_| !record.is_live && record.closed.is_none())?;
+            // A day without a message is nothing unusual.
+            let is_late = until.duration_since(newest) > SignedDuration::from_hours(24);
+            let is_asked = about.since.is_some() || about.wants_more;
+            let is_connected = record.connection == Connection::Connected;
+            (is_late && is_asked && is_connected)
+                .then(|| format!("{} ends on {}", record.id, day(record, newest)))
+        }));
+        let cut = named(records.iter().flat_map(|record| self.cut(record)));
+        let left_out = named(records.iter().filter_map(|record| {
+            let count = Some(record.report.left_out).filter(|count| *count > 0)?;
+            about.wants_more.then(|| format!("{} has left out {count} entries", record.id))
+        }));
+        let parts = [
+            not_searched.map(|named| format!("not searched: {named}")),
+            stored.map(|named| format!("not connected: {named}")),
+            ends,
+            cut,
+            left_out,
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
+    /// The files of a source that end too early, in words.
+    pub(super) fn cut(&self, record: &Record) -> Vec<String> {
+        let cut = record.report.cut.iter().map(|(file, why)| {
+            let place = why.split(": ").next().unwrap_or_default();
+            let mut words =
+                format!("{}: {file} is damaged {place}, what follows is missing", record.id);
+            // Files are named after people, or their numbers.
+            self.0.redactor.name(&mut words);
+            words
+        });
+        cut.collect()
+    }
+
+    /// The reports of the sources.
+    pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
+        let known = self.index().sources().await?.into_iter();
+        let owned = known.filter(|known| {
+            let entry = self.registry().get(&known.id);
+            entry.is_some_and(|entry| entry.owns(known.owner.as_deref()))
+        });
+        Ok(Doubts(owned.map(|known| (known.id, known.report)).collect()))
+    }
+}
+
+/// Joins sentences; `None` if there are none.
+pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The first few of these, and how many more there are.
+fn named(parts: impl Iterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.collect();
+    let more = parts.len().saturating_sub(MAX_NAMED);
+    let first: Vec<&str> = parts.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
+}

@@ -1,0 +1,8 @@
+//! What people have reported of exports and of other servers, each with its thread.
+
+mod answers;
+mod fresh;
+mod live;
+mod signal;
+mod telegram;
+mod whatsapp;

@@ -1,0 +1,98 @@
+//! Envelopes of signal-cli.
+
+use std::sync::Arc;
+
+use chat_server::live::signal_cli::SignalCli;
+use chat_server::model::Body;
+use serde_json::{Value, json};
+
+use crate::fake::signal_daemon::Endpoint;
+use crate::import::words;
+use crate::live::{Live, collect};
+
+/// What a group's members send, one after the other, in both forms of an envelope.
+async fn received(envelopes: &[Value], count: usize) -> Vec<chat_server::model::Message> {
+    let mut all = Vec::new();
+    for subscribed in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+        let source = SignalCli::new("s".to_owned(), "S".to_owned(), endpoint.address(), None);
+        let live = Live::start(Arc::new(source));
+        let mut follower = live.index.follow(None).await.unwrap();
+        let mut daemon = endpoint.accept().await;
+        let lines: String = envelopes
+            .iter()
+            .map(|envelope| {
+                let one = json!({ "envelope": envelope });
+                let params =
+                    if subscribed { json!({ "subscription": 0, "result": one }) } else { one };
+                format!("{}\n", json!({"jsonrpc": "2.0", "method": "receive", "params": params}))
+            })
+            .collect();
+        daemon.write(lines.as_bytes()).await;
+        collect(&mut follower, count).await;
+        let stored = live.stored().await;
+        all.push(stored.into_iter().rev().map(|it| it.message).collect::<Vec<_>>());
+        live.end().await;
+    }
+    let [plain, subscribed] = <[_; 2]>::try_from(all).unwrap();
+    assert_eq!(plain, subscribed);
+    plain
+}
+
+fn from(who: &str, at: i64, mut data: Value) -> Value {
+    data["timestamp"] = json!(at);
+    data["groupInfo"] = json!({"groupId": "Zm9v", "groupName": "Team"});
+    json!({"sourceUuid": who, "sourceName": who, "timestamp": at, "dataMessage": data})
+}
+
+/// C10: votes count, the end of a poll and a pin leave a trace.
+#[tokio::test]
+async fn votes_ends_and_pins_of_signal() {
+    let about = |at: i64| json!({"targetAuthorUuid": "Anna", "targetSentTimestamp": at});
+    let vote = |who: &str, at: i64, options: &[u64]| {
+        let mut vote = about(1);
+        vote["optionIndexes"] = json!(options);
+        from(who, at, json!({ "pollVote": vote }))
+    };
+    let envelopes = [
+        from("Anna", 1, json!({"pollCreate": {"question": "When?", "options": ["Mon", "Tue"]}})),
+        vote("Bert", 2, &[0]),
+        vote("Carl", 3, &[0, 1]),
+        vote("Bert", 4, &[1]),
+        from("Bert", 5, json!({ "pinMessage": about(1) })),
+        from("Anna", 6, json!({ "pollTerminate": {"targetSentTimestamp": 1} })),
+    ];
+    let messages = received(&envelopes, 3).await;
+    let Body::Poll { answers, .. } = &messages[0].body else { panic!("{messages:?}") };
+    assert_eq!(answers, &[("Mon".to_owned(), Some(1)), ("Tue".to_owned(), Some(2))]);
+    let traces: Vec<(&str, Option<&str>)> =
+        messages[1..].iter().map(|it| (words(&it.body), it.reply_to.as_deref())).collect();
+    let poll = Some("1-Anna");
+    assert_eq!(traces, [("Bert: pinned a message", poll), ("Anna: ended the poll", poll)]);
+}
+
+#[tokio::test]
+async fn envelopes_that_others_have_reported() {
+    let sent = json!({"destinationUuid": "me", "destinationNumber": "+358401234567", "timestamp": 4, "message": "Foo"});
+    let envelopes = [
+        // AsamK/signal-cli#1980: a mention without whom it is of.
+        from("Anna", 1, json!({"message": "/slap \u{fffc}"})),
+        // One with its place, behind an emoji of two units.
+        from(
+            "Anna",
+            2,
+            json!({"message": "👋 \u{fffc}!", "mentions": [{"name": "Bert", "start": 3, "length": 1}]}),
+        ),
+        // AsamK/signal-cli#1959: an answer that does not say to what.
+        from("Anna", 3, json!({"message": "yes", "quote": {}})),
+        // bbernhard/signal-cli-rest-api#680: a note to oneself.
+        json!({"sourceUuid": "me", "sourceNumber": "+358401234567", "sourceName": "Me", "timestamp": 4,
+            "syncMessage": {"sentMessage": sent}}),
+    ];
+    let messages = received(&envelopes, 4).await;
+    let said: Vec<&str> = messages.iter().map(|it| words(&it.body)).collect();
+    assert_eq!(said, ["/slap \u{fffc}", "👋 @Bert!", "yes", "Foo"]);
+    assert!(messages[3].sender.as_ref().unwrap().is_me);
+    assert_eq!(messages[2].reply_to, None);
+}
