@@ -7,6 +7,7 @@
 mod bound;
 mod change;
 mod content;
+mod file;
 mod finding;
 mod found;
 mod names;
@@ -21,7 +22,8 @@ mod touching;
 pub(crate) use bound::notes;
 pub use bound::{Budget, Page};
 pub use change::{ChangeList, ChangeSummary, TaskProgress};
-pub use content::{ChangeView, DeltaItem, DeltaView, FileView, ProposalView, TaskView, TasksView};
+pub use content::{ChangeView, DeltaItem, DeltaView, ProposalView, TaskView, TasksView};
+pub use file::FileView;
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
 

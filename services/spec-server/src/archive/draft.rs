@@ -95,7 +95,7 @@ pub fn write_file(
             && (!part.starts_with('.') || (parts.len() == 1 && *part == ".openspec.yaml"))
             && !part.chars().any(|c| c.is_control() || matches!(c, '\\' | ':'))
     };
-    if !parts.iter().all(|part| is_name(&part)) || parts.len() > project.limits().depth {
+    if !parts.iter().all(is_name) || parts.len() > project.limits().depth {
         return refuse(
             "is not a path below the change; write it like specs/login/spec.md, without .. or hidden names",
         );

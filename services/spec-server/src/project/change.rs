@@ -68,9 +68,10 @@ impl Folder {
                 } else if entry.what != What::Folder {
                     self.files.push(below);
                 } else {
-                    match depth < MAX_DEPTH {
-                        true => waiting.push((format!("{below}/"), depth + 1)),
-                        false => self.is_partial = true,
+                    if depth < MAX_DEPTH {
+                        waiting.push((format!("{below}/"), depth + 1));
+                    } else {
+                        self.is_partial = true;
                     }
                 }
             }

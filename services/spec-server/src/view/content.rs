@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
 use super::change::TaskProgress;
+use super::file::FileView;
 use crate::model::{
     CapabilityDelta, Change, ChangeFile, Delta, Origin, Proposal, SPEC_DRIVEN, Section, Source,
     Task,
@@ -47,15 +48,6 @@ pub struct ChangeView {
     /// What is missing here and how to get it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-/// A file by its name and size.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct FileView {
-    /// Its path below the folder.
-    pub file: String,
-    /// Its size.
-    pub bytes: u64,
 }
 
 /// The proposal.
@@ -284,7 +276,7 @@ fn section(section: Option<&Section>) -> &str {
 
 /// The text of the tasks. Several files stand one after the other.
 fn tasks(change: &Change) -> String {
-    joined(change.tasks.iter().map(|tasks| &tasks.source).collect())
+    joined(&change.tasks.iter().map(|tasks| &tasks.source).collect::<Vec<_>>())
 }
 
 /// The tasks one by one, unless each has a number of its own, which the text shows.
@@ -310,12 +302,12 @@ fn text_of(change: &Change, asked: &str, read: Option<&Source>) -> Option<String
             files.into_iter().filter_map(|path| change.text(path)).collect()
         }
     };
-    (!texts.is_empty()).then(|| joined(texts))
+    (!texts.is_empty()).then(|| joined(&texts))
 }
 
 /// Several texts, each after a comment with its path; one alone without.
-fn joined(texts: Vec<&Source>) -> String {
-    match texts.as_slice() {
+fn joined(texts: &[&Source]) -> String {
+    match texts {
         [only] => only.text.to_string(),
         texts => {
             let texts = texts

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
-use super::content::FileView;
+use super::file::FileView;
 use super::names::file_of;
 use super::scenario::{Missing, requirements_named};
 use super::touching::Touching;
