@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use spec_server::project::{Limits, Project};
-use spec_server::search::{Freshness, Searcher, Settings, TOP_K, build};
+use spec_server::search::{Searcher, Settings, TOP_K};
 
 const SPECS: usize = 5_000;
 const QUERIES: usize = 2_000;
@@ -66,18 +66,6 @@ fn main() {
     });
     print_spread("search, one to six words", answers.collect());
     println!("{:<44} {:>9.1}", "hits of a query", hits as f64 / QUERIES as f64);
-
-    let specs = project.specs().unwrap().items;
-    let (path, written) = timed(|| build(root, &specs).unwrap());
-    print("write an explicit index", written);
-    println!(
-        "{:<44} {:>9.1} MiB",
-        "its file",
-        fs::metadata(path).unwrap().len() as f64 / 1024.0 / 1024.0
-    );
-    let explicit = Settings { freshness: Freshness::Explicit, ..Settings::default() };
-    let explicit = Searcher::open(root, explicit).unwrap();
-    print("read it and answer", timed(|| explicit.search("pier", TOP_K).unwrap()).1);
 }
 
 fn write(root: &Path, number: usize, text: &str) {

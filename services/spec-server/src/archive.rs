@@ -19,6 +19,8 @@
 mod apply;
 mod check;
 mod commit;
+mod draft;
+mod judge;
 mod lines;
 mod names;
 mod outcome;
@@ -27,17 +29,21 @@ mod plan;
 mod task;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Zoned;
 use service_host::ReplaceError;
+use similar::TextDiff;
 
 use crate::model::Line;
 use crate::project::{Project, ReadError};
 use crate::validate::ChangePart;
 
 pub use apply::Counts;
+pub use draft::{Written, new_change, write_file};
+pub use judge::judge;
 pub use plan::Plan;
-pub use task::{TaskAt, Ticked, complete_task};
+pub use task::{Ticked, complete_task};
 
 /// How archiving a change would alter the specs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +65,8 @@ pub struct PreviewSpec {
     pub before: Option<String>,
     /// Its new text, with LF line ends; empty if the file is removed with its last requirement.
     pub after: String,
-    /// The difference as a unified diff; empty if nothing changes.
-    pub diff: String,
+    /// Its file, below the root of the project.
+    pub path: PathBuf,
     /// Whether the file is removed with its last requirement.
     pub retired: bool,
     /// How many requirements change in it.
@@ -115,9 +121,45 @@ pub enum ArchiveError {
     /// The task does not exist, or several match.
     #[error("{0}")]
     Task(String),
+    /// A draft cannot be written as it was asked for.
+    #[error("{0}")]
+    Draft(String),
     /// An I/O error.
     #[error("{0}")]
     Write(String),
+}
+
+/// How a change is archived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct How {
+    /// Although tasks are open.
+    pub force: bool,
+    /// Without a change to any spec, and whether its deltas could be applied or not.
+    pub skip_specs: bool,
+}
+
+/// How long the search for the smallest diff of two texts may take. After that the diff may be larger.
+const DIFF_TIME: Duration = Duration::from_millis(500);
+
+impl PreviewSpec {
+    /// Whether its text changes.
+    pub fn is_changed(&self) -> bool {
+        self.before.as_ref() != Some(&self.after)
+    }
+
+    /// The difference as a unified diff; empty if nothing changes.
+    pub fn diff(&self) -> String {
+        if !self.is_changed() {
+            return String::new();
+        }
+        let path = self.path.display();
+        TextDiff::configure()
+            .timeout(DIFF_TIME)
+            .diff_lines(self.before.as_deref().unwrap_or_default(), &self.after)
+            .unified_diff()
+            .header(&format!("a/{path}"), &format!("b/{path}"))
+            .to_string()
+    }
 }
 
 /// Previews archiving the change `id`. Writes nothing.
@@ -129,7 +171,7 @@ pub fn preview(project: &Project, id: &str) -> Result<Preview, ReadError> {
 }
 
 /// Applies the change `id` to the specs and moves it to the archive under the date `day`, `YYYY-MM-DD`. A name that
-/// already begins with a date keeps it. A change with open tasks is archived only with `force`.
+/// already begins with a date keeps it. A change with open tasks is archived only with [`How::force`].
 ///
 /// # Errors
 /// [`ArchiveError`]. Nothing has changed then.
@@ -137,9 +179,9 @@ pub fn archive_change(
     project: &Project,
     id: &str,
     day: &str,
-    force: bool,
+    how: How,
 ) -> Result<Archived, ArchiveError> {
-    Plan::of(project, id)?.apply(day, force)
+    Plan::of(project, id)?.apply(day, how)
 }
 
 /// Today's date as `YYYY-MM-DD` in the local time zone. OpenSpec's own tool uses the same date in the names of archived

@@ -11,6 +11,7 @@ mod project;
 mod search;
 mod serve;
 mod show;
+mod step;
 mod validate;
 mod write;
 
@@ -52,6 +53,12 @@ enum Command {
     Show(show::ShowArgs),
     /// Checks specs and active changes; all of them unless some are named.
     Validate(validate::ValidateArgs),
+    /// Shows how far a change is, and what comes next with all that is needed for it.
+    Next(step::Next),
+    /// Makes an empty change.
+    New(step::New),
+    /// Writes a whole file of a change, from standard input.
+    Write(step::Write),
     /// Shows what archiving a change would make of the specs, and what stands in its way.
     Preview(write::OfChange),
     /// Applies a finished change to the specs and moves it to the archive: all of it or nothing.
@@ -62,7 +69,7 @@ enum Command {
     Project(project::ProjectArgs),
     /// Finds requirements by words.
     Search(search::SearchArgs),
-    /// Builds the search index, for servers that run with --index explicit.
+    /// Allows searches by servers that run with --index explicit.
     Index,
 }
 
@@ -105,6 +112,9 @@ pub fn run(arguments: &SpecServerArgs, mut output: Output<'_>) -> Result<u8, Cli
         Command::List(asked) => asked.run(&project()?, &mut output),
         Command::Show(asked) => asked.run(&project()?, &mut output),
         Command::Validate(asked) => asked.run(&project()?, &mut output),
+        Command::Next(asked) => asked.run(&project()?, &mut output),
+        Command::New(asked) => asked.run(&project()?, &mut output),
+        Command::Write(asked) => asked.run(&project()?, &mut output),
         Command::Preview(asked) => asked.preview(&project()?, &mut output),
         Command::Archive(asked) => asked.run(&project()?, &mut output),
         Command::Task(asked) => asked.run(&project()?, &mut output),

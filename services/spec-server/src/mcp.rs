@@ -45,19 +45,14 @@ pub fn server(settings: Settings) -> Result<Server, BuildError> {
 /// The instructions for a model.
 fn instructions(allow_writes: bool) -> String {
     let writes = if allow_writes {
-        "complete_task ticks a task off; archive_change applies a finished change to the specs and moves it to the \
-             archive: look at preview_change first."
+        "A change goes from new_change over next_step and write_artifact to complete_task and archive_change."
     } else {
-        "preview_change shows what a change would make of the specs. Nothing here writes: specs and changes are \
-             files, edit them as such."
+        "Nothing here writes: edit the files yourself, as next_step says."
     };
     format!(
-        "The specifications of this repository (specs: requirements with scenarios that say what the software does) and \
-         the active proposals to change them (changes). Before you write code or propose a change, find what is \
-         specified already: search_specs by words, or list_specs, then get_spec_requirements for the requirements of \
-         one spec and get_scenario for one scenario in full. list_changes and get_change show what is being changed; \
-         its tasks say what is to be done next. After editing a spec or a change run validate_spec or validate_change \
-         and correct what they name. {writes} Ids that do not exist are answered with the nearest that do. Whole files are \
-         the resources spec://ID and change://ID."
+        "What this software does (specs: requirements with scenarios) and the proposals to alter it (changes). Before you \
+         write code or propose a change, find what is specified: search_specs or list_specs, then \
+         get_spec_requirements. list_changes shows what is in the works, next_step what to do in a change. After edits \
+         run validate_spec or validate_change. {writes} Whole files are the resources spec://ID and change://ID."
     )
 }

@@ -1,7 +1,14 @@
 //! The contents of a repository of specifications: specs, changes, and the line of each part in its file.
 
+mod change;
+mod schema;
+
 use std::path::PathBuf;
 use std::sync::Arc;
+
+pub use change::{ArtifactState, Change, ChangeFile, State};
+pub use schema::{Artifact, Origin, Schema};
+pub(crate) use schema::{SPEC_DRIVEN, spec_driven, spec_oxide};
 
 /// One file as it was read. Its text has no BOM and LF for every line end, so that line numbers and offsets match those
 /// in an editor.
@@ -46,8 +53,6 @@ pub struct TextSection {
     pub line: Line,
     /// The lines up to the next heading of level 2 or 3, trimmed.
     pub text: String,
-    /// Whether its heading has level 3 and is below `## Requirements`, where only requirements should be.
-    pub among_requirements: bool,
 }
 
 /// An irregularity in the heading of a requirement.
@@ -57,6 +62,8 @@ pub enum Oddity {
     Outside,
     /// Its heading has this level instead of 3.
     Level(u8),
+    /// Its heading does not say `Requirement:`. It counts because it is directly below `## Requirements`.
+    Unnamed,
 }
 
 /// The text under a heading.
@@ -104,28 +111,6 @@ pub struct Scenario {
     pub text: String,
 }
 
-/// A proposal to change specs: a folder with its parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The name of its folder.
-    pub id: String,
-    /// The date in the folder name of an archived change, `YYYY-MM-DD`.
-    pub archived_on: Option<String>,
-    /// The first heading of level 1 of the proposal, without `Change:` before it. Without one, the id with blanks
-    /// instead of dashes.
-    pub title: String,
-    /// `proposal.md`, if it exists.
-    pub proposal: Option<Proposal>,
-    /// `tasks.md`, if it exists.
-    pub tasks: Option<Tasks>,
-    /// `design.md`, if it exists.
-    pub design: Option<Source>,
-    /// `.openspec.yaml`, if it exists.
-    pub metadata: Option<Metadata>,
-    /// The changes to specs, by capability, in the order of the capabilities.
-    pub deltas: Vec<CapabilityDelta>,
-}
-
 /// `.openspec.yaml`: OpenSpec's settings of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metadata {
@@ -166,7 +151,7 @@ pub struct Proposal {
     pub what_changes: Option<Section>,
 }
 
-/// `tasks.md`.
+/// A file with tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tasks {
     /// The file.
@@ -180,7 +165,9 @@ pub struct Tasks {
 pub struct Task {
     /// The number before its text, such as `1.2`.
     pub number: Option<String>,
-    /// The text after the checkbox and the number.
+    /// What it is called: its number, or a mark at its beginning such as `3` or `T001`.
+    pub id: Option<String>,
+    /// The text after the checkbox and the number or mark.
     pub text: String,
     /// Whether the checkbox is ticked.
     pub done: bool,
@@ -227,16 +214,6 @@ pub enum Operation {
     Removed,
     /// `## RENAMED Requirements`.
     Renamed,
-}
-
-impl Change {
-    /// Its files: proposal, tasks, design, then the deltas.
-    pub fn sources(&self) -> impl Iterator<Item = &Source> {
-        let proposal = self.proposal.as_ref().map(|proposal| &proposal.source);
-        let tasks = self.tasks.as_ref().map(|tasks| &tasks.source);
-        let files = proposal.into_iter().chain(tasks).chain(&self.design);
-        files.chain(self.deltas.iter().map(|delta| &delta.source))
-    }
 }
 
 impl Tasks {

@@ -12,21 +12,25 @@ mod folders;
 mod id;
 mod layout;
 mod listing;
+mod store;
 mod walk;
+mod workflow;
+mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cache::Cache;
 use change::Folder;
 use files::Reader;
 
-use crate::model::{Change, Source, Spec};
+use crate::model::{Change, Schema, Source, Spec};
 use crate::{parallel, parse};
 
 pub(crate) use error::nearest_in_words;
 pub(crate) use files::RawFile;
+pub(crate) use workflow::schema_name;
 
 pub use error::{Kind, ProjectError, ReadError};
 pub use id::nearest;
@@ -50,8 +54,12 @@ struct Inner {
     specs: Cache<Spec>,
     changes: Cache<Change>,
     archived: Cache<Change>,
+    schemas: Cache<Schema>,
     writing: Mutex<()>,
 }
+
+/// The most workflows that are cached.
+const MAX_SCHEMAS: usize = 100;
 
 impl Project {
     /// The project nearest to the folder `start`: in this folder or above it.
@@ -60,6 +68,7 @@ impl Project {
     /// [`ProjectError`].
     pub fn find(start: &Path) -> Result<Self, ProjectError> {
         let (root, layout) = layout::find(start)?;
+        let (root, layout) = store::follow(root, layout)?;
         Ok(Self::new(root, layout, Limits::default()))
     }
 
@@ -68,7 +77,8 @@ impl Project {
     /// # Errors
     /// [`ProjectError`]. Its message helps users who named `openspec/` itself, or a folder that only has `specs/`.
     pub fn open(root: &Path) -> Result<Self, ProjectError> {
-        let (root, layout) = layout::open(root)?;
+        let (root, layout) = layout::at(root)?;
+        let (root, layout) = store::follow(root, layout)?;
         Ok(Self::new(root, layout, Limits::default()))
     }
 
@@ -88,6 +98,7 @@ impl Project {
                 specs: Cache::new(limits.specs),
                 changes: Cache::new(limits.changes),
                 archived: Cache::new(limits.changes),
+                schemas: Cache::new(MAX_SCHEMAS),
                 writing: Mutex::default(),
             }),
         }
@@ -101,6 +112,42 @@ impl Project {
     /// The folders of the project.
     pub fn layout(&self) -> &Layout {
         &self.inner.layout
+    }
+
+    /// What else is here that is not read; `None` if there is nothing.
+    pub fn hidden(&self) -> Option<String> {
+        layout::hides_another(self.root(), self.layout()).then(|| {
+            "`openspec/` is here too and is not read, because `.spox/config.toml` goes first; remove the one that is not \
+             used"
+                .to_owned()
+        })
+    }
+
+    /// The files beside the `spec.md` of the spec `id`, by name, with their sizes.
+    ///
+    /// # Errors
+    /// [`ReadError`] if its folder cannot be listed.
+    pub fn beside(&self, id: &str) -> Result<Vec<(String, u64)>, ReadError> {
+        let folder = self.spec_path(id)?;
+        let folder = folder.parent().unwrap_or(&folder);
+        let list = self.inner.reader.list(folder)?;
+        let files = list.entries.iter().filter(|entry| entry.is_file() && entry.name != "spec.md");
+        let size =
+            |name: &str| std::fs::metadata(folder.join(name)).map_or(0, |metadata| metadata.len());
+        Ok(files.map(|entry| (entry.name.clone(), size(&entry.name))).collect())
+    }
+
+    /// The text of a file beside the `spec.md` of the spec `id`, ignoring case; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it is not a text or too large.
+    pub fn text_beside(&self, id: &str, name: &str) -> Result<Option<Source>, ReadError> {
+        let files = self.beside(id)?;
+        let found = files.iter().find(|(known, _)| parse::fold(known) == parse::fold(name));
+        match found {
+            Some((name, _)) => self.within(&self.spec_path(id)?.with_file_name(name)),
+            None => Ok(None),
+        }
     }
 
     /// The limits.
@@ -249,6 +296,11 @@ impl Project {
         self.existing_folder(Kind::Change, id)
     }
 
+    /// Whether the nested folders `parts` exist below `base`. None of them may be a link.
+    pub(crate) fn is_below(&self, base: &Path, parts: &[&str]) -> Result<bool, ReadError> {
+        self.inner.reader.is_folder_below(base, parts)
+    }
+
     /// The file at `path`, whose folder is known to be in the project; `None` if it does not exist.
     pub(crate) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
         self.inner.reader.source(path)
@@ -282,11 +334,6 @@ impl Project {
     /// `path` for answers: relative to the root.
     pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         self.inner.reader.relative(path)
-    }
-
-    /// While this guard is held, no other thread of this process writes to the project.
-    pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
-        self.inner.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_spec(&self, id: &str, path: &Path) -> Result<Option<Arc<Spec>>, ReadError> {
@@ -331,7 +378,7 @@ impl Project {
         let same = id::same_but_for_case(id, &ids).or_else(|| {
             let bare = |known: &&String| {
                 let bare = change::undated(known).filter(|_| kind == Kind::Archived);
-                bare.is_some_and(|bare| id::fold(bare) == id::fold(id))
+                bare.is_some_and(|bare| parse::fold(bare) == parse::fold(id))
             };
             ids.iter().rfind(bare).map(String::as_str)
         });
@@ -361,10 +408,9 @@ impl Project {
         id: &str,
         path: &Path,
     ) -> Result<Option<Arc<Change>>, ReadError> {
-        let folder = Folder::look(&self.inner.reader, path, self.layout().kind)?;
-        self.inner
-            .folders(kind)
-            .get(path, &folder.files(), || folder.read(&self.inner.reader, kind, id).map(Some))
+        let folder = Folder::look(self, path)?;
+        let read = || folder.read(self, kind, id).map(Some);
+        self.inner.folders(kind).get(path, &folder.files(), read)
     }
 
     /// Reads the found items, up to the limit for their total size.

@@ -16,7 +16,6 @@ mod bytes;
 mod changes;
 mod document;
 mod explicit;
-mod file;
 mod folder;
 mod fusion;
 mod index;
@@ -33,7 +32,6 @@ use std::path::PathBuf;
 
 pub use document::{Document, DocumentPart, Field, documents};
 pub use explicit::build;
-pub use file::{FileError, INDEX_BYTES, decode, encode};
 pub use index::{Index, Match, Slot, Update, Weights};
 pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
@@ -75,11 +73,21 @@ pub struct SearchOutcome {
     pub hits: Vec<Hit>,
     /// The ranking that made the scores of the hits.
     pub ranker: Ranker,
-    /// How an explicitly built index differs from the specs of the last update. Empty for an index that is always up to
-    /// date.
-    pub outdated: Outdated,
-    /// How many passages could not be found by meaning, because they are still being embedded.
+    /// How many passages are still being embedded. Until then the ranking is that by terms alone.
     pub waiting: usize,
+    /// What helps to ask again, if the answer is unsure.
+    pub doubt: Option<Doubt>,
+}
+
+/// What is known about an answer that is unsure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The specs with the most results among the first, with their numbers.
+    pub specs: Vec<(String, usize)>,
+    /// The words of the query that occur, themselves or a word of the same meaning.
+    pub used: Vec<String>,
+    /// Those that do not.
+    pub unknown: Vec<String>,
 }
 
 /// One search result.
@@ -104,24 +112,6 @@ pub struct Hit {
     pub line: Line,
 }
 
-/// How many specs differ from those in the index.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outdated {
-    /// Not in the index.
-    pub added: usize,
-    /// Changed since it was built.
-    pub changed: usize,
-    /// Only in the index.
-    pub removed: usize,
-}
-
-impl Outdated {
-    /// Whether anything differs.
-    pub const fn is_outdated(&self) -> bool {
-        self.added + self.changed + self.removed > 0
-    }
-}
-
 /// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -129,14 +119,6 @@ pub enum SearchError {
     /// The index must be built explicitly, and it was not.
     #[error("there is no search index at {}: build it with `spec-server index`, or search without `--index explicit`", .0.display())]
     NoIndex(PathBuf),
-    /// The index cannot be used.
-    #[error("the search index {} {problem}: build it again with `spec-server index`", path.display())]
-    Index {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: FileError,
-    },
     /// A file cannot be written.
     #[error("{}: {error}", path.display())]
     Write {

@@ -40,6 +40,9 @@ const UNREADABLE: Rule = Rule::error("unreadable");
 /// A folder that is a symbolic link, which is not followed.
 const LINK: Rule = Rule::warning("link-not-followed").advice();
 
+/// Archiving would refuse the change as long as this is so.
+pub(crate) const NOT_ARCHIVABLE: Rule = Rule::info("delta-not-applicable");
+
 /// Two changes touch the same requirement.
 const CHANGE_CONFLICT: Rule = Rule::warning("change-conflict").advice();
 
@@ -109,6 +112,7 @@ pub fn specs(project: &Project, rules: Rules, only: Option<&str>) -> Result<Vec<
         kind: ItemKind::Spec,
         id: read.id.clone(),
         findings: spec(read, rules),
+        archivable: None,
     };
     if let Some(id) = only {
         return Ok(vec![item(&project.spec(id)?)]);
@@ -141,7 +145,12 @@ pub fn changes(
         if only.is_none_or(|id| id == read.id) {
             let mut findings = change(project, read, rules);
             findings.extend(conflicts.into_sorted());
-            items.push(Item { kind: ItemKind::Change, id: read.id.clone(), findings });
+            items.push(Item {
+                kind: ItemKind::Change,
+                id: read.id.clone(),
+                findings,
+                archivable: None,
+            });
         }
     }
     if only.is_none() {
@@ -162,6 +171,24 @@ pub fn all(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
     Ok(items)
 }
 
+/// Checks all archived changes.
+///
+/// # Errors
+/// [`ReadError`] if the folder of archived changes cannot be listed.
+pub fn archived(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
+    let listing = project.archive()?;
+    let item = |read: &Arc<Change>| Item {
+        kind: ItemKind::Change,
+        id: read.id.clone(),
+        findings: change(project, read, rules),
+        archivable: None,
+    };
+    let mut items: Vec<Item> = listing.items.iter().map(item).collect();
+    let base = &project.layout().archive;
+    items.extend(unreadable(project, base, ItemKind::Change, &listing.unreadable));
+    Ok(items)
+}
+
 /// Files that exist but cannot be read, as separate items.
 fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadable]) -> Vec<Item> {
     let base = format!("{}/", project.display_path(base));
@@ -176,6 +203,7 @@ fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadabl
             kind,
             id: id.strip_suffix("/spec.md").unwrap_or(id).to_owned(),
             findings: findings.into_sorted(),
+            archivable: None,
         }
     };
     found.iter().map(item).collect()

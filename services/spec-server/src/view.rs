@@ -7,6 +7,7 @@
 mod bound;
 mod change;
 mod content;
+mod file;
 mod finding;
 mod found;
 mod names;
@@ -15,20 +16,23 @@ mod project;
 mod scenario;
 mod schema;
 mod spec;
+mod step;
 mod touching;
 
 pub(crate) use bound::notes;
 pub use bound::{Budget, Page};
 pub use change::{ChangeList, ChangeSummary, TaskProgress};
-pub use content::{ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};
+pub use content::{ChangeView, DeltaItem, DeltaView, ProposalView, TaskView, TasksView};
+pub use file::FileView;
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
-pub use names::fold;
+
 pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview, TickedTask};
 pub use project::ProjectView;
 pub use scenario::{Missing, ScenarioView};
 pub use spec::{
-    Detail, RequirementView, Requirements, Selection, SpecList, SpecSummary, UnreadableFile,
-    malformed,
+    Detail, ListDetail, RequirementView, Requirements, Selection, SpecList, SpecSummary,
+    UnreadableFile, malformed,
 };
+pub use step::{StepView, WrittenView};
 pub use touching::Touching;

@@ -9,61 +9,59 @@
 //!
 //! A missing file is ignored. A file that cannot be read or parsed is listed in [`Words::problems`].
 
-use std::path::Path;
+use std::sync::Arc;
 
-use crate::model::Source;
+use crate::model::{Origin, Schema, Source};
 use crate::parse::{Value, yaml};
-use crate::project::{Dialect, Project, ReadError};
-
-/// The workflow that comes with OpenSpec.
-pub(crate) const SPEC_DRIVEN: &str = "spec-driven";
+use crate::project::{Dialect, Project, ReadError, schema_name};
 
 /// The project's own guidance.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words {
-    /// The name of the workflow.
-    pub schema: String,
+    /// The workflow of new changes.
+    pub schema: Arc<Schema>,
     /// A description of the project, for every step.
     pub context: Option<String>,
     /// Rules, by the id of the artifact that they apply to.
     pub rules: Vec<(String, Vec<String>)>,
     /// `project.md` or `mission.md`.
     pub about: Option<Source>,
-    /// The artifacts of a change, in the project's own workflow.
-    pub artifacts: Vec<Artifact>,
+    /// The stores with further specs that the project names.
+    pub references: Vec<String>,
     /// Files that exist but cannot be used, with the reason.
     pub problems: Vec<String>,
-}
-
-/// One artifact of a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Artifact {
-    /// Its id, such as `proposal`.
-    pub id: String,
-    /// Its files, below the folder of the change.
-    pub files: String,
-    /// Its purpose.
-    pub description: String,
-    /// How to write it.
-    pub instruction: Option<String>,
-    /// The template for it.
-    pub template: Option<String>,
+    /// The artifacts of the project's own workflow, in Markdown.
+    artifacts: Vec<String>,
 }
 
 impl Words {
     /// Reads the guidance of a project. Blocks.
     pub fn of(project: &Project) -> Self {
-        let mut words = Self::default();
         let layout = project.layout();
+        let mut words = Self {
+            schema: project.schema(&project.default_schema()),
+            context: None,
+            rules: Vec::new(),
+            about: None,
+            references: Vec::new(),
+            problems: Vec::new(),
+            artifacts: Vec::new(),
+        };
         let about = match layout.kind {
             Dialect::SpecOxide => layout.specs.join("mission.md"),
-            Dialect::OpenSpec => folder(project).join("project.md"),
+            Dialect::OpenSpec => project.openspec().join("project.md"),
         };
-        words.about = words.read(within(project, &about));
+        words.about = words.read(project.within(&about));
         if layout.kind == Dialect::OpenSpec {
             words.configured(project);
         }
         words
+    }
+
+    /// The rules for an artifact.
+    pub fn rules_for(&self, artifact: &str) -> &[String] {
+        let rules = self.rules.iter().find(|(id, _)| id == artifact);
+        rules.map_or(&[], |(_, rules)| rules)
     }
 
     /// The whole guidance as Markdown; empty if the project has none.
@@ -80,37 +78,43 @@ impl Words {
             let rules: Vec<_> = rules.iter().map(|rule| format!("- {rule}")).collect();
             parts.push(format!("# Rules for {artifact}\n\n{}", rules.join("\n")));
         }
-        for one in &self.artifacts {
-            let mut part = format!("# {}: `{}`\n\n{}", one.id, one.files, one.description);
-            for text in one.instruction.iter().chain(&one.template) {
-                part.push_str("\n\n");
-                part.push_str(text.trim());
-            }
-            parts.push(part);
+        if !self.references.is_empty() {
+            let stores = self.references.join(", ");
+            parts.push(format!("# References\n\nFurther specs are in the stores {stores}."));
         }
+        parts.extend(self.artifacts.iter().cloned());
         parts.join("\n\n")
     }
 
     fn configured(&mut self, project: &Project) {
-        let source = self.read(config(project));
+        let source = self.read(project.config());
         let value = source.and_then(|source| self.parsed(&source));
         if let Some(config) = &value {
             let context = config.get("context").and_then(Value::filled);
             self.context = context.map(|text| text.trim().to_owned());
             self.rules = rules(config);
+            self.references = references(config);
         }
-        let name = value.as_ref().and_then(schema_name);
-        self.schema = name.unwrap_or_else(|| SPEC_DRIVEN.to_owned());
-        let Some(file) = schema_file(project, &self.schema) else {
-            return;
-        };
-        let source = self.read(within(project, &file));
-        if let Some(schema) = source.and_then(|source| self.parsed(&source))
-            && let Some(Value::List(list)) = schema.get("artifacts")
-        {
-            let templates = file.with_file_name("templates");
-            self.artifacts =
-                list.iter().filter_map(|one| artifact(project, &templates, one)).collect();
+        let schema = Arc::clone(&self.schema);
+        match &schema.origin {
+            Origin::Own(_) => {
+                self.problems.extend(schema.notes.iter().cloned());
+                let artifacts = schema.artifacts.iter().map(|one| {
+                    let mut part = format!("# {}: `{}`\n\n{}", one.id, one.files, one.description);
+                    let template = project.template(&schema, &one.template);
+                    for text in one.instruction.iter().chain(&template) {
+                        part.push_str("\n\n");
+                        part.push_str(text.trim());
+                    }
+                    part
+                });
+                self.artifacts = artifacts.collect();
+            }
+            Origin::Unknown(reason) if value.as_ref().and_then(schema_name).is_some() => {
+                self.problems
+                    .push(format!("the workflow {:?} cannot be used: {reason}", schema.name));
+            }
+            Origin::Unknown(_) | Origin::BuiltIn => {}
         }
     }
 
@@ -133,40 +137,6 @@ impl Words {
     }
 }
 
-/// `openspec/config.yaml`, or `.yml`.
-pub(crate) fn config(project: &Project) -> Result<Option<Source>, ReadError> {
-    let folder = folder(project);
-    match within(project, &folder.join("config.yaml"))? {
-        Some(source) => Ok(Some(source)),
-        None => within(project, &folder.join("config.yml")),
-    }
-}
-
-/// The workflow that the configuration sets.
-pub(crate) fn schema_name(config: &Value) -> Option<String> {
-    let name = config.get("schema")?.filled()?;
-    let bare = [".yaml", ".yml"].iter().find_map(|end| name.strip_suffix(end));
-    Some(bare.unwrap_or(name).to_owned())
-}
-
-/// The file of a project's own workflow; `None` if no folder can have this name.
-pub(crate) fn schema_file(project: &Project, name: &str) -> Option<std::path::PathBuf> {
-    let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':']);
-    is_name.then(|| folder(project).join("schemas").join(name).join("schema.yaml"))
-}
-
-/// A file whose folder may be a link. A link out of the project is not followed.
-pub(crate) fn within(project: &Project, path: &Path) -> Result<Option<Source>, ReadError> {
-    project.holds(path)?;
-    project.source(path)
-}
-
-/// The folder `openspec`.
-fn folder(project: &Project) -> &Path {
-    let changes = &project.layout().changes;
-    changes.parent().unwrap_or(changes)
-}
-
 fn rules(config: &Value) -> Vec<(String, Vec<String>)> {
     let Some(Value::Map(entries)) = config.get("rules") else {
         return Vec::new();
@@ -182,16 +152,11 @@ fn rules(config: &Value) -> Vec<(String, Vec<String>)> {
     by_artifact.filter(|(_, rules): &(_, Vec<_>)| !rules.is_empty()).collect()
 }
 
-fn artifact(project: &Project, templates: &Path, value: &Value) -> Option<Artifact> {
-    let text = |name: &str| value.get(name)?.filled().map(str::to_owned);
-    let template =
-        text("template").filter(|name| !name.split(['/', '\\']).any(|part| part == ".."));
-    let template = template.and_then(|name| within(project, &templates.join(name)).ok()?);
-    Some(Artifact {
-        id: text("id")?,
-        files: text("generates")?,
-        description: text("description").unwrap_or_default(),
-        instruction: text("instruction"),
-        template: template.map(|source| source.text.to_string()),
-    })
+/// The ids of the stores under `references`: strings, or mappings with an `id`.
+fn references(config: &Value) -> Vec<String> {
+    let Some(Value::List(list)) = config.get("references") else {
+        return Vec::new();
+    };
+    let ids = list.iter().filter_map(|one| one.filled().or_else(|| one.get("id")?.filled()));
+    ids.map(str::to_owned).collect()
 }

@@ -73,6 +73,16 @@ impl Applying {
         self.problems.push((Some(line), message));
     }
 
+    fn warn_of_foreign(&mut self, line: Line, name: &str, foreign: Option<String>) {
+        self.warnings.extend(foreign.map(|heading| {
+            let message = format!(
+                "`{heading}` stands inside the requirement {name:?} of the spec and goes with it; to keep it, move it above \
+                 `## Requirements`"
+            );
+            (Some(line), message)
+        }));
+    }
+
     fn rename(&mut self, parts: &mut Parts, delta: &CapabilityDelta) {
         for (from, to, line) in renames(delta) {
             let Some(block) = parts.names.get(from) else {
@@ -109,6 +119,7 @@ impl Applying {
             match parts.names.remove(name) {
                 Some(block) => {
                     if let Some(piece) = parts.pieces.get_mut(block) {
+                        self.warn_of_foreign(item.line, name, piece.foreign(None));
                         piece.removed = true;
                     }
                     self.counts.removed += 1;
@@ -148,8 +159,12 @@ impl Applying {
                     "MODIFIED replaces the whole requirement {:?} and lacks scenarios that it has: {}; repeat them",
                     new.name, lost.join(", ")
                 ));
-            } else if piece.replace(new) {
-                self.counts.modified += 1;
+            } else {
+                let foreign = piece.foreign(Some(new));
+                if piece.replace(new) {
+                    self.counts.modified += 1;
+                    self.warn_of_foreign(item.line, &new.name, foreign);
+                }
             }
         }
     }

@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::names::fold;
 use crate::model::{CapabilityDelta, Delta, Line, Operation};
-use crate::parse::{Outline, requirement_name};
+use crate::parse::{Outline, fold, requirement_name};
 
 /// A problem and its line.
 pub(super) type Finding = (Option<Line>, String);

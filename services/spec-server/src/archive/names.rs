@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::parse::fold;
+
 /// Maps each name to its block.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -37,9 +39,4 @@ impl Names {
         let alike = self.folded.get(&fold(name))?;
         alike.iter().map(String::as_str).find(|other| *other != name && *other != except)
     }
-}
-
-/// `name` without differences that are easily made by mistake: case, and the number of blanks.
-pub(super) fn fold(name: &str) -> String {
-    name.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -53,8 +53,32 @@ impl Piece {
     }
 
     pub(super) fn says(&self, new: &Requirement) -> bool {
-        let old: Vec<&str> = self.content.iter().map(|line| line.text.as_str()).collect();
-        trim(&old.join("\n")) == trim(&new.text)
+        trim(&self.text()) == trim(&new.text)
+    }
+
+    fn text(&self) -> String {
+        let lines: Vec<&str> = self.content.iter().map(|line| line.text.as_str()).collect();
+        lines.join("\n")
+    }
+
+    /// The first heading inside it that does not belong to a requirement, unless `new` has it and the text below too.
+    pub(super) fn foreign(&self, new: Option<&Requirement>) -> Option<String> {
+        let text = self.text();
+        let outline = Outline::of(&text);
+        let is_heading = |line: &Line| {
+            let text = outline.line(*line);
+            let marks = text.trim_start_matches(' ');
+            let behind = marks.trim_start_matches('#');
+            let level = marks.len() - behind.len();
+            text.len() - marks.len() <= 3
+                && (1..=3).contains(&level)
+                && (behind.is_empty() || behind.starts_with([' ', '\t']))
+        };
+        let mut below = (2..outline.end()).filter(|line| !outline.is_code(*line));
+        let line = below.find(is_heading)?;
+        let kept =
+            new.is_some_and(|new| new.text.contains(trim(outline.text_of(line..outline.end()))));
+        (!kept).then(|| trim(outline.line(line)).to_owned())
     }
 
     /// Replaces it with `new`; returns `false` if the text is the same.

@@ -2,23 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use similar::TextDiff;
 
 use super::apply::{Applied, apply};
 use super::check::{self, Finding};
 use super::commit::{Step, commit};
 use super::outcome::{archived_id, is_prose, not_for_a_new_one};
-use super::{ArchiveError, Archived, Preview, PreviewSpec, Problem};
+use super::{ArchiveError, Archived, How, Preview, PreviewSpec, Problem};
 use crate::model::{CapabilityDelta, Change, Source, Spec};
 use crate::parse::{self, Outline, is_day, normalise};
 use crate::project::{Dialect, Project, RawFile, ReadError};
 use crate::validate::{self, ChangePart, Rules};
-
-/// How long the search for the smallest diff of two texts may take. After that the diff may be larger.
-const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// The plan for archiving a change. Nothing is written until [`Plan::apply`].
 #[derive(Debug)]
@@ -80,23 +75,27 @@ impl Plan {
     ///
     /// # Errors
     /// [`ArchiveError`], and [`ArchiveError::Changed`] if a file has changed since this plan was made.
-    pub fn apply(mut self, day: &str, force: bool) -> Result<Archived, ArchiveError> {
+    pub fn apply(mut self, day: &str, how: How) -> Result<Archived, ArchiveError> {
         if !is_day(day) {
             return Err(ArchiveError::BadDay(day.to_owned()));
+        }
+        if how.skip_specs {
+            self.specs.clear();
+            self.problems.clear();
         }
         if !self.problems.is_empty() {
             return Err(ArchiveError::Refused(self.problems));
         }
         match self.open.take() {
-            Some(open) if !force => return Err(ArchiveError::OpenTasks(open)),
+            Some(open) if !how.force => return Err(ArchiveError::OpenTasks(open)),
             open => self.warnings.extend(open),
         }
         let id = archived_id(&self.change.id, day);
         let target = self.project.layout().archive.join(&id);
         let project = self.project.clone();
-        let _alone = project.writing();
+        let _alone = project.writing()?;
         self.check_again(&target)?;
-        let changed = |spec: &PlannedSpec| spec.preview.retired || !spec.preview.diff.is_empty();
+        let changed = |spec: &PlannedSpec| spec.preview.retired || spec.preview.is_changed();
         let (steps, specs) = self
             .specs
             .into_iter()
@@ -113,8 +112,9 @@ impl Plan {
         let problems = self.problems.iter_mut().chain(&mut self.warnings);
         for problem in problems.chain(&mut self.open) {
             let below = problem.path.strip_prefix(&folder).ok();
+            let is_tasks = self.change.tasks.iter().any(|tasks| tasks.source.path == problem.path);
             problem.part = below.map(|below| match below.to_str() {
-                Some("tasks.md") => ChangePart::Tasks,
+                _ if is_tasks => ChangePart::Tasks,
                 Some("design.md") => ChangePart::Design,
                 Some(path) if path.starts_with("specs") => ChangePart::Deltas,
                 _ => ChangePart::Proposal,
@@ -153,18 +153,14 @@ impl Plan {
                 self.problems.push(at(&metadata.source.path, finding));
             }
         }
-        if let Some(tasks) = &change.tasks {
-            let (done, all) = (tasks.completed(), tasks.items.len());
-            if done < all {
-                let verb = if all - done == 1 { "is" } else { "are" };
-                let message = format!(
-                    "{} of {all} tasks {verb} open; to archive the change all the same, use force",
-                    all - done
-                );
-                let open = tasks.items.iter().find(|task| !task.done);
-                let line = open.map(|task| task.line);
-                self.open = Some(at(&tasks.source.path, (line, message)));
-            }
+        let (done, all) = change.progress();
+        if let Some((tasks, open)) = change.all_tasks().find(|(_, task)| !task.done) {
+            let verb = if all - done == 1 { "is" } else { "are" };
+            let message = format!(
+                "{} of {all} tasks {verb} open; to archive the change all the same, use force",
+                all - done
+            );
+            self.open = Some(at(&tasks.source.path, (Some(open.line), message)));
         }
         if change.deltas.is_empty() {
             let folder = self.project.relative(&self.folder);
@@ -243,7 +239,6 @@ impl Plan {
         } else {
             normalise(applied.text.as_bytes()).unwrap_or_default()
         };
-        let unchanged = before.as_ref() == Some(&after);
         if retired && let Some(line) = applied.other {
             let message = "the file would go with its last requirement, and has more in it than a title, a purpose and \
                            requirements; move that elsewhere";
@@ -251,19 +246,12 @@ impl Plan {
         } else if !retired {
             self.check_result(delta, &relative, &after, applied.counts.removed > 0);
         }
-        let diff = TextDiff::configure()
-            .timeout(DIFF_TIME)
-            .diff_lines(before.as_deref().unwrap_or_default(), &after)
-            .unified_diff()
-            .header(&format!("a/{}", relative.display()), &format!("b/{}", relative.display()))
-            .to_string();
-        let diff = if unchanged { String::new() } else { diff };
         self.specs.push(PlannedSpec {
             preview: PreviewSpec {
                 capability: delta.capability.clone(),
                 before,
                 after,
-                diff,
+                path: relative,
                 retired,
                 counts: applied.counts,
             },

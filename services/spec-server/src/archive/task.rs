@@ -1,29 +1,20 @@
 //! Ticking and unticking a task.
 
-use std::str::FromStr;
-
-use service_host::replace_unless_changed;
+use service_host::{ReplaceError, replace_unless_changed};
 
 use super::ArchiveError;
 use super::lines;
-use crate::model::{Line, Task};
-use crate::parse::{self, box_of};
+use crate::model::{Change, Line, Task, Tasks};
+use crate::parse::{self, box_of, fold};
 use crate::project::{Project, ReadError};
-
-/// Identifies a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TaskAt {
-    /// The task with this number, such as `1.2`.
-    Number(String),
-    /// The task on this line.
-    Line(Line),
-}
 
 /// A task that was ticked or unticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticked {
     /// The task in its new state.
     pub task: Task,
+    /// Its file, below the root of the project.
+    pub file: String,
     /// Whether its state was changed. If not, nothing was written.
     pub changed: bool,
     /// How many tasks are ticked after the call.
@@ -32,92 +23,138 @@ pub struct Ticked {
     pub total: usize,
 }
 
-impl FromStr for TaskAt {
-    type Err = ArchiveError;
-
-    /// `1.2` is a number, `12` a line.
-    fn from_str(text: &str) -> Result<Self, ArchiveError> {
-        let text = text.trim();
-        match text.parse() {
-            Ok(line) => Ok(Self::Line(line)),
-            Err(_) if text.contains('.') => Ok(Self::Number(text.to_owned())),
-            Err(_) => Err(ArchiveError::Task(format!(
-                "{text:?} is neither the number of a task, such as 1.2, nor a line"
-            ))),
-        }
-    }
-}
-
-/// Ticks one task of an active change, or unticks it without `done`. Only the text between the brackets of its box is
-/// written; every other byte of the file stays. A task that already has this state is not written.
-///
-/// # Errors
-/// [`ArchiveError::Task`] if no task, or several, have the number; [`ArchiveError::Changed`] if another program writes
-/// the file in the meantime; [`ArchiveError::Read`], [`ArchiveError::Write`].
-pub fn complete_task(
-    project: &Project,
-    change: &str,
-    at: &TaskAt,
-    done: bool,
-) -> Result<Ticked, ArchiveError> {
-    let _alone = project.writing();
-    let folder = project.change_folder(change)?;
-    let path = folder.join("tasks.md");
-    let Some(file) = project.raw_file(&path)? else {
-        return Err(ArchiveError::Task(format!("the change {change:?} has no tasks.md")));
-    };
-    let relative = project.relative(&path);
-    let text = parse::normalise(&file.bytes)
-        .map_err(|problem| ReadError::NotUtf8 { path: relative.clone(), problem })?;
-    let mut tasks = parse::tasks(crate::model::Source {
-        path: relative.clone(),
-        text: text.into(),
-        hash: [0; 32],
-    });
-    let total = tasks.items.len();
-    let task = find(&mut tasks.items, at)
-        .map_err(|problem| ArchiveError::Task(format!("{}: {problem}", relative.display())))?;
-    let changed = task.done != done;
-    task.done = done;
-    let task = task.clone();
-    if changed {
-        let raw = String::from_utf8_lossy(&file.bytes);
-        let new = ticked(&raw, task.line, done).ok_or_else(|| {
-            ArchiveError::Task(format!("{}:{}: has no box", relative.display(), task.line))
-        })?;
-        replace_unless_changed(&file.path, file.stamp.as_ref(), new.as_bytes())?;
-    }
-    Ok(Ticked { task, changed, completed: tasks.completed(), total })
-}
+/// How often a tick is tried again while another program writes the same file.
+const TRIES: usize = 5;
 
 /// The most tasks that the error for an unknown task names.
 const NAMED: usize = 8;
 
-fn find<'t>(tasks: &'t mut [Task], at: &TaskAt) -> Result<&'t mut Task, String> {
-    let is = |task: &Task| match at {
-        TaskAt::Number(number) => task.number.as_ref() == Some(number),
-        TaskAt::Line(line) => task.line == *line,
-    };
-    let several = tasks.iter().filter(|task| is(task)).count() > 1;
-    let named = |task: &Task| match &task.number {
-        Some(number) => format!("{number} (line {})", task.line),
-        None => format!("line {}", task.line),
-    };
-    let meant = tasks.iter().filter(|task| !several || is(task));
-    let named: Vec<String> = meant.take(NAMED).map(named).collect();
-    let named = match named.as_slice() {
-        [] => "the file has none".to_owned(),
-        named if several => format!("name one by its line: {}", named.join(", ")),
-        named => format!("name one by its number or line: {}", named.join(", ")),
-    };
-    match tasks.iter_mut().find(|task| is(task)) {
-        Some(task) if !several => Ok(task),
-        Some(_) => Err(format!("several tasks have this number; {named}")),
-        None => Err(match at {
-            TaskAt::Line(line) => format!("line {line} has no task; {named}"),
-            TaskAt::Number(number) => format!("no task has the number {number}; {named}"),
-        }),
+/// Ticks one task of an active change, or unticks it without `done`. It is called by its number or mark (`1.2`, `T001`),
+/// by its text or a part of it that no other task has, or by its line (`line 6`). Only the text between the brackets of
+/// its box is written; every other byte of the file stays. A task that already has this state is not written.
+///
+/// # Errors
+/// [`ArchiveError::Task`] if no task, or several, are called so; [`ArchiveError::Changed`] if another program writes the
+/// file again and again; [`ArchiveError::Read`], [`ArchiveError::Write`].
+pub fn complete_task(
+    project: &Project,
+    change: &str,
+    called: &str,
+    done: bool,
+) -> Result<Ticked, ArchiveError> {
+    let _alone = project.writing()?;
+    let mut tries = 1;
+    loop {
+        match tick(project, change, called, done) {
+            Err(ArchiveError::Changed(_)) if tries < TRIES => tries += 1,
+            done => return done,
+        }
     }
+}
+
+fn tick(project: &Project, change: &str, called: &str, done: bool) -> Result<Ticked, ArchiveError> {
+    let change = project.change(change)?;
+    let (file, task) = find(&change, called).map_err(ArchiveError::Task)?;
+    let shown = file.source.path.clone();
+    let read = project.raw_file(&project.root().join(&shown))?;
+    let read = read.ok_or_else(|| ArchiveError::Changed(shown.clone()))?;
+    let text = parse::normalise(&read.bytes)
+        .map_err(|problem| ReadError::NotUtf8 { path: shown.clone(), problem })?;
+    // The change was read a moment before the file.
+    if *text != *file.source.text {
+        return Err(ArchiveError::Changed(shown));
+    }
+    let changed = task.done != done;
+    if changed {
+        let raw = String::from_utf8_lossy(&read.bytes);
+        let new = ticked(&raw, task.line, done).ok_or_else(|| {
+            ArchiveError::Task(format!("{}:{}: has no box", shown.display(), task.line))
+        })?;
+        match replace_unless_changed(&read.path, read.stamp.as_ref(), new.as_bytes()) {
+            Err(ReplaceError::Changed(_)) => return Err(ArchiveError::Changed(shown)),
+            written => written?,
+        }
+    }
+    let (before, total) = change.progress();
+    let completed = match (changed, done) {
+        (true, true) => before + 1,
+        (true, false) => before.saturating_sub(1),
+        (false, _) => before,
+    };
+    let task = Task { done, ..task.clone() };
+    let file = project.display_path(&read.path);
+    Ok(Ticked { task, file, changed, completed, total })
+}
+
+/// The one task that is called so. A number is never taken for a line, nor a line for a number.
+fn find<'c>(change: &'c Change, called: &str) -> Result<(&'c Tasks, &'c Task), String> {
+    let all: Vec<(&Tasks, &Task)> = change.all_tasks().collect();
+    if all.is_empty() {
+        return Err(format!("the change {:?} has no tasks", change.id));
+    }
+    let wanted = plain(called);
+    let line = wanted.strip_prefix("line ").and_then(|line| line.trim().parse::<Line>().ok());
+    let is_number = wanted.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let ways: [&dyn Fn(&Task) -> bool; 3] = [
+        &|task| match (line, &task.id) {
+            (Some(line), _) => task.line == line,
+            (None, Some(id)) => fold(id) == wanted || plain(id) == wanted,
+            (None, None) => false,
+        },
+        &|task| line.is_none() && (plain(&task.text) == wanted || plain(&whole(task)) == wanted),
+        &|task| line.is_none() && !is_number && plain(&whole(task)).contains(&wanted),
+    ];
+    for is in ways {
+        let found: Vec<_> = all.iter().filter(|(_, task)| is(task)).copied().collect();
+        match found.as_slice() {
+            [] => {}
+            [only] => return Ok(*only),
+            several => {
+                return Err(format!(
+                    "{} tasks are called {called:?}: {}",
+                    several.len(),
+                    names(several)
+                ));
+            }
+        }
+    }
+    let open: Vec<_> = all.iter().filter(|(_, task)| !task.done).copied().collect();
+    let hint = match (line, wanted.parse::<Line>()) {
+        (None, Ok(line)) if all.iter().any(|(_, task)| task.line == line) => {
+            format!("; if the line is meant, write \"line {line}\"")
+        }
+        _ => String::new(),
+    };
+    let named = if open.is_empty() { &all } else { &open };
+    Err(format!("no task is called {called:?}{hint}; the open ones are {}", names(named)))
+}
+
+/// A task as it is written, with its number or mark.
+fn whole(task: &Task) -> String {
+    match &task.id {
+        Some(id) => format!("{id} {}", task.text),
+        None => task.text.clone(),
+    }
+}
+
+/// A text for comparison, without emphasis.
+fn plain(text: &str) -> String {
+    let bare: String = text.chars().filter(|c| !matches!(c, '*' | '`' | '_')).collect();
+    fold(bare.trim().trim_matches(|c: char| matches!(c, '[' | ']' | ':')))
+}
+
+/// Tasks as an answer names them.
+fn names(tasks: &[(&Tasks, &Task)]) -> String {
+    let name = |(file, task): &(&Tasks, &Task)| {
+        let text: String = whole(task).chars().take(40).collect();
+        let file = file.source.path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{text:?} (line {} of {file})", task.line)
+    };
+    let mut named: Vec<String> = tasks.iter().take(NAMED).map(name).collect();
+    if tasks.len() > NAMED {
+        named.push(format!("and {} more", tasks.len() - NAMED));
+    }
+    named.join(", ")
 }
 
 /// `raw` with the mark in the box of `line` replaced.

@@ -5,12 +5,12 @@ use super::output::Output;
 use crate::project::Project;
 use crate::search;
 
-/// Builds the index.
+/// Marks the project as indexed.
 pub(super) fn run(project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
     let specs = project.specs()?;
-    let path = search::build(project.root(), &specs.items)?;
+    let path = search::build(project.root())?;
     let count = specs.items.len();
-    output.line(format_args!("{count} specs indexed in {}", path.display()))?;
+    output.line(format_args!("{count} specs indexed; marked by {}", path.display()))?;
     for unreadable in &specs.unreadable {
         output.line(format_args!("! {}", output.safe(&unreadable.problem)))?;
     }

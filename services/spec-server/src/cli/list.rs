@@ -54,6 +54,9 @@ impl ListArgs {
             output.json(&Listed::new(specs.as_ref(), changes.as_ref()))?;
             return Ok(0);
         }
+        if let Some(hidden) = project.hidden() {
+            output.line(format_args!("{} {hidden}", output.paint(Ink::Yellow, "!")))?;
+        }
         if let Some(specs) = &specs {
             write_specs(specs, output)?;
         }

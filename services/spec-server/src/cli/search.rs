@@ -36,7 +36,7 @@ pub(super) struct SearchArgs {
 /// How to search.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Options {
-    /// When the search index is made: with every search as far as specs have changed, or by `spec-server index` alone.
+    /// When specs can be searched: always, or only after `spec-server index` has run once.
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     index: When,
 
@@ -62,9 +62,9 @@ pub(super) struct Options {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum When {
-    /// With every search.
+    /// Always.
     Auto,
-    /// By the command `index`.
+    /// After the command `index`.
     Explicit,
 }
 

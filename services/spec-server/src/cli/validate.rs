@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::output::{Ink, Output};
 use super::{CliError, find};
+use crate::archive;
 use crate::project::{Project, ReadError};
 use crate::validate::{self, Finding, Item, Report, Rules, Severity};
 use crate::view::FindingView;
@@ -15,6 +16,10 @@ pub(super) struct ValidateArgs {
     /// both are checked.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
+
+    /// Checks the archived changes instead.
+    #[arg(long, conflicts_with = "ids")]
+    archived: bool,
 
     /// Takes warnings for errors.
     #[arg(long)]
@@ -39,6 +44,8 @@ struct ValidatedItem {
     #[serde(rename = "type")]
     kind: &'static str,
     valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archivable: Option<bool>,
     issues: Vec<Issue>,
 }
 
@@ -66,9 +73,19 @@ impl ValidateArgs {
     }
 
     fn items(&self, project: &Project) -> Result<Vec<Item>, CliError> {
-        let rules = Rules::from(project.layout().kind);
+        let layout = project.layout();
+        let rules = Rules::from(layout.kind);
+        if rules == Rules::OpenSpec && !layout.specs.is_dir() && !layout.changes.is_dir() {
+            let problem = "openspec/ has neither specs/ nor changes/, so there is nothing to check";
+            return Err(CliError::Usage(problem.to_owned()));
+        }
         if self.ids.is_empty() {
-            return Ok(validate::all(project, rules)?);
+            if self.archived {
+                return Ok(validate::archived(project, rules)?);
+            }
+            let mut items = archive::judge(project, rules, None)?;
+            items.extend(validate::specs(project, rules, None)?);
+            return Ok(items);
         }
         let found = |read: Result<String, ReadError>| match read {
             Ok(id) => Ok(Some(id)),
@@ -83,7 +100,7 @@ impl ValidateArgs {
                 return Err(find::missing(project, id)?);
             }
             if let Some(id) = change {
-                items.extend(validate::changes(project, rules, Some(&id))?);
+                items.extend(archive::judge(project, rules, Some(&id))?);
             }
             if let Some(id) = spec {
                 items.extend(validate::specs(project, rules, Some(&id))?);
@@ -116,6 +133,7 @@ impl ValidateArgs {
             id: item.id.clone(),
             kind: item.kind.name(),
             valid: item.is_valid(self.strict),
+            archivable: item.archivable,
             issues: item.findings.iter().map(issue).collect(),
         };
         Validated {

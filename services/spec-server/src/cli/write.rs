@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::CliError;
 use super::output::{Ink, Output};
-use crate::archive::{self, PreviewSpec, Problem, TaskAt};
+use crate::archive::{self, How, PreviewSpec, Problem};
 use crate::project::Project;
 use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
 
@@ -28,13 +28,16 @@ pub(super) struct Archive {
     /// Archives it although tasks are open.
     #[arg(long)]
     force: bool,
+    /// Changes no spec, and only moves the change to the archive.
+    #[arg(long)]
+    skip_specs: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Task {
     #[command(flatten)]
     of: OfChange,
-    /// The number of the task, such as 1.2, or its line in tasks.md.
+    /// The number or mark of the task, such as 1.2 or T001, its text or a part of it, or its line, such as "line 6".
     task: String,
     /// Takes the tick away.
     #[arg(long)]
@@ -69,7 +72,8 @@ impl OfChange {
 impl Archive {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let id = self.of.id(project)?;
-        let archived = archive::archive_change(project, &id, &archive::today(), self.force)?;
+        let how = How { force: self.force, skip_specs: self.skip_specs };
+        let archived = archive::archive_change(project, &id, &archive::today(), how)?;
         if self.of.json {
             output.json(&ArchivedView::of(&id, &archived, ALL))?;
         } else {
@@ -85,14 +89,14 @@ impl Archive {
 impl Task {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let id = self.of.id(project)?;
-        let at: TaskAt = self.task.parse()?;
-        let view = TickedTask::of(&id, archive::complete_task(project, &id, &at, !self.undo)?);
+        let ticked = archive::complete_task(project, &id, &self.task, !self.undo)?;
+        let view = TickedTask::of(&id, ticked);
         if self.of.json {
             output.json(&view)?;
         } else {
             let mark = if view.done { 'x' } else { ' ' };
             let (text, line) = (output.safe(&view.text), view.line);
-            output.line(format_args!("[{mark}] {text}  line {line}"))?;
+            output.line(format_args!("[{mark}] {text}  {}:{line}", output.safe(&view.file)))?;
             output.line(format_args!("{}/{} tasks", view.completed, view.total))?;
         }
         Ok(0)
@@ -100,8 +104,10 @@ impl Task {
 }
 
 fn write_specs(specs: &[PreviewSpec], output: &mut Output<'_>) -> Result<(), CliError> {
-    for line in specs.iter().flat_map(|spec| spec.diff.lines()) {
-        output.text(line)?;
+    for diff in specs.iter().map(PreviewSpec::diff) {
+        for line in diff.lines() {
+            output.text(line)?;
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::view::fold;
+use crate::parse::fold;
 
 /// A spec; its id may have slashes.
 pub(super) const SPEC: &str = "spec://{+id}";

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::failure::Failure;
 use super::state::ServerState;
 use super::{address, resources};
-use crate::archive;
+use crate::archive::{self, PreviewSpec};
 use crate::model::{Change, Spec};
 use crate::project::Project;
 use crate::words::Words;
@@ -86,7 +86,7 @@ fn archive(state: &ServerState, asked: &OfChange) -> Result<GetPromptResult, Fai
     let (project, change, mut messages) = begun(state, asked, text::archive)?;
     if change.archived_on.is_none() {
         let preview = archive::preview(&project, &change.id)?;
-        let diffs: Vec<_> = preview.specs.iter().map(|spec| spec.diff.as_str()).collect();
+        let diffs: Vec<_> = preview.specs.iter().map(PreviewSpec::diff).collect();
         let diff = state.budget().share(2).beginning(&diffs.join("\n")).0;
         let text = format!("What it would make of the specs now:\n\n```diff\n{diff}\n```");
         messages.push(PromptMessage::user(ContentBlock::text(text)));

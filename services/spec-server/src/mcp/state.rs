@@ -291,7 +291,6 @@ impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Self {
         let code = match &error {
             SearchError::NoIndex(_) => "INDEX_MISSING",
-            SearchError::Index { .. } => "INDEX_UNUSABLE",
             SearchError::LongQuery(_) => "QUERY_TOO_LONG",
             SearchError::Model(_) => "MODEL_UNUSABLE",
             _ => "SEARCH_FAILED",

@@ -1,4 +1,4 @@
-//! The tools: nine that read, one that previews a change, and two that write if this is allowed.
+//! The tools: eleven that read, and four that write if this is allowed.
 
 mod change;
 mod search;
@@ -24,91 +24,94 @@ pub(super) fn add(
         .reading(
             "list_specs",
             "List the specs",
-            "List all specs of the repository with id, title and purpose, without their requirements. Start here, \
-             or with search_specs, to learn what is specified.",
+            "List all specs with id, title and purpose.",
             spec::list_specs,
         )
         .reading(
             "get_spec_requirements",
             "Read the requirements of a spec",
-            "Read the requirements of one spec: their names, each with the number of its scenarios and the active \
-             changes that touch it. `detail` adds their text and scenarios, or gives the whole file in one call; \
-             `requirements` selects some.",
+            "Read the requirements of a spec: names, scenario counts, the active changes that touch them; more with \
+             `detail`.",
             spec::get_spec_requirements,
         )
         .reading(
             "get_scenario",
             "Read a scenario",
-            "Read one scenario of a requirement in full: what the requirement says, and what is given, when, then. \
-             Without `scenario` it is the first one; the answer names the others.",
+            "Read one scenario in full: given, when, then.",
             spec::get_scenario,
         )
         .reading(
             "search_specs",
             "Search the specs",
-            "Find the requirements that have to do with a question or some words, the best first, each with the \
-             active changes that touch it. A result without a requirement is about its spec as a whole. `in` searches \
-             changes or the archive instead.",
+            "Find requirements by a question or words, the best first. A result without a requirement is about its spec.",
             search::search_specs,
         )
         .reading(
             "list_changes",
             "List the changes",
-            "List the active change proposals with title and progress; with `archived`, those that are done.",
+            "List the active change proposals with title and progress.",
             change::list_changes,
         )
         .reading(
             "get_change",
             "Read a change",
-            "Read a change proposal: why, what, its tasks, its design, and the changed requirements by capability. \
-             With `section` only that part.",
+            "Read a change: why, what, tasks, design, changed requirements by capability, its other files by name.",
             change::get_change,
+        )
+        .reading(
+            "next_step",
+            "Find the next step of a change",
+            "Show which artifacts of a change are done and what comes next: an artifact with its template, rules and \
+             instructions, a task, or the archive.",
+            change::next_step,
         )
         .reading(
             "validate_spec",
             "Check specs",
-            "Check one spec, or all of them, for structure and content. Every finding names file, line and what \
-             would be right.",
+            "Check one spec, or all. Findings have file, line and remedy.",
             validate::validate_spec,
         )
         .reading(
             "validate_change",
             "Check changes",
-            "Check one active change proposal, or all of them, also against the specs that it changes.",
+            "Check one active change, or all, and whether archiving would accept it.",
             validate::validate_change,
         )
         .reading(
             "preview_change",
             "Preview a change",
-            "Show what a change would make of the specs if it were archived now, as a text difference for each \
-             spec, and what stands in its way. Nothing is written.",
+            "Show what archiving a change would make of each spec, as a diff, and what stands in its way.",
             write::preview_change,
         )
         .reading(
             "get_project",
             "Read the project's own words",
-            "Read what this repository says about itself and its workflow: context, rules, and what a change \
-             consists of. Follow it when you propose, implement or archive a change.",
+            "Read what this repository says about itself and its workflow.",
             spec::get_project,
         );
     if !allow_writes {
         return tools.0;
     }
+    let new_change = Tool::new("new_change", "Make an empty change; the answer is its next step.");
+    let new_change = new_change.with_title("Begin a change").with_annotations(adding());
+    let write_artifact = Tool::new(
+        "write_artifact",
+        "Write a whole file of a change; the answer has what validation finds in it.",
+    );
+    let write_artifact =
+        write_artifact.with_title("Write a file of a change").with_annotations(overwriting());
+    let tools = tools.add(new_change, write::new_change).add(write_artifact, write::write_artifact);
     let builder = tools.0.tool(
         Tool::new(
             "archive_change",
-            "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
-             stands in the way is listed. Look at preview_change first.",
+            "Apply a finished change to the specs and move it to the archive: all or nothing. Preview it first.",
         )
         .asking()
         .with_title("Archive a change")
         .with_annotations(ToolAnnotations::destructive()),
         write::archive_change,
     );
-    let complete_task = Tool::new(
-        "complete_task",
-        "Tick a task of a change off, by its number such as 1.2 or its line; with `done` false, take the tick away.",
-    );
+    let complete_task = Tool::new("complete_task", "Tick a task of a change.");
     let complete_task = complete_task.with_title("Complete a task").with_annotations(idempotent());
     Tools(builder).add(complete_task, write::complete_task).0
 }
@@ -151,6 +154,20 @@ impl Tools {
 fn idempotent() -> ToolAnnotations {
     let mut hints = ToolAnnotations::destructive();
     hints.destructive_hint = Some(false);
+    hints.idempotent_hint = Some(true);
+    hints
+}
+
+/// Annotations of a tool that makes something new.
+fn adding() -> ToolAnnotations {
+    let mut hints = ToolAnnotations::destructive();
+    hints.destructive_hint = Some(false);
+    hints
+}
+
+/// Annotations of a tool that replaces a file, and has no further effect if called again.
+fn overwriting() -> ToolAnnotations {
+    let mut hints = ToolAnnotations::destructive();
     hints.idempotent_hint = Some(true);
     hints
 }

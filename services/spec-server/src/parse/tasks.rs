@@ -1,4 +1,4 @@
-//! A change's `tasks.md`.
+//! A list of tasks.
 
 use super::block;
 use super::outline::Outline;
@@ -23,9 +23,11 @@ pub fn tasks(source: Source) -> Tasks {
         let Some((done, text)) = task(line) else {
             continue;
         };
-        let (number, text) = numbered(text);
+        let (number, behind) = numbered(text);
+        let (id, text) = if number.is_some() { (number, behind) } else { marked(text) };
         items.push(Task {
             number: number.map(str::to_owned),
+            id: id.map(str::to_owned),
             text: text.to_owned(),
             done,
             line: line_number,
@@ -65,6 +67,22 @@ pub(crate) fn box_of(line: &str) -> Option<(&str, &str)> {
     let (head, tail) = line.split_at_checked(close)?;
     Some((head.strip_suffix(inside)?, tail))
 }
+
+/// The mark before a text, and the text after it: `3`, `3.`, `T001`, `TASK-12:`, `[P2]`, `**1.1**`.
+fn marked(text: &str) -> (Option<&str>, &str) {
+    let (head, tail) = text.split_once(is_space).unwrap_or((text, ""));
+    let id = head.trim_matches(|c: char| !c.is_alphanumeric());
+    let letters = id.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    let digits = letters.strip_prefix('-').unwrap_or(letters);
+    let digits = digits.strip_suffix(|c: char| c.is_ascii_lowercase()).unwrap_or(digits);
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
+    let is_short = id.len() <= LONGEST_MARK && id.len() - letters.len() <= 5;
+    if is_number && is_short && !tail.is_empty() { (Some(id), trim(tail)) } else { (None, text) }
+}
+
+/// The longest mark before a task, in bytes.
+const LONGEST_MARK: usize = 12;
 
 /// The number before a text, with at least two parts such as `1.2` (`1.2a` too), and the text after it.
 fn numbered(text: &str) -> (Option<&str>, &str) {

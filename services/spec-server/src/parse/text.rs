@@ -2,6 +2,8 @@
 
 use std::str;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::model::Line;
 
 /// Bytes that are not UTF-8.
@@ -51,6 +53,13 @@ pub(crate) fn trim(text: &str) -> &str {
 /// `text` without leading white space.
 pub(crate) fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
+}
+
+/// A name for comparison, without the differences that people and systems overlook: case, blanks, and whether an accent
+/// is a separate character.
+pub fn fold(name: &str) -> String {
+    let lower = name.nfc().collect::<String>().to_lowercase();
+    lower.split(is_space).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The text after `prefix`, ignoring case.

@@ -15,6 +15,9 @@ use super::error::is_missing;
 /// The most entries of one folder that are read.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
+/// The most files of one folder that are kept, apart from specs.
+const MAX_FILES: usize = 10_000;
+
 /// How many folders are cached. Beyond this number, the folders are listed again each time.
 const MAX_FOLDERS: usize = 50_000;
 
@@ -36,11 +39,12 @@ struct KnownFolder {
 /// The entries of a folder.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    /// The entries by name. Files are included only if they may be a spec: if they are called `spec.md`, or if their
-    /// name is not UTF-8.
+    /// The entries by name. Of files that are not called `spec.md`, only the first [`MAX_FILES`] are included.
     pub(super) entries: Vec<FolderEntry>,
     /// The number of entries of any kind.
     pub(super) count: usize,
+    /// Whether some files are left out.
+    pub(super) is_cut: bool,
 }
 
 /// One entry of a folder.
@@ -51,6 +55,13 @@ pub(super) struct FolderEntry {
     /// Whether the name has such replacement characters.
     pub(super) is_odd: bool,
     pub(super) what: What,
+}
+
+impl FolderEntry {
+    /// Whether it is a file that is not hidden.
+    pub(super) fn is_file(&self) -> bool {
+        self.what == What::File && !self.is_odd && !self.name.starts_with('.')
+    }
 }
 
 /// The kind of an entry.
@@ -106,6 +117,7 @@ impl Folders {
 impl List {
     fn read(folder: &Path) -> io::Result<Self> {
         let mut list = Self::default();
+        let mut files = 0;
         for entry in fs::read_dir(folder)?.take(MAX_ENTRIES) {
             let entry = entry?;
             list.count += 1;
@@ -121,7 +133,10 @@ impl List {
             } else {
                 What::File
             };
-            if what != What::File || name == "spec.md" || is_odd {
+            files += usize::from(what == What::File);
+            if what == What::File && files > MAX_FILES && name != "spec.md" && !is_odd {
+                list.is_cut = true;
+            } else {
                 list.entries.push(FolderEntry { name, is_odd, what });
             }
         }

@@ -2,6 +2,7 @@
 
 use super::error::{Kind, ReadError};
 use super::layout::Dialect;
+use crate::parse::fold;
 
 /// The longest id in bytes. Some systems do not allow longer paths.
 const MAX_BYTES: usize = 1024;
@@ -47,11 +48,6 @@ pub(super) fn counts(kind: Kind, name: &str, dialect: Dialect) -> bool {
     !reserved && !name.starts_with('.')
 }
 
-/// The form of an id for comparison: case and surrounding blanks do not matter.
-pub(super) fn fold(id: &str) -> String {
-    id.trim().to_lowercase()
-}
-
 /// The known id that differs from `id` only in case.
 pub(super) fn same_but_for_case<'k>(id: &str, known: &'k [String]) -> Option<&'k str> {
     let folded = fold(id);
@@ -65,13 +61,16 @@ pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
     const ALIKE: f64 = 0.4;
     /// Only this many characters are compared.
     const COMPARED: usize = 100;
-    let folded = |name: &str| name.to_lowercase().chars().take(COMPARED).collect::<String>();
+    /// A shorter name is within many others by chance.
+    const TELLING: usize = 3;
+    let folded = |name: &str| fold(name).chars().take(COMPARED).collect::<String>();
     let wanted = folded(id);
     let mut near: Vec<(f64, String)> = names
         .into_iter()
         .map(|name| {
             let lower = folded(&name);
-            let within = !wanted.is_empty() && (lower.contains(&wanted) || wanted.contains(&lower));
+            let tells = wanted.len().min(lower.len()) >= TELLING;
+            let within = tells && (lower.contains(&wanted) || wanted.contains(&lower));
             let alike = strsim::normalized_damerau_levenshtein(&wanted, &lower);
             (if within { alike.max(0.5) } else { alike }, name)
         })

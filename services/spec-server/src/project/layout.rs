@@ -54,7 +54,7 @@ fn is_begun(folder: &Path) -> bool {
 }
 
 /// The layout of the project at exactly `root`.
-pub(super) fn open(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
+pub(super) fn at(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
     let root = canonical(root)?;
     match layout_at(&root)? {
         Some(layout) => Ok((root, layout)),
@@ -63,6 +63,11 @@ pub(super) fn open(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
             Err(ProjectError::NotAProject { path: root, hint })
         }
     }
+}
+
+/// Whether `root` has a project of OpenSpec beside the one of Spec Oxide that hides it.
+pub(super) fn hides_another(root: &Path, layout: &Layout) -> bool {
+    layout.kind == Dialect::SpecOxide && is_begun(root)
 }
 
 fn layout_at(folder: &Path) -> Result<Option<Layout>, ProjectError> {

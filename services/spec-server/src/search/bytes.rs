@@ -11,7 +11,7 @@ const HEAD: usize = 8 + 4 + 8 + 32;
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FileError {
+pub(super) enum FileError {
     /// It does not begin with the magic bytes of this format.
     #[error("is not a file of this program")]
     Foreign,
@@ -91,13 +91,6 @@ impl<'b> Reader<'b> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(super) fn text(&mut self) -> Option<&'b str> {
-        let length = usize::try_from(self.number()?).ok()?;
-        let (text, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        std::str::from_utf8(text).ok()
-    }
-
     /// Reads as many items as the leading number says. The reserved memory grows only with the items that are really
     /// present.
     pub(super) fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
@@ -118,9 +111,4 @@ impl<'b> Reader<'b> {
 /// then refuses it, so callers must limit it.
 pub(super) fn put_number(body: &mut Vec<u8>, number: usize) {
     body.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
-}
-
-pub(super) fn put_text(body: &mut Vec<u8>, text: &str) {
-    put_number(body, text.len());
-    body.extend(text.as_bytes());
 }

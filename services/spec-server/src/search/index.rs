@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Outdated;
 use super::document::{Document, Field, documents};
 use super::query::{Query, QueryTerm};
 use super::terms::tokens;
@@ -297,41 +296,24 @@ impl Index {
         worths.max_by(f64::total_cmp)
     }
 
-    /// The ids, hashes and documents of its specs, by id.
-    pub fn specs(&self) -> Vec<(&str, [u8; 32], Vec<&Document>)> {
-        let specs = self.specs.iter().map(|(id, held)| {
-            let documents = held.slots.iter().filter_map(|slot| self.document(*slot));
-            (id.as_str(), held.hash, documents.collect())
-        });
-        let mut specs: Vec<_> = specs.collect();
-        specs.sort_unstable_by_key(|(id, _, _)| *id);
-        specs
+    /// The words of a query that occur in it, themselves or by a substitute, and those that do not.
+    pub fn words(&self, query: &Query) -> (Vec<String>, Vec<String>) {
+        let plain = query.asked().filter(|asked| asked.term.is_some() && !asked.whole);
+        let (used, unknown): (Vec<_>, Vec<_>) = plain
+            .partition(|asked| asked.meant().any(|(term, _)| self.postings.contains_key(term)));
+        let words =
+            |asked: Vec<&QueryTerm>| asked.into_iter().map(|one| one.word.clone()).collect();
+        (words(used), words(unknown))
     }
 
-    /// How its specs differ from `specs`.
-    pub fn differences(&self, specs: &[Arc<Spec>]) -> Outdated {
-        let mut outdated = Outdated::default();
+    /// Whether it has exactly `specs`, as they are. If two have the same id, the first one counts.
+    pub fn is_current(&self, specs: &[Arc<Spec>]) -> bool {
         let mut ids = HashSet::with_capacity(specs.len());
-        for spec in specs.iter().filter(|spec| ids.insert(spec.id.as_str())) {
-            match self.specs.get(&spec.id) {
-                Some(held) if held.hash == spec.source.hash => {}
-                Some(_) => outdated.changed += 1,
-                None => outdated.added += 1,
-            }
-        }
-        let held = ids.len() - outdated.added;
-        outdated.removed = self.specs.len().saturating_sub(held);
-        outdated
-    }
-
-    /// The slots in use.
-    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.specs.values().flat_map(|held| held.slots.iter().copied())
-    }
-
-    /// Whether it has a spec with this id.
-    pub(super) fn holds(&self, id: &str) -> bool {
-        self.specs.contains_key(id)
+        let mut specs = specs.iter().filter(|spec| ids.insert(spec.id.as_str()));
+        let same = |spec: &Arc<Spec>| {
+            self.specs.get(&spec.id).is_some_and(|held| held.hash == spec.source.hash)
+        };
+        specs.all(same) && ids.len() == self.specs.len()
     }
 
     /// How many specs it has.

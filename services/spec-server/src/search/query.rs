@@ -23,6 +23,8 @@ pub struct Query {
 pub(super) struct QueryTerm {
     /// The term; `None` for a phrase, whose words count separately.
     pub(super) term: Option<String>,
+    /// The word as it was asked for; empty for a phrase.
+    pub(super) word: String,
     /// Whether it is a whole identifier.
     pub(super) whole: bool,
     /// The substitutes for the term.
@@ -47,10 +49,15 @@ impl Query {
         let terms = found
             .iter()
             .filter(|token| !telling || !is_grammar(&token.word))
-            .map(|token| (token.term(), token.whole))
+            .map(|token| (token.term(), token))
             .filter(|(term, _)| seen.insert(term.clone()))
             .take(QUERY_TERMS)
-            .map(|(term, whole)| QueryTerm { whole, kin: kin(&term), term: Some(term) });
+            .map(|(term, token)| QueryTerm {
+                whole: token.whole,
+                word: token.word.clone(),
+                kin: kin(&term),
+                term: Some(term),
+            });
         let phrases = found.windows(2).take(QUERY_TERMS).filter_map(phrase);
         Self { asked: terms.chain(phrases).collect() }
     }
@@ -70,5 +77,5 @@ impl Query {
 fn phrase(words: &[Token]) -> Option<QueryTerm> {
     let words: Vec<String> = words.iter().map(Token::term).collect();
     let kin = kin(&words.join(" "));
-    (!kin.is_empty()).then_some(QueryTerm { term: None, whole: false, kin })
+    (!kin.is_empty()).then_some(QueryTerm { term: None, word: String::new(), whole: false, kin })
 }

@@ -1,18 +1,15 @@
-//! The entry point of search. It keeps the index, explicit or always up to date, and the embeddings, if any, and
-//! answers queries.
+//! The entry point of search. It keeps the index and the embeddings, if any, and answers queries.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use service_host::Stamp;
-
 use super::changes::{self, Changes};
-use super::explicit::read_if_changed;
+use super::explicit;
 use super::index::{Index, Match, Update};
 use super::query::Query;
 use super::semantic::{Near, Semantic};
 use super::settings::{Freshness, Settings};
-use super::{Hit, Outdated, Ranker, SearchError, SearchOutcome, folder, fusion, snippet};
+use super::{Doubt, Hit, Ranker, SearchError, SearchOutcome, folder, fusion, snippet};
 use crate::model::{Change, Spec};
 
 /// The most characters of a query.
@@ -27,18 +24,10 @@ pub struct Searcher {
     /// The folder of the index files.
     folder: PathBuf,
     settings: Settings,
-    state: RwLock<State>,
+    index: RwLock<Index>,
     semantic: Option<Semantic>,
     /// The active and the archived changes.
     changes: [Mutex<Changes>; 2],
-}
-
-#[derive(Debug, Default)]
-struct State {
-    index: Index,
-    /// Explicit mode: the stamp of the index that was read, and how outdated it is.
-    read: Option<Stamp>,
-    outdated: Outdated,
 }
 
 impl Searcher {
@@ -50,51 +39,49 @@ impl Searcher {
         let folder = folder::path(root);
         let model = settings.model.as_deref();
         let semantic = model.map(|model| Semantic::open(model, &folder)).transpose()?;
-        let state = State { index: Index::new(settings.weights), ..State::default() };
+        let index = Index::new(settings.weights);
         Ok(Self {
             folder,
             settings,
-            state: RwLock::new(state),
+            index: RwLock::new(index),
             semantic,
             changes: Default::default(),
         })
     }
 
-    /// Sets the current specs. An index that is always up to date reads those that have changed. An explicitly built
-    /// index is read again if it was rebuilt, and compared with the specs. Embedding continues in the background.
+    /// Sets the current specs: those that have changed are read again. Embedding continues in the background.
     ///
     /// # Errors
-    /// In explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
+    /// In explicit mode [`SearchError::NoIndex`].
     pub fn update(&self, specs: &[Arc<Spec>]) -> Result<(), SearchError> {
-        match self.settings.freshness {
-            Freshness::Always => {
-                // Most updates change nothing, and should not delay searches.
-                if self.read().index.differences(specs) == Outdated::default() {
-                    return Ok(());
-                }
-                let update = self.write().index.update(specs);
-                self.embed(&update);
-            }
-            Freshness::Explicit => {
-                self.reread()?;
-                let mut state = self.write();
-                state.outdated = state.index.differences(specs);
-            }
+        self.check()?;
+        // Most updates change nothing, and should not delay searches.
+        if !self.read().is_current(specs) {
+            let update = self.write().update(specs);
+            self.embed(&update);
         }
         Ok(())
+    }
+
+    fn check(&self) -> Result<(), SearchError> {
+        match self.settings.freshness {
+            Freshness::Always => Ok(()),
+            Freshness::Explicit => explicit::check(&self.folder),
+        }
     }
 
     /// The best `top_k` answers to `query`. A query without any word has no answers.
     ///
     /// # Errors
-    /// [`SearchError::LongQuery`], and in explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
+    /// [`SearchError::LongQuery`], and in explicit mode [`SearchError::NoIndex`].
     pub fn search(&self, query: &str, top_k: usize) -> Result<SearchOutcome, SearchError> {
         let asked = checked(query)?;
-        if self.settings.freshness == Freshness::Explicit {
-            self.reread()?;
-        }
+        self.check()?;
+        let waiting = self.semantic.as_ref().map_or(0, Semantic::waiting);
         let ranker = match (&self.semantic, self.settings.ranker) {
             (None, _) => Ranker::Bm25,
+            // With a part of the vectors, what is embedded already would go before what is not.
+            (Some(_), None) if waiting > 0 => Ranker::Bm25,
             (Some(_), ranker) => ranker.unwrap_or(Ranker::Hybrid),
         };
         let thresholds = self.settings.thresholds;
@@ -103,8 +90,7 @@ impl Searcher {
         let semantic = self.semantic.as_ref();
         let semantic = semantic.filter(|_| ranker != Ranker::Bm25 && !asked.is_empty());
         let sense = semantic.map(|semantic| (semantic, semantic.sense(query)));
-        let state = self.read();
-        let index = &state.index;
+        let index = &*self.read();
         let bm25 = match ranker {
             Ranker::Semantic => Vec::new(),
             _ => index.search(&asked, thresholds.bm25, depth),
@@ -113,6 +99,7 @@ impl Searcher {
             semantic.search(index, &sense, thresholds.semantic, depth)
         });
         let ranked = rank(ranker, &bm25, &near, index);
+        let all: Vec<Match> = ranked.iter().map(|(found, _)| *found).collect();
         let hits = ranked.into_iter().take(top_k).filter_map(|(found, by)| {
             let near = near.iter().find(|near| near.found.slot == found.slot);
             hit(index, &asked, found, by, near)
@@ -120,8 +107,8 @@ impl Searcher {
         Ok(SearchOutcome {
             hits: hits.collect(),
             ranker,
-            outdated: state.outdated,
-            waiting: self.semantic.as_ref().map_or(0, Semantic::waiting),
+            waiting,
+            doubt: doubt(index, &asked, &all),
         })
     }
 
@@ -151,12 +138,7 @@ impl Searcher {
             hit.spec_id = capability.unwrap_or_default().to_owned();
             Some(hit)
         });
-        Ok(SearchOutcome {
-            hits: hits.collect(),
-            ranker: Ranker::Bm25,
-            outdated: Outdated::default(),
-            waiting: 0,
-        })
+        Ok(SearchOutcome { hits: hits.collect(), ranker: Ranker::Bm25, waiting: 0, doubt: None })
     }
 
     /// Waits until every passage is embedded and saved, so that the next search includes all of them.
@@ -166,36 +148,47 @@ impl Searcher {
         }
     }
 
-    /// Explicit mode: reads the index if it was written after the last read.
-    fn reread(&self) -> Result<(), SearchError> {
-        let known = self.read().read.clone();
-        let read = read_if_changed(&self.folder, known.as_ref(), self.settings.weights)?;
-        let Some((stamp, index)) = read else {
-            return Ok(());
-        };
-        let mut state = self.write();
-        let update =
-            Update { vacated: state.index.slots().collect(), occupied: index.slots().collect() };
-        *state = State { index, read: Some(stamp), outdated: Outdated::default() };
-        drop(state);
-        self.embed(&update);
-        Ok(())
-    }
-
     /// Updates the passages to an update of the index. Other threads may search it in the meantime.
     fn embed(&self, update: &Update) {
         if let Some(semantic) = &self.semantic {
-            semantic.apply(&self.read().index, update);
+            semantic.apply(&self.read(), update);
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A best score from which on the first answers are mostly right.
+const SURE: f64 = 0.5;
+
+/// How many results are looked at, and how many specs are named, when an answer is unsure.
+const LOOKED_AT: usize = 20;
+const NAMED: usize = 3;
+
+/// What helps to ask again, if the answer is unsure.
+fn doubt(index: &Index, query: &Query, found: &[Match]) -> Option<Doubt> {
+    if found.first().is_none_or(|best| best.score >= SURE) {
+        return None;
+    }
+    let mut specs: Vec<(String, usize)> = Vec::new();
+    for found in found.iter().take(LOOKED_AT) {
+        let Some(document) = index.document(found.slot) else { continue };
+        match specs.iter_mut().find(|(id, _)| *id == document.spec_id) {
+            Some((_, count)) => *count += 1,
+            None => specs.push((document.spec_id.clone(), 1)),
+        }
+    }
+    // The order of the results decides between specs with equally many.
+    specs.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    specs.truncate(NAMED);
+    let (used, unknown) = index.words(query);
+    Some(Doubt { specs, used, unknown })
 }
 
 /// The parsed query, if it is not too long.

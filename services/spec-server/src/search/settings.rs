@@ -49,7 +49,7 @@ pub enum Freshness {
     /// With every update, for the specs that have changed.
     #[default]
     Always,
-    /// Only by [`build`](super::build). It is searched unchanged.
+    /// As well, but not before [`build`](super::build) was called once.
     Explicit,
 }
 

@@ -168,12 +168,6 @@ impl FindingsAt<'_> {
                 && finding.message.contains(text)
         })
     }
-
-    /// Whether this file has a finding that makes its item invalid.
-    pub(super) fn fails(&self) -> bool {
-        let mut listed = self.findings.listed.iter().chain(&self.findings.last);
-        listed.any(|finding| finding.file == self.file && finding.fails(false))
-    }
 }
 
 impl Findings {

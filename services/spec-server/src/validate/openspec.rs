@@ -7,16 +7,12 @@ mod against;
 mod block;
 mod change;
 mod delta;
-mod folder;
-mod glob;
 mod heading;
 mod operations;
 mod purpose;
 pub(super) mod rules;
-mod schema;
 mod spec;
 mod tasks;
-mod workflow;
 
 pub(super) use change::check as check_change;
 

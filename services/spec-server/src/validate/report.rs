@@ -1,5 +1,6 @@
 //! Items with their findings, and a summary of them.
 
+use super::NOT_ARCHIVABLE;
 use super::finding::{Finding, Severity};
 use crate::plural::counted;
 
@@ -12,6 +13,8 @@ pub struct Item {
     pub id: String,
     /// The findings, by file and line. Conflicts with other changes come last.
     pub findings: Vec<Finding>,
+    /// Whether archiving would accept it now, as far as tasks do not matter; `None` if nobody asked.
+    pub archivable: Option<bool>,
 }
 
 /// The kind of an item.
@@ -34,7 +37,11 @@ pub struct Report {
     pub warnings: Vec<Finding>,
     /// The remaining findings.
     pub infos: Vec<Finding>,
-    /// A summary in one sentence.
+    /// Whether archiving would accept all changes among them now; `None` if nobody asked.
+    pub archivable: Option<bool>,
+    /// Why not, in a sentence.
+    pub because: Option<String>,
+    /// A summary in one sentence, or two.
     pub summary: String,
 }
 
@@ -65,14 +72,62 @@ impl Report {
         };
         let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
         let invalid = items.iter().filter(|item| !item.is_valid(strict)).count();
+        let mut asked = items.iter().filter_map(|item| item.archivable).peekable();
+        let archivable = asked.peek().is_some().then(|| asked.all(|can| can));
+        let because = because(items);
+        let mut summary = summary(items, invalid, strict, [errors.len(), warnings.len()]);
+        if let Some(because) = because.as_ref().filter(|_| invalid < items.len()) {
+            summary = format!("{summary} Archiving would refuse {because}.");
+        }
         Self {
             valid: invalid == 0,
-            summary: summary(items, invalid, strict, [errors.len(), warnings.len()]),
+            archivable,
+            because,
+            summary,
             errors,
             warnings,
             infos: of(Severity::Info),
         }
     }
+}
+
+/// How many changes are named that cannot be archived.
+const NAMED: usize = 10;
+
+/// How much of a name or a reason a summary repeats, in characters.
+const SHOWN: usize = 300;
+
+fn short(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Which changes archiving would refuse, and the first reason.
+fn because(items: &[Item]) -> Option<String> {
+    let refused: Vec<&Item> = items.iter().filter(|item| item.archivable == Some(false)).collect();
+    let first = refused.first()?;
+    let reasons = || {
+        first
+            .findings
+            .iter()
+            .filter(|finding| finding.rule == NOT_ARCHIVABLE.name || finding.fails(false))
+    };
+    let reason = match reasons().next() {
+        Some(finding) => short(finding.message.trim_end_matches('.')),
+        None => "it is not valid".to_owned(),
+    };
+    if refused.len() == 1 && items.len() == 1 {
+        return Some(format!("it: {reason}"));
+    }
+    let named: Vec<String> = refused.iter().take(NAMED).map(|item| short(&item.id)).collect();
+    let more = match refused.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("{}{more} (the first: {reason})", named.join(", ")))
 }
 
 fn summary(items: &[Item], invalid: usize, strict: bool, [errors, warnings]: [usize; 2]) -> String {
@@ -91,7 +146,12 @@ fn summary(items: &[Item], invalid: usize, strict: bool, [errors, warnings]: [us
         (1, 0) => format!("{things} is valid{strictly}: {found}."),
         (1, _) => format!("{things} is not valid{strictly}: {found}."),
         (_, 0) => format!("All of {things} are valid{strictly}: {found}."),
-        (_, invalid) => format!("{invalid} of {things} not valid{strictly}: {found}."),
+        (all, invalid) => {
+            let is_mixed = items.windows(2).any(|pair| matches!(pair, [a, b] if a.kind != b.kind));
+            let things = if is_mixed { format!("{all} items ({things})") } else { things };
+            let are = if invalid == 1 { "is" } else { "are" };
+            format!("{invalid} of {things} {are} not valid{strictly}: {found}.")
+        }
     }
 }
 

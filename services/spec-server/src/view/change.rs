@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{Budget, name, notes};
-use super::spec::UnreadableFile;
+use super::spec::{ListDetail, UnreadableFile};
 use crate::model::Change;
 use crate::project::Unreadable;
 
@@ -35,9 +35,11 @@ pub struct ChangeSummary {
     /// Its id.
     pub id: String,
     /// What it is called.
-    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// How far it is.
-    pub task_progress: TaskProgress,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_progress: Option<TaskProgress>,
     /// The day on which it was archived, as YYYY-MM-DD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived_on: Option<String>,
@@ -57,13 +59,24 @@ impl ChangeList {
     pub fn new(
         changes: &[Arc<Change>],
         unreadable: &[Unreadable],
+        detail: ListDetail,
         offset: usize,
         budget: Budget,
     ) -> Self {
-        let page = budget.page(changes.iter().map(|change| ChangeSummary::of(change)), offset);
+        let summaries = changes.iter().map(|change| match detail {
+            ListDetail::Full => ChangeSummary::of(change),
+            ListDetail::Ids => {
+                ChangeSummary { title: None, task_progress: None, ..ChangeSummary::of(change) }
+            }
+        });
+        let page = budget.page(summaries, offset);
         let (unreadable, unlisted) = UnreadableFile::some(unreadable, budget);
+        let odd = changes.iter().find(|change| !change.nested().is_empty());
+        let odd = odd.map(|change| {
+            format!("{} is not a change, but a folder around others; validate_change names such folders", change.id)
+        });
         Self {
-            note: notes([page.note(offset, "changes"), unlisted]),
+            note: notes([page.note(offset, "changes"), unlisted, odd]),
             changes: page.items,
             total: page.total,
             unreadable,
@@ -77,8 +90,8 @@ impl ChangeSummary {
     pub fn of(change: &Change) -> Self {
         Self {
             id: change.id.clone(),
-            title: name(&change.title),
-            task_progress: TaskProgress::of(change),
+            title: Some(name(&change.title)),
+            task_progress: Some(TaskProgress::of(change)),
             archived_on: change.archived_on.clone(),
         }
     }
@@ -87,10 +100,7 @@ impl ChangeSummary {
 impl TaskProgress {
     /// The progress of a change. Without tasks it is zero of zero.
     pub fn of(change: &Change) -> Self {
-        let tasks = change.tasks.as_ref();
-        Self {
-            completed: tasks.map_or(0, |tasks| tasks.completed()),
-            total: tasks.map_or(0, |tasks| tasks.items.len()),
-        }
+        let (completed, total) = change.progress();
+        Self { completed, total }
     }
 }

@@ -1,17 +1,22 @@
 //! A change, in full or in part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bound::{Budget, MAX_NAMES, name, notes};
+use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
 use super::change::TaskProgress;
-use crate::model::{CapabilityDelta, Change, Delta, Section};
+use super::file::FileView;
+use crate::model::{
+    CapabilityDelta, Change, ChangeFile, Delta, Origin, Proposal, SPEC_DRIVEN, Section, Source,
+    Task,
+};
+use crate::parse::{self, fold};
 use crate::validate::ChangePart;
 
 /// A full change divides the size limit of an answer by this number among its parts.
-const SECTIONS: usize = 5;
+const SECTIONS: usize = 6;
 
 /// A change in full, or one section of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -31,6 +36,12 @@ pub struct ChangeView {
     /// What becomes of the requirements, by capability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deltas: Option<BTreeMap<String, DeltaView>>,
+    /// The text of another artifact or file that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Its other files, which `section` reads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileView>,
     /// The offset to call again with, with the same section, for the rest of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
@@ -57,6 +68,23 @@ pub struct TasksView {
     pub completed: usize,
     /// All boxes.
     pub total: usize,
+    /// The tasks one by one, where numbers in the text do not name each of them; in a whole change the open ones alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<TaskView>,
+}
+
+/// One task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TaskView {
+    /// Its number or mark, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Its line.
+    pub line: u32,
+    /// What it says.
+    pub text: String,
+    /// Whether it is ticked.
+    pub done: bool,
 }
 
 /// What becomes of one capability.
@@ -94,28 +122,37 @@ impl ChangeView {
     pub fn whole(change: &Change, budget: Budget) -> Self {
         let share = budget.share(SECTIONS);
         let mut cut = Vec::new();
-        let mut text = |section: ChangePart, text: &str| {
+        let mut text = |section: &'static str, text: &str| {
             let (text, was_cut) = share.beginning(text);
-            if was_cut && !cut.contains(&section.name()) {
-                cut.push(section.name());
+            if was_cut && !cut.contains(&section) {
+                cut.push(section);
             }
             text
         };
+        let proposal = proposal(change);
+        let why = proposal.as_ref().and_then(|proposal| proposal.why.as_ref());
+        let what = proposal.as_ref().and_then(|proposal| proposal.what_changes.as_ref());
         let proposal = ProposalView {
-            why: text(ChangePart::Proposal, section(why(change))),
-            what_changes: text(ChangePart::Proposal, section(what_changes(change))),
+            why: text(ChangePart::Proposal.name(), section(why)),
+            what_changes: text(ChangePart::Proposal.name(), section(what)),
         };
+        let open = share.page(items(change, |task| !task.done), 0);
         let tasks = TasksView {
-            content: text(ChangePart::Tasks, tasks(change)),
+            content: text(ChangePart::Tasks.name(), &tasks(change)),
+            items: open.items,
             ..TasksView::progress_of(change)
         };
-        let design = change.design.as_ref();
-        let design = design.map(|design| text(ChangePart::Design, &design.text));
+        let design = change.text(DESIGN);
+        let design = design.map(|design| text(ChangePart::Design.name(), &design.text));
         let (deltas, more) = deltas(change, 0, share);
         if more.is_some() {
             cut.push(ChangePart::Deltas.name());
         }
-        let note = (!cut.is_empty()).then(|| {
+        let files = share.page(other_files(change), 0);
+        if files.next_offset.is_some() {
+            cut.push("files");
+        }
+        let cut = (!cut.is_empty()).then(|| {
             format!("too long and cut: {}; call again with section for more of one", cut.join(", "))
         });
         Self {
@@ -124,28 +161,33 @@ impl ChangeView {
             tasks: Some(tasks),
             design,
             deltas: Some(deltas),
+            text: None,
+            files: files.items,
             next_offset: None,
-            note,
+            note: notes([cut, oddities(change)]),
         }
     }
 
-    /// One section: from the character `offset` on, or in deltas from that capability or requirement on. `None` if the
-    /// change does not have this section.
+    /// One section: `proposal`, `tasks`, `design`, `deltas`, the id of another artifact, or a file. It begins at the
+    /// character `offset`, in deltas at that capability or requirement. `None` if the change does not have it. A file
+    /// that was not read with the change is `read`.
     pub fn section(
         change: &Change,
-        asked: ChangePart,
+        asked: &str,
+        read: Option<&Source>,
         offset: usize,
         budget: Budget,
     ) -> Option<Self> {
         let mut view = Self { change_id: change.id.clone(), ..Self::default() };
-        let unit = match asked {
-            ChangePart::Proposal => {
-                change.proposal.as_ref()?;
-                let why = section(why(change));
+        let part = |text: &str| budget.part(text, offset);
+        let unit = match asked.to_lowercase().as_str() {
+            "proposal" if change.text("proposal.md").is_some() => {
+                let proposal = proposal(change)?;
                 let half = budget.share(2);
-                let (what_changes, next) = half.part(section(what_changes(change)), offset);
+                let (what_changes, next) =
+                    half.part(section(proposal.what_changes.as_ref()), offset);
                 let (why, cut) = match offset {
-                    0 => half.beginning(why),
+                    0 => half.beginning(section(proposal.why.as_ref())),
                     // It is in the first part.
                     _ => (String::new(), false),
                 };
@@ -157,24 +199,37 @@ impl ChangeView {
                 view.next_offset = next;
                 "characters of what_changes"
             }
-            ChangePart::Tasks => {
-                change.tasks.as_ref()?;
-                let (content, next) = budget.part(tasks(change), offset);
-                view.tasks = Some(TasksView { content, ..TasksView::progress_of(change) });
+            "tasks" if !change.tasks.is_empty() => {
+                let half = budget.share(2);
+                let (content, next) = half.part(&tasks(change), offset);
+                // They are in the first part.
+                let items =
+                    half.page(items(change, |_| true), if offset == 0 { 0 } else { usize::MAX });
+                view.tasks = Some(TasksView {
+                    content,
+                    items: items.items,
+                    ..TasksView::progress_of(change)
+                });
                 view.next_offset = next;
                 "characters"
             }
-            ChangePart::Design => {
-                let (design, next) = budget.part(&change.design.as_ref()?.text, offset);
+            "design" if change.text(DESIGN).is_some() => {
+                let (design, next) = part(&change.text(DESIGN)?.text);
                 view.design = Some(design);
                 view.next_offset = next;
                 "characters"
             }
-            ChangePart::Deltas => {
+            "deltas" => {
                 let (deltas, next) = deltas(change, offset, budget);
                 view.deltas = Some(deltas);
                 view.next_offset = next;
                 "changed requirements"
+            }
+            _ => {
+                let (text, next) = part(&text_of(change, asked, read)?);
+                view.text = Some(text);
+                view.next_offset = next;
+                "characters"
             }
         };
         if let Some(next) = view.next_offset {
@@ -183,30 +238,115 @@ impl ChangeView {
         }
         Some(view)
     }
+
+    /// The names that [`ChangeView::section`] accepts for a change.
+    pub fn sections(change: &Change) -> Vec<&str> {
+        let parts = ["proposal", "tasks", "design", "deltas"];
+        let artifacts = change.artifacts().into_iter().filter(|one| !one.files.is_empty());
+        let artifacts = artifacts.map(|one| &*one.artifact.id).filter(|id| !parts.contains(id));
+        let files = change.files.iter().map(|file| &*file.path);
+        parts.into_iter().chain(artifacts).chain(files).collect()
+    }
 }
 
 impl TasksView {
     /// The progress, without the text.
     fn progress_of(change: &Change) -> Self {
         let progress = TaskProgress::of(change);
-        Self { content: String::new(), completed: progress.completed, total: progress.total }
+        Self { completed: progress.completed, total: progress.total, ..Self::default() }
     }
 }
 
-fn why(change: &Change) -> Option<&Section> {
-    change.proposal.as_ref()?.why.as_ref()
+impl TaskView {
+    /// The task in an answer.
+    pub fn of(task: &Task) -> Self {
+        Self { id: task.id.clone(), line: task.line, text: sentence(&task.text), done: task.done }
+    }
 }
 
-fn what_changes(change: &Change) -> Option<&Section> {
-    change.proposal.as_ref()?.what_changes.as_ref()
+const DESIGN: &str = "design.md";
+
+fn proposal(change: &Change) -> Option<Proposal> {
+    change.text("proposal.md").cloned().map(parse::proposal)
 }
 
 fn section(section: Option<&Section>) -> &str {
     section.map_or("", |section| &section.text)
 }
 
-fn tasks(change: &Change) -> &str {
-    change.tasks.as_ref().map_or("", |tasks| &tasks.source.text)
+/// The text of the tasks. Several files stand one after the other.
+fn tasks(change: &Change) -> String {
+    joined(&change.tasks.iter().map(|tasks| &tasks.source).collect::<Vec<_>>())
+}
+
+/// The tasks one by one, unless each has a number of its own, which the text shows.
+fn items(change: &Change, wanted: fn(&Task) -> bool) -> impl ExactSizeIterator<Item = TaskView> {
+    let all: Vec<&Task> = change.all_tasks().map(|(_, task)| task).collect();
+    let numbers: HashSet<&str> = all.iter().filter_map(|task| task.number.as_deref()).collect();
+    let is_clear = numbers.len() == all.len();
+    let wanted = all.into_iter().filter(|task| !is_clear && wanted(task));
+    wanted.collect::<Vec<_>>().into_iter().map(TaskView::of)
+}
+
+/// The text of an artifact or of a file.
+fn text_of(change: &Change, asked: &str, read: Option<&Source>) -> Option<String> {
+    if let Some(source) = read {
+        return Some(source.text.to_string());
+    }
+    let wanted = fold(asked);
+    let same = change.files.iter().find(|file| fold(&file.path) == wanted);
+    let texts = match (same, change.schema.artifact(asked)) {
+        (Some(file), _) => vec![file.text.as_ref()?],
+        (None, artifact) => {
+            let files = change.files_of(artifact?);
+            files.into_iter().filter_map(|path| change.text(path)).collect()
+        }
+    };
+    (!texts.is_empty()).then(|| joined(&texts))
+}
+
+/// Several texts, each after a comment with its path; one alone without.
+fn joined(texts: &[&Source]) -> String {
+    match texts {
+        [only] => only.text.to_string(),
+        texts => {
+            let texts = texts
+                .iter()
+                .map(|text| format!("<!-- {} -->\n\n{}", text.path.display(), text.text));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// The files that the other members of a whole change do not show.
+fn other_files(change: &Change) -> impl ExactSizeIterator<Item = FileView> {
+    let shown = |file: &ChangeFile| {
+        let is = |source: &Source| file.text.as_ref().is_some_and(|text| text.path == source.path);
+        matches!(&*file.path, "proposal.md" | DESIGN | ".openspec.yaml")
+            || change.tasks.iter().any(|tasks| is(&tasks.source))
+            || change.deltas.iter().any(|delta| is(&delta.source))
+    };
+    let others: Vec<_> = change.files.iter().filter(|file| !shown(file)).collect();
+    others.into_iter().map(|file| FileView { file: file.path.clone(), bytes: file.bytes })
+}
+
+/// What is odd about a change as a whole.
+pub(super) fn oddities(change: &Change) -> Option<String> {
+    let nested = change.nested();
+    let nested = (!nested.is_empty()).then(|| {
+        format!(
+            "this is not a change, but a folder around {}; changes stand side by side",
+            nested.join(", ")
+        )
+    });
+    let unknown = match &change.schema.origin {
+        Origin::Unknown(reason) => Some(format!(
+            "its workflow {:?} cannot be used ({reason}); read as {SPEC_DRIVEN}",
+            change.schema.name
+        )),
+        Origin::BuiltIn | Origin::Own(_) => None,
+    };
+    notes([nested, unknown].into_iter().chain(change.schema.notes.iter().cloned().map(Some)))
 }
 
 /// The deltas from the part `offset` on that fit, and the offset of the rest. Each capability is a part, followed by

@@ -17,7 +17,13 @@ pub struct Verdict {
     pub errors: Vec<FindingView>,
     /// What should be fixed, and must be if it was asked strictly.
     pub warnings: Vec<FindingView>,
-    /// The verdict in a sentence.
+    /// What is worth knowing, such as what archiving would refuse.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<FindingView>,
+    /// Whether archiving would accept all of these changes now, apart from open tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archivable: Option<bool>,
+    /// The verdict in a sentence; why it cannot be archived.
     pub summary: String,
     /// What is missing here and how to get it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,24 +46,28 @@ pub struct FindingView {
 impl Verdict {
     /// The findings of a report that fit, the errors first.
     pub fn of(report: &Report, budget: Budget) -> Self {
-        let half = budget.share(2);
-        let errors = half.page(report.errors.iter().map(FindingView::of), 0);
-        let warnings = half.page(report.warnings.iter().map(FindingView::of), 0);
-        let cut = errors.next_offset.is_some() || warnings.next_offset.is_some();
+        let share = budget.share(3);
+        let [errors, warnings, notes] = [&report.errors, &report.warnings, &report.infos]
+            .map(|findings| share.page(findings.iter().map(FindingView::of), 0));
+        let cut = [&errors, &warnings, &notes].iter().any(|page| page.next_offset.is_some());
         Self {
             valid: report.valid,
             note: cut.then(|| {
                 format!(
-                    "only the first {} of {} errors and {} of {} warnings are listed; fix them and ask again, or ask for one \
-                     id at a time",
+                    "only the first {} of {} errors, {} of {} warnings and {} of {} notes are listed; fix them and ask again, \
+                     or ask for one id at a time",
                     errors.items.len(),
                     errors.total,
                     warnings.items.len(),
-                    warnings.total
+                    warnings.total,
+                    notes.items.len(),
+                    notes.total
                 )
             }),
             errors: errors.items,
             warnings: warnings.items,
+            notes: notes.items,
+            archivable: report.archivable,
             summary: report.summary.clone(),
         }
     }

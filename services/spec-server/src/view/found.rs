@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::bound::{name, notes};
 use super::touching::Touching;
 use crate::plural::counted;
-use crate::search::{Hit, SearchOutcome};
+use crate::search::{Doubt, Hit, SearchOutcome};
 
 /// What was found, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -53,17 +53,9 @@ pub struct HitView {
 impl SearchResults {
     /// The search results, if `unreadable` specs could not be read.
     pub fn of(found: &SearchOutcome, unreadable: usize, touching: &Touching) -> Self {
-        let outdated = found.outdated;
-        let outdated = outdated.is_outdated().then(|| {
-            format!(
-                "the index is older than the specs ({} new, {} changed, {} gone since): build it again with `spec-server \
-                 index`",
-                outdated.added, outdated.changed, outdated.removed
-            )
-        });
         let waiting = (found.waiting > 0).then(|| {
             format!(
-                "{} not yet read for their sense; the same search finds more in a moment",
+                "{} not yet read for their sense; until then only words count",
                 match found.waiting {
                     1 => "1 text is".to_owned(),
                     waiting => format!("{waiting} texts are"),
@@ -77,12 +69,33 @@ impl SearchResults {
             "no word of the query occurs; try other words, or search in changes or archive"
                 .to_owned()
         });
+        let doubt = found.doubt.as_ref().filter(|_| !found.hits.is_empty()).map(doubt_in_words);
         Self {
             results: found.hits.iter().map(|hit| HitView::of(hit, touching)).collect(),
             ranker: found.ranker.name().to_owned(),
-            note: notes([nothing, outdated, waiting, unreadable]),
+            note: notes([nothing, doubt, waiting, unreadable]),
         }
     }
+}
+
+/// How much of each list of words an answer names.
+const WORDS: usize = 12;
+
+fn doubt_in_words(doubt: &Doubt) -> String {
+    let specs: Vec<_> = doubt.specs.iter().map(|(id, count)| format!("{id} ({count})")).collect();
+    let words = |words: &[String]| {
+        let words: Vec<_> = words.iter().take(WORDS).map(|word| name(word)).collect();
+        words.join(", ")
+    };
+    let unknown = match doubt.unknown.as_slice() {
+        [] => String::new(),
+        unknown => format!(", not {}", words(unknown)),
+    };
+    format!(
+        "unsure: most results are in {}; looked for {}{unknown}: ask again in the specs' own words",
+        specs.join(", "),
+        words(&doubt.used)
+    )
 }
 
 impl HitView {

@@ -1,12 +1,7 @@
 //! Finds the item for an inexact name, and names the file of a spec.
 
 use crate::model::Spec;
-
-/// A name for comparison, without the differences that people overlook: case, and the width of blanks.
-pub fn fold(name: &str) -> String {
-    let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
-}
+use crate::parse::fold;
 
 /// The items with the name `asked`: those with exactly this name, else those with the same [`fold`]ed name, else the
 /// one on the line `asked`.

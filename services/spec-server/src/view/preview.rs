@@ -79,13 +79,15 @@ pub struct ArchivedView {
 pub struct TickedTask {
     /// The change.
     pub change_id: String,
-    /// The number of the task, if it has one.
+    /// Its number or mark, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<String>,
     /// What it says.
     pub text: String,
-    /// Its line in tasks.md.
+    /// Its line.
     pub line: u32,
+    /// Its file, below the root of the project.
+    pub file: String,
     /// Whether it is ticked now.
     pub done: bool,
     /// Whether it was another way before; if not, nothing was written.
@@ -101,9 +103,10 @@ impl TickedTask {
     pub fn of(id: &str, ticked: Ticked) -> Self {
         Self {
             change_id: id.to_owned(),
-            number: ticked.task.number,
+            number: ticked.task.id,
             text: ticked.task.text,
             line: ticked.task.line,
+            file: ticked.file,
             done: ticked.task.done,
             changed: ticked.changed,
             completed: ticked.completed,
@@ -163,7 +166,7 @@ fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
     let share = budget.share(specs.len());
     let mut cut = 0;
     let previews = specs.iter().map(|spec| {
-        let (diff, was_cut) = share.beginning(&spec.diff);
+        let (diff, was_cut) = share.beginning(&spec.diff());
         cut += usize::from(was_cut);
         SpecPreview {
             capability: spec.capability.clone(),

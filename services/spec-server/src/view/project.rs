@@ -49,10 +49,10 @@ impl ProjectView {
             specs: project.display_path(&layout.specs),
             changes: project.display_path(&layout.changes),
             archive: project.display_path(&layout.archive),
-            schema: words.schema,
+            schema: words.schema.name.clone(),
             words: text,
             next_offset,
-            note: notes([more].into_iter().chain(problems)),
+            note: notes([more, project.hidden()].into_iter().chain(problems)),
         }
     }
 }

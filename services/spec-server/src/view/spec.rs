@@ -8,10 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
-use super::names::{file_of, fold};
+use super::file::FileView;
+use super::names::file_of;
 use super::scenario::{Missing, requirements_named};
 use super::touching::Touching;
-use crate::model::{Line, Oddity, Requirement, Spec};
+use crate::model::{Line, Oddity, Requirement, Source, Spec, TextSection};
+use crate::parse::fold;
 use crate::plural::counted;
 use crate::project::Unreadable;
 
@@ -46,9 +48,22 @@ pub struct SpecSummary {
     /// Its id.
     pub id: String,
     /// Its first heading.
-    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What it is for, cut after 600 characters; empty if it does not say.
-    pub purpose: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+}
+
+/// How much a list has of each item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ListDetail {
+    /// Its id, what it is called, and what it is for or how far it is.
+    #[default]
+    Full,
+    /// Its id.
+    Ids,
 }
 
 /// A file that could not be read.
@@ -101,6 +116,9 @@ pub struct Requirements {
     /// The whole file, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The files beside `spec.md`, which `file` reads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileView>,
     /// The offset to call again with for the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
@@ -127,6 +145,9 @@ pub struct RequirementView {
     /// The active changes that touch it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// It is a text of the spec that belongs to no requirement.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub section: bool,
 }
 
 impl SpecList {
@@ -134,10 +155,11 @@ impl SpecList {
     pub fn new(
         specs: &[Arc<Spec>],
         unreadable: &[Unreadable],
+        detail: ListDetail,
         offset: usize,
         budget: Budget,
     ) -> Self {
-        let page = budget.page(specs.iter().map(|spec| SpecSummary::of(spec)), offset);
+        let page = budget.page(specs.iter().map(|spec| SpecSummary::of(spec, detail)), offset);
         let (unreadable, unlisted) = UnreadableFile::some(unreadable, budget);
         Self {
             note: notes([page.note(offset, "specs"), unlisted, malformed_among(specs)]),
@@ -165,12 +187,13 @@ impl UnreadableFile {
 }
 
 impl SpecSummary {
-    fn of(spec: &Spec) -> Self {
+    fn of(spec: &Spec, detail: ListDetail) -> Self {
+        let is_full = detail == ListDetail::Full;
         let purpose = spec.purpose.as_ref().map_or("", |purpose| &purpose.text);
         Self {
             id: spec.id.clone(),
-            title: name(&spec.title),
-            purpose: PURPOSE.beginning(purpose).0,
+            title: is_full.then(|| name(&spec.title)),
+            purpose: is_full.then(|| PURPOSE.beginning(purpose).0),
         }
     }
 }
@@ -192,6 +215,7 @@ impl Requirements {
             file: file_of(spec),
             total: spec.requirements.len(),
             text: None,
+            files: Vec::new(),
             next_offset: None,
             note: None,
         };
@@ -205,8 +229,12 @@ impl Requirements {
             let selected = selected(spec, &asked.names)?;
             let mut cut = false;
             let views = selected.iter().map(|one| {
-                let (view, was_cut) =
-                    RequirementView::of(spec, one, asked.detail, touching, budget);
+                let (view, was_cut) = match one {
+                    Selected::Requirement(one) => {
+                        RequirementView::of(spec, one, asked.detail, touching, budget)
+                    }
+                    Selected::Section(one) => RequirementView::of_section(one, budget),
+                };
                 cut |= was_cut;
                 view
             });
@@ -219,6 +247,32 @@ impl Requirements {
         };
         view.note = notes([page_note, malformed(spec)]);
         Ok(view)
+    }
+}
+
+impl Requirements {
+    /// Adds the files beside the spec.
+    #[must_use]
+    pub fn with_files(mut self, files: Vec<(String, u64)>) -> Self {
+        let files = files.into_iter().take(MAX_NAMES);
+        self.files = files.map(|(file, bytes)| FileView { file, bytes }).collect();
+        self
+    }
+
+    /// A file beside the spec in place of its requirements.
+    pub fn file(spec: &Spec, file: &Source, offset: usize, budget: Budget) -> Self {
+        let (text, next_offset) = budget.part(&file.text, offset);
+        Self {
+            spec_id: spec.id.clone(),
+            requirements: Vec::new(),
+            file: file.path.to_string_lossy().into_owned(),
+            total: spec.requirements.len(),
+            text: Some(text),
+            files: Vec::new(),
+            next_offset,
+            note: next_offset
+                .map(|next| format!("there is more text; call again with offset {next}")),
+        }
     }
 }
 
@@ -248,22 +302,51 @@ impl RequirementView {
             text: text.map(|(text, _)| text),
             scenarios,
             changes: touching.requirement(&spec.id, &requirement.name),
+            section: false,
+        };
+        (view, cut)
+    }
+
+    /// The text under another heading.
+    fn of_section(section: &TextSection, budget: Budget) -> (Self, bool) {
+        let (text, cut) = budget.beginning(&section.text);
+        let view = Self {
+            name: name(&section.title),
+            scenario_count: 0,
+            line: section.line,
+            text: Some(text),
+            scenarios: None,
+            changes: Vec::new(),
+            section: true,
         };
         (view, cut)
     }
 }
 
-/// The requirements with these names, including all that share a name. Without names, all requirements.
-fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Requirement>, Missing> {
-    if names.is_empty() {
-        return Ok(spec.requirements.iter().collect());
-    }
+/// A part of a spec that was asked for by its name.
+enum Selected<'s> {
+    Requirement(&'s Requirement),
+    Section(&'s TextSection),
+}
+
+/// The requirements with these names, including all that share a name, in the order of the file, then the other texts
+/// with these names. Without names, all requirements.
+fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<Selected<'s>>, Missing> {
     let mut lines = BTreeSet::new();
+    let mut sections = Vec::new();
     for name in names {
-        lines.extend(requirements_named(spec, name)?.iter().map(|one| one.line));
+        match requirements_named(spec, name) {
+            Ok(named) => lines.extend(named.iter().map(|one| one.line)),
+            Err(missing) => {
+                let section =
+                    spec.sections.iter().find(|section| fold(&section.title) == fold(name));
+                sections.push(Selected::Section(section.ok_or(missing)?));
+            }
+        }
     }
     let all = spec.requirements.iter();
-    Ok(all.filter(|one| lines.contains(&one.line)).collect())
+    let requirements = all.filter(|one| names.is_empty() || lines.contains(&one.line));
+    Ok(requirements.map(Selected::Requirement).chain(sections).collect())
 }
 
 /// Describes the malformed parts of a spec, which were read anyway.
@@ -291,10 +374,10 @@ pub fn malformed(spec: &Spec) -> Option<String> {
         let levels = "headings of requirements without exactly three `#`";
         found.push(format!("{levels} ({})", in_lines(&level)));
     }
-    let sections = spec.sections.iter().filter(|it| it.among_requirements);
-    let unnamed: Vec<Line> = sections.map(|section| section.line).collect();
+    let unnamed = lines(|oddity| oddity == Oddity::Unnamed);
     if !unnamed.is_empty() {
-        let headings = "headings below `## Requirements` that do not say `Requirement:`";
+        let headings =
+            "headings of requirements that do not say `Requirement:`, which a change cannot name";
         found.push(format!("{headings} ({})", in_lines(&unnamed)));
     }
     let mut by_name: BTreeMap<String, Vec<Line>> = BTreeMap::new();

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::names::fold;
 use crate::model::Change;
+use crate::parse::fold;
 
 /// The most changes that are listed for one requirement.
 const MAX_NAMED: usize = 10;

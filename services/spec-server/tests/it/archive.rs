@@ -10,7 +10,7 @@ mod tasks;
 use std::fs;
 use std::path::Path;
 
-use spec_server::archive::{ArchiveError, Archived, Preview, archive_change, preview};
+use spec_server::archive::{ArchiveError, Archived, How, Preview, archive_change, preview};
 use spec_server::project::Project;
 use tempfile::TempDir;
 
@@ -62,7 +62,7 @@ fn project(spec: &str, delta: &str) -> (TempDir, Project) {
 }
 
 fn archive(project: &Project) -> Result<Archived, ArchiveError> {
-    archive_change(project, "c", DAY, false)
+    archive_change(project, "c", DAY, How::default())
 }
 
 /// What is in the file of `cap`.

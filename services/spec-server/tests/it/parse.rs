@@ -30,8 +30,7 @@ pub(crate) fn tasks(text: &str) -> Tasks {
 /// The one requirement of a spec that has these lines below `### Requirement: One`.
 fn requirement(lines: &str) -> Requirement {
     let spec = spec(&format!("## Requirements\n### Requirement: One\n{lines}"));
-    let [one] = <[Requirement; 1]>::try_from(spec.requirements).expect("one requirement");
-    one
+    spec.requirements.into_iter().next().expect("a requirement")
 }
 
 /// The one scenario that has these lines.

@@ -6,6 +6,7 @@ mod fresh;
 mod ids;
 mod limits;
 mod links;
+mod stores;
 mod unreadable;
 
 use std::fs;

@@ -68,7 +68,7 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
 pub(super) fn implement(project: &Project, change: &Change, writes: bool) -> String {
     let id = &change.id;
     let tick = if writes {
-        format!("call complete_task with change_id {id:?} and its number or line")
+        format!("call complete_task with change_id {id:?} and its number or text")
     } else {
         format!(
             "put an x into its box in `{}`",
@@ -136,10 +136,9 @@ pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> Strin
 }
 
 fn open_tasks(change: &Change) -> String {
-    let open = change.tasks.iter().flat_map(|tasks| &tasks.items);
-    let open: Vec<_> = open.filter(|task| !task.done).collect();
+    let open: Vec<_> = change.all_tasks().map(|(_, task)| task).filter(|task| !task.done).collect();
     let line = |task: &&crate::model::Task| {
-        let number = task.number.as_deref().unwrap_or("-");
+        let number = task.id.as_deref().unwrap_or("-");
         format!("- {number} (line {}) {}", task.line, task.text)
     };
     let mut lines: Vec<_> = open.iter().take(MAX_TASKS).map(line).collect();

@@ -7,14 +7,20 @@ use serde_json::json;
 use super::choice;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::validate::ChangePart;
-use crate::view::{ChangeList, ChangeView};
+use crate::model::{Change, Source};
+use crate::parse::fold;
+use crate::project::{Project, ReadError};
+use crate::view::{ChangeList, ChangeView, ListDetail, StepView};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListChanges {
     /// Lists the archived changes instead of the active ones.
     archived: Option<bool>,
-    /// Where to continue in a long list; as the answer before says.
+    /// `ids` alone; else title and progress too.
+    #[serde(default)]
+    #[schemars(schema_with = "choice::<ListDetail>")]
+    detail: Option<ListDetail>,
+    /// The `next_offset` of the answer before.
     offset: Option<usize>,
 }
 
@@ -22,11 +28,9 @@ pub(super) struct ListChanges {
 pub(super) struct GetChange {
     /// The id of the change, such as "add-login"; list_changes lists them.
     change_id: String,
-    /// Only this part of it.
-    #[serde(default)]
-    #[schemars(schema_with = "choice::<ChangePart>")]
-    section: Option<ChangePart>,
-    /// Where to continue in a long section; as the answer before says.
+    /// Only this part: `proposal`, `tasks`, `design`, `deltas`, another artifact, or a file.
+    section: Option<String>,
+    /// The `next_offset` of the answer before.
     offset: Option<usize>,
 }
 
@@ -38,22 +42,81 @@ pub(super) fn list_changes(
     let listing = project.changes_in(asked.archived.unwrap_or(false))?;
     let offset = asked.offset.unwrap_or(0);
     let unreadable = &listing.unreadable;
-    let mut list = ChangeList::new(&listing.items, unreadable, offset, state.budget());
+    let detail = asked.detail.unwrap_or_default();
+    let mut list = ChangeList::new(&listing.items, unreadable, detail, offset, state.budget());
     list.note = state.note(list.note);
     Ok(list)
 }
 
 pub(super) fn get_change(state: &ServerState, asked: &GetChange) -> Result<ChangeView, Failure> {
     let change = state.change(&asked.change_id)?;
-    let Some(section) = asked.section else {
+    let Some(section) = &asked.section else {
         return Ok(ChangeView::whole(&change, state.budget()));
     };
     let offset = asked.offset.unwrap_or(0);
-    let view = ChangeView::section(&change, section, offset, state.budget());
+    let read = unread(&state.project()?, &change, section)?;
+    let view = ChangeView::section(&change, section, read.as_ref(), offset, state.budget());
     view.ok_or_else(|| {
-        let name = section.name();
-        let message = format!("the change {:?} has no {name}: {name}.md is not there", change.id);
-        Failure::not_found("SECTION_NOT_FOUND", message)
-            .with_data(json!({ "change_id": change.id, "section": name }))
+        let name = section.to_lowercase();
+        let file = change.schema.artifact(section).map(|artifact| artifact.files.as_str());
+        let file =
+            file.or_else(|| PARTS.iter().find(|(part, _)| *part == name).map(|(_, file)| *file));
+        if let Some(file) = file {
+            let message =
+                format!("the change {:?} has no {section}: {file} is not there", change.id);
+            return Failure::not_found("SECTION_NOT_FOUND", message)
+                .with_data(json!({ "change_id": change.id, "section": section }));
+        }
+        let has = ChangeView::sections(&change).join(", ");
+        let message = format!("/section: {:?} has no {section:?}; it has {has}", change.id);
+        Failure::new("INVALID_ARGUMENTS", state.budget().share(10).beginning(&message).0)
+    })
+}
+
+/// The parts that every change may have, with their files.
+const PARTS: [(&str, &str); 3] =
+    [("proposal", "proposal.md"), ("tasks", "tasks.md"), ("design", "design.md")];
+
+/// The text of a file that is not read with its change.
+fn unread(project: &Project, change: &Change, file: &str) -> Result<Option<Source>, ReadError> {
+    let wanted = fold(file);
+    let found = change.files.iter().find(|file| file.text.is_none() && fold(&file.path) == wanted);
+    let Some(found) = found else { return Ok(None) };
+    let base = match change.archived_on {
+        Some(_) => &project.layout().archive,
+        None => &project.layout().changes,
+    };
+    project.source(&base.join(&change.id).join(&found.path))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct NextStep {
+    /// The id of an active change.
+    change_id: String,
+    /// This artifact instead of the next one.
+    artifact: Option<String>,
+}
+
+pub(super) fn next_step(state: &ServerState, asked: &NextStep) -> Result<StepView, Failure> {
+    let change = state.active_change(&asked.change_id)?;
+    step(state, &change, asked.artifact.as_deref())
+}
+
+/// The next step of a change, or that of an artifact.
+pub(super) fn step(
+    state: &ServerState,
+    change: &Change,
+    artifact: Option<&str>,
+) -> Result<StepView, Failure> {
+    let view = StepView::of(&state.project()?, change, artifact, state.budget());
+    view.ok_or_else(|| {
+        let ids: Vec<&str> = change.schema.artifacts.iter().map(|one| one.id.as_str()).collect();
+        let message = format!(
+            "the workflow {:?} has no artifact {:?}; it has {}",
+            change.schema.name,
+            artifact.unwrap_or_default(),
+            ids.join(", ")
+        );
+        Failure::not_found("ARTIFACT_NOT_FOUND", message).with_data(json!({ "artifacts": ids }))
     })
 }

@@ -2,15 +2,23 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::choice;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::view::{Detail, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching};
+use crate::view::notes;
+use crate::view::{
+    Detail, ListDetail, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching,
+};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListSpecs {
-    /// Where to continue in a long answer; as the answer before says.
+    /// `ids` alone; else title and purpose too.
+    #[serde(default)]
+    #[schemars(schema_with = "choice::<ListDetail>")]
+    detail: Option<ListDetail>,
+    /// The `next_offset` of the answer before.
     offset: Option<usize>,
 }
 
@@ -26,7 +34,9 @@ pub(super) struct GetSpecRequirements {
     /// These requirements alone, by name or line, such as ["Sign in", "42"].
     #[schemars(length(max = 100))]
     requirements: Option<Vec<String>>,
-    /// Where to continue in a long answer; as the answer before says.
+    /// A file beside spec.md instead, such as "context.md".
+    file: Option<String>,
+    /// The `next_offset` of the answer before.
     offset: Option<usize>,
 }
 
@@ -34,18 +44,23 @@ pub(super) struct GetSpecRequirements {
 pub(super) struct GetScenario {
     /// The id of the spec.
     spec_id: String,
-    /// The name of the requirement, in any case, or its line.
+    /// Its name, in any case, or its line.
     requirement: String,
-    /// The name of the scenario, in any case, or its line; the first one of the requirement if it is left out.
+    /// Its name, in any case, or its line; else the first one.
     scenario: Option<String>,
 }
+
+/// The most files that an error names.
+const MAX_FILES: usize = 20;
 
 pub(super) fn list_specs(state: &ServerState, asked: &ListSpecs) -> Result<SpecList, Failure> {
     let listing = state.project()?.specs()?;
     let offset = asked.offset.unwrap_or(0);
     let unreadable = &listing.unreadable;
-    let mut list = SpecList::new(&listing.items, unreadable, offset, state.budget());
-    list.note = state.note(list.note);
+    let detail = asked.detail.unwrap_or_default();
+    let mut list = SpecList::new(&listing.items, unreadable, detail, offset, state.budget());
+    let hidden = state.project()?.hidden();
+    list.note = state.note(notes([list.note, hidden]));
     Ok(list)
 }
 
@@ -54,14 +69,27 @@ pub(super) fn get_spec_requirements(
     asked: &GetSpecRequirements,
 ) -> Result<Requirements, Failure> {
     let spec = state.spec(&asked.spec_id)?;
+    let project = state.project()?;
+    let offset = asked.offset.unwrap_or(0);
+    if let Some(name) = &asked.file {
+        let read = project.text_beside(&spec.id, name)?;
+        let file = read.ok_or_else(|| {
+            let files = project.beside(&spec.id).unwrap_or_default();
+            let files: Vec<_> = files.into_iter().map(|(name, _)| name).take(MAX_FILES).collect();
+            let message =
+                format!("beside the spec {:?} is no {name:?}; there is {files:?}", spec.id);
+            Failure::not_found("FILE_NOT_FOUND", message).with_data(json!({ "files": files }))
+        })?;
+        return Ok(Requirements::file(&spec, &file, offset, state.budget()));
+    }
     let selection = Selection {
         detail: asked.detail.unwrap_or_default(),
         names: asked.requirements.clone().unwrap_or_default(),
-        offset: asked.offset.unwrap_or(0),
+        offset,
     };
-    let touching = Touching::of(&state.project()?.changes()?.items);
-    let read = Requirements::of(&spec, &selection, &touching, state.budget());
-    Ok(read?)
+    let touching = Touching::of(&project.changes()?.items);
+    let read = Requirements::of(&spec, &selection, &touching, state.budget())?;
+    Ok(read.with_files(project.beside(&spec.id)?))
 }
 
 pub(super) fn get_scenario(
@@ -74,7 +102,13 @@ pub(super) fn get_scenario(
     Ok(found?)
 }
 
-pub(super) fn get_project(state: &ServerState, asked: &ListSpecs) -> Result<ProjectView, Failure> {
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetProject {
+    /// The `next_offset` of the answer before.
+    offset: Option<usize>,
+}
+
+pub(super) fn get_project(state: &ServerState, asked: &GetProject) -> Result<ProjectView, Failure> {
     let offset = asked.offset.unwrap_or(0);
     let mut view = ProjectView::of(&state.project()?, offset, state.budget());
     view.note = state.note(view.note);

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::archive;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::project::{Project, ReadError};
@@ -39,7 +40,7 @@ pub(super) fn validate_change(
 ) -> Result<Verdict, Failure> {
     let only = asked.change_id.as_ref().map(|id| state.active_change(id)).transpose()?;
     verdict(state, asked.strict, |project, rules| {
-        validate::changes(project, rules, only.as_ref().map(|change| &*change.id))
+        archive::judge(project, rules, only.as_ref().map(|change| &*change.id))
     })
 }
 

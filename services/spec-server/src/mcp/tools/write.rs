@@ -5,10 +5,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::archive::{self, ArchiveError, TaskAt};
+use crate::archive::{self, ArchiveError, How};
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::view::{ArchivedView, Budget, PreviewView, ProblemView, TickedTask};
+use crate::view::{
+    ArchivedView, Budget, PreviewView, ProblemView, StepView, TickedTask, WrittenView,
+};
 
 /// The longest list of problems in one answer.
 const PROBLEMS: Budget = Budget::DEFAULT.share(4);
@@ -37,10 +39,44 @@ pub(super) struct ArchiveChange {
 pub(super) struct CompleteTask {
     /// The id of an active change.
     change_id: String,
-    /// The number of the task, such as "1.2", or its line in tasks.md, such as "14".
+    /// Its number or mark ("1.2", "T001"), its text or a part of it, or its line ("line 14").
     task: String,
     /// Ticks it if true, takes the tick away if false; true if it is left out.
     done: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct NewChange {
+    /// Its id in kebab-case, such as "add-login".
+    change_id: String,
+    /// Its workflow, if not the project's.
+    schema: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct WriteArtifact {
+    /// The id of an active change.
+    change_id: String,
+    /// An artifact ("proposal"), or a file ("specs/auth/spec.md").
+    file: String,
+    /// The whole text.
+    text: String,
+}
+
+pub(super) fn new_change(state: &ServerState, asked: &NewChange) -> Result<StepView, Failure> {
+    archive::new_change(&state.project()?, &asked.change_id, asked.schema.as_deref())?;
+    let change = state.active_change(&asked.change_id)?;
+    super::change::step(state, &change, None)
+}
+
+pub(super) fn write_artifact(
+    state: &ServerState,
+    asked: &WriteArtifact,
+) -> Result<WrittenView, Failure> {
+    let project = state.project()?;
+    let change = state.active_change(&asked.change_id)?;
+    let written = archive::write_file(&project, &change, &asked.file, &asked.text)?;
+    Ok(WrittenView::of(&project, &change.id, &written, state.budget())?)
 }
 
 pub(super) fn preview_change(
@@ -81,8 +117,9 @@ pub(super) async fn archive_change(
 async fn archive(state: &ServerState, id: String, force: bool) -> Result<ArchivedView, Failure> {
     let archived = state.read(move |state| {
         let change = state.active_change(&id)?;
+        let how = How { force, ..How::default() };
         let archived =
-            archive::archive_change(&state.project()?, &change.id, &archive::today(), force)?;
+            archive::archive_change(&state.project()?, &change.id, &archive::today(), how)?;
         Ok(ArchivedView::of(&change.id, &archived, state.budget()))
     });
     archived.await
@@ -93,9 +130,8 @@ pub(super) fn complete_task(
     asked: &CompleteTask,
 ) -> Result<TickedTask, Failure> {
     let change = state.active_change(&asked.change_id)?;
-    let at: TaskAt = asked.task.parse()?;
     let done = asked.done.unwrap_or(true);
-    let ticked = archive::complete_task(&state.project()?, &change.id, &at, done)?;
+    let ticked = archive::complete_task(&state.project()?, &change.id, &asked.task, done)?;
     Ok(TickedTask::of(&change.id, ticked))
 }
 
@@ -113,6 +149,7 @@ impl From<ArchiveError> for Failure {
             ArchiveError::OpenTasks(_) => Self::new(OPEN_TASKS, message),
             ArchiveError::Changed(_) => Self::new("CHANGED_MEANWHILE", message),
             ArchiveError::Task(_) => Self::not_found("TASK_NOT_FOUND", message),
+            ArchiveError::Draft(_) => Self::new("CANNOT_WRITE", message),
             _ => Self::new("NOT_WRITTEN", message),
         }
     }

@@ -7,7 +7,7 @@ use super::delta::Plan;
 use super::heading::headings;
 use super::rules;
 use crate::model::Spec;
-use crate::parse::{Outline, trim};
+use crate::parse::Outline;
 use crate::validate::finding::FindingsAt;
 
 /// The most lost scenarios that one finding lists.
@@ -84,57 +84,6 @@ where
         name = renamed.get(name)?;
     }
     None
-}
-
-/// Findings about operations that archiving would refuse if the change is otherwise applicable. They are not errors of
-/// the change, since another change may have to come first.
-pub(super) fn check_applicable(
-    plan: &Plan<'_>,
-    outline: &Outline<'_>,
-    spec: Option<&Spec>,
-    findings: &mut FindingsAt<'_>,
-) {
-    let main = Outline::of(spec.map_or("", |spec| &spec.source.text));
-    let current = current(&main);
-    let mut report = |line, problem: String| {
-        let message = format!("{problem}; archiving would refuse this as long as that is so");
-        findings.add(rules::NOT_APPLICABLE, line, message);
-    };
-    let spec = match spec {
-        Some(spec) => path_of(spec),
-        None => "no spec yet".to_owned(),
-    };
-    let mut names: HashSet<&str> = current.keys().copied().collect();
-    for rename in &plan.renamed {
-        match names.remove(rename.from) {
-            true if names.contains(rename.to) => {
-                report(rename.line, format!("{:?} is in {spec} already", rename.to));
-            }
-            false if !names.contains(rename.to) => {
-                report(rename.line, format!("there is {}", absent(rename.from, &spec)));
-            }
-            _ => {}
-        }
-        names.insert(rename.to);
-    }
-    for (name, _) in &plan.removed {
-        names.remove(name);
-    }
-    for block in plan.modified.iter().filter(|block| !names.contains(block.name)) {
-        report(block.line(), format!("there is {}", absent(block.name, &spec)));
-    }
-    for block in plan.added.iter().filter(|block| names.contains(block.name)) {
-        let same = current.get(block.name).is_some_and(|old| {
-            trim(main.text_of(old.lines.clone())) == trim(outline.text_of(block.lines.clone()))
-        });
-        if !same {
-            report(block.line(), format!("{:?} is in {spec} already", block.name));
-        }
-    }
-}
-
-fn absent(name: &str, spec: &str) -> String {
-    format!("no requirement {name:?} to change ({spec})")
 }
 
 fn path_of(spec: &Spec) -> String {

@@ -1,11 +1,8 @@
 //! The rules of a change.
 
-use super::folder::Folder;
-use super::glob::matching;
-use super::workflow::{SkipSpecs, Workflow, skip_specs, workflow};
 use super::{against, delta, operations, rules, tasks};
-use crate::model::{CapabilityDelta, Change, Tasks};
-use crate::parse::{self, Outline};
+use crate::model::{CapabilityDelta, Change, Origin, SPEC_DRIVEN};
+use crate::parse::Outline;
 use crate::project::Project;
 use crate::validate::finding::{ChangePart, Findings};
 
@@ -15,10 +12,8 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         Some(_) => &project.layout().archive,
         None => &project.layout().changes,
     };
-    let path = base.join(&change.id);
-    let own = project.display_path(&path);
-    let folder = Folder::at(&path);
-    let nested = folder.nested();
+    let own = project.display_path(&base.join(&change.id));
+    let nested = change.nested();
     if let Some(first) = nested.first() {
         let message = format!(
             "this is not a change: it is a folder around {}; changes stand side by side: name them like {:?}",
@@ -29,7 +24,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         at.add(rules::CHANGE_NESTED, None, message);
         return;
     }
-    if folder.is_partial {
+    if change.is_partial {
         let message = "not all of this folder was looked at: it has more than 10,000 files and folders or 16 levels, or files that \
                        cannot be read";
         let mut at = findings.at(&own, Some(ChangePart::Deltas));
@@ -37,9 +32,10 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     }
     let operations: usize =
         change.deltas.iter().map(|delta| check_delta(project, delta, findings)).sum();
-    let misplaced = check_misplaced(project, &folder, &own, findings);
-    check_presence(project, change, &folder, &own, (operations, misplaced), findings);
-    check_tasks(project, change, &folder, &own, findings);
+    let misplaced = check_misplaced(change, &own, findings);
+    check_presence(change, &own, (operations, misplaced), findings);
+    check_tasks(change, findings);
+    check_schema(project, change, &own, findings);
 }
 
 /// Checks one delta; returns the number of its operations.
@@ -54,9 +50,6 @@ fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findin
             if let Some(spec) = &spec {
                 against::check_scenarios(&plan, &outline, spec, at);
             }
-            if !at.fails() {
-                against::check_applicable(&plan, &outline, spec.as_deref(), at);
-            }
         }
         Err(error) if !plan.modified.is_empty() => {
             let message =
@@ -69,8 +62,8 @@ fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findin
 }
 
 /// Reports deltas in places that are not read. Returns whether there are any.
-fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut Findings) -> bool {
-    let mut found = folder.has("specs/spec.md");
+fn check_misplaced(change: &Change, own: &str, findings: &mut Findings) -> bool {
+    let mut found = change.file("specs/spec.md").is_some();
     if found {
         let message = "a delta needs the folder of its capability, `specs/<capability>/spec.md`; directly in `specs/` it \
                        is not read";
@@ -78,16 +71,14 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
         let mut at = findings.at(&file, Some(ChangePart::Deltas));
         at.add(rules::DELTA_AT_ROOT, None, message);
     }
-    for file in folder.below("specs/") {
+    for file in change.below("specs/") {
         let name = file.name();
         let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
         if name == "spec.md" || !end.eq_ignore_ascii_case("md") {
             continue;
         }
         let path = format!("{own}/{}", file.path);
-        let Ok(Some(source)) = project.source(&project.root().join(&path)) else {
-            continue;
-        };
+        let Some(source) = &file.text else { continue };
         if delta::plan(&Outline::of(&source.text)).sections.is_empty() {
             continue;
         }
@@ -107,9 +98,7 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
 
 /// A change must have deltas, or declare that it has none.
 fn check_presence(
-    project: &Project,
     change: &Change,
-    folder: &Folder,
     own: &str,
     (operations, misplaced): (usize, bool),
     findings: &mut Findings,
@@ -117,12 +106,12 @@ fn check_presence(
     // Where to fix it: in an empty delta, else in the proposal if it exists.
     let file = match change.deltas.first() {
         Some(delta) => super::path(&delta.source),
-        None if folder.has("proposal.md") => format!("{own}/proposal.md"),
+        None if change.file("proposal.md").is_some() => format!("{own}/proposal.md"),
         None => own.to_owned(),
     };
     let metadata = format!("{own}/.openspec.yaml");
     let about_metadata = &mut findings.at(&metadata, Some(ChangePart::Deltas));
-    let skip = skip_specs(project, change.metadata.as_ref());
+    let skip = skip_specs(change);
     if let SkipSpecs::Broken(problem) = &skip {
         let message = format!(
             "`skip_specs` is set here, but counts only in a file that is right as a whole ({problem}); correct it, such as \
@@ -131,7 +120,7 @@ fn check_presence(
         about_metadata.add(rules::METADATA_INVALID, None, message);
     }
     let skip = skip == SkipSpecs::Yes;
-    let has_files = folder.has("specs") || folder.below("specs/").next().is_some();
+    let has_files = change.file("specs").is_some() || change.below("specs/").next().is_some();
     if skip && has_files {
         let message = "`skip_specs` says that this change has no deltas, but there are files in `specs/`; remove the one or \
                        the other";
@@ -147,30 +136,70 @@ fn check_presence(
     }
 }
 
-fn check_tasks(
-    project: &Project,
-    change: &Change,
-    folder: &Folder,
-    own: &str,
-    findings: &mut Findings,
-) {
-    let workflow = workflow(project, change);
-    let files = match &workflow {
-        Workflow::SpecDriven => matching(folder, "tasks.md"),
-        Workflow::Own(Some(pattern)) => matching(folder, pattern),
-        Workflow::Own(None) | Workflow::Unknown => Vec::new(),
-    };
-    let read = |file: &String| -> Option<(String, Tasks)> {
-        let path = format!("{own}/{file}");
-        let source = project.source(&project.root().join(&path)).ok()??;
-        Some((path, parse::tasks(source)))
-    };
-    let lists: Vec<_> = files.iter().filter_map(read).collect();
-    // A file that cannot be read may be the one with the checkboxes.
-    if lists.len() == files.len() {
-        tasks::check_boxes(&lists, findings);
+fn check_tasks(change: &Change, findings: &mut Findings) {
+    // Where no artifact has the tasks, `tasks.md` is only a file.
+    if !change.schema.is_known() || change.schema.tracked.is_none() {
+        return;
     }
-    if workflow == Workflow::SpecDriven {
+    let lists: Vec<_> =
+        change.tasks.iter().map(|tasks| (super::path(&tasks.source), tasks)).collect();
+    tasks::check_boxes(&lists, findings);
+    if change.schema.origin == Origin::BuiltIn {
         tasks::check_numbers(&lists, findings);
+    }
+}
+
+/// Reports a workflow that cannot be used, or that is odd.
+fn check_schema(project: &Project, change: &Change, own: &str, findings: &mut Findings) {
+    let file = match &change.schema.origin {
+        Origin::Own(folder) => project.display_path(&folder.join("schema.yaml")),
+        _ => own.to_owned(),
+    };
+    let mut at = findings.at(&file, Some(ChangePart::Proposal));
+    // Problems of the metadata are reported where they matter.
+    let is_broken =
+        change.metadata.as_ref().is_some_and(|it| !it.problems.is_empty() || it.skip_specs);
+    if let Origin::Unknown(reason) = &change.schema.origin
+        && !is_broken
+    {
+        let message = format!(
+            "the workflow {:?} cannot be used: {reason}; the change is read as {SPEC_DRIVEN}",
+            change.schema.name
+        );
+        at.add(rules::WORKFLOW, None, message);
+    }
+    for note in &change.schema.notes {
+        at.add(rules::WORKFLOW, None, note);
+    }
+}
+
+/// Whether a change declares that it has no deltas.
+#[derive(Debug, PartialEq, Eq)]
+enum SkipSpecs {
+    No,
+    Yes,
+    /// The declaration is in an invalid file. The reason is in the text.
+    Broken(String),
+}
+
+/// What the metadata declare about deltas. The declaration counts only if all metadata are valid and their workflow
+/// exists.
+fn skip_specs(change: &Change) -> SkipSpecs {
+    let Some(metadata) = &change.metadata else {
+        return SkipSpecs::No;
+    };
+    match metadata.problems.first() {
+        Some(problem) if metadata.names_skip_specs => {
+            SkipSpecs::Broken(format!("line {}: {}", problem.line, problem.text))
+        }
+        Some(_) => SkipSpecs::No,
+        None if !metadata.skip_specs => SkipSpecs::No,
+        None => match &change.schema.origin {
+            Origin::Unknown(reason) => SkipSpecs::Broken(format!(
+                "the schema {:?} cannot be used: {reason}",
+                change.schema.name
+            )),
+            _ => SkipSpecs::Yes,
+        },
     }
 }

@@ -1,49 +1,7 @@
 //! Headings by OpenSpec's rules for specs and deltas, from the parser's [`Outline`].
 
-use std::ops::Range;
-
-use crate::model::Line;
 use crate::parse::{Heading, Outline, bare_name, trim_start};
-
-/// The headings in some lines that have a blank after their `#`. `###Requirement: x` is a requirement in two of three
-/// places, but it never ends the text above it.
-pub(super) fn headings<'o, 't>(
-    outline: &'o Outline<'t>,
-    lines: Range<Line>,
-) -> impl Iterator<Item = &'o Heading<'t>> + Clone {
-    let headings = outline.headings_in(lines).iter();
-    headings.filter(|heading| heading.spaced)
-}
-
-/// The lines below a heading, up to the next heading of its level or a higher one.
-pub(super) fn below(outline: &Outline<'_>, heading: &Heading<'_>) -> Range<Line> {
-    let start = heading.line.saturating_add(1);
-    let end = headings(outline, start..outline.end()).find(|next| next.level <= heading.level);
-    start..end.map_or(outline.end(), |next| next.line)
-}
-
-/// The direct children of a heading, of any level: those that are not below another child.
-pub(super) fn children<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Heading<'t>> {
-    let mut current = u8::MAX;
-    let direct = |heading: &&Heading<'t>| {
-        let direct = heading.level <= current;
-        if direct {
-            current = heading.level;
-        }
-        direct
-    };
-    headings(outline, lines)
-        .filter(|heading| is_titled(outline, heading))
-        .filter(direct)
-        .copied()
-        .collect()
-}
-
-/// Whether a heading has more than its `#` and one blank. Otherwise it ends the text above it and begins nothing.
-pub(super) fn is_titled(outline: &Outline<'_>, heading: &Heading<'_>) -> bool {
-    let line = outline.line(heading.line).trim_start_matches('#');
-    !heading.title.is_empty() || line.chars().count() > 1
-}
+pub(super) use crate::parse::{below, children, headings, is_titled};
 
 /// The name in `### Requirement: …`, without a closing run of `#`. There must be text after the colon. If it is blank,
 /// the name is empty.

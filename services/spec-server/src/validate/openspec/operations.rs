@@ -8,7 +8,7 @@ use super::delta::{Plan, Rename};
 use super::rules;
 use super::spec::check_text;
 use crate::model::{Line, Operation};
-use crate::parse::{Outline, is_space};
+use crate::parse::{Outline, fold};
 use crate::validate::finding::{FindingsAt, Rule};
 
 /// Checks a delta on its own.
@@ -158,7 +158,7 @@ fn check_renames(
         },
         findings,
     );
-    let removed: HashSet<String> = plan.removed.iter().map(|(name, _)| folded(name)).collect();
+    let removed: HashSet<String> = plan.removed.iter().map(|(name, _)| fold(name)).collect();
     for Rename { from, to, line } in &plan.renamed {
         if let Some(at) = modified.get(from) {
             let message = format!(
@@ -172,18 +172,11 @@ fn check_renames(
             );
             findings.add(rules::RENAME_CLASH, *at, message);
         }
-        if removed.contains(&folded(from)) {
+        if removed.contains(&fold(from)) {
             let message = format!(
                 "the requirement {from:?} is renamed here and removed as well; do one of the two"
             );
             findings.add(rules::RENAME_CLASH, *line, message);
         }
     }
-}
-
-/// A name for comparison, without differences in case and in the number of blanks.
-pub(super) fn folded(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let words: Vec<&str> = lower.split(is_space).filter(|word| !word.is_empty()).collect();
-    words.join(" ")
 }

@@ -28,7 +28,6 @@ pub(super) const RENAME_DUPLICATE: Rule = Rule::error("rename-duplicate");
 pub(super) const OPERATIONS_CLASH: Rule = Rule::error("operations-clash");
 pub(super) const RENAME_CLASH: Rule = Rule::error("rename-clash");
 pub(super) const SCENARIOS_DROPPED: Rule = Rule::error("scenarios-dropped");
-pub(super) const NOT_APPLICABLE: Rule = Rule::info("delta-not-applicable");
 
 // Rules for a change.
 pub(super) const CHANGE_NESTED: Rule = Rule::error("change-nested");
@@ -43,6 +42,7 @@ pub(super) const TASK_DUPLICATE: Rule = Rule::warning("task-duplicate");
 pub(super) const TASK_BOXES: Rule = Rule::warning("task-boxes-missing");
 pub(super) const SPEC_UNREADABLE: Rule = Rule::error("spec-unreadable");
 pub(super) const FOLDER_PARTIAL: Rule = Rule::info("folder-partial");
+pub(super) const WORKFLOW: Rule = Rule::info("workflow");
 
 /// All rules.
 pub(in crate::validate) const ALL: [Rule; 34] = [
@@ -67,7 +67,6 @@ pub(in crate::validate) const ALL: [Rule; 34] = [
     OPERATIONS_CLASH,
     RENAME_CLASH,
     SCENARIOS_DROPPED,
-    NOT_APPLICABLE,
     CHANGE_NESTED,
     DELTA_AT_ROOT,
     DELTA_UNREAD,
@@ -80,4 +79,5 @@ pub(in crate::validate) const ALL: [Rule; 34] = [
     TASK_BOXES,
     SPEC_UNREADABLE,
     FOLDER_PARTIAL,
+    WORKFLOW,
 ];

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::block::{Block, Scenarios, blocks, is_normative, prose};
-use super::heading::{below, children, headings, is_delta_title, is_titled, requirement_name};
+use super::heading::{below, children, headings, is_delta_title, requirement_name};
 use super::purpose::is_placeholder;
 use super::rules;
 use crate::model::{Line, Spec};
-use crate::parse::{Heading, Outline, trim};
+use crate::parse::{Heading, Outline, end_of_section, trim};
 use crate::validate::finding::FindingsAt;
 
 /// The minimum length of a purpose and the maximum length of a requirement's prose, in UTF-16 code units, which
@@ -84,7 +84,7 @@ fn check_purpose(
 
 /// Each heading directly below `Requirements` is a requirement, whatever its name.
 fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mut FindingsAt<'_>) {
-    let lines = section.line.saturating_add(1)..end_of_section(outline, section);
+    let lines = section.line.saturating_add(1)..end_of_section(outline, &section);
     let requirements = children(outline, lines);
     if requirements.is_empty() {
         let message = "there is no requirement in this section; write `### Requirement: <name>`, its text, and a \
@@ -92,7 +92,7 @@ fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mu
         findings.add(rules::REQUIREMENTS_EMPTY, section.line, message);
     }
     let ends = requirements.iter().skip(1).map(|next| next.line);
-    let end = end_of_section(outline, section);
+    let end = end_of_section(outline, &section);
     for (heading, end) in requirements.iter().zip(ends.chain([end])) {
         let name = requirement_name(outline, heading).unwrap_or(heading.title);
         let mut scenarios = Scenarios::default();
@@ -130,13 +130,6 @@ fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mu
 fn is_scenario(title: &str) -> bool {
     let word = title.split(':').next().unwrap_or_default();
     word.len() < title.len() && word.eq_ignore_ascii_case("Scenario")
-}
-
-/// The end of a section: the next heading of its level or a higher one that has a title.
-fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
-    let mut after = headings(outline, section.line.saturating_add(1)..outline.end());
-    let next = after.find(|next| next.level <= section.level && is_titled(outline, next));
-    next.map_or(outline.end(), |next| next.line)
 }
 
 /// Checks for headings in the wrong place.

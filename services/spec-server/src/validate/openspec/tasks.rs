@@ -8,12 +8,12 @@ use crate::parse::{bullet, is_space, trim};
 use crate::validate::finding::{ChangePart, Findings, FindingsAt};
 
 /// A task file of a change: its path relative to the root of the project, and its contents.
-pub(super) type Document = (String, Tasks);
+pub(super) type Document<'c> = (String, &'c Tasks);
 
 /// Checks for numbers that belong to another group, and for duplicate numbers. Only files with groups like `## 1.
 /// Setup` are checked, and in them only the lines of such a group. Lines in code blocks count, because they also count
 /// as tasks.
-pub(super) fn check_numbers(documents: &[Document], findings: &mut Findings) {
+pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings) {
     let mut known: HashMap<&str, (&str, Line)> = HashMap::new();
     for (path, tasks) in documents {
         let findings = &mut findings.at(path, Some(ChangePart::Tasks));
@@ -80,7 +80,7 @@ fn without_zeros(number: &str) -> &str {
 }
 
 /// Checks for lists when no file has a checkbox: no task would ever count as open or done.
-pub(super) fn check_boxes(documents: &[Document], findings: &mut Findings) {
+pub(super) fn check_boxes(documents: &[Document<'_>], findings: &mut Findings) {
     if documents.iter().any(|(_, tasks)| !tasks.items.is_empty()) {
         return;
     }

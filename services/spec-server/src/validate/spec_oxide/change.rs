@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::scenario::{self, Scenario};
 use super::{MIN_TEXT, Rows, rules, tasks};
-use crate::model::{CapabilityDelta, Change, Line, Operation, Proposal};
+use crate::model::{CapabilityDelta, Change, Line, Operation, Source};
 use crate::parse::trim;
 use crate::project::Project;
 use crate::validate::finding::{ChangePart, Findings, FindingsAt};
@@ -24,7 +24,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     let at = |name: &str| format!("{own}/{name}");
     let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
     let about_proposal = &mut findings.at(&proposal_file, Some(ChangePart::Proposal));
-    let Some(proposal) = &change.proposal else {
+    let Some(proposal) = change.text("proposal.md") else {
         let message =
             "there is no proposal.md; write one, with the sections `## Why` and `## What Changes`";
         about_proposal.add(rules::PROPOSAL_MISSING, None, message);
@@ -32,7 +32,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     };
     check_proposal(proposal, about_proposal);
     let about_tasks = &mut findings.at(&tasks_file, Some(ChangePart::Tasks));
-    match &change.tasks {
+    match change.tasks.first() {
         Some(tasks) => tasks::check(tasks, about_tasks),
         None => {
             let message = "there is no tasks.md; write one, each task like `- [ ] 1.1 Do this`";
@@ -49,8 +49,8 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     }
 }
 
-fn check_proposal(proposal: &Proposal, findings: &mut FindingsAt<'_>) {
-    let rows = Rows::of(&proposal.source.text);
+fn check_proposal(proposal: &Source, findings: &mut FindingsAt<'_>) {
+    let rows = Rows::of(&proposal.text);
     match rows.find("## Why") {
         None => {
             let message = "there is no section `## Why`; say there what this change is good for";

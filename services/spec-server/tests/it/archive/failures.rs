@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use spec_server::archive::{ArchiveError, Plan, preview};
+use spec_server::archive::{ArchiveError, How, Plan, preview};
 use spec_server::project::Project;
 use tempfile::TempDir;
 
@@ -40,7 +40,7 @@ fn what_has_changed_since_the_plan_is_not_overwritten() {
         let plan = Plan::of(&project, "c").expect("a plan");
         write(&root.path().join("openspec"), &[(path, text.as_str())]);
         let before = tree(root.path());
-        match plan.apply(DAY, false) {
+        match plan.apply(DAY, How::default()) {
             Err(error @ ArchiveError::Changed(_)) => {
                 assert!(error.to_string().contains("nothing was written"), "{error}")
             }
@@ -61,7 +61,7 @@ fn a_file_that_only_its_bytes_tell_apart_is_not_overwritten() {
     let file = fs::File::options().write(true).open(&path).expect("a file");
     file.set_modified(written.expect("a time")).expect("a time is set");
     let before = tree(root.path());
-    assert!(matches!(plan.apply(DAY, false), Err(ArchiveError::Changed(_))));
+    assert!(matches!(plan.apply(DAY, How::default()), Err(ArchiveError::Changed(_))));
     assert_eq!(tree(root.path()), before);
 }
 
@@ -71,7 +71,7 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
     let (root, project) = openspec(&[("changes/c/specs/new/spec.md", delta.as_str())]);
     let plan = Plan::of(&project, "c").expect("a plan");
     write(&root.path().join("openspec"), &[("specs/new/spec.md", "mine\n")]);
-    assert!(matches!(plan.apply(DAY, false), Err(ArchiveError::Changed(_))));
+    assert!(matches!(plan.apply(DAY, How::default()), Err(ArchiveError::Changed(_))));
     assert_eq!(
         fs::read_to_string(root.path().join("openspec/specs/new/spec.md")).expect("a file"),
         "mine\n"
@@ -81,7 +81,7 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
     let plan = Plan::of(&project, "c").expect("a plan");
     fs::remove_file(root.path().join("openspec/specs/b/spec.md")).expect("removed");
     let before = tree(root.path());
-    assert!(matches!(plan.apply(DAY, false), Err(ArchiveError::Changed(_))));
+    assert!(matches!(plan.apply(DAY, How::default()), Err(ArchiveError::Changed(_))));
     assert_eq!(tree(root.path()), before);
 }
 

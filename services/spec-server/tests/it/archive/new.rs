@@ -102,8 +102,13 @@ fn a_spec_goes_with_its_last_requirement_if_the_change_says_so() {
         &root.path().join("openspec"),
         &[("changes/d/specs/deep/cap/spec.md", delta), ("changes/d/.openspec.yaml", metadata)],
     );
-    let again =
-        spec_server::archive::archive_change(&project, "d", super::DAY, false).expect("archived");
+    let again = spec_server::archive::archive_change(
+        &project,
+        "d",
+        super::DAY,
+        spec_server::archive::How::default(),
+    )
+    .expect("archived");
     assert_eq!(again.specs, []);
 }
 

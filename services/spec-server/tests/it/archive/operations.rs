@@ -1,6 +1,6 @@
 //! Each operation, their order, and that a second time changes nothing.
 
-use spec_server::archive::{ArchiveError, Counts, archive_change, preview};
+use spec_server::archive::{ArchiveError, Counts, How, archive_change, preview};
 
 use super::{DAY, adds, applied, archive, project, read, renames, requirement, spec};
 use crate::assert_has;
@@ -103,10 +103,10 @@ fn what_is_done_already_is_done_again_without_a_change() {
     write(&root.path().join("openspec"), &[("changes/c/specs/cap/spec.md", delta.as_str())]);
     let shown = preview(&project, "c").expect("a preview");
     assert_eq!(shown.problems, []);
-    assert_eq!(shown.specs[0].diff, "");
+    assert_eq!(shown.specs[0].diff(), "");
     assert_eq!(shown.specs[0].counts, Counts::default());
     assert!(shown.warnings.iter().any(|w| w.message.contains("removed already")));
-    let again = archive_change(&project, "c", "2026-01-03", false).expect("archived");
+    let again = archive_change(&project, "c", "2026-01-03", How::default()).expect("archived");
     assert_eq!(again.specs, []);
     assert_eq!(read(&root), once);
 }
@@ -130,7 +130,8 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
     assert_eq!(super::tree(root.path()), before);
     let shown = preview(&project, "c").expect("a preview");
     assert!(shown.warnings.iter().any(|w| w.message.contains("force")));
-    let done = archive_change(&project, "c", super::DAY, true).expect("archived");
+    let done = archive_change(&project, "c", super::DAY, How { force: true, ..How::default() })
+        .expect("archived");
     assert_eq!(done.id, "2026-01-02-c");
     assert_eq!(done.path.to_str(), Some("openspec/changes/archive/2026-01-02-c"));
     assert!(done.warnings.iter().any(|w| w.message.contains("1 of 2 tasks") && w.line == Some(1)));
@@ -142,7 +143,7 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
 #[test]
 fn a_name_with_a_day_keeps_it_and_a_change_without_deltas_moves() {
     let (_root, project) = openspec(&[("changes/2025-05-05-old/tasks.md", "")]);
-    let done = archive_change(&project, "2025-05-05-old", DAY, false).expect("archived");
+    let done = archive_change(&project, "2025-05-05-old", DAY, How::default()).expect("archived");
     assert_eq!(done.id, "2025-05-05-old");
     assert!(done.warnings.iter().any(|w| w.message == "changes no spec"));
 }
@@ -159,8 +160,8 @@ fn several_specs_change_together() {
     let shown = preview(&project, "c").expect("a preview");
     let capabilities: Vec<_> = shown.specs.iter().map(|s| s.capability.as_str()).collect();
     assert_eq!(capabilities, ["a", "deep/b"]);
-    assert_has(&shown.specs[1].diff, &["--- a/openspec/specs/deep/b/spec.md\n"]);
-    assert!(shown.specs[1].diff.contains("\n+### Requirement: New\n"));
+    assert_has(&shown.specs[1].diff(), &["--- a/openspec/specs/deep/b/spec.md\n"]);
+    assert!(shown.specs[1].diff().contains("\n+### Requirement: New\n"));
     let done = archive(&project).expect("archived");
     assert_eq!(done.specs, shown.specs);
     for (id, after) in [("a", spec(&["A", "New"])), ("deep/b", spec(&["B", "New"]))] {

@@ -3,7 +3,7 @@
 use super::{adds, archive, modifies, refused, renames, requirement, spec};
 use crate::assert_has;
 use crate::project::{openspec, write};
-use spec_server::archive::{ArchiveError, archive_change, preview};
+use spec_server::archive::{ArchiveError, How, archive_change, preview};
 
 /// The delta is refused for one reason that has these words, at this line of the delta.
 fn refuses(delta: &str, line: u32, words: &[&str]) {
@@ -172,12 +172,15 @@ fn a_place_that_is_taken_and_a_day_that_is_none_are_refused() {
     assert_has(&error, &["openspec/changes/archive/2026-01-02-c", "already"]);
     for day in ["", "today", "2026-1-2", "2026-01-02/..", "../../..//x"] {
         assert!(
-            matches!(archive_change(&project, "c", day, false), Err(ArchiveError::BadDay(_))),
+            matches!(
+                archive_change(&project, "c", day, How::default()),
+                Err(ArchiveError::BadDay(_))
+            ),
             "{day}"
         );
     }
     assert!(matches!(
-        archive_change(&project, "d", "2026-01-02", false),
+        archive_change(&project, "d", "2026-01-02", How::default()),
         Err(ArchiveError::Read(_))
     ));
 }

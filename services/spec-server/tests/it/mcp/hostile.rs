@@ -44,7 +44,7 @@ async fn arguments_of_a_wrong_type_are_told_with_their_path() {
         ("search_specs", best(json!(1.5)), "/top_k"),
         ("list_changes", json!({"archived": "yes"}), "/archived"),
         ("get_change", json!({}), "change_id"),
-        ("get_change", change("section", json!("Tasks")), "/section"),
+        ("get_change", change("section", json!("Impact")), "/section"),
         ("validate_spec", spec(json!(1)), "/spec_id"),
         ("validate_change", json!({"strict": "very"}), "/strict"),
         ("preview_change", json!({"change_id": true}), "/change_id"),

@@ -68,6 +68,7 @@ async fn a_change_of_parts_is_told_as_far_as_it_goes() {
             "proposal": {"why": "", "what_changes": ""},
             "tasks": {"content": "", "completed": 0, "total": 0},
             "deltas": {},
+            "files": [{"file": "notes.txt", "bytes": 11}],
         });
         assert_eq!(change, expected);
         for section in ["proposal", "tasks", "design"] {

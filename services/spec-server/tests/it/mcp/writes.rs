@@ -24,7 +24,7 @@ async fn nothing_writes_unless_it_may() {
     let project = Copy::of("library");
     for client in both_eras(&settings(project.root())).await {
         let tools = client.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 10);
+        assert_eq!(tools.len(), 11);
         assert!(tools.iter().all(|tool| {
             let hints = tool.annotations.as_ref().unwrap();
             hints.read_only_hint == Some(true)
@@ -156,13 +156,13 @@ async fn a_task_is_ticked_and_nothing_else_of_its_file_changes() {
             json!({
                 "change_id": "add-reservations", "number": "1.3", "line": 5,
                 "text": "Forget a reservation after seven days at the counter",
-                "done": true, "changed": true, "completed": 3, "total": 4,
+                "file": file, "done": true, "changed": true, "completed": 3, "total": 4,
             })
         );
         assert_eq!(project.read(file), before.replace("- [ ] 1.3", "- [x] 1.3"));
         let again = structured(&client, "complete_task", tick).await;
         assert_eq!((&again["changed"], &again["completed"]), (&json!(false), &json!(3)));
-        let back = json!({"change_id": "add-reservations", "task": "5", "done": false});
+        let back = json!({"change_id": "add-reservations", "task": "line 5", "done": false});
         let back = structured(&client, "complete_task", back).await;
         assert_eq!(back["completed"], 2);
         assert_eq!(project.read(file), before);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use spec_server::archive::archive_change;
+use spec_server::archive::{How, archive_change};
 use spec_server::project::Project;
 use spec_server::validate::{self, Rules};
 
@@ -89,7 +89,8 @@ fn lay(root: &Path, files: &[File], id: &str) {
 /// Why we refuse it.
 fn ours(root: &Path, id: &str) -> Option<String> {
     let project = Project::open(root).expect("a project");
-    let archived = archive_change(&project, id, "2026-01-02", true);
+    let archived =
+        archive_change(&project, id, "2026-01-02", How { force: true, ..How::default() });
     archived.err().map(|error| error.to_string())
 }
 

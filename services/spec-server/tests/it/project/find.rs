@@ -116,10 +116,10 @@ fn a_change_has_its_parts_and_is_whole_without_some() {
     assert_eq!(capabilities, ["a", "b/c"]);
     let delta = all.deltas.last().expect("a delta");
     assert_eq!(delta.source.path.to_str(), Some("openspec/changes/all/specs/b/c/spec.md"));
-    assert_eq!(all.tasks.as_ref().map(|tasks| tasks.completed()), Some(1));
-    assert!(all.design.is_some() && all.metadata.is_some());
+    assert_eq!(all.progress().0, 1);
+    assert!(all.text("design.md").is_some() && all.metadata.is_some());
     let none = project.change("none").expect("a change");
-    assert!(none.proposal.is_none() && none.tasks.is_none() && none.deltas.is_empty());
+    assert!(none.text("proposal.md").is_none() && none.tasks.is_empty() && none.deltas.is_empty());
     let did = project.archived("2025-01-02-add-it").expect("a change");
     assert_eq!((did.archived_on.as_deref(), did.title.as_str()), (Some("2025-01-02"), "add it"));
     assert_eq!(project.archived("undated").expect("a change").archived_on, None);

@@ -1,9 +1,11 @@
 //! The rules of deltas in OpenSpec projects.
 
-use spec_server::validate::ChangePart;
+use spec_server::archive::judge;
+use spec_server::validate::{ChangePart, Rules, Severity};
 
-use super::{error, info, openspec_delta, short, warning};
+use super::{GATE, error, info, openspec_delta, short, warning};
 use crate::assert_has;
+use crate::project::openspec;
 
 /// A requirement as it ought to be, seven lines long.
 fn requirement(name: &str) -> String {
@@ -150,12 +152,23 @@ fn no_scenario_is_dropped_by_the_way() {
 #[test]
 fn what_archiving_would_refuse_is_told_and_changes_no_verdict() {
     let unknown = format!("## MODIFIED Requirements\n{}", requirement("Unknown"));
-    assert_eq!(found(&unknown), [info("delta-not-applicable", 2)]);
     let known = format!("## ADDED Requirements\n{}", requirement("Open"));
-    assert_eq!(found(&known), [info("delta-not-applicable", 2)]);
     let renamed =
         "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: B`\n";
-    assert_eq!(found(renamed), [info("delta-not-applicable", 2)]);
+    let other_case = "## REMOVED Requirements\n### Requirement: OPEN\n";
+    for delta in [&unknown, &known, renamed, other_case] {
+        assert_eq!(found(delta), [], "{delta}");
+        let (_root, project) =
+            openspec(&[("specs/gate/spec.md", GATE), ("changes/go/specs/gate/spec.md", delta)]);
+        let items = judge(&project, Rules::OpenSpec, Some("go")).expect("judged");
+        let [item] = items.as_slice() else { panic!("{items:?}") };
+        assert!(item.is_valid(true) && item.archivable == Some(false), "{item:?}");
+        let notes = item.findings.iter().filter(|it| it.rule == "delta-not-applicable");
+        assert_eq!(
+            notes.map(|it| (it.severity, it.line)).collect::<Vec<_>>(),
+            [(Severity::Info, Some(2))]
+        );
+    }
 }
 
 #[test]

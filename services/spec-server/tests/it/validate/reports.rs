@@ -19,7 +19,7 @@ fn warnings_count_in_strict_mode_only() {
     assert!(loose.valid && !strict.valid);
     assert_eq!((loose.errors.len(), loose.warnings.len()), (0, 1));
     assert_eq!(loose.summary, "All of 2 specs are valid: no errors, 1 warning.");
-    assert_eq!(strict.summary, "1 of 2 specs not valid, strictly: no errors, 1 warning.");
+    assert_eq!(strict.summary, "1 of 2 specs is not valid, strictly: no errors, 1 warning.");
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn errors_count_always_and_hints_never() {
     let report = Report::of(&items("# Nothing\n"), false);
     assert!(!report.valid);
     assert_eq!(report.errors.len(), 2);
-    assert_eq!(report.summary, "1 of 2 specs not valid: 2 errors, no warnings.");
+    assert_eq!(report.summary, "1 of 2 specs is not valid: 2 errors, no warnings.");
     let long = GATE.replace("The gate SHALL open.", &format!("It SHALL {}", "x".repeat(500)));
     let hints = Report::of(&items(&long), true);
     assert!(hints.valid);
@@ -53,7 +53,7 @@ fn one_item_is_named_and_none_is_said() {
     assert_eq!([all[0].kind, all[1].kind], [ItemKind::Change, ItemKind::Spec]);
     assert_eq!(
         Report::of(&all, false).summary,
-        "1 of 1 change and 1 spec not valid: 1 error, no warnings."
+        "1 of 2 items (1 change and 1 spec) is not valid: 1 error, no warnings."
     );
 }
 

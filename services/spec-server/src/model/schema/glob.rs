@@ -1,13 +1,11 @@
 //! Matching files against a pattern.
 
-use super::folder::Folder;
-
-/// The files of a change that match a schema's pattern, sorted. `*`, `?` and `**` are supported. A pattern with
-/// brackets or braces matches nothing here.
-pub(super) fn matching(folder: &Folder, pattern: &str) -> Vec<String> {
+/// The paths that match a schema's pattern, in their order. `*`, `?` and `**` are supported, and match no name that
+/// begins with a dot. A pattern with brackets or braces matches nothing here.
+pub(crate) fn matching<'p>(paths: impl Iterator<Item = &'p str>, pattern: &str) -> Vec<&'p str> {
     if !pattern.contains(['*', '?', '[', '{']) {
         let literal = pattern.strip_prefix("./").unwrap_or(pattern);
-        return folder.has(literal).then(|| literal.to_owned()).into_iter().collect();
+        return paths.filter(|path| *path == literal).collect();
     }
     if pattern.contains(['[', '{']) {
         return Vec::new();
@@ -15,10 +13,9 @@ pub(super) fn matching(folder: &Folder, pattern: &str) -> Vec<String> {
     let wanted: Vec<&str> = pattern.split('/').collect();
     let fits = |path: &&str| {
         let parts: Vec<&str> = path.split('/').collect();
-        parts_match(&wanted, &parts)
+        parts.last().is_none_or(|name| !name.starts_with('.')) && parts_match(&wanted, &parts)
     };
-    let paths = folder.below("").map(|file| &*file.path);
-    paths.filter(fits).map(str::to_owned).collect()
+    paths.filter(fits).collect()
 }
 
 /// Whether a path matches a pattern, part by part, with one row of a table for each part of the pattern.
