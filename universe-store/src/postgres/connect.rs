@@ -1,12 +1,14 @@
 //! Connections that are reopened when they are lost.
 
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_postgres::config::TargetSessionAttrs;
+use tokio::time::Instant;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -20,9 +22,16 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)
 
 type Driver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
+/// How long a connection that was lost is waited for. After that the database counts as away, and requests are refused
+/// at once until it is back.
+const BRIDGED: Duration = Duration::from_secs(2);
+
 /// What is needed to connect.
 pub(super) struct Connector {
     config: Config,
+    /// The same without TLS, for a database on this machine of whose URL TLS is not required: the certificate that a
+    /// package makes for its server is signed by nobody.
+    plain: Option<Config>,
     tls: MakeRustlsConnect,
     timeout: Duration,
 }
@@ -45,8 +54,15 @@ impl Connector {
             .keepalives_retries(4)
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
         let tls = tls::client(options.authorities.as_deref());
+        let is_optional = config.get_ssl_mode() == SslMode::Prefer && options.authorities.is_none();
+        let plain = (is_optional && is_here(&config)).then(|| {
+            let mut plain = config.clone();
+            plain.ssl_mode(SslMode::Disable);
+            plain
+        });
         Ok(Self {
             config,
+            plain,
             tls: MakeRustlsConnect::new(tls.map_err(|problem| PostgresError::Authorities {
                 path: options.authorities.clone().unwrap_or_default(),
                 problem,
@@ -57,12 +73,22 @@ impl Connector {
     }
 
     pub(super) async fn connect(&self) -> Result<(Client, Driver), String> {
-        let connecting = self.config.connect(self.tls.clone());
-        match tokio::time::timeout(self.timeout, connecting).await {
-            Ok(Ok(connected)) => Ok(connected),
-            Ok(Err(problem)) => Err(causes(&problem)),
-            Err(_) => Err(format!("no answer within {} s", self.timeout.as_secs())),
-        }
+        let connecting = async {
+            let problem = match self.config.connect(self.tls.clone()).await {
+                Ok(connected) => return Ok(connected),
+                Err(problem) => causes(&problem),
+            };
+            if !problem.starts_with(TLS_FAILED) {
+                return Err(problem);
+            }
+            let Some(plain) = &self.plain else {
+                return Err(format!("{problem}{WAYS_OUT}"));
+            };
+            tracing::debug!(problem, "the database on this machine is reached without TLS");
+            plain.connect(self.tls.clone()).await.map_err(|problem| causes(&problem))
+        };
+        let connected = tokio::time::timeout(self.timeout, connecting).await;
+        connected.unwrap_or_else(|_| Err(format!("no answer within {} s", self.timeout.as_secs())))
     }
 
     /// Keeps a connection open and never returns. Each connection lasts until it is lost, or until the future of
@@ -97,6 +123,27 @@ impl Connector {
     }
 }
 
+/// How the driver's error begins when the server offers TLS, and it cannot be agreed on.
+const TLS_FAILED: &str = "error performing TLS handshake";
+
+/// What to do then.
+const WAYS_OUT: &str = "; name the authority that signed its certificate with --store-ca FILE, or add sslmode=disable \
+                        to the URL to connect without TLS, which shows the password and all data to the network";
+
+/// Whether all hosts are this machine.
+fn is_here(config: &Config) -> bool {
+    let is_loopback = |host: &Host| match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        Host::Unix(_) => true,
+    };
+    let addresses = config.get_hostaddrs();
+    (!config.get_hosts().is_empty() || !addresses.is_empty())
+        && addresses.iter().all(IpAddr::is_loopback)
+        && (!addresses.is_empty() || config.get_hosts().iter().all(is_loopback))
+}
+
 /// Moves a connection's bytes until it ends.
 pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
     while let Some(message) = poll_fn(|cx| driver.poll_message(cx)).await {
@@ -112,10 +159,28 @@ pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
 
 /// One connection, as its user sees it: available or not.
 pub(super) struct Link {
-    current: watch::Receiver<Option<Arc<Client>>>,
+    current: watch::Receiver<State>,
     drop_it: watch::Sender<u64>,
     patience: Duration,
     timeout: Duration,
+}
+
+/// What is known of a link's connection.
+enum State {
+    /// It is being made for the first time.
+    Starting,
+    Up(Arc<Client>),
+    /// Lost, and when.
+    Down(Instant),
+}
+
+/// Notes, when it is dropped, that a connection was lost.
+struct Lost<'a>(&'a watch::Sender<State>);
+
+impl Drop for Lost<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(State::Down(Instant::now()));
+    }
 }
 
 /// What a link does with the notifications of other nodes.
@@ -142,7 +207,7 @@ impl Link {
         options: &PostgresOptions,
         handler: Option<NotificationHandler>,
     ) -> (Self, JoinHandle<()>) {
-        let (published, current) = watch::channel(None);
+        let (published, current) = watch::channel(State::Starting);
         let (drop_it, dropped) = watch::channel(0_u64);
         let timeout = options.statement_timeout;
         let task = tokio::spawn(async move {
@@ -162,7 +227,8 @@ impl Link {
                     if !listen(&client, handler, timeout).await {
                         return;
                     }
-                    published.send_replace(Some(Arc::new(client)));
+                    published.send_replace(State::Up(Arc::new(client)));
+                    let _lost = Lost(published);
                     // Ends when the user wants another connection. Nothing comes with the link's end: the task goes
                     // then.
                     let _ = dropped.changed().await;
@@ -174,15 +240,17 @@ impl Link {
         (link, task)
     }
 
-    /// The connection, which may have to be made first; `None` if that takes too long.
+    /// The connection, which may have to be made first; `None` if that takes too long, or has taken so long already
+    /// that the database is away.
     pub(super) async fn client(&self) -> Option<Arc<Client>> {
         let mut current = self.current.clone();
-        let usable = |client: &Option<Arc<Client>>| {
-            client.as_ref().is_some_and(|client| !client.is_closed())
+        let patience = match &*current.borrow() {
+            State::Down(since) => BRIDGED.saturating_sub(since.elapsed()).min(self.patience),
+            State::Starting | State::Up(_) => self.patience,
         };
-        let found = current.wait_for(usable);
-        let found = tokio::time::timeout(self.patience, found).await;
-        found.ok()?.ok()?.clone()
+        let found = current.wait_for(|state| state.client().is_some());
+        let found = tokio::time::timeout(patience, found).await;
+        found.ok()?.ok()?.client().cloned()
     }
 
     /// The output of `work`, which transfers up to `bytes`, within the statement timeout and a second for each MiB.
@@ -199,6 +267,15 @@ impl Link {
     /// Lets another connection take the place of this one.
     pub(super) fn renew(&self) {
         self.drop_it.send_modify(|times| *times += 1);
+    }
+}
+
+impl State {
+    fn client(&self) -> Option<&Arc<Client>> {
+        match self {
+            Self::Up(client) => Some(client).filter(|client| !client.is_closed()),
+            Self::Starting | Self::Down(_) => None,
+        }
     }
 }
 

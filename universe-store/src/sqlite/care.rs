@@ -21,12 +21,20 @@ const UNREADY: &str = "universes.new";
 /// # Errors
 /// [`OpenError`].
 pub fn compact(dir: &Path) -> Result<(Size, Size), OpenError> {
-    // Do not create a directory for this.
-    if let Err(error) = fs::metadata(dir.join(DATABASE)) {
-        return Err(unreadable(dir, &format_args!("{DATABASE}: {error}")));
-    }
+    exists(dir)?;
     let Directory { mut ledger, .. } = Directory::open(dir, Durability::Fsync)?;
     ledger.compact().map_err(|error| directory::damaged(dir, &error))
+}
+
+/// Puts right what the rest of the store proves: records, heads, beginnings and entries under another number than their
+/// own. Gives a line for each thing done.
+///
+/// # Errors
+/// [`OpenError`]; nothing has changed then.
+pub fn repair(dir: &Path) -> Result<Vec<String>, OpenError> {
+    exists(dir)?;
+    let Directory { ledger, .. } = Directory::open(dir, Durability::Fsync)?;
+    ledger.repair().map_err(|error| directory::damaged(dir, &error))
 }
 
 /// Copies `file`, a backup, into the directory, which is created if missing. With `replace`, a database that is there
@@ -50,6 +58,12 @@ pub fn restore(dir: &Path, file: &Path, replace: bool) -> Result<Option<PathBuf>
     fs::rename(&unready, dir.join(DATABASE)).map_err(failed)?;
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
     Ok(aside)
+}
+
+/// A directory is not created for its care.
+fn exists(dir: &Path) -> Result<(), OpenError> {
+    let found = fs::metadata(dir.join(DATABASE));
+    found.map(drop).map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))
 }
 
 /// Copies a file, onto the disk, for its owner alone.

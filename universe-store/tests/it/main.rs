@@ -12,6 +12,7 @@ mod directory;
 mod engines;
 mod follows;
 mod formats;
+mod frames;
 mod leases;
 #[cfg(feature = "postgres")]
 mod load;
