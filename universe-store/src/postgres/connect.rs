@@ -18,7 +18,7 @@ use super::error::{PostgresError, causes};
 use crate::adapter::tls;
 
 /// How long a lost connection waits before it is tried again, at first and at most.
-const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 
 type Driver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 

@@ -8,6 +8,8 @@ mod cluster;
 mod crash;
 #[cfg(feature = "postgres")]
 mod database;
+#[cfg(feature = "postgres")]
+mod database_frames;
 mod directory;
 mod engines;
 mod follows;

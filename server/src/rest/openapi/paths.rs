@@ -114,10 +114,14 @@ fn get(id: &str, summary: &str, body: &str) -> Value {
 }
 
 fn metrics() -> Value {
-    let content = json!({ "application/openmetrics-text": { "schema": { "type": "string" } } });
-    Operation::new("getMetrics", "The metrics of the server, for Prometheus.")
-        .answering("200", response("Figures.", &content, &[]))
-        .done()
+    let text = json!({ "schema": { "type": "string" } });
+    let content = json!({ "text/plain": text, "application/openmetrics-text": text });
+    Operation::new(
+        "getMetrics",
+        "The metrics of the server, for Prometheus, in the format that Accept names.",
+    )
+    .answering("200", response("Figures.", &content, &[]))
+    .done()
 }
 
 fn described() -> Value {
