@@ -22,8 +22,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)
 
 type Driver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-/// How long a connection that was lost is waited for. After that the database counts as away, and requests are refused
-/// at once until it is back.
+/// How long requests wait while the database cannot be reached. After that they are refused at once until it is back.
 const BRIDGED: Duration = Duration::from_secs(2);
 
 /// What is needed to connect.
@@ -32,6 +31,8 @@ pub(super) struct Connector {
     /// The same without TLS, for a database on this machine of whose URL TLS is not required: the certificate that a
     /// package makes for its server is signed by nobody.
     plain: Option<Config>,
+    /// Since when nothing could be connected.
+    away: watch::Sender<Option<Instant>>,
     tls: MakeRustlsConnect,
     timeout: Duration,
 }
@@ -63,6 +64,7 @@ impl Connector {
         Ok(Self {
             config,
             plain,
+            away: watch::Sender::new(None),
             tls: MakeRustlsConnect::new(tls.map_err(|problem| PostgresError::Authorities {
                 path: options.authorities.clone().unwrap_or_default(),
                 problem,
@@ -101,9 +103,14 @@ impl Connector {
         let [mut pause, longest] = PAUSES;
         let mut is_reported = false;
         loop {
-            match self.connect().await {
+            let connected = self.connect().await;
+            if connected.is_err() {
+                self.away.send_modify(|away| *away = away.or_else(|| Some(Instant::now())));
+            }
+            match connected {
                 Ok((client, driver)) => {
                     (pause, is_reported) = (PAUSES[0], false);
+                    self.away.send_replace(None);
                     // Dropped together: neither is of use without the other.
                     tokio::select! {
                         () = drive(driver, &receive) => {}
@@ -117,7 +124,10 @@ impl Connector {
                 }
                 Err(problem) => tracing::debug!(%problem, "the database cannot be reached"),
             }
-            tokio::time::sleep(pause).await;
+            // What another connection has reached can be reached.
+            let mut away = self.away.subscribe();
+            let back = away.wait_for(Option::is_none);
+            let _ = tokio::time::timeout(pause, back).await;
             pause = (pause * 2).min(longest);
         }
     }
@@ -159,28 +169,11 @@ pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
 
 /// One connection, as its user sees it: available or not.
 pub(super) struct Link {
-    current: watch::Receiver<State>,
+    current: watch::Receiver<Option<Arc<Client>>>,
+    connector: Arc<Connector>,
     drop_it: watch::Sender<u64>,
     patience: Duration,
     timeout: Duration,
-}
-
-/// What is known of a link's connection.
-enum State {
-    /// It is being made for the first time.
-    Starting,
-    Up(Arc<Client>),
-    /// Lost, and when.
-    Down(Instant),
-}
-
-/// Notes, when it is dropped, that a connection was lost.
-struct Lost<'a>(&'a watch::Sender<State>);
-
-impl Drop for Lost<'_> {
-    fn drop(&mut self) {
-        self.0.send_replace(State::Down(Instant::now()));
-    }
 }
 
 /// What a link does with the notifications of other nodes.
@@ -207,9 +200,10 @@ impl Link {
         options: &PostgresOptions,
         handler: Option<NotificationHandler>,
     ) -> (Self, JoinHandle<()>) {
-        let (published, current) = watch::channel(State::Starting);
+        let (published, current) = watch::channel(None);
         let (drop_it, dropped) = watch::channel(0_u64);
         let timeout = options.statement_timeout;
+        let keeper = Arc::clone(&connector);
         let task = tokio::spawn(async move {
             let (published, handler) = (&published, handler.as_ref());
             let receive = |message| {
@@ -227,30 +221,31 @@ impl Link {
                     if !listen(&client, handler, timeout).await {
                         return;
                     }
-                    published.send_replace(State::Up(Arc::new(client)));
-                    let _lost = Lost(published);
+                    published.send_replace(Some(Arc::new(client)));
                     // Ends when the user wants another connection. Nothing comes with the link's end: the task goes
                     // then.
                     let _ = dropped.changed().await;
                 }
             };
-            connector.keep(receive, serve).await;
+            keeper.keep(receive, serve).await;
         });
-        let link = Self { current, drop_it, patience: options.connect_timeout, timeout };
+        let link = Self { current, connector, drop_it, patience: options.connect_timeout, timeout };
         (link, task)
     }
 
-    /// The connection, which may have to be made first; `None` if that takes too long, or has taken so long already
-    /// that the database is away.
+    /// The connection, which may have to be made first; `None` if that takes too long, or the database has been away for
+    /// a while.
     pub(super) async fn client(&self) -> Option<Arc<Client>> {
         let mut current = self.current.clone();
-        let patience = match &*current.borrow() {
-            State::Down(since) => BRIDGED.saturating_sub(since.elapsed()).min(self.patience),
-            State::Starting | State::Up(_) => self.patience,
+        let away = *self.connector.away.borrow();
+        let left = away.map(|since| BRIDGED.saturating_sub(since.elapsed()));
+        let patience = left.map_or(self.patience, |left| left.min(self.patience));
+        let usable = |client: &Option<Arc<Client>>| {
+            client.as_ref().is_some_and(|client| !client.is_closed())
         };
-        let found = current.wait_for(|state| state.client().is_some());
+        let found = current.wait_for(usable);
         let found = tokio::time::timeout(patience, found).await;
-        found.ok()?.ok()?.client().cloned()
+        found.ok()?.ok()?.clone()
     }
 
     /// The output of `work`, which transfers up to `bytes`, within the statement timeout and a second for each MiB.
@@ -267,15 +262,6 @@ impl Link {
     /// Lets another connection take the place of this one.
     pub(super) fn renew(&self) {
         self.drop_it.send_modify(|times| *times += 1);
-    }
-}
-
-impl State {
-    fn client(&self) -> Option<&Arc<Client>> {
-        match self {
-            Self::Up(client) => Some(client).filter(|client| !client.is_closed()),
-            Self::Starting | Self::Down(_) => None,
-        }
     }
 }
 

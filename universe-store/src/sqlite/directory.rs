@@ -273,14 +273,19 @@ pub(super) fn open_reader(dir: &Path, file: &Path) -> Result<Connection, OpenErr
         return Err(OpenError::Damaged { dir: dir.to_owned(), reason });
     }
     judge_header(dir, file)?;
-    match schema::connect_reader(file) {
-        Err(error) if schema::is_unwritable(&error) && schema::has_log(file) => Err(failed(
-            "what was written last is in the write-ahead log beside it, which cannot be read where nothing can be \
-             written: copy the directory to where it can, and name that one with --data-dir"
-                .to_owned(),
-        )),
-        opened => opened.map_err(|error| damaged(dir, &error)),
-    }
+    let connection = match schema::connect_reader(file) {
+        Err(error) if schema::is_unwritable(&error) && schema::has_log(file) => {
+            return Err(failed(
+                "what was written last is in the write-ahead log beside it, which cannot be read where nothing can be \
+                 written: copy the directory to where it can, and name that one with --data-dir"
+                    .to_owned(),
+            ));
+        }
+        opened => opened.map_err(|error| damaged(dir, &error))?,
+    };
+    let found = schema::format(&connection).map_err(|error| damaged(dir, &error))?;
+    known(dir, found)?;
+    Ok(connection)
 }
 
 /// The files that opening may create and that did not exist before.

@@ -68,7 +68,7 @@ fn remove_stray(
     for table in ["universe", "identity", "head"] {
         connection.execute(&format!("DELETE FROM {table} WHERE uni = ?1"), [uni])?;
     }
-    done.push(format!("{}: a row under the number {uni} is removed", frame.name()));
+    done.push(format!("universe {}: a row under the number {uni} is removed", frame.name()));
     Ok(())
 }
 
