@@ -5,6 +5,7 @@ mod disks;
 mod figures;
 mod frames;
 mod pipes;
+mod renewal;
 mod reports;
 
 use std::ffi::OsStr;

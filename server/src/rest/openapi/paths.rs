@@ -11,7 +11,7 @@ pub(super) fn all() -> Value {
     json!({
         "/health": { "get": get("getHealth", "How long the server has been up.", "Ok") },
         "/livez": { "get": get("isAlive", "Whether the server runs.", "Ok") },
-        "/readyz": { "get": get("isReady", "Whether its store answers, else 503.", "Ok") },
+        "/readyz": { "get": get("isReady", "Whether its store answers, else 503; and whether the last write found no room in it.", "Ok") },
         "/version": { "get": get("getVersion", "The program, and the MCP revisions that it supports.", "Version") },
         "/metrics": { "get": metrics() },
         super::PATH: { "get": described() },
