@@ -119,8 +119,10 @@ pub fn main() -> ExitCode {
     log_to_stderr_as(filter, format);
     block_on("universe-server", async {
         let (arguments, settings) = read?;
+        // A client on pipes that closes its end ends a server, which is no success.
+        let is_verb = arguments.verb.is_some();
         match run(arguments, settings).await {
-            Err(error) if error.is_closed_pipe() => Ok(ExitCode::SUCCESS),
+            Err(error) if is_verb && error.is_closed_pipe() => Ok(ExitCode::SUCCESS),
             ended => ended,
         }
     })
