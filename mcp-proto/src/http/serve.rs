@@ -18,17 +18,20 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
 
 use super::forwarded::Proxies;
 use crate::accept::accept_until;
@@ -152,23 +155,41 @@ where
     let (config, handshake) = (Arc::new(config), Arc::from(handshake));
     let workers = Handle::current().metrics().num_workers();
     let table = Table::new(config.connections, config.proxies.clone(), workers);
-    let accept = || accept(&listener, &table);
-    let run = |(stream, admitted)| {
-        connection::run(
-            stream,
-            admitted,
-            Arc::clone(&handshake),
-            service.clone(),
-            closed.clone(),
-            Arc::clone(&config),
-        )
+    let (stopping, stopped) = oneshot::channel::<Infallible>();
+    let deadline = config.shutdown_deadline;
+    let accepting = async move {
+        let accept = || accept(&listener, &table);
+        let run = move |(stream, admitted)| {
+            connection::run(
+                stream,
+                admitted,
+                Arc::clone(&handshake),
+                service.clone(),
+                closed.clone(),
+                Arc::clone(&config),
+            )
+        };
+        // The table has the bound. The channel ends when the server stops, or is dropped.
+        accept_until(usize::MAX, stopped.map(drop), accept, run).await
     };
-    // The table has the bound.
-    let mut connections = accept_until(usize::MAX, shutdown, accept, run).await;
-    drop(listener);
+    // Its own task, on a worker of the runtime. The caller's future may run on a thread that the system seldom chooses
+    // beside busy workers, and the kernel's backlog would fill.
+    let mut accepting = JoinSet::from_iter([accepting]);
+    let ended = tokio::select! {
+        () = shutdown => {
+            drop(stopping);
+            accepting.join_next().await
+        }
+        ended = accepting.join_next() => ended,
+    };
+    let mut connections = match ended {
+        Some(Ok(connections)) => connections,
+        Some(Err(error)) if error.is_panic() => resume_unwind(error.into_panic()),
+        _ => JoinSet::new(),
+    };
     closing.send_replace(true);
     let all = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(config.shutdown_deadline, all).await.is_err() {
+    if tokio::time::timeout(deadline, all).await.is_err() {
         tracing::warn!("requests were still running at the shutdown deadline and were dropped");
     }
     connections.shutdown().await;

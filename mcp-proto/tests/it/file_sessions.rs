@@ -396,3 +396,41 @@ async fn more_changes_than_the_log_takes_are_in_the_database() {
     let mut stream = open(&next.service, get(&kept, None)).await;
     says_everything(&mut stream).await;
 }
+
+/// The requests of several clients write at once: no session that was ended comes back, and no later state is replaced by
+/// an earlier one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_many_write_at_once_is_read_in_order() {
+    let (_dir, path) = file();
+    let first = Arc::new(Process::start(path));
+    let clients = (0..4).map(|client| {
+        let first = Arc::clone(&first);
+        tokio::spawn(async move {
+            let mut ended = Vec::new();
+            let mut kept = Vec::new();
+            for number in 0..50 {
+                let session = session_of(&first.service, VERSIONS[client]).await;
+                first.subscribe(&session, "x:1").await;
+                if number % 5 == 0 {
+                    kept.push(session);
+                } else {
+                    assert_eq!(first.delete(&session).await, 204);
+                    ended.push(session);
+                }
+            }
+            (kept, ended)
+        })
+    });
+    let clients = futures_util::future::join_all(clients).await;
+    let second = first.killed();
+    for (kept, ended) in clients.into_iter().map(Result::unwrap) {
+        for session in kept {
+            let found =
+                second.sessions.load(&SessionId::from_header(&session)).await.unwrap().unwrap();
+            assert!(found.subscriptions.iter().any(|uri| uri == "x:1"), "{session}");
+        }
+        for session in ended {
+            assert_eq!(second.ping(&session).await, 404, "{session}");
+        }
+    }
+}

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
 
-use super::table::MemorySessionsConfig;
+use super::table::{MemorySessionsConfig, Parts};
 use super::{MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 use database::Database;
 use journal::Journal;
@@ -41,7 +41,7 @@ pub use database::FileSessionsError;
 #[derive(Debug)]
 pub struct FileSessions {
     memory: Arc<MemorySessions>,
-    journal: Arc<Mutex<Journal>>,
+    journal: Arc<Journal>,
     thread: Thread,
     /// The sessions of an earlier process that were used here, until a GET stream is opened for them. No more than
     /// there were in the file.
@@ -84,10 +84,10 @@ impl FileSessions {
             table.newest = stored.number - 1;
             table.insert(stored.session, stored.at, stored.is_used.then_some(stored.at));
         }
-        table.gone = Some(Vec::new());
+        table.gone = Some(Parts::default());
         drop(table);
         let (wake, woken) = sync_channel(1);
-        let journal = Arc::new(Mutex::new(Journal::new(path, wake).map_err(unusable)?));
+        let journal = Arc::new(Journal::new(path, wake).map_err(unusable)?);
         let writer = Writer {
             database,
             path: path.to_owned(),
@@ -115,7 +115,7 @@ impl FileSessions {
     /// Writes what waits, and releases the file for another process: after at most 5 seconds, during which it blocks.
     /// Sessions continue in memory. Dropping the store does the same.
     pub fn close(&self) {
-        self.journal().wake = None;
+        self.journal.still().let_go();
         self.thread.wait();
     }
 
@@ -131,13 +131,15 @@ impl FileSessions {
         is_woken
     }
 
-    /// Notes that a session has changed, or that one was removed. False if that is not in the file.
-    fn note(&self, changed: Option<&SessionId>) -> bool {
-        self.journal().note(&self.memory, changed)
+    /// Notes a session that has changed, if it is still there.
+    fn note(&self, id: &SessionId) {
+        if let Some(number) = self.number(id) {
+            self.journal.note(&self.memory, number, id);
+        }
     }
 
-    fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    fn number(&self, id: &SessionId) -> Option<u64> {
+        Some(self.memory.table().sessions.get(id)?.number)
     }
 
     fn resumed(&self) -> MutexGuard<'_, HashSet<SessionId>> {
@@ -151,7 +153,7 @@ impl SessionStore for FileSessions {
             let id = session.id.clone();
             self.memory.insert(session).await?;
             // A client is better served by a session in memory than by none.
-            self.note(Some(&id));
+            self.note(&id);
             Ok(())
         })
     }
@@ -179,7 +181,7 @@ impl SessionStore for FileSessions {
             self.wake(id);
             let changed = self.memory.change(id, change).await?;
             if changed.is_some() {
-                self.note(Some(id));
+                self.note(id);
             }
             Ok(changed)
         })
@@ -188,9 +190,11 @@ impl SessionStore for FileSessions {
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
         Box::pin(async move {
             self.wake(id);
+            let number = self.number(id);
             let existed = self.memory.remove(id).await?;
             self.resumed().remove(id);
-            if existed && !self.note(None) {
+            let is_noted = |number| self.journal.note(&self.memory, number, id);
+            if existed && !number.is_some_and(is_noted) {
                 let reason = "the session has ended here, but its file cannot be written";
                 return Err(SessionStoreError::Unavailable(reason.to_owned()));
             }

@@ -4,16 +4,22 @@
 //! another thread and back. `initialize` and DELETE would notice. So commits are made in the background, for many
 //! changes together, and of a session that has ended meanwhile nothing is left to write.
 //!
+//! The lines of one session are in the order of its changes, those of different sessions in any: a request does not
+//! wait for those of other sessions.
+//!
 //! A line that a process did not finish is not read: it begins with the end of the line before, and ends with a mark.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
 use data_encoding::HEXLOWER;
 
 use super::database::{Changes, Row, own};
+use crate::legacy::session::table::Parts;
 use crate::legacy::session::{MemorySessions, SessionId};
 
 /// From this size on its changes are written to the database.
@@ -26,14 +32,27 @@ const MAX: u64 = 8 << 20;
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
+    /// Held from the reading of a session's state until it is appended, so that no older state follows. Each has the
+    /// space of a line.
+    lines: Parts<Mutex<Vec<u8>>>,
+    open: RwLock<Open>,
+    /// Whether a change could not be appended. Then all sessions must be written to the database again.
+    has_failed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Open {
     /// `None` once it is closed.
     file: Option<File>,
-    bytes: u64,
-    line: Vec<u8>,
-    /// Whether a change could not be appended. Then all sessions must be written to the database again.
-    pub(super) has_failed: bool,
+    bytes: AtomicU64,
     /// Wakes the thread that writes the database, which ends once this is dropped.
-    pub(super) wake: Option<SyncSender<()>>,
+    wake: Option<SyncSender<()>>,
+}
+
+/// A journal of which nobody appends.
+pub(super) struct Still<'a> {
+    journal: &'a Journal,
+    open: RwLockWriteGuard<'a, Open>,
 }
 
 impl Journal {
@@ -41,73 +60,110 @@ impl Journal {
     pub(super) fn new(database: &Path, wake: SyncSender<()>) -> io::Result<Self> {
         let path = beside(database, "-log");
         let file = Some(create(&path)?);
-        let (line, wake) = (Vec::new(), Some(wake));
-        Ok(Self { path, file, bytes: 0, line, has_failed: false, wake })
+        let open = RwLock::new(Open { file, bytes: AtomicU64::new(0), wake: Some(wake) });
+        Ok(Self { path, lines: Parts::default(), open, has_failed: AtomicBool::new(false) })
     }
 
-    /// Appends the present state of a session, and the removals of those that were removed. False if that failed.
-    pub(super) fn note(&mut self, memory: &MemorySessions, changed: Option<&SessionId>) -> bool {
+    /// Appends the present state of the session that has this number, or its removal, and removals of others. False if
+    /// something is not in the journal.
+    pub(super) fn note(&self, memory: &MemorySessions, number: u64, id: &SessionId) -> bool {
+        let mut line = self.lines.of(number).lock().unwrap_or_else(PoisonError::into_inner);
         let mut table = memory.table();
-        let gone = table.gone.as_mut().map(std::mem::take).unwrap_or_default();
-        let row = changed.and_then(|id| table.sessions.get(id)).map(Row::of);
+        let gone = table.gone.as_mut().map(|gone| std::mem::take(gone.of_mut(number)));
+        let row = table.sessions.get(id).map(Row::of);
         drop(table);
-        let written = self.append(&gone, row.as_ref());
-        if let Err(error) = &written
-            && !std::mem::replace(&mut self.has_failed, true)
-            && self.file.is_some()
-        {
-            tracing::error!(
-                path = %self.path.display(),
-                %error,
-                "sessions cannot be written to their file: they go on, but changes do not survive this process"
-            );
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let written = write_line(&mut line, &gone.unwrap_or_default(), row.as_ref())
+            .and_then(|()| open.append(&line));
+        let had_failed = self.has_failed();
+        if let Err(error) = written {
+            self.has_failed.store(true, Ordering::Release);
+            if !had_failed && open.file.is_some() {
+                tracing::error!(
+                    path = %self.path.display(),
+                    %error,
+                    "sessions cannot be written to their file: they go on, but changes do not survive this process"
+                );
+            }
         }
-        if (self.bytes > FULL || self.has_failed)
-            && let Some(wake) = &self.wake
+        if (open.bytes.load(Ordering::Relaxed) > FULL || self.has_failed())
+            && let Some(wake) = &open.wake
         {
             // Otherwise it is awake already.
             let _ = wake.try_send(());
         }
-        written.is_ok()
+        // What was not appended may be the removal of this session, for another.
+        !self.has_failed()
     }
 
-    fn append(&mut self, gone: &[u64], row: Option<&Row>) -> io::Result<()> {
-        let file = self.file.as_mut().filter(|_| self.bytes < MAX);
-        let file = file.ok_or(io::ErrorKind::FileTooLarge)?;
-        self.line.clear();
-        for number in gone {
-            write!(self.line, "\n-{number};")?;
-        }
-        if let Some(row) = row {
-            let (key, used) = (HEXLOWER.encode(&row.key()), i32::from(row.is_used));
-            write!(self.line, "\n+{} {key} {} {used} {};", row.number, row.at, row.body()?)?;
-        }
-        file.write_all(&self.line)?;
-        self.bytes = self.bytes.saturating_add(self.line.len() as u64);
-        Ok(())
+    /// Waits for those who append, and lets nobody do so meanwhile.
+    pub(super) fn still(&self) -> Still<'_> {
+        let open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        Still { journal: self, open }
     }
 
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Acquire)
+    }
+}
+
+impl Open {
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let file = self.file.as_ref().filter(|_| self.bytes.load(Ordering::Relaxed) < MAX);
+        let mut file = file.ok_or(io::ErrorKind::FileTooLarge)?;
+        self.bytes.fetch_add(line.len() as u64, Ordering::Relaxed);
+        file.write_all(line)
+    }
+}
+
+impl Still<'_> {
     /// Puts the lines aside, and begins with none. If others are aside still, only `in_any_case`, in their place.
     pub(super) fn turn(&mut self, database: &Path, in_any_case: bool) -> io::Result<()> {
         let aside = beside(database, "-log-old");
-        if !in_any_case && (self.bytes == 0 || aside.exists()) {
+        let is_empty = self.open.bytes.load(Ordering::Relaxed) == 0;
+        if !in_any_case && (is_empty || aside.exists()) {
             return Ok(());
         }
-        fs::rename(&self.path, &aside)?;
-        match create(&self.path) {
-            Ok(file) => (self.file, self.bytes) = (Some(file), 0),
+        fs::rename(&self.journal.path, &aside)?;
+        match create(&self.journal.path) {
+            Ok(file) => {
+                self.open.file = Some(file);
+                self.open.bytes = AtomicU64::new(0);
+                Ok(())
+            }
             Err(error) => {
-                fs::rename(&aside, &self.path)?;
-                return Err(error);
+                fs::rename(&aside, &self.journal.path)?;
+                Err(error)
             }
         }
-        Ok(())
+    }
+
+    pub(super) fn set_failed(&self, has_failed: bool) {
+        self.journal.has_failed.store(has_failed, Ordering::Release);
+    }
+
+    /// Lets the thread that writes the database end, after a last time.
+    pub(super) fn let_go(&mut self) {
+        self.open.wake = None;
     }
 
     /// Appends no more.
     pub(super) fn close(&mut self) {
-        self.file = None;
+        self.open.file = None;
     }
+}
+
+/// Replaces `line` by the removals of these numbers, and the state of a session.
+fn write_line(line: &mut Vec<u8>, gone: &[u64], row: Option<&Row>) -> io::Result<()> {
+    line.clear();
+    for number in gone {
+        write!(line, "\n-{number};")?;
+    }
+    if let Some(row) = row {
+        let (key, used) = (HEXLOWER.encode(&row.key()), i32::from(row.is_used));
+        write!(line, "\n+{} {key} {} {used} {};", row.number, row.at, row.body()?)?;
+    }
+    Ok(())
 }
 
 /// What a process has noted that its database may not have yet.
@@ -159,11 +215,11 @@ fn change(line: &str) -> Option<<Changes as IntoIterator>::Item> {
     Some((number, Some((key, at, used, parts.next()?.to_owned()))))
 }
 
+/// An empty file, for lines that are each one write to its end.
 fn create(path: &Path) -> io::Result<File> {
     own(path)?;
-    let mut file = OpenOptions::new();
-    file.write(true).truncate(true);
-    file.open(path)
+    OpenOptions::new().write(true).truncate(true).open(path)?;
+    OpenOptions::new().append(true).open(path)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

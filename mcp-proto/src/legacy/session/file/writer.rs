@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) struct Writer {
     pub(super) database: Database,
     pub(super) path: PathBuf,
     pub(super) memory: Arc<MemorySessions>,
-    pub(super) journal: Arc<Mutex<Journal>>,
+    pub(super) journal: Arc<Journal>,
     /// Uses until then are written.
     pub(super) noted: Instant,
     /// Whether something could not be written last time.
@@ -67,23 +67,25 @@ impl Writer {
     /// Writes until the journal lets it go, and what there is then.
     fn run(mut self, woken: &Receiver<()>) {
         while woken.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Disconnected) {
-            let is_whole = self.journal().has_failed;
+            let is_whole = self.journal.has_failed();
             self.has_failed |= is_whole;
             let written = self.write(is_whole);
             if !self.judge(&written) || is_whole {
                 thread::sleep(PAUSE);
             }
         }
-        self.journal().close();
+        self.journal.still().close();
         let written = self.write_last();
         self.judge(&written);
     }
 
     /// Writes what has changed since the last time, or else all sessions.
     fn write(&mut self, is_whole: bool) -> rusqlite::Result<()> {
-        let mut journal = self.journal();
+        let mut journal = self.journal.still();
         let turned = journal.turn(&self.path, is_whole);
-        journal.has_failed &= !is_whole;
+        if is_whole {
+            journal.set_failed(false);
+        }
         // Whatever changes later is noted in the journal that begins here.
         let all = is_whole.then(|| self.rows());
         drop(journal);
@@ -92,15 +94,15 @@ impl Writer {
             None => self.database.apply(&journal::put_aside(&self.path).map_err(failed)?),
         });
         let written = written.and_then(|()| journal::forget(&self.path).map_err(failed));
-        if written.is_err() {
-            self.journal().has_failed |= is_whole;
+        if written.is_err() && is_whole {
+            self.journal.still().set_failed(true);
         }
         written.and_then(|()| self.note_uses())
     }
 
     /// Writes all there is, after the journal was closed.
     fn write_last(&mut self) -> rusqlite::Result<()> {
-        if self.journal().has_failed {
+        if self.journal.has_failed() {
             self.database.rewrite(&self.rows())?;
         } else {
             self.database.apply(&journal::left(&self.path).map_err(failed)?)?;
@@ -137,10 +139,6 @@ impl Writer {
         }
         self.has_failed = written.is_err();
         written.is_ok()
-    }
-
-    fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
