@@ -237,8 +237,8 @@ impl Rest {
         if self.config.read_only { route.methods_without_writing() } else { route.methods() }
     }
 
-    /// Whether requests about universes can be answered, and whether writes find no room. They cannot while the server drains or ends, or when its store
-    /// does not work.
+    /// Whether requests about universes can be answered, and whether writes find room. They cannot be answered while the
+    /// server drains or ends, or when its store does not work.
     async fn ready(&self) -> Result<Response<RestBody>, Failure> {
         match self.streams.stage() {
             Stage::Serving => {}

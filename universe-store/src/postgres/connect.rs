@@ -233,8 +233,8 @@ impl Link {
         (link, task)
     }
 
-    /// The connection, which may have to be made first; `None` if that takes too long, or the database has been away for
-    /// a while.
+    /// The connection, which may have to be made first; `None` if that takes too long, or the database has been away
+    /// for a while.
     pub(super) async fn client(&self) -> Option<Arc<Client>> {
         let mut current = self.current.clone();
         let away = *self.connector.away.borrow();

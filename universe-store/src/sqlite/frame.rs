@@ -223,8 +223,8 @@ pub(super) fn write_identity(
     connection.prepare_cached(sql)?.execute(params![uni, id, name, created_at, sum]).map(drop)
 }
 
-/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose heads
-/// are from before the end of their logs, although their sums are right.
+/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
+/// heads are from before the end of their logs, although their sums are right.
 pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let (mut found, mut behind) = (0, Vec::new());
     let mut log = |universe: String, problem: &dyn fmt::Display| {

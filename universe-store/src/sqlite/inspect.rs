@@ -123,8 +123,8 @@ impl Inspector {
 }
 
 impl View<'_> {
-    /// What does not fit together: the records, heads and beginnings of the universes, and the log that all share. Reads
-    /// the whole log.
+    /// What does not fit together: the records, heads and beginnings of the universes, and the log that all share.
+    /// Reads the whole log.
     ///
     /// # Errors
     /// [`Unreadable`].

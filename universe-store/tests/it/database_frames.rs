@@ -1,5 +1,5 @@
-//! One stored value changed in a database behind the stores' back: found, never served wrongly, put right where the rest
-//! proves it.
+//! One stored value changed in a database behind the stores' back: found, never served wrongly, put right where the
+//! rest proves it.
 
 use bytes::Bytes;
 use universe_store::{

@@ -234,8 +234,8 @@ async fn what_is_sent_twice_under_one_key_is_done_once_though_others_come_betwee
     assert_eq!(client.universe(&id).await["revision"], 4);
 }
 
-/// n8n-io/n8n#14582, openshift/lightspeed-service#3067: a database that is away is said to be, at once, and is found again
-/// by itself.
+/// n8n-io/n8n#14582, openshift/lightspeed-service#3067: a database that is away is said to be, at once, and is found
+/// again by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_the_database_is_away_requests_are_refused_at_once() {
     let started = tokio::task::spawn_blocking(|| Cluster::start(&["fsync=off"])).await.unwrap();
