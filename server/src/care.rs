@@ -46,9 +46,14 @@ pub enum Verb {
         #[arg(long)]
         replace: bool,
     },
-    /// Looks for damage, also while a server runs: in the file, in every entry and in every snapshot. Exits with 3 if
-    /// there is any, and prints what to do.
-    Check,
+    /// Looks for damage, also while a server runs: in the file, in what is known of every universe, in every entry and
+    /// in every snapshot. Exits with 3 if there is any, and prints what to do.
+    Check {
+        /// First puts right what the rest of the store proves: records, heads, beginnings and entries in a wrong place.
+        /// No server may be using the data directory.
+        #[arg(long)]
+        repair: bool,
+    },
     /// Returns the space of deleted and trimmed data to the disk: in steps if a server runs, else by rewriting the file
     /// as a whole.
     Compact,
@@ -157,7 +162,7 @@ impl Verb {
         match self {
             Self::Backup { file } => off(move || backup::backup(&at, &file)).await,
             Self::Restore { file, replace } => off(move || put_back(&at, &file, replace)).await,
-            Self::Check => off(move || check::check(&at)).await,
+            Self::Check { repair } => off(move || check::check(&at, repair)).await,
             Self::Export { id, file, revision } => {
                 off(move || export::export(&at, &id, file.as_deref(), revision)).await
             }
@@ -257,7 +262,7 @@ fn compacted(before: Size, after: Size) -> String {
 
 /// Refuses a format whose tables cannot be read.
 fn present(inspector: &Inspector) -> Result<(), CareError> {
-    let (found, present) = (inspector.format()?, Inspector::present_format());
+    let (found, present) = (inspector.format()?, Inspector::oldest_format());
     if found < present { Err(CareError::OlderFormat { found, present }) } else { Ok(()) }
 }
 

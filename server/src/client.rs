@@ -125,7 +125,7 @@ impl Verb {
     /// # Errors
     /// [`ClientError`], as a sentence for the person who ran the command.
     pub async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
-        let done = match self {
+        match self {
             Self::List(arguments) => arguments.run(dir).await,
             Self::Get(arguments) => arguments.run(dir).await,
             Self::Send(arguments) => arguments.run(dir).await,
@@ -133,15 +133,6 @@ impl Verb {
             Self::Diff(arguments) => arguments.run(dir).await,
             Self::Health(arguments) => arguments.run(dir).await,
             Self::Top(arguments) => arguments.run(dir).await,
-        };
-        match done {
-            // The reader of stdout closed the pipe.
-            Err(ClientError::Care(CareError::Io(error)))
-                if error.kind() == io::ErrorKind::BrokenPipe =>
-            {
-                Ok(ExitCode::SUCCESS)
-            }
-            done => done,
         }
     }
 }

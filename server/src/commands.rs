@@ -19,6 +19,7 @@ mod load;
 mod meant;
 mod model;
 mod retention;
+mod room;
 mod texts;
 mod watch;
 mod writer;
@@ -39,6 +40,7 @@ use crate::store::{
     UniverseLog,
 };
 use job::{Done, Job};
+use room::Room;
 use texts::Texts;
 use watch::Watchers;
 use writer::Writer;
@@ -66,6 +68,7 @@ struct Inner {
     writers: Mutex<Writers>,
     watchers: Watchers,
     texts: Arc<Texts>,
+    room: Room,
 }
 
 impl CommandService {
@@ -89,6 +92,7 @@ impl CommandService {
             writers: Mutex::default(),
             watchers: Watchers::default(),
             texts: Arc::new(Texts::new(limits.max_loaded_bytes / 4)),
+            room: Room::default(),
         };
         Self(Arc::new(inner), None)
     }
@@ -147,11 +151,8 @@ impl CommandService {
             return Err(ServiceError::Internal);
         };
         let meta = Meta { id: id.clone(), name: name.clone(), created_at };
-        self.0
-            .store
-            .create(meta, Bytes::from(genesis))
-            .await
-            .map_err(|error| ServiceError::creating(&id, &error))?;
+        let created = self.0.store.create(meta, Bytes::from(genesis)).await;
+        self.note_room(created.map_err(|error| ServiceError::creating(&id, &error)))?;
         self.0.watchers.notify(Change::Created(&id));
         Ok(Universe {
             id,
@@ -227,6 +228,22 @@ impl CommandService {
     #[must_use]
     pub fn copies(&self) -> Option<usize> {
         self.store().copies()
+    }
+
+    /// Whether the last write found room in the store.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.0.room.is_there()
+    }
+
+    /// Notes whether a write has found room.
+    fn note_room<T>(&self, written: Result<T, ServiceError>) -> Result<T, ServiceError> {
+        match &written {
+            Ok(_) => self.0.room.found(),
+            Err(ServiceError::Full) => self.0.room.missed(),
+            Err(_) => {}
+        }
+        written
     }
 
     /// Whether a universe in memory is as it is now: where the store is shared, it may have been changed elsewhere.

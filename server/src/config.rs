@@ -100,6 +100,8 @@ pub struct Arguments {
     pub store: StoreKind,
 
     /// A file of certificate authorities (PEM) to trust for TLS to the database, instead of those of the system.
+    /// Without it and without sslmode in the URL, a database on this machine that has no trusted certificate is reached
+    /// without TLS.
     #[arg(long, env = "UNIVERSE_STORE_CA", value_name = "FILE")]
     pub store_ca: Option<PathBuf>,
 
@@ -229,7 +231,8 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_TRUSTED_PROXY", value_delimiter = ',', value_name = "ADDRESS")]
     pub trusted_proxy: Vec<String>,
 
-    /// Offers no tool that writes, and refuses REST requests that write.
+    /// Offers no tool that writes, and refuses REST requests that write. A data directory that cannot be written is
+    /// served so, too.
     #[arg(long, env = "UNIVERSE_READ_ONLY", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]

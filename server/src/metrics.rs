@@ -20,9 +20,6 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::store::Size;
 
-/// The media type of the text from [`render`].
-pub(crate) const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 /// Bucket bounds in seconds, from OpenTelemetry's conventions: for HTTP requests, and for MCP operations.
 const HTTP_BUCKETS: [f64; 14] =
     [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
@@ -136,7 +133,7 @@ pub(crate) fn count_sessions(count: impl Fn() -> usize + Send + Sync + 'static) 
     let _ = SESSIONS_ELSEWHERE.set(Box::new(count));
 }
 
-/// All metrics as text. The arguments have the values that are kept elsewhere.
+/// All metrics as text in the format of OpenMetrics. The arguments have the values that are kept elsewhere.
 pub(crate) fn render(
     universes: Option<u64>,
     size: Option<Size>,

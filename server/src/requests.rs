@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use http_body::Body;
 use mcp_proto::http::Peer;
 use mcp_proto::{CallToolResult, Operation, ToolError};
@@ -92,7 +92,12 @@ impl HttpRequestLine {
         metrics::request(&method, route, status, start.elapsed());
         // A stream has no known size. Its line is written when the stream begins.
         let bytes = response.body().size_hint().exact();
-        tracing::info!(target: "request", id, client, %method, route, tool, status, micros, bytes);
+        if response.status() == StatusCode::INSUFFICIENT_STORAGE {
+            // They are counted, in a line a minute: the log may lie on the same disk.
+            tracing::debug!(target: "request", id, client, %method, route, tool, status, micros, bytes);
+        } else {
+            tracing::info!(target: "request", id, client, %method, route, tool, status, micros, bytes);
+        }
     }
 }
 

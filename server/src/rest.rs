@@ -29,7 +29,7 @@ use mcp_proto::http::authorize::Authorization;
 use mcp_proto::http::{Encoding, Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
-use serde_json::json;
+use serde_json::{Map, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -201,7 +201,7 @@ impl Rest {
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
             ("GET", Route::Ready) => self.ready().await,
             ("GET", Route::Version) => Ok(answer::version()),
-            ("GET", Route::Metrics) => self.metrics().await,
+            ("GET", Route::Metrics) => self.metrics(head).await,
             ("GET", Route::Description) => Ok(openapi::answer()),
             ("GET", Route::Universes) => self.list(head, reach).await,
             ("POST", Route::Universes) => {
@@ -237,8 +237,8 @@ impl Rest {
         if self.config.read_only { route.methods_without_writing() } else { route.methods() }
     }
 
-    /// Whether requests about universes can be answered. They cannot while the server drains or ends, or when its store
-    /// does not work.
+    /// Whether requests about universes can be answered, and whether writes find room. They cannot be answered while the
+    /// server drains or ends, or when its store does not work.
     async fn ready(&self) -> Result<Response<RestBody>, Failure> {
         match self.streams.stage() {
             Stage::Serving => {}
@@ -255,10 +255,13 @@ impl Rest {
             Ok(listed) => listed?,
             Err(_) => return Err(Failure::unavailable("the store does not answer")),
         };
-        let ready = match self.service.copies() {
-            Some(copies) => json!({ "ok": true, "copies": copies }),
-            None => json!({ "ok": true }),
-        };
+        let mut ready = Map::from_iter([("ok".to_owned(), true.into())]);
+        if let Some(copies) = self.service.copies() {
+            ready.insert("copies".to_owned(), copies.into());
+        }
+        if !self.service.has_room() {
+            ready.insert("writable".to_owned(), false.into());
+        }
         Ok(answer::json_body(StatusCode::OK, &ready))
     }
 }

@@ -92,6 +92,19 @@ pub enum RunError {
     Io(#[from] io::Error),
 }
 
+impl RunError {
+    /// Whether the reader of stdout has closed it, such as `head`: it has what it wanted.
+    fn is_closed_pipe(&self) -> bool {
+        let (Self::Io(error)
+        | Self::Care(CareError::Io(error))
+        | Self::Client(ClientError::Care(CareError::Io(error)))) = self
+        else {
+            return false;
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
 /// The whole program: arguments, logging to stderr, exit code.
 ///
 /// It is not asynchronous, so that all of it is compiled with this library and not again with the binary.
@@ -106,7 +119,12 @@ pub fn main() -> ExitCode {
     log_to_stderr_as(filter, format);
     block_on("universe-server", async {
         let (arguments, settings) = read?;
-        run(arguments, settings).await
+        // A client on pipes that closes its end ends a server, which is no success.
+        let is_verb = arguments.verb.is_some();
+        match run(arguments, settings).await {
+            Err(error) if is_verb && error.is_closed_pipe() => Ok(ExitCode::SUCCESS),
+            ended => ended,
+        }
     })
 }
 

@@ -33,8 +33,8 @@ pub use self::error::{
 pub use self::id::{CommandId, InvalidId, InvalidKey, Revision, UniverseId};
 pub use self::memory::{MemoryLimits, MemoryStore};
 pub use self::model::{
-    Append, Appended, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record,
-    Size, Snapshot,
+    Append, Appended, Base, Entry, Finding, Head, InvalidPosition, Meta, NewEntry, Page, Position,
+    Record, Size, Snapshot,
 };
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresStore;
@@ -201,6 +201,23 @@ pub trait UniverseLog: Send + Sync {
         id: &UniverseId,
         snapshot: Snapshot,
     ) -> BoxFuture<'_, Result<(), SnapshotError>>;
+
+    /// What does not fit together in the records, heads, beginnings and logs of the universes, without their bodies.
+    /// `None` if the adapter does not look, or has other ways to.
+    ///
+    /// # Errors
+    /// Only [`ReadError::Unavailable`].
+    fn findings(&self) -> BoxFuture<'_, Result<Option<Vec<Finding>>, ReadError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Puts right what the rest of the store proves. Gives a line for each thing done; none by default.
+    ///
+    /// # Errors
+    /// Only [`ReadError::Unavailable`].
+    fn repair(&self) -> BoxFuture<'_, Result<Vec<String>, ReadError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 
     /// The entries after revision `after`: first the history, then new entries as they are appended, in
     /// order, without gaps or duplicates.

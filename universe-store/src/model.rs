@@ -215,6 +215,15 @@ impl Head {
     }
 }
 
+/// Something in a store that does not fit together, or is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The universe's id, or `number` and its number in the store if that is all that is known.
+    pub universe: String,
+    /// What is wrong, as a fragment that can follow "universe sol: ".
+    pub problem: String,
+}
+
 /// The disk space that the universes use, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {

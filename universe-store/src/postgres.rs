@@ -7,6 +7,7 @@
 
 mod connect;
 mod error;
+mod frame;
 mod listen;
 mod nodes;
 mod purge;
@@ -36,9 +37,9 @@ use super::adapter::lease::LEASE;
 use super::clients::SharedStore;
 use super::clients::records as port;
 use super::{
-    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
-    Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
-    UniverseId, UniverseLog,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Finding,
+    MAX_WRITE, Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError,
+    TrimError, UniverseId, UniverseLog,
 };
 use crate::adapter::live::Live;
 use crate::adapter::tail;
@@ -268,6 +269,14 @@ impl UniverseLog for PostgresStore {
             Ok(())
         }
         .boxed()
+    }
+
+    fn findings(&self) -> BoxFuture<'_, Result<Option<Vec<Finding>>, ReadError>> {
+        async move { self.readers.findings().await.map(Some) }.boxed()
+    }
+
+    fn repair(&self) -> BoxFuture<'_, Result<Vec<String>, ReadError>> {
+        self.writer.repair().boxed()
     }
 
     fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {

@@ -5,14 +5,18 @@
 //! with the number of busy universes.
 
 pub mod care;
+mod chain;
 mod columns;
 mod directory;
+mod frame;
 mod inspect;
 mod job;
 mod ledger;
 mod reader;
 mod readers;
+mod repair;
 mod schema;
+mod upgrade;
 mod writer;
 
 use std::fmt;
@@ -85,7 +89,8 @@ impl Default for Options {
 /// [`ended`](Self::ended) resolves.
 pub struct SqliteStore {
     dir: PathBuf,
-    writer: Writer,
+    /// `None` if the store is only read.
+    writer: Option<Writer>,
     readers: Arc<Readers>,
     live: Arc<Live>,
     budget: Arc<Semaphore>,
@@ -103,7 +108,26 @@ impl SqliteStore {
         let writer = Writer::start(ledger, Arc::clone(&live), lock)
             .map_err(|error| unreadable(dir, &error))?;
         let budget = Arc::new(Semaphore::new(QUEUE_BYTES));
-        Ok(Self { dir: dir.to_owned(), writer, readers, live, budget })
+        Ok(Self { dir: dir.to_owned(), writer: Some(writer), readers, live, budget })
+    }
+
+    /// Opens a store for reading alone, where nothing can be written: a snapshot of a disk, or a volume that is mounted
+    /// read-only. Every write fails because the store is unavailable.
+    ///
+    /// # Errors
+    /// [`OpenError`], also if another process writes to the directory, or if what it wrote last is still only in its
+    /// write-ahead log and cannot be read from there.
+    pub fn open_read_only(dir: &Path, options: Options) -> Result<Self, OpenError> {
+        let (database, lock) = directory::open_read_only(dir)?;
+        let readers = Arc::new(Readers::new(database, Arc::new(lock), options.readers));
+        let (live, budget) = (Arc::default(), Arc::new(Semaphore::new(QUEUE_BYTES)));
+        Ok(Self { dir: dir.to_owned(), writer: None, readers, live, budget })
+    }
+
+    /// Whether the store is only read.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.writer.is_none()
     }
 
     /// Commits queued writes, ends all tails with [`TailError::Unavailable`] and releases the directory.
@@ -113,13 +137,22 @@ impl SqliteStore {
     pub fn close(&self) {
         // Before the writer's connection, which tidies up if it is the last.
         self.readers.close(DRAIN);
-        self.writer.close();
+        if let Some(writer) = &self.writer {
+            writer.close();
+        }
+        self.live.close();
     }
 
     /// Resolves when the store no longer writes: it was closed, or writing cannot continue. The
     /// future does not keep the store open.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.writer.ended()
+        let ended = self.writer.as_ref().map(Writer::ended);
+        async move {
+            match ended {
+                Some(ended) => ended.await,
+                None => std::future::pending().await,
+            }
+        }
     }
 
     /// Returns the unused space of the file to the system, in small steps that block no other call. Waits until this is
@@ -155,7 +188,8 @@ impl SqliteStore {
     ) -> Result<T, E> {
         let share = u32::try_from(size.clamp(MIN_SHARE, QUEUE_BYTES)).unwrap_or(u32::MAX);
         let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
-        let (Ok(share), Some(queue)) = (share, self.writer.queue()) else {
+        let queue = self.writer.as_ref().and_then(Writer::queue);
+        let (Ok(share), Some(queue)) = (share, queue) else {
             return Err(Failure::Unavailable.into());
         };
         let (reply, answer) = Reply::new();
@@ -169,7 +203,9 @@ impl SqliteStore {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, ReadError> {
         // What a writer that failed has left behind may be less than what it said.
-        self.writer.queue().ok_or(ReadError::Unavailable)?;
+        if self.writer.as_ref().is_some_and(|writer| writer.queue().is_none()) {
+            return Err(ReadError::Unavailable);
+        }
         self.readers.read(read).await
     }
 

@@ -6,14 +6,18 @@ use std::process::ExitCode;
 use super::replay::{Replay, ReplayStep};
 use super::{CareError, DAMAGED, Inspector, OpenError, counted, present, say};
 use crate::commands::read_state;
-use crate::store::sqlite::View;
-use crate::store::{MAX_PAGE, Page, Record, Revision};
+use crate::store::sqlite::{View, care};
+use crate::store::{Finding, MAX_PAGE, Page, Record, Revision};
 
 /// The advice for a damaged snapshot.
 const PASSED_OVER: &str = "what to do: nothing; it is ignored, and the next one replaces it";
 
 /// The advice for a loss that cannot be repaired.
 const RESTORE: &str = "what to do: `universe-server restore FILE --replace` goes back to a backup";
+
+/// The advice for what does not fit together.
+pub(super) const REPAIR: &str = "what to do: `universe-server check --repair`, while no server runs, puts right what the rest \
+                      of the store proves; `universe-server restore FILE --replace` goes back to a backup";
 
 /// The results of the check.
 #[derive(Default)]
@@ -26,7 +30,12 @@ struct Tally {
     is_file: bool,
 }
 
-pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
+pub(super) fn check(dir: &Path, repair: bool) -> Result<ExitCode, CareError> {
+    if repair {
+        for done in care::repair(dir)? {
+            say(&format!("repaired: {done}"))?;
+        }
+    }
     let inspector = match Inspector::open(dir) {
         Err(OpenError::Damaged { reason, .. }) => {
             say(&format!("the file is damaged: {reason}"))?;
@@ -61,6 +70,13 @@ impl Tally {
             self.report(&format!("the file is damaged: {finding}"))?;
         }
         present(inspector)?;
+        let findings = inspector.view()?.findings()?;
+        for Finding { universe, problem } in &findings {
+            self.report(&format!("universe {universe}: {problem}"))?;
+        }
+        if !findings.is_empty() {
+            say(REPAIR)?;
+        }
         let mut after = None;
         loop {
             let limit = MAX_PAGE;
@@ -70,8 +86,12 @@ impl Tally {
                 // A new view for each universe, so that the server's write-ahead log does not grow for long.
                 let view = inspector.view()?;
                 // It may have been deleted or changed meanwhile.
-                if let Some(record) = view.record(&record.meta.id)? {
-                    self.universe(&view, &record)?;
+                match view.record(&record.meta.id) {
+                    Ok(Some(record)) => self.universe(&view, &record)?,
+                    Ok(None) => {}
+                    // What does not fit was reported above.
+                    Err(error) if error.is_of_one() => {}
+                    Err(error) => return Err(error.into()),
                 }
             }
             match page.last() {

@@ -3,12 +3,17 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use super::{CareError, Request, Verb, export, import, off, say};
+use futures_util::StreamExt as _;
+
+use super::{CareError, DAMAGED, Request, Verb, counted, export, import, off, say};
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::store::StoreUrl;
 use crate::engine;
-use crate::store::{MAX_PAGE, Page, Revision, UniverseId};
+use crate::store::{
+    Finding, MAX_PAGE, Page, ReadError, Record, Revision, TailError, UniverseId, UniverseLog,
+};
 use crate::view::NearbyUniverses;
 
 impl Verb {
@@ -40,7 +45,15 @@ impl Verb {
             Self::Migrate(given) => return given.run(authorities).await,
             Self::Backup { .. } => ("backup", engine::Care::Backup),
             Self::Restore { .. } => ("restore", engine::Care::Restore),
-            Self::Check => ("check", engine::Care::Check),
+            Self::Check { repair } => {
+                let store = engine::open(url, authorities).await;
+                let store =
+                    store.map_err(|problem| CareError::Database(format!("{url}: {problem}")))?;
+                match check(store, repair).await? {
+                    Some(code) => return Ok(code),
+                    None => ("check", engine::Care::Check),
+                }
+            }
             Self::Compact => ("compact", engine::Care::Compact),
         };
         let instead = engine::instead(url, instead);
@@ -48,6 +61,93 @@ impl Verb {
             "`{verb}` is for the SQLite file of a data directory, and --store names a database: use {instead}"
         )))
     }
+}
+
+/// Looks for damage in what a database has of universes, and in every entry. `None` if the store has other ways to.
+async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitCode>, CareError> {
+    let failed = |error: ReadError| CareError::Database(error.to_string());
+    if repair {
+        for done in store.repair().await.map_err(failed)? {
+            say(&format!("repaired: {done}"))?;
+        }
+    }
+    let Some(findings) = store.findings().await.map_err(failed)? else {
+        return Ok(None);
+    };
+    for Finding { universe, problem } in &findings {
+        say(&format!("universe {universe}: {problem}"))?;
+    }
+    let (mut universes, mut entries, mut problems) = (0, 0, findings.len());
+    let service = CommandService::new(Arc::clone(&store), ServiceLimits::default());
+    let mut after = None;
+    loop {
+        let limit = MAX_PAGE;
+        let page = service.list(Page { after, limit }).await?;
+        for record in &page {
+            universes += 1;
+            let found = log(&*store, record, &mut entries).await?;
+            problems += found;
+            match service.peek(&record.meta.id).await {
+                // What is wrong with it was said.
+                Err(ServiceError::Unsound(_)) => {}
+                Err(error @ ServiceError::Damaged { .. }) if found == 0 => {
+                    problems += 1;
+                    say(&error.to_string())?;
+                }
+                _ => {}
+            }
+        }
+        match page.last() {
+            Some(last) if page.len() == limit => after = Some(last.position()),
+            _ => break,
+        }
+    }
+    let universes = counted(universes);
+    let (verdict, code) = match problems {
+        0 => ("sound".to_owned(), ExitCode::SUCCESS),
+        1 => ("1 problem".to_owned(), ExitCode::from(DAMAGED)),
+        many => (format!("{many} problems"), ExitCode::from(DAMAGED)),
+    };
+    if problems > 0 {
+        say(
+            "what to do: `universe-server check --repair`, with the same --store, puts right what the rest of the database \
+             proves; pg_restore goes back to a backup",
+        )?;
+    }
+    say(&format!("{universes}, {entries} entries: {verdict}"))?;
+    Ok(Some(code))
+}
+
+/// Reads a whole log, and counts its entries. Gives how many stretches of it are damaged.
+async fn log(
+    store: &dyn UniverseLog,
+    record: &Record,
+    entries: &mut u64,
+) -> Result<usize, CareError> {
+    let (id, mut at, mut problems) = (&record.meta.id, record.oldest, 0);
+    let mut tail = store.tail(id, at);
+    while at < record.head.revision {
+        match tail.next().await {
+            Some(Ok(entry)) => {
+                *entries += 1;
+                at = entry.revision;
+            }
+            Some(Err(TailError::Damaged { first, last })) => {
+                problems += 1;
+                say(&format!(
+                    "universe {id}: the entries of the revisions {first} to {last} are damaged"
+                ))?;
+                at = last;
+                tail = store.tail(id, at);
+            }
+            Some(Err(TailError::Unavailable)) => {
+                return Err(CareError::Database(ReadError::Unavailable.to_string()));
+            }
+            // It was deleted or trimmed meanwhile.
+            Some(Err(_)) | None => break,
+        }
+    }
+    Ok(problems)
 }
 
 async fn service(url: &StoreUrl, authorities: Option<&Path>) -> Result<CommandService, CareError> {

@@ -123,7 +123,12 @@ impl Connection {
         let start = Instant::now();
         loop {
             let at = dir.to_owned();
-            let opened = run_blocking(move || SqliteStore::open(&at, Options::default()));
+            let opened = run_blocking(move || match SqliteStore::open(&at, Options::default()) {
+                Err(OpenError::Unwritable { .. }) => {
+                    SqliteStore::open_read_only(&at, Options::default())
+                }
+                opened => opened,
+            });
             match opened.await.map_err(io::Error::other)? {
                 Ok(store) => return Self::here(store),
                 Err(OpenError::InUse { .. }) if start.elapsed() < PATIENCE => {
@@ -146,7 +151,8 @@ impl Connection {
         let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
         let server = mcp::server(service.clone(), ToolSet::Core, None);
         let mcp = StreamableHttpService::new(server.map_err(io::Error::other)?);
-        let app = App::new(service.clone(), mcp, RestConfig::default());
+        let rest = RestConfig { read_only: store.is_read_only(), ..RestConfig::default() };
+        let app = App::new(service.clone(), mcp, rest);
         let here = Here { app, service, store };
         Ok(Self { way: Way::Here(Box::new(here)), open: None })
     }

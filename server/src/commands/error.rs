@@ -70,6 +70,12 @@ pub enum ServiceError {
         /// What is wrong with it.
         problem: String,
     },
+    /// What the store knows of the universe does not fit together.
+    #[error(
+        "universe {0} is damaged: its record, its head, its beginning and its log do not fit together, so that nothing of it is \
+         served. `universe-server check` says what is wrong, and `universe-server check --repair` puts right what can be"
+    )]
+    Unsound(UniverseId),
     /// The idempotency key was used before, for a different request.
     #[error(
         "universe {0}: the idempotency key was used for another request; use a new key for a new request"
@@ -155,7 +161,8 @@ impl ServiceError {
     pub(crate) fn reading(id: &UniverseId, error: &ReadError) -> Self {
         match error {
             ReadError::NotFound => Self::NotFound(id.clone()),
-            ReadError::Unavailable | ReadError::Damaged => Self::Unavailable,
+            ReadError::Damaged => Self::Unsound(id.clone()),
+            ReadError::Unavailable => Self::Unavailable,
         }
     }
 
@@ -170,6 +177,7 @@ impl ServiceError {
             Self::NoRevision { .. } => "REVISION_NOT_FOUND",
             Self::Trimmed { .. } => "REVISION_TRIMMED",
             Self::Damaged { .. } => "ENTRY_DAMAGED",
+            Self::Unsound(_) => "UNIVERSE_DAMAGED",
             Self::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",
             Self::TooLarge { .. } => "TOO_LARGE",
             Self::Grown { .. } => "UNIVERSE_TOO_LARGE",

@@ -197,7 +197,10 @@ impl Writer {
             _ => {}
         }
         let error = ServiceError::appending(&self.id, error);
-        tracing::warn!(universe = %self.id, %error, "a write failed");
+        match error {
+            ServiceError::Full => self.service.0.room.missed(),
+            _ => tracing::warn!(universe = %self.id, %error, "a write failed"),
+        }
         let tried: Vec<_> = jobs.drain(..batch.outcomes.len()).collect();
         let mut rest = Vec::new();
         for (job, outcome) in tried.into_iter().zip(&batch.outcomes) {
@@ -235,7 +238,13 @@ impl Writer {
                 self.service.0.watchers.notify(Change::Deleted(&self.id));
                 drop(reply.send(Ok(())));
             }
-            (job, Err(error)) => job.fail(ServiceError::deleting(&self.id, &error)),
+            (job, Err(error)) => {
+                let error = ServiceError::deleting(&self.id, &error);
+                if error == ServiceError::Full {
+                    self.service.0.room.missed();
+                }
+                job.fail(error);
+            }
             (job, Ok(())) => job.fail(ServiceError::Internal),
         }
     }
@@ -252,6 +261,7 @@ impl Writer {
             loaded.entry_bytes += batch.bytes;
             self.slot.latest.set(Some(batch.universe.clone()));
             if !batch.entries.is_empty() {
+                self.service.0.room.found();
                 self.service.0.watchers.notify(Change::Changed {
                     before: &before,
                     after: &batch.universe,

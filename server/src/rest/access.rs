@@ -3,7 +3,7 @@
 //! Answers to reads state what the caller may do: the header `Allow` leaves out what its scopes or `--read-only` would
 //! refuse (RFC 9110 §10.2.1), so that a page can disable it without trying.
 
-use http::{HeaderValue, Method, Response, header, request};
+use http::{HeaderValue, Method, Response, StatusCode, header, request};
 use mcp_proto::http::authorize::{Denied, Refusal};
 use mcp_proto::{Principal, Scopes};
 use tokio::time::Instant;
@@ -95,7 +95,8 @@ pub(super) fn audit(
     response: &Response<RestBody>,
     start: Instant,
 ) {
-    if is_safe(&head.method) {
+    // What a full disk refuses is counted, and not written on it line by line.
+    if is_safe(&head.method) || response.status() == StatusCode::INSUFFICIENT_STORAGE {
         return;
     }
     let caller = head.extensions.get::<Principal>();

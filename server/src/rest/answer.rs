@@ -430,9 +430,10 @@ impl From<ServiceError> for Failure {
             }
             ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, message),
             ServiceError::Unavailable => Self::unavailable(message),
-            ServiceError::Uncertain | ServiceError::Damaged { .. } | ServiceError::Internal => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
-            }
+            ServiceError::Uncertain
+            | ServiceError::Damaged { .. }
+            | ServiceError::Unsound(_)
+            | ServiceError::Internal => Self::new(StatusCode::INTERNAL_SERVER_ERROR, message),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Rest {
                     // Deleted after the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
                     // A damaged universe does not prevent reading the others.
-                    Err(error @ ServiceError::Damaged { .. }) => {
+                    Err(error @ (ServiceError::Damaged { .. } | ServiceError::Unsound(_))) => {
                         answer::write_damaged(record, &error)
                     }
                     Err(error) => return Err(error.into()),

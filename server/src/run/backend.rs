@@ -16,8 +16,8 @@ use crate::commands::{CommandService, ServiceError};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::demo;
 use crate::engine::{self, Shared};
-use crate::store::sqlite::Options;
-use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
+use crate::store::sqlite::{OpenError, Options};
+use crate::store::{MemoryLimits, MemoryStore, ReadError, Revision, SqliteStore, UniverseId};
 
 /// The longest time that a shared store may take to record that this server has ended.
 const LEAVE_TIME: Duration = Duration::from_secs(2);
@@ -52,7 +52,7 @@ impl Backend {
                 (service, None, opened.shared, opened.leave)
             }
             StoreKind::Embedded => {
-                let store = Arc::new(open_embedded(&config.data_dir).await?);
+                let store = Arc::new(open_embedded(&config.data_dir, arguments.read_only).await?);
                 let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
                 (service, Some(store), None, None)
             }
@@ -104,10 +104,17 @@ impl Backend {
 }
 
 /// Opens the store outside the runtime's threads, because opening may include recovery after a crash.
-async fn open_embedded(dir: &Path) -> Result<SqliteStore, RunError> {
+/// A directory in which nothing can be written is served if nothing is to be written.
+async fn open_embedded(dir: &Path, read_only: bool) -> Result<SqliteStore, RunError> {
     let dir = dir.to_owned();
-    let opened = run_blocking(move || SqliteStore::open(&dir, Options::default())).await;
-    Ok(opened.map_err(io::Error::other)??)
+    let open = move || match SqliteStore::open(&dir, Options::default()) {
+        Err(OpenError::Unwritable { reason, .. }) if read_only => {
+            tracing::warn!(dir = %dir.display(), %reason, "the data directory is only read");
+            SqliteStore::open_read_only(&dir, Options::default())
+        }
+        opened => opened,
+    };
+    Ok(run_blocking(open).await.map_err(io::Error::other)??)
 }
 
 async fn make_demo(service: &CommandService) -> Result<(), RunError> {
@@ -115,9 +122,21 @@ async fn make_demo(service: &CommandService) -> Result<(), RunError> {
     let id = UniverseId::new(demo::ID).map_err(|problem| wrong(&problem))?;
     let state = demo::sol().map_err(|problem| wrong(&problem))?;
     let state = State::from_value(state).map_err(|problem| wrong(&problem))?;
-    match service.create(id, demo::NAME.to_owned(), state).await {
-        // It exists from an earlier start, with all changes since then.
-        Ok(_) | Err(ServiceError::Exists(_)) => Ok(()),
-        Err(error) => Err(wrong(&error)),
+    if service.store().record(&id).await == Err(ReadError::NotFound) {
+        match service.create(id, demo::NAME.to_owned(), state).await {
+            Ok(_) | Err(ServiceError::Exists(_)) => return Ok(()),
+            Err(error) => return Err(wrong(&error)),
+        }
     }
+    // It exists from an earlier start, with all changes since then.
+    if let Ok(begun) = service.at(&id, Revision::GENESIS).await
+        && begun.state != state
+    {
+        tracing::info!(
+            universe = %id,
+            "the demo universe is one of another version, or of your own, and is left as it is: to have the present one, \
+             delete it (DELETE /universes/{id}) and start again with --demo"
+        );
+    }
+    Ok(())
 }

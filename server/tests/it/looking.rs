@@ -80,7 +80,8 @@ async fn figures_are_counted_over_rest_and_mcp() {
         wire.send(&json!(1), "secret/method", json!({})).await;
     }
     let feed = client.feed("sol", None).await;
-    let reply = client.get("/metrics").await;
+    let accept = [("accept", "application/openmetrics-text")];
+    let reply = client.call("GET", "/metrics", &accept, &Value::Null).await;
     let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     assert_eq!(reply.header("content-type"), media);
     let text = String::from_utf8(reply.body.to_vec()).unwrap();

@@ -33,6 +33,7 @@ mod nats;
 #[path = "../../../contrib/universe-nats/tests/it/engine.rs"]
 mod nats_engine;
 mod nodes;
+mod operator;
 mod page;
 mod past;
 mod peers;

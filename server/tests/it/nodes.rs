@@ -200,7 +200,6 @@ async fn verbs_say_what_they_are_for() {
     for (arguments, instead) in [
         (&["backup", file][..], "use pg_dump"),
         (&["restore", file], "use pg_restore"),
-        (&["check"], "use pg_amcheck"),
         (&["compact"], "use VACUUM"),
         (&["list"], "with --url"),
         (&["get", "sol"], "with --url"),
@@ -217,6 +216,10 @@ async fn verbs_say_what_they_are_for() {
     assert!(exported.status.success(), "{}", exported.stderr);
     let told: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     assert_eq!(told, server.client.universe("g").await);
+    for arguments in [&["check"][..], &["check", "--repair"]] {
+        let told = verb(&url, arguments).await.stdout;
+        assert_eq!(told, "1 universe, 1 entries: sound\n");
+    }
     let before = verb(&url, &["export", "g", "--revision", "0"]).await;
     let before: Value = serde_json::from_str(&before.stdout).unwrap();
     assert_eq!(before["revision"], 0);

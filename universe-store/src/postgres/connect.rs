@@ -1,12 +1,14 @@
 //! Connections that are reopened when they are lost.
 
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_postgres::config::TargetSessionAttrs;
+use tokio::time::Instant;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -16,13 +18,21 @@ use super::error::{PostgresError, causes};
 use crate::adapter::tls;
 
 /// How long a lost connection waits before it is tried again, at first and at most.
-const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 
 type Driver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
+/// How long requests wait while the database cannot be reached. After that they are refused at once until it is back.
+const BRIDGED: Duration = Duration::from_secs(2);
 
 /// What is needed to connect.
 pub(super) struct Connector {
     config: Config,
+    /// The same without TLS, for a database on this machine of whose URL TLS is not required: the certificate that a
+    /// package makes for its server is signed by nobody.
+    plain: Option<Config>,
+    /// Since when nothing could be connected.
+    away: watch::Sender<Option<Instant>>,
     tls: MakeRustlsConnect,
     timeout: Duration,
 }
@@ -45,8 +55,16 @@ impl Connector {
             .keepalives_retries(4)
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
         let tls = tls::client(options.authorities.as_deref());
+        let is_optional = config.get_ssl_mode() == SslMode::Prefer && options.authorities.is_none();
+        let plain = (is_optional && is_here(&config)).then(|| {
+            let mut plain = config.clone();
+            plain.ssl_mode(SslMode::Disable);
+            plain
+        });
         Ok(Self {
             config,
+            plain,
+            away: watch::Sender::new(None),
             tls: MakeRustlsConnect::new(tls.map_err(|problem| PostgresError::Authorities {
                 path: options.authorities.clone().unwrap_or_default(),
                 problem,
@@ -57,12 +75,22 @@ impl Connector {
     }
 
     pub(super) async fn connect(&self) -> Result<(Client, Driver), String> {
-        let connecting = self.config.connect(self.tls.clone());
-        match tokio::time::timeout(self.timeout, connecting).await {
-            Ok(Ok(connected)) => Ok(connected),
-            Ok(Err(problem)) => Err(causes(&problem)),
-            Err(_) => Err(format!("no answer within {} s", self.timeout.as_secs())),
-        }
+        let connecting = async {
+            let problem = match self.config.connect(self.tls.clone()).await {
+                Ok(connected) => return Ok(connected),
+                Err(problem) => causes(&problem),
+            };
+            if !problem.starts_with(TLS_FAILED) {
+                return Err(problem);
+            }
+            let Some(plain) = &self.plain else {
+                return Err(format!("{problem}{WAYS_OUT}"));
+            };
+            tracing::debug!(problem, "the database on this machine is reached without TLS");
+            plain.connect(self.tls.clone()).await.map_err(|problem| causes(&problem))
+        };
+        let connected = tokio::time::timeout(self.timeout, connecting).await;
+        connected.unwrap_or_else(|_| Err(format!("no answer within {} s", self.timeout.as_secs())))
     }
 
     /// Keeps a connection open and never returns. Each connection lasts until it is lost, or until the future of
@@ -75,9 +103,14 @@ impl Connector {
         let [mut pause, longest] = PAUSES;
         let mut is_reported = false;
         loop {
-            match self.connect().await {
+            let connected = self.connect().await;
+            if connected.is_err() {
+                self.away.send_modify(|away| *away = away.or_else(|| Some(Instant::now())));
+            }
+            match connected {
                 Ok((client, driver)) => {
                     (pause, is_reported) = (PAUSES[0], false);
+                    self.away.send_replace(None);
                     // Dropped together: neither is of use without the other.
                     tokio::select! {
                         () = drive(driver, &receive) => {}
@@ -91,10 +124,34 @@ impl Connector {
                 }
                 Err(problem) => tracing::debug!(%problem, "the database cannot be reached"),
             }
-            tokio::time::sleep(pause).await;
+            // What another connection has reached can be reached.
+            let mut away = self.away.subscribe();
+            let back = away.wait_for(Option::is_none);
+            let _ = tokio::time::timeout(pause, back).await;
             pause = (pause * 2).min(longest);
         }
     }
+}
+
+/// How the driver's error begins when the server offers TLS, and it cannot be agreed on.
+const TLS_FAILED: &str = "error performing TLS handshake";
+
+/// What to do then.
+const WAYS_OUT: &str = "; name the authority that signed its certificate with --store-ca FILE, or add sslmode=disable \
+                        to the URL to connect without TLS, which shows the password and all data to the network";
+
+/// Whether all hosts are this machine.
+fn is_here(config: &Config) -> bool {
+    let is_loopback = |host: &Host| match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        Host::Unix(_) => true,
+    };
+    let addresses = config.get_hostaddrs();
+    (!config.get_hosts().is_empty() || !addresses.is_empty())
+        && addresses.iter().all(IpAddr::is_loopback)
+        && (!addresses.is_empty() || config.get_hosts().iter().all(is_loopback))
 }
 
 /// Moves a connection's bytes until it ends.
@@ -113,6 +170,7 @@ pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
 /// One connection, as its user sees it: available or not.
 pub(super) struct Link {
     current: watch::Receiver<Option<Arc<Client>>>,
+    connector: Arc<Connector>,
     drop_it: watch::Sender<u64>,
     patience: Duration,
     timeout: Duration,
@@ -145,6 +203,7 @@ impl Link {
         let (published, current) = watch::channel(None);
         let (drop_it, dropped) = watch::channel(0_u64);
         let timeout = options.statement_timeout;
+        let keeper = Arc::clone(&connector);
         let task = tokio::spawn(async move {
             let (published, handler) = (&published, handler.as_ref());
             let receive = |message| {
@@ -168,20 +227,24 @@ impl Link {
                     let _ = dropped.changed().await;
                 }
             };
-            connector.keep(receive, serve).await;
+            keeper.keep(receive, serve).await;
         });
-        let link = Self { current, drop_it, patience: options.connect_timeout, timeout };
+        let link = Self { current, connector, drop_it, patience: options.connect_timeout, timeout };
         (link, task)
     }
 
-    /// The connection, which may have to be made first; `None` if that takes too long.
+    /// The connection, which may have to be made first; `None` if that takes too long, or the database has been away
+    /// for a while.
     pub(super) async fn client(&self) -> Option<Arc<Client>> {
         let mut current = self.current.clone();
+        let away = *self.connector.away.borrow();
+        let left = away.map(|since| BRIDGED.saturating_sub(since.elapsed()));
+        let patience = left.map_or(self.patience, |left| left.min(self.patience));
         let usable = |client: &Option<Arc<Client>>| {
             client.as_ref().is_some_and(|client| !client.is_closed())
         };
         let found = current.wait_for(usable);
-        let found = tokio::time::timeout(self.patience, found).await;
+        let found = tokio::time::timeout(patience, found).await;
         found.ok()?.ok()?.clone()
     }
 

@@ -10,10 +10,11 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::connect::Link;
 use super::error::causes;
+use super::frame::{self, LAST, PROBLEM};
 use crate::adapter::tail::{Chunk, History};
 use crate::{
-    Base, CommandId, Entry, Head, KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, ReadError, Record,
-    Revision, Size, Snapshot, TailError, Timestamp, UniverseId,
+    Base, CommandId, Entry, Finding, Head, KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, ReadError,
+    Record, Revision, Size, Snapshot, TailError, Timestamp, UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
@@ -111,27 +112,42 @@ impl Reader {
     }
 
     pub(super) async fn base(&self, id: &UniverseId) -> Result<Base, ReadError> {
-        let sql = "SELECT base.rev, at, body FROM universe JOIN base USING (uni) WHERE id = $1";
-        let row = self.find_body(sql, &[(&id.as_str(), Type::TEXT)]).await?;
+        let sql = format!(
+            "SELECT {PROBLEM}, b.rev, b.at, b.body, b.sum FROM universe u LEFT JOIN base b USING (uni) {LAST} WHERE id = $1"
+        );
+        let row = self.find_body(&sql, &[(&id.as_str(), Type::TEXT)]).await?;
+        may_serve(id, &row)?;
         let base = || {
-            Ok(Base {
-                revision: revision(&row, 0)?,
-                at: Timestamp::from_millis(row.try_get(1)?),
-                body: body(&row, 2)?,
-            })
+            let at: i64 = row.try_get(2)?;
+            let base = Base {
+                revision: revision(&row, 1)?,
+                at: Timestamp::from_millis(at),
+                body: body(&row, 3)?,
+            };
+            let sum = frame::sum(id.as_str(), base.revision.0.cast_signed(), at, None, &base.body);
+            Ok((frame::is_intact(row.try_get(4)?, sum), base))
         };
-        base().map_err(unavailable)
+        match base().map_err(unavailable)? {
+            (true, base) => Ok(base),
+            (false, _) => Err(ReadError::Damaged),
+        }
     }
 
     pub(super) async fn snapshot(&self, id: &UniverseId) -> Result<Option<Snapshot>, ReadError> {
-        let sql = "SELECT snap.rev, body FROM universe LEFT JOIN snap USING (uni) WHERE id = $1";
-        let row = self.find_body(sql, &[(&id.as_str(), Type::TEXT)]).await?;
+        let sql = format!(
+            "SELECT {PROBLEM}, s.rev, s.body, s.sum FROM universe u LEFT JOIN base b USING (uni) \
+             LEFT JOIN snap s USING (uni) {LAST} WHERE id = $1"
+        );
+        let row = self.find_body(&sql, &[(&id.as_str(), Type::TEXT)]).await?;
+        may_serve(id, &row)?;
         let snapshot = || {
-            let kept: Option<i64> = row.try_get(0)?;
-            if kept.is_none() {
+            let Some(kept) = row.try_get(1)? else {
                 return Ok(None);
-            }
-            Ok(Some(Snapshot { revision: revision(&row, 0)?, body: body(&row, 1)? }))
+            };
+            let snapshot = Snapshot { revision: revision(&row, 1)?, body: body(&row, 2)? };
+            let sum = frame::sum(id.as_str(), kept, 0, None, &snapshot.body);
+            // A snapshot only saves time: the log has the same data.
+            Ok(frame::is_intact(row.try_get(3)?, sum).then_some(snapshot))
         };
         snapshot().map_err(unavailable)
     }
@@ -179,10 +195,17 @@ impl Reader {
         rows.iter().map(head).collect::<Result<_, _>>().map_err(unavailable)
     }
 
+    pub(super) async fn findings(&self) -> Result<Vec<Finding>, ReadError> {
+        let link = self.links.first().ok_or(ReadError::Unavailable)?;
+        let client = link.client().await.ok_or(ReadError::Unavailable)?;
+        let found = link.within(MAX_WRITE, frame::findings(&client)).await;
+        found.ok_or(ReadError::Unavailable)?.map_err(unavailable)
+    }
+
     async fn stretch(&self, uni: i64, after: Revision) -> Result<Chunk, TailError> {
         // One statement: one view of head and log. The length of a body is known without reading it.
-        let sql = "SELECT u.rev, u.oldest, l.rev, l.at, l.command, l.body FROM universe u LEFT JOIN LATERAL ( \
-                     SELECT rev, at, command, body FROM ( \
+        let sql = "SELECT u.rev, u.oldest, l.rev, l.at, l.command, l.body, l.sum, u.id FROM universe u LEFT JOIN LATERAL ( \
+                     SELECT rev, at, command, body, sum FROM ( \
                        SELECT *, sum(octet_length(body)) OVER (ORDER BY rev) - octet_length(body) AS before FROM ( \
                          SELECT * FROM log WHERE log.uni = u.uni AND log.rev > $2 ORDER BY rev LIMIT $3) page) sized \
                      WHERE before <= $4) l ON true \
@@ -206,8 +229,13 @@ impl Reader {
         let mut expected = after.next();
         for row in &rows {
             match entry(row).map_err(|_| TailError::Unavailable)? {
-                Some(entry) if entry.revision == expected => entries.push(entry),
-                Some(entry) if entries.is_empty() => {
+                Some((entry, true)) if entry.revision == expected => entries.push(entry),
+                Some((entry, false)) if entries.is_empty() && entry.revision == expected => {
+                    let (first, last) = (expected, expected);
+                    tracing::error!(uni, %first, "an entry of a log is not what was written");
+                    return Err(TailError::Damaged { first, last });
+                }
+                Some((entry, _)) if entries.is_empty() => {
                     let last = Revision(entry.revision.0.saturating_sub(1));
                     let first = expected;
                     tracing::error!(uni, %first, %last, "entries of a log are missing");
@@ -274,17 +302,33 @@ fn record(row: &Row) -> Result<Option<Record>, tokio_postgres::Error> {
     Ok(Some(Record { meta, head: head(row, 3)?, oldest: revision(row, 6)? }))
 }
 
-/// The entry in a row of a stretch; `None` where the log has nothing more.
-fn entry(row: &Row) -> Result<Option<Entry>, tokio_postgres::Error> {
+/// The entry in a row of a stretch, and whether it is what was written; `None` where the log has nothing more.
+fn entry(row: &Row) -> Result<Option<(Entry, bool)>, tokio_postgres::Error> {
     if row.try_get::<_, Option<i64>>(2)?.is_none() {
         return Ok(None);
     }
-    Ok(Some(Entry {
+    let at: i64 = row.try_get(3)?;
+    let entry = Entry {
         revision: revision(row, 2)?,
-        at: Timestamp::from_millis(row.try_get(3)?),
+        at: Timestamp::from_millis(at),
         command_id: CommandId(row.try_get(4)?),
         body: body(row, 5)?,
-    }))
+    };
+    let (rev, command) = (entry.revision.0.cast_signed(), Some(entry.command_id.0));
+    let sum = frame::sum(row.try_get(7)?, rev, at, command, &entry.body);
+    let kept: Option<i64> = row.try_get(6)?;
+    Ok(Some((entry, kept.is_none_or(|kept| kept == sum))))
+}
+
+/// Whether what is known of a universe fits together, by the first column.
+fn may_serve(id: &UniverseId, row: &Row) -> Result<(), ReadError> {
+    match row.try_get::<_, Option<&str>>(0).map_err(unavailable)? {
+        None => Ok(()),
+        Some(problem) => {
+            tracing::error!(universe = %id, problem, "a universe is damaged");
+            Err(ReadError::Damaged)
+        }
+    }
 }
 
 fn body(row: &Row, column: usize) -> Result<Bytes, tokio_postgres::Error> {

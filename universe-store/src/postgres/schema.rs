@@ -4,9 +4,14 @@ use tokio_postgres::Client;
 
 use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
+use super::frame;
+use crate::Finding;
+
+/// The most findings that are logged when a store is opened.
+const MAX_LOGGED: usize = 20;
 
 /// The format of the tables that this program writes.
-const FORMAT: i32 = 6;
+const FORMAT: i32 = 7;
 
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
@@ -15,7 +20,7 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 const LOCK_TIME: u64 = 120;
 
 /// From each format to the next one.
-const STEPS: [&str; 6] = ["
+const STEPS: [&str; 7] = ["
     CREATE TABLE universe (
         uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         id text COLLATE \"C\" NOT NULL UNIQUE,
@@ -162,6 +167,11 @@ const STEPS: [&str; 6] = ["
     CREATE INDEX client_record_share ON client_record (share, kind, ends) INCLUDE (bytes) WHERE share IS NOT NULL;
     CREATE INDEX client_record_owner ON client_record (owner, number) WHERE owner IS NOT NULL;
     CREATE INDEX client_record_above ON client_record (above, number) WHERE above IS NOT NULL;
+", "
+    -- Over the id of the universe, the revision, the time, the command and the body. None in older rows.
+    ALTER TABLE log ADD sum int8;
+    ALTER TABLE base ADD sum int8;
+    ALTER TABLE snap ADD sum int8;
 "];
 
 /// Makes the tables, unless they are there.
@@ -210,5 +220,13 @@ async fn make(client: &Client) -> Result<(), PostgresError> {
     sql.push_str(&format!(
         "DELETE FROM universe_format; INSERT INTO universe_format VALUES ({FORMAT}); COMMIT;"
     ));
-    if found == FORMAT { Ok(()) } else { client.batch_execute(&sql).await.map_err(failed) }
+    if found != FORMAT {
+        client.batch_execute(&sql).await.map_err(failed)?;
+    }
+    for Finding { universe, problem } in
+        frame::findings(client).await.map_err(failed)?.iter().take(MAX_LOGGED)
+    {
+        tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
+    }
+    Ok(())
 }

@@ -13,13 +13,14 @@ use tokio_postgres::{Client, Row, Statement};
 use self::batch::{Batch, Job};
 use super::connect::Link;
 use super::error::{causes, is_conflict, is_read_only, judge};
+use super::frame;
 use super::listen::CHANNEL;
 use super::reader::{head, revision};
 use crate::adapter::failure::Failure;
 use crate::adapter::live::Live;
 use crate::{
     Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Head, MAX_WRITE,
-    Meta, Revision, Snapshot, SnapshotError, TrimError, UniverseId,
+    Meta, ReadError, Revision, Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
 /// The most bytes of writes that are queued or in progress. A write beyond that waits.
@@ -84,11 +85,12 @@ impl Writer {
     pub(super) async fn create(&self, meta: &Meta, base: &Base) -> Result<(), CreateError> {
         let sql = "WITH made AS (INSERT INTO universe (id, name, created_at, rev, updated_at, oldest) \
                      VALUES ($1, $2, $3, $5, $6, $5) ON CONFLICT (id) DO NOTHING RETURNING uni), \
-                   based AS (INSERT INTO base SELECT uni, $5, $6, $4 FROM made) \
+                   based AS (INSERT INTO base (uni, rev, at, body, sum) SELECT uni, $5, $6, $4, $7 FROM made) \
                    SELECT uni FROM made";
         let (created, at) = (meta.created_at.as_millis(), base.at.as_millis());
         let (id, name, body) = (meta.id.as_str(), meta.name.as_bytes(), &base.body[..]);
         let revision = base.revision.0.cast_signed();
+        let sum = frame::sum(id, revision, at, None, body);
         let parameters: Parameters<'_> = &[
             (&id, Type::TEXT),
             (&name, Type::BYTEA),
@@ -96,6 +98,7 @@ impl Writer {
             (&body, Type::BYTEA),
             (&revision, Type::INT8),
             (&at, Type::INT8),
+            (&sum, Type::INT8),
         ];
         let _share = self.share::<CreateError>(body.len()).await?;
         let rows = self.write::<CreateError>(sql, parameters, body.len()).await?;
@@ -143,19 +146,21 @@ impl Writer {
                             AND log.command = $3 WHERE $2 > held.oldest AND $2 < held.rev), \
                    moved AS (UPDATE universe SET oldest = $2 FROM fits WHERE universe.uni = fits.uni \
                              RETURNING universe.uni), \
-                   based AS (UPDATE base SET rev = $2, at = $4, body = $5 FROM moved WHERE base.uni = moved.uni), \
+                   based AS (UPDATE base SET rev = $2, at = $4, body = $5, sum = $6 FROM moved WHERE base.uni = moved.uni), \
                    snapped AS (DELETE FROM snap USING moved WHERE snap.uni = moved.uni AND snap.rev <= $2), \
                    doom AS (INSERT INTO doomed SELECT uni, $2 FROM moved \
                             ON CONFLICT (uni) DO UPDATE SET upto = greatest(doomed.upto, excluded.upto)) \
                    SELECT held.oldest, moved.uni FROM held LEFT JOIN moved ON true";
         let (rev, at) = (base.revision.0.cast_signed(), base.at.as_millis());
         let (id, body) = (id.as_str(), &base.body[..]);
+        let sum = frame::sum(id, rev, at, None, body);
         let parameters: Parameters<'_> = &[
             (&id, Type::TEXT),
             (&rev, Type::INT8),
             (&last.0, Type::UUID),
             (&at, Type::INT8),
             (&body, Type::BYTEA),
+            (&sum, Type::INT8),
         ];
         let _share = self.share::<TrimError>(body.len()).await?;
         let rows = self.write::<TrimError>(sql, parameters, body.len()).await?;
@@ -171,19 +176,32 @@ impl Writer {
         snapshot: &Snapshot,
     ) -> Result<(), SnapshotError> {
         let sql = "WITH found AS (SELECT uni, rev, oldest FROM universe WHERE id = $1), \
-                   kept AS (INSERT INTO snap SELECT uni, $2, $3 FROM found WHERE $2 <= rev AND $2 >= oldest \
-                            ON CONFLICT (uni) DO UPDATE SET rev = excluded.rev, body = excluded.body \
+                   kept AS (INSERT INTO snap (uni, rev, body, sum) SELECT uni, $2, $3, $4 FROM found \
+                            WHERE $2 <= rev AND $2 >= oldest \
+                            ON CONFLICT (uni) DO UPDATE SET rev = excluded.rev, body = excluded.body, sum = excluded.sum \
                             WHERE snap.rev < excluded.rev) \
                    SELECT rev FROM found";
         let rev = snapshot.revision.0.cast_signed();
         let (id, body) = (id.as_str(), &snapshot.body[..]);
+        let sum = frame::sum(id, rev, 0, None, body);
         let parameters: Parameters<'_> =
-            &[(&id, Type::TEXT), (&rev, Type::INT8), (&body, Type::BYTEA)];
+            &[(&id, Type::TEXT), (&rev, Type::INT8), (&body, Type::BYTEA), (&sum, Type::INT8)];
         let _share = self.share::<SnapshotError>(body.len()).await?;
         let rows = self.write::<SnapshotError>(sql, parameters, body.len()).await?;
         let row = rows.first().ok_or(SnapshotError::NotFound)?;
         let head = revision(row, 0).map_err(|_| SnapshotError::Unavailable)?;
         if snapshot.revision > head { Err(SnapshotError::Ahead { head }) } else { Ok(()) }
+    }
+
+    /// Puts right what the rest of the tables proves. Gives a line for each universe.
+    pub(super) async fn repair(&self) -> Result<Vec<String>, ReadError> {
+        let client = self.link.client().await.ok_or(ReadError::Unavailable)?;
+        let done = self.link.within(MAX_WRITE, frame::repair(&client)).await;
+        let done = done.ok_or(ReadError::Unavailable)?;
+        done.map_err(|error| {
+            failed(&self.link, &error);
+            ReadError::Unavailable
+        })
     }
 
     /// One statement, which is one transaction.

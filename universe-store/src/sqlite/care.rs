@@ -5,8 +5,10 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Durability;
+use rusqlite::Connection;
+
 use super::directory::{self, DATABASE, Directory, OpenError, unreadable};
+use super::{Durability, schema};
 use crate::Size;
 
 /// The files of a database.
@@ -21,12 +23,20 @@ const UNREADY: &str = "universes.new";
 /// # Errors
 /// [`OpenError`].
 pub fn compact(dir: &Path) -> Result<(Size, Size), OpenError> {
-    // Do not create a directory for this.
-    if let Err(error) = fs::metadata(dir.join(DATABASE)) {
-        return Err(unreadable(dir, &format_args!("{DATABASE}: {error}")));
-    }
+    exists(dir)?;
     let Directory { mut ledger, .. } = Directory::open(dir, Durability::Fsync)?;
     ledger.compact().map_err(|error| directory::damaged(dir, &error))
+}
+
+/// Puts right what the rest of the store proves: records, heads, beginnings and entries under another number than their
+/// own. Gives a line for each thing done.
+///
+/// # Errors
+/// [`OpenError`]; nothing has changed then.
+pub fn repair(dir: &Path) -> Result<Vec<String>, OpenError> {
+    exists(dir)?;
+    let Directory { ledger, .. } = Directory::open(dir, Durability::Fsync)?;
+    ledger.repair().map_err(|error| directory::damaged(dir, &error))
 }
 
 /// Copies `file`, a backup, into the directory, which is created if missing. With `replace`, a database that is there
@@ -45,11 +55,38 @@ pub fn restore(dir: &Path, file: &Path, replace: bool) -> Result<Option<PathBuf>
         return Err(unreadable(dir, &held));
     }
     let unready = dir.join(UNREADY);
-    copy(file, &unready).map_err(failed)?;
-    let aside = holds.then(|| move_aside(dir)).transpose().map_err(failed)?;
+    if schema::has_log(file) {
+        // It is the file of a server that was killed, and not a backup: what was written last is beside it.
+        let source = directory::open_reader(file.parent().unwrap_or(dir), file)?;
+        copy_whole(&source, &unready).map_err(failed)?;
+    } else {
+        copy(file, &unready).map_err(failed)?;
+    }
+    // A log that is left of a file that is gone would be taken for one of the new file.
+    let is_left = FILES.iter().any(|name| dir.join(name).exists());
+    let aside = is_left.then(|| move_aside(dir)).transpose().map_err(failed)?;
     fs::rename(&unready, dir.join(DATABASE)).map_err(failed)?;
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
     Ok(aside)
+}
+
+/// Writes all that a connection sees into a file, onto the disk.
+fn copy_whole(source: &Connection, to: &Path) -> io::Result<()> {
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(to)?;
+    let name = to.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
+    source.execute("VACUUM INTO ?1", [name]).map_err(io::Error::other)?;
+    File::open(to)?.sync_all()
+}
+
+/// A directory is not created for its care.
+fn exists(dir: &Path) -> Result<(), OpenError> {
+    let found = fs::metadata(dir.join(DATABASE));
+    found.map(drop).map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))
 }
 
 /// Copies a file, onto the disk, for its owner alone.

@@ -8,10 +8,10 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode};
 
 use super::ledger::Ledger;
-use super::{Durability, schema};
+use super::{Durability, frame, schema, upgrade};
 
 pub(super) const DATABASE: &str = "universes.db";
 const LOCK: &str = "universes.lock";
@@ -52,6 +52,17 @@ pub enum OpenError {
         /// The directory.
         dir: PathBuf,
         /// What is wrong, and how to fix it.
+        reason: String,
+    },
+    /// Nothing can be written in it.
+    #[error(
+        "the data directory {} cannot be written ({reason}): what only reads works there, and `--read-only` serves it",
+        dir.display()
+    )]
+    Unwritable {
+        /// The directory.
+        dir: PathBuf,
+        /// Why not.
         reason: String,
     },
     /// It cannot be read or written.
@@ -113,7 +124,12 @@ impl Directory {
         let database = dir.join(DATABASE);
         judge_header(dir, &database)?;
         own(&database).map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))?;
-        let ledger = open_database(&database, durability).map_err(|error| damaged(dir, &error))?;
+        let failed = |error: rusqlite::Error| damaged(dir, &error);
+        let connection = schema::connect(&database).map_err(failed)?;
+        let found = schema::format(&connection).map_err(failed)?;
+        // The header of the file is older than what its write-ahead log says.
+        known(dir, found)?;
+        let ledger = open_database(connection, found, durability).map_err(failed)?;
         Ok(Self { database, lock: Arc::clone(lock), ledger })
     }
 }
@@ -146,7 +162,12 @@ pub(super) fn make(dir: &Path) -> io::Result<()> {
 pub(super) fn lock(dir: &Path) -> Result<Lock, OpenError> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).mode(MODE).open(dir.join(LOCK));
-    let file = file.map_err(|error| unreadable(dir, &error))?;
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            OpenError::Unwritable { dir: dir.to_owned(), reason: error.to_string() }
+        }
+        _ => unreadable(dir, &error),
+    })?;
     match file.try_lock() {
         Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse { dir: dir.to_owned() }),
@@ -182,10 +203,7 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
         });
     }
     match found {
-        Some(found) if found > schema::FORMAT => {
-            Err(OpenError::NewerFormat { dir: dir.to_owned(), found, supported: schema::FORMAT })
-        }
-        Some(found) if found > 0 => Ok(()),
+        Some(found) if found > 0 => known(dir, found),
         _ => Err(OpenError::Damaged {
             dir: dir.to_owned(),
             reason: format!("{DATABASE} has no known format"),
@@ -206,13 +224,68 @@ fn be_i32(bytes: &[u8], at: usize) -> Option<i32> {
     bytes.get(at..)?.first_chunk().map(|chunk| i32::from_be_bytes(*chunk))
 }
 
-fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Ledger> {
-    let connection = schema::connect(database)?;
-    match schema::format(&connection)? {
+fn open_database(
+    connection: Connection,
+    found: i32,
+    durability: Durability,
+) -> rusqlite::Result<Ledger> {
+    match found {
         0 => schema::create(&connection)?,
-        found => schema::migrate(&connection, found)?,
+        found => upgrade::upgrade(&connection, found)?,
+    }
+    for uni in frame::report(&connection)? {
+        // So that nobody reads or writes on from there.
+        connection.execute("UPDATE head SET sum = 0 WHERE uni = ?1", [uni])?;
     }
     Ledger::open(connection, durability)
+}
+
+fn known(dir: &Path, found: i32) -> Result<(), OpenError> {
+    if found > schema::FORMAT {
+        let supported = schema::FORMAT;
+        return Err(OpenError::NewerFormat { dir: dir.to_owned(), found, supported });
+    }
+    Ok(())
+}
+
+/// The database of a directory in which nothing can be written, and a lock that other readers may have as well.
+pub(super) fn open_read_only(dir: &Path) -> Result<(PathBuf, Lock), OpenError> {
+    // A directory can be locked like a file.
+    let file = File::open(dir.join(LOCK)).or_else(|_| File::open(dir));
+    let file = file.map_err(|error| unreadable(dir, &error))?;
+    match file.try_lock_shared() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { dir: dir.to_owned() }),
+        Err(TryLockError::Error(error)) => return Err(unreadable(dir, &error)),
+    }
+    let database = dir.join(DATABASE);
+    let connection = open_reader(dir, &database)?;
+    frame::report(&connection).map_err(|error| damaged(dir, &error))?;
+    Ok((database, Lock(file)))
+}
+
+/// A connection that reads a file which must exist.
+pub(super) fn open_reader(dir: &Path, file: &Path) -> Result<Connection, OpenError> {
+    let failed = |reason: String| unreadable(dir, &format_args!("{}: {reason}", file.display()));
+    let is_empty = std::fs::metadata(file).map(|found| found.len() == 0);
+    if is_empty.map_err(|error| failed(error.to_string()))? {
+        let reason = format!("{} is empty", file.display());
+        return Err(OpenError::Damaged { dir: dir.to_owned(), reason });
+    }
+    judge_header(dir, file)?;
+    let connection = match schema::connect_reader(file) {
+        Err(error) if schema::is_unwritable(&error) && schema::has_log(file) => {
+            return Err(failed(
+                "what was written last is in the write-ahead log beside it, which cannot be read where nothing can be \
+                 written: copy the directory to where it can, and name that one with --data-dir"
+                    .to_owned(),
+            ));
+        }
+        opened => opened.map_err(|error| damaged(dir, &error))?,
+    };
+    let found = schema::format(&connection).map_err(|error| damaged(dir, &error))?;
+    known(dir, found)?;
+    Ok(connection)
 }
 
 /// The files that opening may create and that did not exist before.

@@ -6,8 +6,8 @@ use rusqlite::{Connection, Transaction};
 
 use super::directory::{self, DATABASE, OpenError};
 use super::reader::{self, Chunk};
-use super::schema;
-use crate::{Base, CommandId, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
+use super::{chain, schema};
+use crate::{Base, CommandId, Entry, Finding, Page, Record, Revision, Size, Snapshot, UniverseId};
 
 /// The most findings of SQLite's own check that are reported.
 const MAX_FINDINGS: usize = 20;
@@ -36,6 +36,14 @@ pub enum Stretch {
     Damaged(Revision, Revision),
 }
 
+impl Unreadable {
+    /// Whether one universe is damaged, and not the file.
+    #[must_use]
+    pub fn is_of_one(&self) -> bool {
+        matches!(self.0, rusqlite::Error::FromSqlConversionFailure(..))
+    }
+}
+
 impl Inspector {
     /// Opens the directory for reading.
     ///
@@ -50,19 +58,7 @@ impl Inspector {
     /// # Errors
     /// As for [`Inspector::open`].
     pub fn open_file(dir: &Path, file: &Path) -> Result<Self, OpenError> {
-        let is_empty = std::fs::metadata(file).map(|found| found.len() == 0);
-        if is_empty.map_err(|error| {
-            directory::unreadable(dir, &format_args!("{}: {error}", file.display()))
-        })? {
-            return Err(OpenError::Damaged {
-                dir: dir.to_owned(),
-                reason: format!("{} is empty", file.display()),
-            });
-        }
-        directory::judge_header(dir, file)?;
-        let connection =
-            schema::connect_reader(file).map_err(|error| directory::damaged(dir, &error))?;
-        Ok(Self { connection })
+        Ok(Self { connection: directory::open_reader(dir, file)? })
     }
 
     /// The format that the directory has.
@@ -73,10 +69,10 @@ impl Inspector {
         Ok(schema::format(&self.connection)?)
     }
 
-    /// The format that this program writes.
+    /// The oldest format that can be read without being brought to the present one.
     #[must_use]
-    pub const fn present_format() -> i32 {
-        schema::FORMAT
+    pub const fn oldest_format() -> i32 {
+        schema::OLDEST_READ
     }
 
     /// The size of the store.
@@ -127,6 +123,15 @@ impl Inspector {
 }
 
 impl View<'_> {
+    /// What does not fit together: the records, heads and beginnings of the universes, and the log that all share.
+    /// Reads the whole log.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn findings(&self) -> Result<Vec<Finding>, Unreadable> {
+        Ok(chain::findings(&self.0)?)
+    }
+
     /// One page of the universes.
     ///
     /// # Errors

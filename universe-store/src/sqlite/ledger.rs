@@ -8,15 +8,17 @@ mod tidy;
 use std::collections::HashMap;
 
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 
-use super::columns::{LARGE, head, integer, revision, sum};
+use super::columns::{LARGE, head_sum, integer, sum};
+use super::frame::{Identity, write_identity};
 use super::schema::{self, MARK};
 use super::{Durability, reader};
+use crate::adapter::failure::Failure;
 use crate::model::Admission;
 use crate::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
-    Revision, Snapshot, SnapshotError, TrimError, UniverseId,
+    Record, Revision, Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
@@ -47,6 +49,8 @@ struct Slot {
     uni: i64,
     /// Its last entry, 0 for none.
     seq: i64,
+    /// Where its log begins.
+    oldest: Revision,
     head: Head,
 }
 
@@ -114,28 +118,31 @@ impl Ledger {
         meta: &Meta,
         base: &Base,
     ) -> rusqlite::Result<Result<(), CreateError>> {
-        if self.find(&meta.id)?.is_some() {
+        let taken = "SELECT EXISTS (SELECT 1 FROM universe WHERE id = ?1) OR EXISTS (SELECT 1 FROM identity WHERE id = ?1)";
+        if self.get(taken, [meta.id.as_str()], |row| row.get(0))? {
             return Ok(Err(CreateError::Exists));
         }
         self.run(
             "INSERT INTO universe (id, name, created_at) VALUES (?1, ?2, ?3)",
             params![meta.id.as_str(), meta.name, meta.created_at.as_millis()],
         )?;
-        let slot = Slot { uni: self.connection.last_insert_rowid(), seq: 0, head: base.head() };
+        let uni = self.connection.last_insert_rowid();
+        let (at, rev) = (base.at.as_millis(), integer(base.revision));
+        let identity = Identity {
+            id: meta.id.as_str().to_owned(),
+            name: meta.name.clone(),
+            created_at: meta.created_at.as_millis(),
+        };
+        write_identity(&self.connection, uni, &identity)?;
+        let slot = Slot { uni, seq: 0, oldest: base.revision, head: base.head() };
         self.run(
-            "INSERT INTO head (uni, rev, seq, command, at, oldest) \
-             VALUES (?1, ?3, 0, NULL, ?2, ?3)",
-            params![slot.uni, base.at.as_millis(), integer(base.revision)],
+            "INSERT INTO head (uni, rev, seq, command, at, oldest, sum) \
+             VALUES (?1, ?3, 0, NULL, ?2, ?3, ?4)",
+            params![uni, at, rev, head_sum([uni, rev, 0, at, rev], None)],
         )?;
         self.run(
             "INSERT INTO genesis (uni, body, rev, at, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                slot.uni,
-                &base.body[..],
-                integer(base.revision),
-                base.at.as_millis(),
-                sum(&[], &base.body)
-            ],
+            params![uni, &base.body[..], rev, at, sum(&[uni, rev, at], &[&base.body])],
         )?;
         self.remember(&meta.id, slot);
         Ok(Ok(()))
@@ -146,8 +153,9 @@ impl Ledger {
         id: &UniverseId,
         append: &Append,
     ) -> rusqlite::Result<Result<Landed, AppendError>> {
-        let Some(Slot { uni, mut seq, head }) = self.find(id)? else {
-            return Ok(Err(AppendError::NotFound));
+        let Slot { uni, mut seq, oldest, head } = match self.find(id, AppendError::NotFound)? {
+            Ok(slot) => slot,
+            Err(error) => return Ok(Err(error)),
         };
         let before = head.revision;
         let head = match head.admit(append) {
@@ -164,6 +172,8 @@ impl Ledger {
             seq = self.next_seq;
             self.next_seq += 1;
             self.appended = self.appended.saturating_add(1);
+            let (at, command) = (entry.at.as_millis(), entry.command_id.0.as_bytes());
+            let place = [uni, integer(revision), seq, prev, at];
             let is_large = entry.body.len() > LARGE;
             let body = if is_large {
                 ToSqlOutput::ZeroBlob(entry.body.len() as u64)
@@ -178,10 +188,10 @@ impl Ledger {
                     uni,
                     integer(revision),
                     prev,
-                    entry.at.as_millis(),
-                    entry.command_id.0.as_bytes(),
+                    at,
+                    command,
                     body,
-                    sum(entry.command_id.0.as_bytes(), &entry.body)
+                    sum(&place, &[command, &entry.body])
                 ],
             )?;
             if is_large {
@@ -199,21 +209,28 @@ impl Ledger {
                 )?;
             }
         }
-        self.run(
-            "UPDATE head SET rev = ?2, seq = ?3, command = ?4, at = ?5 WHERE uni = ?1",
-            params![
-                uni,
-                integer(revision),
-                seq,
-                head.last_command_id.as_ref().map(|id| id.0.as_bytes()),
-                head.updated_at.as_millis()
-            ],
-        )?;
+        self.write_head(Slot { uni, seq, oldest, head })?;
         if let Some(name) = &append.name {
             self.run("UPDATE universe SET name = ?2 WHERE uni = ?1", params![uni, name])?;
+            let named = "SELECT created_at FROM universe WHERE uni = ?1";
+            let created_at = self.get(named, [uni], |row| row.get(0))?;
+            let (id, name) = (id.as_str().to_owned(), name.clone());
+            write_identity(&self.connection, uni, &Identity { id, name, created_at })?;
         }
-        self.remember(id, Slot { uni, seq, head });
+        self.remember(id, Slot { uni, seq, oldest, head });
         Ok(Ok(Landed { uni, before, after: revision, stored: true }))
+    }
+
+    fn write_head(&self, slot: Slot) -> rusqlite::Result<()> {
+        let Slot { uni, seq, oldest, head } = slot;
+        let (rev, oldest) = (integer(head.revision), integer(oldest));
+        let command = head.last_command_id.as_ref().map(|id| &id.0.as_bytes()[..]);
+        let at = head.updated_at.as_millis();
+        let sum = head_sum([uni, rev, seq, at, oldest], command);
+        self.run(
+            "UPDATE head SET rev = ?2, seq = ?3, command = ?4, at = ?5, oldest = ?6, sum = ?7 WHERE uni = ?1",
+            params![uni, rev, seq, command, at, oldest, sum],
+        )
     }
 
     /// Lets a keyed entry be found, and forgets some that are old.
@@ -238,13 +255,15 @@ impl Ledger {
         id: &UniverseId,
         expected: Option<Revision>,
     ) -> rusqlite::Result<Result<i64, DeleteError>> {
-        let Some(Slot { uni, seq, head }) = self.find(id)? else {
-            return Ok(Err(DeleteError::NotFound));
+        let Slot { uni, seq, head, .. } = match self.find(id, DeleteError::NotFound)? {
+            Ok(slot) => slot,
+            Err(error) => return Ok(Err(error)),
         };
         if let Err(error) = head.admit_delete(expected) {
             return Ok(Err(error));
         }
         self.run("DELETE FROM universe WHERE uni = ?1", [uni])?;
+        self.run("DELETE FROM identity WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM head WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM genesis WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM snap WHERE uni = ?1", [uni])?;
@@ -263,10 +282,12 @@ impl Ledger {
         last: CommandId,
         base: &Base,
     ) -> rusqlite::Result<Result<(), TrimError>> {
-        let Some(Slot { uni, seq, head }) = self.find(id)? else {
-            return Ok(Err(TrimError::NotFound));
+        let slot = match self.find(id, TrimError::NotFound)? {
+            Ok(slot) => slot,
+            Err(error) => return Ok(Err(error)),
         };
-        if base.revision <= self.oldest(uni)? {
+        let Slot { uni, seq, oldest, head } = slot;
+        if base.revision <= oldest {
             return Ok(Ok(()));
         }
         if base.revision >= head.revision {
@@ -279,20 +300,18 @@ impl Ledger {
             // Of another universe, or damaged.
             Ok(_) | Err(_) => return Ok(Err(TrimError::NotThere)),
         };
-        let rev = integer(base.revision);
+        let (rev, at) = (integer(base.revision), base.at.as_millis());
+        let kept = sum(&[uni, rev, at], &[&base.body]);
         self.run(
             "UPDATE genesis SET body = ?2, rev = ?3, at = ?4, sum = ?5 WHERE uni = ?1",
-            params![uni, &base.body[..], rev, base.at.as_millis(), sum(&[], &base.body)],
+            params![uni, &base.body[..], rev, at, kept],
         )?;
-        self.run("UPDATE head SET oldest = ?2 WHERE uni = ?1", [uni, rev])?;
+        let slot = Slot { oldest: base.revision, ..slot };
+        self.write_head(slot)?;
+        self.remember(id, slot);
         self.run("DELETE FROM snap WHERE uni = ?1 AND rev <= ?2", [uni, rev])?;
         self.doom(uni, seq)?;
         Ok(Ok(()))
-    }
-
-    fn oldest(&self, uni: i64) -> rusqlite::Result<Revision> {
-        let oldest = "SELECT oldest FROM head WHERE uni = ?1";
-        self.get(oldest, [uni], |row| row.get(0).map(revision))
     }
 
     fn doom(&mut self, uni: i64, seq: i64) -> rusqlite::Result<()> {
@@ -305,38 +324,51 @@ impl Ledger {
         id: &UniverseId,
         snapshot: &Snapshot,
     ) -> rusqlite::Result<Result<(), SnapshotError>> {
-        let Some(Slot { uni, head, .. }) = self.find(id)? else {
-            return Ok(Err(SnapshotError::NotFound));
+        let Slot { uni, oldest, head, .. } = match self.find(id, SnapshotError::NotFound)? {
+            Ok(slot) => slot,
+            Err(error) => return Ok(Err(error)),
         };
         if snapshot.revision > head.revision {
             return Ok(Err(SnapshotError::Ahead { head: head.revision }));
         }
-        if snapshot.revision < self.oldest(uni)? {
+        if snapshot.revision < oldest {
             return Ok(Ok(()));
         }
+        let rev = integer(snapshot.revision);
         self.run(
             "INSERT INTO snap (uni, rev, body, sum) VALUES (?1, ?2, ?3, ?4) \
              ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body, sum = excluded.sum \
              WHERE excluded.rev > rev",
-            params![uni, integer(snapshot.revision), &snapshot.body[..], sum(&[], &snapshot.body)],
+            params![uni, rev, &snapshot.body[..], sum(&[uni, rev], &[&snapshot.body])],
         )?;
         Ok(Ok(()))
     }
 
-    fn find(&mut self, id: &UniverseId) -> rusqlite::Result<Option<Slot>> {
+    /// Where a universe stands; nothing is written to one whose head is not what was written.
+    fn find<E: From<Failure>>(
+        &mut self,
+        id: &UniverseId,
+        missing: E,
+    ) -> rusqlite::Result<Result<Slot, E>> {
         if let Some(slot) = self.heads.get(id) {
-            return Ok(Some(*slot));
+            return Ok(Ok(*slot));
         }
-        let find =
-            "SELECT uni, seq, rev, command, at FROM universe JOIN head USING (uni) WHERE id = ?1";
+        let record = match reader::record(&self.connection, id) {
+            Err(error) if reader::is_damage(&error) => {
+                tracing::error!(%error, "a universe is damaged, and not written to");
+                return Ok(Err(Failure::Unavailable.into()));
+            }
+            record => record?,
+        };
+        let Some(Record { head, oldest, .. }) = record else {
+            return Ok(Err(missing));
+        };
+        let find = "SELECT uni, seq FROM universe JOIN head USING (uni) WHERE id = ?1";
         let slot = self.get(find, [id.as_str()], |row| {
-            Ok(Slot { uni: row.get(0)?, seq: row.get(1)?, head: head(row, 2)? })
-        });
-        let slot = slot.optional()?;
-        if let Some(slot) = slot {
-            self.remember(id, slot);
-        }
-        Ok(slot)
+            Ok(Slot { uni: row.get(0)?, seq: row.get(1)?, oldest, head })
+        })?;
+        self.remember(id, slot);
+        Ok(Ok(slot))
     }
 
     fn remember(&mut self, id: &UniverseId, slot: Slot) {

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::columns::{LARGE, head, integer, revision, sum};
+use super::columns::{LARGE, head, integer, is_sum, revision};
+use super::frame::{Fault, Frame, HeadRow};
 use super::schema::MARK;
 use crate::{
     Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
@@ -36,10 +37,21 @@ pub(super) fn locate(
     connection.prepare_cached(sql)?.query_row([id.as_str()], found).optional()
 }
 
+/// An error if what is known of it does not fit together.
 pub(super) fn record(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Record>> {
+    let sql = "SELECT uni FROM universe WHERE id = ?1 UNION ALL SELECT uni FROM identity WHERE id = ?1 LIMIT 1";
+    let found = connection.prepare_cached(sql)?.query_row([id.as_str()], |row| row.get(0));
+    let Some(uni) = found.optional()? else {
+        return Ok(None);
+    };
+    let faults = Frame::read(connection, uni)?.faults(connection)?;
+    // The record itself is there, and the second copy of it is only needed where it is not.
+    if let Some(fault) = faults.iter().find(|fault| !matches!(fault, Fault::Identity(_))) {
+        return Err(damage(0, &format!("universe {id}: {fault}")));
+    }
     let sql = "SELECT id, name, created_at, rev, command, at, oldest \
-               FROM universe JOIN head USING (uni) WHERE id = ?1";
-    connection.prepare_cached(sql)?.query_row([id.as_str()], to_record).optional()
+               FROM universe JOIN head USING (uni) WHERE uni = ?1";
+    connection.prepare_cached(sql)?.query_row([uni], to_record).optional()
 }
 
 /// The outer `None` is for no such universe.
@@ -75,17 +87,20 @@ pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec
                ORDER BY created_at DESC, id DESC LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(params![millis, id, limit], to_record)?;
-    rows.collect()
+    // One whose id is none is reported otherwise, and keeps no other from the list.
+    let is_listed = |row: &rusqlite::Result<_>| !row.as_ref().is_err_and(is_damage);
+    rows.filter(is_listed).collect()
 }
 
 pub(super) fn base(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Base>> {
-    let sql = "SELECT rev, coalesce(at, created_at), uni, sum \
+    let sql = "SELECT rev, coalesce(at, created_at), uni, sum, at \
                FROM universe JOIN genesis USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| {
+        let place = [row.get(2)?, row.get(0)?, row.get::<_, Option<i64>>(4)?.unwrap_or_default()];
         Ok(Base {
             revision: revision(row.get(0)?),
             at: Timestamp::from_millis(row.get(1)?),
-            body: state(connection, "genesis", row, 2, &[])?,
+            body: state(connection, "genesis", row, 2, &place, &[])?,
         })
     };
     connection.prepare_cached(sql)?.query_row([id.as_str()], found).optional()
@@ -113,10 +128,8 @@ pub(super) fn snapshot(
         let Some(rev) = row.get::<_, Option<i64>>(0)? else {
             return Ok(None);
         };
-        Ok(Some(Snapshot {
-            revision: revision(rev),
-            body: state(connection, "snap", row, 1, &[])?,
-        }))
+        let body = state(connection, "snap", row, 1, &[row.get(1)?, rev], &[])?;
+        Ok(Some(Snapshot { revision: revision(rev), body }))
     };
     connection.prepare_cached(sql)?.query_row([id.as_str()], found).optional()
 }
@@ -139,17 +152,13 @@ pub(super) fn stretch(
     uni: i64,
     after: Revision,
 ) -> rusqlite::Result<Option<Chunk>> {
-    let sql = "SELECT rev, seq, oldest FROM head WHERE uni = ?1";
-    let found = view
-        .prepare_cached(sql)?
-        .query_row([uni], |row| {
-            let (head, oldest) = (revision(row.get(0)?), revision(row.get(2)?));
-            Ok((head, row.get(1)?, oldest))
-        })
-        .optional()?;
-    let Some((head, last, oldest)) = found else {
+    let Some(found) = HeadRow::read(view, uni)? else {
         return Ok(None);
     };
+    if !found.is_right(view, uni)? {
+        return Err(damage(0, "a head is not what was written"));
+    }
+    let (head, last, oldest) = (revision(found.rev), found.seq, revision(found.oldest));
     if after < oldest {
         return Ok(Some(Chunk::Trimmed { oldest, head }));
     }
@@ -160,9 +169,9 @@ pub(super) fn stretch(
     };
     let mut entries = Vec::with_capacity(seqs.len());
     let (mut bytes, mut filled) = (0, false);
-    let sql = "SELECT rev, at, command, body, sum FROM log WHERE seq = ?1";
+    let sql = "SELECT rev, at, command, body, sum, prev FROM log WHERE seq = ?1";
     let mut statement = view.prepare_cached(sql)?;
-    let sql = "SELECT rev, at, command, seq, sum FROM log WHERE seq = ?1";
+    let sql = "SELECT rev, at, command, seq, sum, prev FROM log WHERE seq = ?1";
     let mut apart = view.prepare_cached(sql)?;
     let mut expected = after.next();
     for (found, seq, length) in seqs.iter().copied().rev() {
@@ -173,10 +182,12 @@ pub(super) fn stretch(
         filled |= is_large;
         let read = if is_large {
             apart.query_row([seq], |row| {
-                to_entry(row, |command| state(view, "log", row, 3, command))
+                to_entry(row, uni, seq, |place, command| state(view, "log", row, 3, place, command))
             })
         } else {
-            statement.query_row([seq], |row| to_entry(row, |command| body(row, 3, command)))
+            statement.query_row([seq], |row| {
+                to_entry(row, uni, seq, |place, command| body(row, 3, place, command))
+            })
         };
         match read {
             Ok(entry) => entries.push(entry),
@@ -302,16 +313,20 @@ fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
+/// An entry in a row: revision, time, command, body, sum, the place of the one before.
 fn to_entry(
     row: &Row<'_>,
-    body: impl FnOnce(&[u8]) -> rusqlite::Result<Bytes>,
+    uni: i64,
+    seq: i64,
+    body: impl FnOnce(&[i64], &[u8]) -> rusqlite::Result<Bytes>,
 ) -> rusqlite::Result<Entry> {
+    let (rev, at): (i64, i64) = (row.get(0)?, row.get(1)?);
     let command: [u8; 16] = row.get(2)?;
     Ok(Entry {
-        revision: revision(row.get(0)?),
-        at: Timestamp::from_millis(row.get(1)?),
+        revision: revision(rev),
+        at: Timestamp::from_millis(at),
         command_id: CommandId(Uuid::from_bytes(command)),
-        body: body(&command)?,
+        body: body(&[uni, rev, seq, row.get(5)?, at], &command)?,
     })
 }
 
@@ -322,6 +337,7 @@ fn state(
     table: &str,
     row: &Row<'_>,
     column: usize,
+    place: &[i64],
     command: &[u8],
 ) -> rusqlite::Result<Bytes> {
     let mut blob = connection.blob_open("main", table, "body", row.get(column)?, true)?;
@@ -330,24 +346,30 @@ fn state(
         let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
         rusqlite::Error::SqliteFailure(corrupt, None)
     })?;
-    intact(body.into(), row, column, command)
+    intact(body.into(), row, column, place, command)
 }
 
 /// A body and its sum, in the column after it.
-fn body(row: &Row<'_>, column: usize, command: &[u8]) -> rusqlite::Result<Bytes> {
-    intact(row.get::<_, Vec<u8>>(column)?.into(), row, column, command)
+fn body(row: &Row<'_>, column: usize, place: &[i64], command: &[u8]) -> rusqlite::Result<Bytes> {
+    intact(row.get::<_, Vec<u8>>(column)?.into(), row, column, place, command)
 }
 
 /// A body, if its sum in the column after it is right.
-fn intact(body: Bytes, row: &Row<'_>, column: usize, command: &[u8]) -> rusqlite::Result<Bytes> {
+fn intact(
+    body: Bytes,
+    row: &Row<'_>,
+    column: usize,
+    place: &[i64],
+    command: &[u8],
+) -> rusqlite::Result<Bytes> {
     let kept: Option<i64> = row.get(column + 1)?;
-    if kept.is_some_and(|kept| kept != sum(command, &body)) {
-        let other = "it is not what was written";
-        return Err(rusqlite::Error::FromSqlConversionFailure(
-            column,
-            rusqlite::types::Type::Blob,
-            other.into(),
-        ));
+    if kept.is_some_and(|kept| !is_sum(kept, place, &[command, &body])) {
+        return Err(damage(column, "it is not what was written"));
     }
     Ok(body)
+}
+
+fn damage(column: usize, problem: &str) -> rusqlite::Error {
+    let blob = rusqlite::types::Type::Blob;
+    rusqlite::Error::FromSqlConversionFailure(column, blob, problem.into())
 }

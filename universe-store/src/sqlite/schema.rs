@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::Durability;
 use crate::Size;
@@ -19,7 +19,10 @@ use crate::Size;
 pub(super) const APPLICATION_ID: i32 = 0x556e_6976;
 
 /// The format of the tables below, in the file's header as `user_version`.
-pub(super) const FORMAT: i32 = 2;
+pub(super) const FORMAT: i32 = 3;
+
+/// The oldest format that can be read as it lies there.
+pub(super) const OLDEST_READ: i32 = 2;
 
 /// Every entry whose revision is a multiple of this is in `mark`.
 pub(super) const MARK: u64 = 256;
@@ -30,8 +33,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Unix milliseconds in `at` and `created_at`. A `seq` of 0 is none. `uni` is never used twice, so
 /// it names one universe even if its `id` is taken again. `genesis` has the body that the log begins
 /// with, at the revision `rev`, which is `oldest` in `head`. `doomed` has where the chains begin that are still to be
-/// removed, each to its end or to a gap, where another one was removed before. `sum` is the CRC-32 of `command` and
-/// `body`; format 1 had none.
+/// removed, each to its end or to a gap, where another one was removed before. `identity` has once more what `universe`
+/// has, to compare it with. A `sum` is the CRC-32 of the numbers and the content of its row; format 1 had none, and in
+/// format 2 it was that of `command` and `body` alone, which rows of that time keep.
 const TABLES: &str = "
 CREATE TABLE universe (
     uni INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,7 +50,8 @@ CREATE TABLE head (
     seq INTEGER NOT NULL,
     command BLOB,
     at INTEGER NOT NULL,
-    oldest INTEGER NOT NULL DEFAULT 0
+    oldest INTEGER NOT NULL DEFAULT 0,
+    sum INTEGER
 ) STRICT;
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
@@ -78,25 +83,21 @@ CREATE TABLE snap (
     sum INTEGER
 ) STRICT;
 CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
+CREATE TABLE identity (
+    uni INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    sum INTEGER NOT NULL
+) STRICT;
 ";
 
-/// From format 1, whose logs were whole, to 2.
-const FROM_1: &str = "
-ALTER TABLE head ADD COLUMN oldest INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE genesis ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE genesis ADD COLUMN at INTEGER;
-ALTER TABLE genesis ADD COLUMN sum INTEGER;
-ALTER TABLE log ADD COLUMN sum INTEGER;
-ALTER TABLE snap ADD COLUMN sum INTEGER;
-ALTER TABLE doomed RENAME TO doomed_1;
-CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
-INSERT INTO doomed (seq, uni) SELECT seq, uni FROM doomed_1;
-DROP TABLE doomed_1;
+/// Lets a file of format 2 be read as one of the present format, with nothing changed in it.
+const READ_2: &str = "
+PRAGMA temp_store = MEMORY;
+CREATE TEMP VIEW head AS SELECT *, NULL AS sum FROM main.head;
+CREATE TEMP VIEW identity AS SELECT uni, id, name, created_at, NULL AS sum FROM main.universe;
 ";
-
-/// Up to this many bytes a file of format 1 is rewritten when it is opened, so that it can shrink; a larger one by
-/// `compact`.
-const REWRITTEN: u64 = 64 << 20;
 
 /// Keyed entries of the last day by their command. Made when it is missing: servers that do not know it are not
 /// harmed by it, so it is not part of the format.
@@ -136,25 +137,6 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
         "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} \
          PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     ))
-}
-
-/// Brings an older format to the present one, all or nothing.
-pub(super) fn migrate(connection: &Connection, from: i32) -> rusqlite::Result<()> {
-    if from >= FORMAT {
-        return Ok(());
-    }
-    tracing::info!(from, to = FORMAT, "the data directory is brought to a newer format");
-    connection.execute_batch(&format!(
-        "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {FROM_1} PRAGMA user_version = {FORMAT}; COMMIT;"
-    ))?;
-    if sizes(connection)?.file <= REWRITTEN {
-        rewrite(connection)
-    } else {
-        tracing::warn!(
-            "the file keeps the room of what is deleted until `universe-server compact` was run while no server is"
-        );
-        Ok(())
-    }
 }
 
 /// The file's size, what of it is free, and the length of its write-ahead log.
@@ -203,11 +185,41 @@ pub(super) fn prepare_writer(
     Ok(())
 }
 
-/// Opens the file for reading beside the writer.
+/// Opens the file for reading beside the writer. Where nothing can be written, a file without a write-ahead log is read
+/// as one that nobody changes.
 pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
+    let mut connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
+    let looked = format(&connection);
+    if looked.as_ref().is_err_and(is_unwritable) && !has_log(file) {
+        let name = percent_encoding(file);
+        connection = Connection::open_with_flags(
+            format!("file:{name}?immutable=1"),
+            flags | OpenFlags::SQLITE_OPEN_URI,
+        )?;
+    }
     connection.execute_batch("PRAGMA cache_size = -2048; PRAGMA mmap_size = 0;")?;
+    if format(&connection)? == OLDEST_READ {
+        connection.execute_batch(READ_2)?;
+    }
     Ok(connection)
+}
+
+/// Whether SQLite could not make the files that it needs beside the database.
+pub(super) fn is_unwritable(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// Whether the file has a write-ahead log, with content that is not in the file itself.
+pub(super) fn has_log(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// The file in the form of a URI: only these bytes have a meaning there.
+fn percent_encoding(file: &Path) -> String {
+    let text = file.to_string_lossy();
+    text.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }

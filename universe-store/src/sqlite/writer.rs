@@ -182,7 +182,12 @@ impl Loop {
             }
             return ControlFlow::Continue(());
         };
-        tracing::error!(%error, writes = group.len(), "a transaction of the store failed");
+        // Whoever asked for the writes says that the disk is full, and not once for each.
+        if failure == Failure::Full {
+            tracing::debug!(%error, writes = group.len(), "a transaction of the store failed");
+        } else {
+            tracing::error!(%error, writes = group.len(), "a transaction of the store failed");
+        }
         let recovered = self.ledger.roll_back();
         if group.is_empty() {
             // It would fail again at once, and for ever.

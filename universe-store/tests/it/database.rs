@@ -81,7 +81,7 @@ async fn a_node_takes_none_for_dead_whose_lease_ends_with_a_gap_in_its_own() {
     }
 }
 
-async fn connect(url: &str) -> tokio_postgres::Client {
+pub(crate) async fn connect(url: &str) -> tokio_postgres::Client {
     let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(driver);
     client
@@ -172,6 +172,9 @@ const FORMAT_5: &str = "
     CREATE INDEX task_end ON task (expires);
     CREATE INDEX task_owner ON task (owner, number);
     CREATE INDEX task_client ON task (client);
+    ALTER TABLE log DROP sum;
+    ALTER TABLE base DROP sum;
+    ALTER TABLE snap DROP sum;
     UPDATE universe_format SET format = 5;
     INSERT INTO session VALUES
         (sha256('used'), 'ann', 'body', 7, now() - interval '20 minutes'),

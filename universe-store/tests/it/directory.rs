@@ -99,7 +99,7 @@ async fn a_store_is_closed_whoever_still_holds_it() {
 async fn a_newer_format_is_refused() {
     let dir = filled().await;
     tamper(dir.path(), "PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);");
-    let sentence = "has format 7, but this server knows formats up to 2: \
+    let sentence = "has format 7, but this server knows formats up to 3: \
                     use a newer server or another directory";
     refused(dir.path(), sentence);
     fs::remove_file(dir.path().join("universes.lock")).unwrap();

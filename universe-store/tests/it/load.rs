@@ -63,7 +63,7 @@ impl Load {
         for (((universe, writer), end), reader) in all {
             let Written { done, unknown } =
                 tokio::time::timeout(HANG, writer).await.unwrap().unwrap();
-            let head = self.nodes[0].record(universe).await.unwrap().head.revision;
+            let head = back(&*self.nodes[0], universe).await;
             end.send_replace(head.0);
             let seen = tokio::time::timeout(HANG, reader).await.unwrap().unwrap();
             let there = history(&*self.nodes[0], universe, head).await;
@@ -84,6 +84,20 @@ impl Load {
         println!("{acknowledged} acknowledged, {open} not known to be; 0 lost, 0 doubled");
         assert!(acknowledged > 100, "{acknowledged}");
     }
+}
+
+/// The head, as soon as the store is back: while it is away, it refuses at once.
+async fn back(node: &dyn UniverseLog, id: &UniverseId) -> Revision {
+    let found = async {
+        loop {
+            match node.record(id).await {
+                Ok(record) => return record.head.revision,
+                Err(ReadError::Unavailable) => tokio::time::sleep(Duration::from_millis(20)).await,
+                Err(problem) => panic!("{problem}"),
+            }
+        }
+    };
+    tokio::time::timeout(HANG, found).await.expect("the store comes back")
 }
 
 /// Appends one entry after another.

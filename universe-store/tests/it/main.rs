@@ -8,10 +8,13 @@ mod cluster;
 mod crash;
 #[cfg(feature = "postgres")]
 mod database;
+#[cfg(feature = "postgres")]
+mod database_frames;
 mod directory;
 mod engines;
 mod follows;
 mod formats;
+mod frames;
 mod leases;
 #[cfg(feature = "postgres")]
 mod load;

@@ -36,6 +36,21 @@ async fn a_server_is_believed_by_its_certificate_alone() {
         assert!(matches!(refused, PostgresError::Unreachable(_)), "{refused}");
         assert!(refused.to_string().contains("certificate"), "{refused}");
     }
+    // Whoever does not ask for TLS on this machine gets none of a server that nobody vouches for, as Debian's package
+    // sets it up; with an authority, it has to be that one.
+    let plain = url.replace("?sslmode=require", "");
+    let store = PostgresStore::open(&plain, &PostgresOptions::default()).await.unwrap();
+    assert_eq!(store.count().await, Ok(0));
+    let by_address = plain.replace("localhost", "127.0.0.1");
+    PostgresStore::open(&by_address, &PostgresOptions::default()).await.expect("the same");
+    let mut options = PostgresOptions::default();
+    options.authorities = Some(dir.path().join("ca.pem"));
+    PostgresStore::open(&plain, &options).await.expect_err("another authority was named");
+    // Where TLS was asked for, or the server is on another machine, both ways out are named.
+    let refused = PostgresStore::open(&url, &PostgresOptions::default()).await.expect_err("TLS");
+    for way in ["--store-ca FILE", "sslmode=disable"] {
+        assert!(refused.to_string().contains(way), "{refused}");
+    }
     let refused = open(Some("nothing")).await.expect_err("it is believed");
     assert!(matches!(refused, PostgresError::Authorities { .. }), "{refused}");
 }

@@ -1,16 +1,14 @@
 //! Snapshots, which are written in the background, and what they show about a universe's size.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 use universe_core::State;
 
 use super::Writer;
-use crate::commands::ServiceError;
+use crate::commands::{CommandService, ServiceError};
 use crate::offload;
-use crate::store::{Revision, Snapshot, UniverseId, UniverseLog};
+use crate::store::{Revision, Snapshot, UniverseId};
 
 /// The fewest entries after which a snapshot is worth writing.
 const SNAPSHOT_ENTRIES: u64 = 64;
@@ -61,11 +59,11 @@ impl Writer {
         loaded.base_bytes = expected;
         (loaded.entries, loaded.entry_bytes) = (0, 0);
         let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
-        let (store, id) = (Arc::clone(&self.service.0.store), self.id.clone());
+        let (service, id) = (self.service.clone(), self.id.clone());
         let (kept, snapshot) = oneshot::channel();
         self.snapshot = Some(snapshot);
         tokio::spawn(async move {
-            if let Some(bytes) = keep(store, id, revision, state, expected).await {
+            if let Some(bytes) = keep(service, id, revision, state, expected).await {
                 // If the writer has ended, no one needs the size.
                 let _ = kept.send(bytes);
             }
@@ -85,7 +83,7 @@ impl Writer {
 
 /// Stores a snapshot, which is hardly larger than expected, and returns its size in bytes.
 async fn keep(
-    store: Arc<dyn UniverseLog>,
+    service: CommandService,
     id: UniverseId,
     revision: Revision,
     state: State,
@@ -99,8 +97,10 @@ async fn keep(
     let body = offload::run(expected <= offload::INLINE_BYTES, write).await;
     let body = body.ok()?.ok()?;
     let bytes = body.len();
-    match store.put_snapshot(&id, Snapshot { revision, body: Bytes::from(body) }).await {
+    match service.store().put_snapshot(&id, Snapshot { revision, body: Bytes::from(body) }).await {
         Ok(()) => Some(bytes),
+        // A full disk is said otherwise.
+        Err(_) if !service.has_room() => None,
         Err(error) => {
             tracing::warn!(universe = %id, %error, "a snapshot was not kept; loading will take longer");
             None

@@ -11,7 +11,7 @@ pub(super) fn all() -> Value {
     json!({
         "/health": { "get": get("getHealth", "How long the server has been up.", "Ok") },
         "/livez": { "get": get("isAlive", "Whether the server runs.", "Ok") },
-        "/readyz": { "get": get("isReady", "Whether its store answers, else 503.", "Ok") },
+        "/readyz": { "get": get("isReady", "Whether its store answers, else 503; and whether the last write found no room in it.", "Ok") },
         "/version": { "get": get("getVersion", "The program, and the MCP revisions that it supports.", "Version") },
         "/metrics": { "get": metrics() },
         super::PATH: { "get": described() },
@@ -114,10 +114,14 @@ fn get(id: &str, summary: &str, body: &str) -> Value {
 }
 
 fn metrics() -> Value {
-    let content = json!({ "application/openmetrics-text": { "schema": { "type": "string" } } });
-    Operation::new("getMetrics", "The metrics of the server, for Prometheus.")
-        .answering("200", response("Figures.", &content, &[]))
-        .done()
+    let text = json!({ "schema": { "type": "string" } });
+    let content = json!({ "text/plain": text, "application/openmetrics-text": text });
+    Operation::new(
+        "getMetrics",
+        "The metrics of the server, for Prometheus, in the format that Accept names.",
+    )
+    .answering("200", response("Figures.", &content, &[]))
+    .done()
 }
 
 fn described() -> Value {

@@ -14,6 +14,7 @@ use super::TRIES;
 use crate::adapter::failure::Failure;
 use crate::adapter::live::Channels;
 use crate::model::Admission;
+use crate::postgres::frame;
 use crate::postgres::listen::CHANNEL;
 use crate::{Append, AppendError, Appended, Head, Revision, UniverseId};
 
@@ -98,6 +99,9 @@ impl Batch {
                 columns.command.push(entry.command_id.0);
                 columns.keyed.push(entry.keyed);
                 columns.body.push(&entry.body);
+                let (rev, at) = (revision.0.cast_signed(), entry.at.as_millis());
+                let command = Some(entry.command_id.0);
+                columns.sum.push(frame::sum(job.id.as_str(), rev, at, command, &entry.body));
             }
         }
         columns
@@ -176,10 +180,11 @@ pub(super) struct Columns<'a> {
     command: Vec<Uuid>,
     keyed: Vec<bool>,
     body: Vec<&'a [u8]>,
+    sum: Vec<i64>,
 }
 
 impl Columns<'_> {
-    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 12] {
+    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 13] {
         [
             &self.id,
             &self.expected,
@@ -193,12 +198,13 @@ impl Columns<'_> {
             &self.command,
             &self.keyed,
             &self.body,
+            &self.sum,
         ]
     }
 }
 
 /// The types of these.
-pub(super) const TYPES: [Type; 12] = [
+pub(super) const TYPES: [Type; 13] = [
     Type::TEXT_ARRAY,
     Type::INT8_ARRAY,
     Type::INT8_ARRAY,
@@ -211,6 +217,7 @@ pub(super) const TYPES: [Type; 12] = [
     Type::UUID_ARRAY,
     Type::BOOL_ARRAY,
     Type::BYTEA_ARRAY,
+    Type::INT8_ARRAY,
 ];
 
 /// The statement: it locks the rows in one order, so that nodes do not wait for each other in a circle, moves the heads
@@ -234,9 +241,10 @@ pub(super) fn sql() -> String {
              AND (w.command IS NULL OR u.command IS DISTINCT FROM w.command) \
            RETURNING w.n, u.uni, u.rev), \
          written AS ( \
-           INSERT INTO log (uni, rev, at, command, keyed, body) \
-           SELECT moved.uni, e.rev, e.at, e.command, e.keyed, e.body \
-           FROM unnest($7, $8, $9, $10, $11, $12) AS e(n, rev, at, command, keyed, body) JOIN moved USING (n)), \
+           INSERT INTO log (uni, rev, at, command, keyed, body, sum) \
+           SELECT moved.uni, e.rev, e.at, e.command, e.keyed, e.body, e.sum \
+           FROM unnest($7, $8, $9, $10, $11, $12, $13) AS e(n, rev, at, command, keyed, body, sum) \
+             JOIN moved USING (n)), \
          notified AS ( \
            SELECT pg_notify('{CHANNEL}', string_agg(uni || ':' || rev, ' '))::text AS sent \
            FROM moved HAVING count(*) > 0), \

@@ -4,6 +4,7 @@ use rusqlite::OptionalExtension;
 
 use super::Ledger;
 use crate::Size;
+use crate::sqlite::repair;
 use crate::sqlite::schema::{self, MARK};
 
 /// Free pages that the file keeps: this many, or this share of all its pages.
@@ -46,6 +47,11 @@ impl Ledger {
         schema::rewrite(&self.connection)?;
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok((before, schema::sizes(&self.connection)?))
+    }
+
+    /// Puts right what the rest of the tables proves.
+    pub(in crate::sqlite) fn repair(self) -> rusqlite::Result<Vec<String>> {
+        repair::repair(&self.connection)
     }
 
     /// Has the file give back all its free room, as far as it can shrink. Gives whether it can.

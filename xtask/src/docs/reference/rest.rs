@@ -150,7 +150,7 @@ pub(super) fn members(schema: &Value, known: &[&str]) -> String {
 pub(super) fn figures(metrics: &str) -> String {
     let mut page = heading(
         "Metrics",
-        "The figures at `/metrics`, in the text format of OpenMetrics. A counter has `_total` at the end of its name, a histogram `_bucket`, `_sum` and `_count`.\n\n\
+        "The figures at `/metrics`, in the text format of Prometheus, or of OpenMetrics for who accepts that. A counter has `_total` at the end of its name, a histogram `_bucket`, `_sum` and `_count`.\n\n\
          | name | kind | meaning | labels |\n|---|---|---|---|",
     );
     let mut rows: Vec<String> = metrics

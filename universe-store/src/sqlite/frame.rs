@@ -1,0 +1,284 @@
+//! Whether the rows that say what a universe is fit each other: its record, its identity, its head, its beginning.
+//!
+//! A sum guards each row. Rows are compared besides, so that a row that is gone or old is noticed, too.
+
+use std::fmt;
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::columns::{head_sum, identity_sum};
+
+/// The most faults that are logged when a directory is opened.
+const MAX_LOGGED: usize = 20;
+
+/// How many of the last entries are looked for beyond the heads when a directory is opened.
+const RECENT: usize = 1_024;
+
+/// What is known of a universe besides its bodies. A part that is missing is `None`.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) uni: i64,
+    pub(super) record: Option<Identity>,
+    pub(super) identity: Option<Identity>,
+    /// Whether the identity is what was written.
+    is_identity: bool,
+    pub(super) head: Option<HeadRow>,
+    /// The revision of the body that the log begins with.
+    pub(super) base: Option<i64>,
+}
+
+/// What a universe is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) created_at: i64,
+}
+
+/// Where a log ends and begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HeadRow {
+    pub(super) rev: i64,
+    pub(super) seq: i64,
+    pub(super) command: Option<Vec<u8>>,
+    pub(super) at: i64,
+    pub(super) oldest: i64,
+    /// `None` as long as it was not seen to be right.
+    sum: Option<i64>,
+}
+
+/// A part of a frame that does not fit the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The record is missing, or another one than the identity says.
+    Record(&'static str),
+    /// The identity is missing or damaged. The universe can be used without.
+    Identity(&'static str),
+    /// The head is missing or wrong.
+    Head(String),
+    /// The beginning is of another revision than the head says.
+    Base(String),
+    /// A row of no universe.
+    Stray(&'static str),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record(problem) | Self::Identity(problem) | Self::Stray(problem) => {
+                f.write_str(problem)
+            }
+            Self::Head(problem) | Self::Base(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl Frame {
+    pub(super) fn read(connection: &Connection, uni: i64) -> rusqlite::Result<Self> {
+        let sql = "SELECT u.id, u.name, u.created_at, i.id, i.name, i.created_at, i.sum, \
+                     h.rev, h.seq, h.command, h.at, h.oldest, h.sum, g.rev \
+                   FROM (SELECT ?1 AS uni) k LEFT JOIN universe u ON u.uni = k.uni \
+                     LEFT JOIN identity i ON i.uni = k.uni LEFT JOIN head h ON h.uni = k.uni \
+                     LEFT JOIN genesis g ON g.uni = k.uni";
+        connection.prepare_cached(sql)?.query_row([uni], |row| {
+            let identity = to_identity(row, 3)?;
+            let is_identity = match (&identity, row.get::<_, Option<i64>>(6)?) {
+                (Some(it), Some(kept)) => {
+                    kept == identity_sum(uni, &it.id, &it.name, it.created_at)
+                }
+                _ => true,
+            };
+            let record = to_identity(row, 0)?;
+            let head = to_head(row, 7)?;
+            Ok(Self { uni, record, identity, is_identity, head, base: row.get(13)? })
+        })
+    }
+
+    /// How the universe is called in a report: by its id, as far as that is known.
+    pub(super) fn name(&self) -> String {
+        let known = self.identity.as_ref().filter(|_| self.is_identity).or(self.record.as_ref());
+        known.map_or_else(|| format!("number {}", self.uni), |it| it.id.clone())
+    }
+
+    /// What does not fit.
+    pub(super) fn faults(&self, connection: &Connection) -> rusqlite::Result<Vec<Fault>> {
+        let mut faults = Vec::new();
+        let is_alone = self.head.is_none() && self.base.is_none();
+        match (&self.record, &self.identity) {
+            (None, None) => faults.push(match (&self.head, self.base) {
+                (Some(_), None) => Fault::Stray("a head belongs to no universe"),
+                _ => Fault::Record("its record is missing, and so is its name"),
+            }),
+            (None, Some(_)) if is_alone => {
+                faults.push(Fault::Stray("a second copy of a record belongs to no universe"));
+            }
+            (None, Some(_)) => faults.push(Fault::Record("its record is missing")),
+            (Some(_), None) if is_alone => {
+                faults.push(Fault::Stray("a record has neither a log nor a beginning"));
+            }
+            (Some(_), None) => {
+                faults.push(Fault::Identity("the second copy of its record is missing"));
+            }
+            (Some(_), Some(_)) if !self.is_identity => {
+                faults.push(Fault::Identity("the second copy of its record is damaged"));
+            }
+            (Some(record), Some(identity)) if record != identity => {
+                faults.push(Fault::Record(
+                    "its id, its name or the time of its creation is not what was written",
+                ));
+            }
+            (Some(_), Some(_)) => {}
+        }
+        if matches!(faults.first(), Some(Fault::Stray(_))) {
+            return Ok(faults);
+        }
+        match &self.head {
+            None => faults.push(Fault::Head("its head is missing".to_owned())),
+            Some(head) if !head.is_right(connection, self.uni)? => {
+                let rev = head.rev;
+                faults.push(Fault::Head(format!(
+                    "its head, at revision {rev}, is not what was written"
+                )));
+            }
+            Some(HeadRow { oldest, .. }) => {
+                if let Some(base) = self.base.filter(|base| base != oldest) {
+                    faults.push(Fault::Base(format!(
+                        "the state at its beginning is said to be that of revision {base}, and its history begins at {oldest}"
+                    )));
+                }
+            }
+        }
+        Ok(faults)
+    }
+}
+
+impl HeadRow {
+    pub(super) fn read(connection: &Connection, uni: i64) -> rusqlite::Result<Option<Self>> {
+        let sql = "SELECT rev, seq, command, at, oldest, sum FROM head WHERE uni = ?1";
+        let found = connection.prepare_cached(sql)?.query_row([uni], |row| to_head(row, 0));
+        Ok(found.optional()?.flatten())
+    }
+
+    pub(super) fn sum(&self, uni: i64) -> i64 {
+        let Self { rev, seq, at, oldest, command, .. } = self;
+        head_sum([uni, *rev, *seq, *at, *oldest], command.as_deref())
+    }
+
+    /// Whether it is what was written; without a sum, whether it is what its last entry says.
+    pub(super) fn is_right(&self, connection: &Connection, uni: i64) -> rusqlite::Result<bool> {
+        if let Some(kept) = self.sum {
+            return Ok(kept == self.sum(uni));
+        }
+        if self.seq == 0 {
+            return Ok(self.rev == self.oldest && self.command.is_none());
+        }
+        let sql = "SELECT rev, command, at FROM log WHERE seq = ?1 AND uni = ?2";
+        let entry = connection.prepare_cached(sql)?.query_row([self.seq, uni], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<Vec<u8>>>(1)?, row.get::<_, i64>(2)?))
+        });
+        Ok(entry.optional()?.is_some_and(|(rev, command, at)| {
+            rev == self.rev && command == self.command && at == self.at
+        }))
+    }
+}
+
+/// The numbers of all universes of which there is anything but entries.
+pub(super) fn numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let sql = "SELECT uni FROM universe UNION SELECT uni FROM identity UNION SELECT uni FROM head \
+               UNION SELECT uni FROM genesis ORDER BY uni";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Makes the identities of a file that has none, and the sums of all heads that fit their logs. One that does not fit
+/// stays without: it is compared each time.
+pub(super) fn seal(connection: &Connection) -> rusqlite::Result<()> {
+    let all = "SELECT uni, id, name, created_at FROM universe";
+    let mut all = connection.prepare(all)?;
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let uni: i64 = row.get(0)?;
+        let Some(identity) = to_identity(row, 1)? else { continue };
+        write_identity(connection, uni, &identity)?;
+        let frame = Frame::read(connection, uni)?;
+        if let Some(head) = frame.head.as_ref().filter(|head| head.sum.is_none())
+            && frame.faults(connection)?.is_empty()
+        {
+            let sum = "UPDATE head SET sum = ?2 WHERE uni = ?1";
+            connection.prepare_cached(sum)?.execute([uni, head.sum(uni)])?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn write_identity(
+    connection: &Connection,
+    uni: i64,
+    identity: &Identity,
+) -> rusqlite::Result<()> {
+    let Identity { id, name, created_at } = identity;
+    let sql = "INSERT INTO identity (uni, id, name, created_at, sum) VALUES (?1, ?2, ?3, ?4, ?5) \
+               ON CONFLICT (uni) DO UPDATE SET id = excluded.id, name = excluded.name, \
+                 created_at = excluded.created_at, sum = excluded.sum";
+    let sum = identity_sum(uni, id, name, *created_at);
+    connection.prepare_cached(sql)?.execute(params![uni, id, name, created_at, sum]).map(drop)
+}
+
+/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
+/// heads are from before the end of their logs, although their sums are right.
+pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let (mut found, mut behind) = (0, Vec::new());
+    let mut log = |universe: String, problem: &dyn fmt::Display| {
+        found += 1;
+        if found <= MAX_LOGGED {
+            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
+        }
+    };
+    for uni in numbers(connection)? {
+        let frame = Frame::read(connection, uni)?;
+        for fault in frame.faults(connection)? {
+            log(frame.name(), &fault);
+        }
+    }
+    let sql = "SELECT uni, max(rev), max(seq) FROM (SELECT uni, rev, seq FROM log ORDER BY seq DESC LIMIT ?1) \
+               GROUP BY uni";
+    let mut last = connection.prepare(sql)?;
+    let mut last = last.query([i64::try_from(RECENT).unwrap_or(i64::MAX)])?;
+    while let Some(row) = last.next()? {
+        let (uni, rev, seq): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let frame = Frame::read(connection, uni)?;
+        if let Some(head) = frame.head.as_ref().filter(|head| head.seq < seq) {
+            log(frame.name(), &beyond(head.rev, rev));
+            behind.push(uni);
+        }
+    }
+    if found > MAX_LOGGED {
+        tracing::error!(found, "more of the universes are damaged");
+    }
+    Ok(behind)
+}
+
+/// What is said of a head that is before the end of its log.
+pub(super) fn beyond(head: i64, end: i64) -> String {
+    format!("its head is at revision {head}, and its log ends at {end}")
+}
+
+fn to_identity(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Identity>> {
+    let Some(id) = row.get(first)? else {
+        return Ok(None);
+    };
+    Ok(Some(Identity { id, name: row.get(first + 1)?, created_at: row.get(first + 2)? }))
+}
+
+fn to_head(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<HeadRow>> {
+    let Some(rev) = row.get(first)? else {
+        return Ok(None);
+    };
+    Ok(Some(HeadRow {
+        rev,
+        seq: row.get(first + 1)?,
+        command: row.get(first + 2)?,
+        at: row.get(first + 3)?,
+        oldest: row.get(first + 4)?,
+        sum: row.get(first + 5)?,
+    }))
+}
