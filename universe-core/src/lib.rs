@@ -40,6 +40,7 @@
 pub mod catalog;
 mod check;
 mod command;
+mod effect;
 mod entity;
 mod event;
 mod family;
@@ -55,7 +56,7 @@ mod schema;
 mod state;
 mod warning;
 
-pub use command::{Command, CommandError, CommandKind};
+pub use command::{Command, CommandError, CommandKind, Given};
 pub use entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
 pub use event::{Event, Reason};
 pub use family::{Entity, Family};

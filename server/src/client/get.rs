@@ -89,7 +89,7 @@ impl Arguments {
         if self.common.json {
             print::json(&whole(universe, &part))?
         } else {
-            service_host::print(&rows(universe, &part))?
+            service_host::print(&rows(universe, &selection, &part))?
         }
         let ids = || {
             Family::ALL
@@ -127,10 +127,10 @@ fn whole(universe: &Universe, part: &EntityPage<'_>) -> Value {
     })
 }
 
-fn rows(universe: &Universe, part: &EntityPage<'_>) -> String {
+fn rows(universe: &Universe, selection: &Selection, part: &EntityPage<'_>) -> String {
     let head = format!("{}, {} entities", universe.headline(), part.total);
     if part.found.is_empty() {
-        return head;
+        return format!("{head}: {}", selection.nothing(&universe.state));
     }
     let rows: Vec<_> = part
         .found

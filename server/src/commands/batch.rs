@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use universe_core::{Applied, Command, CommandKind, State};
+use universe_core::{Applied, Command, CommandKind, Findings, State};
 
 use super::job::Job;
 use super::{Processed, Reducer, Replacement, Request, ServiceError, Universe, entry};
@@ -83,12 +83,14 @@ impl Batch {
         let before = self.universe.state.clone();
         let mut state = before.clone();
         let (mut events, mut bodies) = (Vec::new(), Vec::new());
+        let mut warnings = Findings::default();
         let count = request.commands.len();
         for (index, command) in request.commands.iter().enumerate() {
             let place = (count > 1).then_some(index);
             let applied = self.apply(&state, command, place, rules)?;
             let together = place.filter(|index| index + 1 == count).map(|_| count);
             bodies.push(entry::of_command(command, &applied.events, together)?);
+            warnings.extend(place, command.warnings(&state, &applied.state));
             state = applied.state;
             events.extend(applied.events);
         }
@@ -104,7 +106,7 @@ impl Batch {
         if let Some(key) = request.key {
             self.landed.insert(key, revision);
         }
-        Ok(Outcome::Processed(Processed { revision, before, state, events }))
+        Ok(Outcome::Processed(Processed { revision, before, state, events, warnings }))
     }
 
     fn apply(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use universe_core::{ChildKind, Entity, Family, State};
+use universe_core::{ChildKind, Entity, Family, State, nearest};
 
 /// The entities of a universe that are selected, and the size of a page. The default selects all entities.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +53,8 @@ pub struct EntityPage<'s> {
     pub next: Option<String>,
 }
 
+/// The most entities that are compared with a name that nothing has.
+const COMPARED: usize = 10_000;
 /// Separates family and id in [`EntityPage::next`].
 const SEPARATOR: char = '/';
 
@@ -116,6 +118,44 @@ impl Selection {
         let exists = |id: &str| families.clone().any(|family| state.entity(family, id).is_some());
         part.missing = asked.iter().flatten().filter(|id| !exists(id)).copied().collect();
         Ok(part)
+    }
+
+    /// Why nothing was selected, with what was probably meant.
+    #[must_use]
+    pub fn nothing(&self, state: &State) -> String {
+        let all =
+            || Family::ALL.into_iter().flat_map(|family| state.entities(family)).take(COMPARED);
+        let shown = |text: &str| text.chars().take(80).collect::<String>();
+        if all().next().is_none() {
+            return "the universe is empty".to_owned();
+        }
+        let names = || all().filter_map(|(_, entity)| entity.name());
+        let kinds: BTreeSet<_> = all().filter_map(|(_, entity)| entity.text("bodyType")).collect();
+        if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind.as_str())) {
+            let kinds: Vec<_> = kinds.iter().map(|kind| &**kind).collect();
+            return format!(
+                "no body is of the kind {:?}; there are {}",
+                shown(kind),
+                kinds.join(", ")
+            );
+        }
+        if let Some(name) = &self.name {
+            let names: Vec<_> = names().collect();
+            let mut hint = nearest::hint(name, names.iter().map(|name| &**name));
+            if hint.is_empty() {
+                hint = nearest::hint(name, all().map(|(id, _)| id));
+            }
+            return format!("no entity of those has {:?} in its name or id{hint}", shown(name));
+        }
+        "no entity is all that was asked for".to_owned()
+    }
+
+    /// The ids nearest to one that nothing has, as a sentence. `None` if none is near.
+    #[must_use]
+    pub fn meant(&self, state: &State, id: &str) -> Option<String> {
+        let ids = Family::ALL.into_iter().flat_map(|family| state.entities(family));
+        let hint = nearest::hint(id, ids.map(|(id, _)| id).take(COMPARED));
+        (!hint.is_empty()).then(|| format!("nothing has the id {id:?}{hint}"))
     }
 
     fn fits(&self, found: &SelectedEntity<'_>, name: Option<&str>) -> bool {
@@ -194,7 +234,7 @@ impl Serialize for Members<'_, '_> {
 fn unknown(state: &State, id: &str) -> String {
     let ids = Family::ALL.into_iter().flat_map(|family| state.entities(family).map(|(id, _)| id));
     let shown: String = id.chars().take(80).collect();
-    let hint = universe_core::nearest::hint(id, ids);
+    let hint = nearest::hint(id, ids);
     format!("nothing in this universe has the id {shown:?}{hint}")
 }
 
