@@ -111,8 +111,8 @@ pub(super) fn tool() -> Tool {
     Tool::new(
         "get_universe_state",
         "Read a universe: bodies by id under `stars` (each with `parentId` and `children`), `rootIds`, `groups`, belts, \
-         fields, disks, nebulae, and the simulation `time` in seconds. Without further arguments the answer is the whole \
-         state, or an outline of a large one: ask for parts with `select`, pages with `limit`, or `whole`.",
+         fields, disks, nebulae, and the simulation `time` in seconds. By default the whole state, or an outline of a \
+         large one: ask for parts with `select`, pages with `limit`, or `whole`.",
     )
     .with_title("Read a universe")
     .with_ui(view::URI)
