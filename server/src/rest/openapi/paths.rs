@@ -191,14 +191,12 @@ fn delete() -> Value {
 fn drawn(id: &str, media: &str) -> Value {
     let (least, most) = picture::SIDES;
     let side = json!({ "type": "integer", "minimum": least, "maximum": most });
-    let most = picture::MAX_TIME;
-    let time = json!({ "type": "number", "minimum": -most, "maximum": most });
     let content = json!({ media: { "schema": {} } });
     Operation::new(id, "A chart of the systems of a universe, seen from above.")
         .taking(&[
             query("width", &side, "Pixels."),
             query("height", &side, "Pixels."),
-            query("time", &time, "Simulated seconds; the universe's own by default."),
+            query("time", &instant(), "A date, simulated seconds or `now`; the universe's own time by default."),
             query("theme", &json!({ "enum": picture::THEMES }), "Colours."),
             query(
                 "focus",
