@@ -26,12 +26,6 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Splits the last segment of a path into the text before the extension and the format.
-    pub(super) fn split(segment: &str) -> Option<(&str, Self)> {
-        let svg = segment.strip_suffix(".svg").map(|id| (id, Self::Svg));
-        svg.or_else(|| Some((segment.strip_suffix(".png")?, Self::Png)))
-    }
-
     fn media_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Svg => "image/svg+xml",

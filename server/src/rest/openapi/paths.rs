@@ -7,24 +7,20 @@ use super::parts::{part, revision, schema};
 use crate::picture;
 use crate::view::history;
 
-pub(super) fn all() -> Value {
-    json!({
-        "/health": { "get": get("getHealth", "How long the server has been up.", "Ok") },
-        "/livez": { "get": get("isAlive", "Whether the server runs.", "Ok") },
-        "/readyz": { "get": get("isReady", "Whether its store answers, else 503.", "Ok") },
-        "/version": { "get": get("getVersion", "The program, and the MCP revisions that it supports.", "Version") },
-        "/metrics": { "get": metrics() },
-        super::PATH: { "get": described() },
-        "/universes": { "get": list(), "post": create() },
-        "/universes/{id}": { "parameters": id(), "get": read(), "put": replace(), "delete": delete() },
-        "/universes/{id}.svg": { "parameters": id(), "get": drawn("drawSvg", "image/svg+xml") },
-        "/universes/{id}.png": { "parameters": id(), "get": drawn("drawPng", "image/png") },
-        "/universes/{id}/commands": { "parameters": id(), "post": command() },
-        "/universes/{id}/events": { "parameters": id(), "get": feed() },
-        "/universes/{id}/history": { "parameters": id(), "get": past() },
-        "/universes/{id}/tree": { "parameters": id(), "get": outline() },
-        "/universes/{id}/undo": { "parameters": id(), "post": undo() },
-    })
+pub(crate) fn health() -> Value {
+    get("getHealth", "How long the server has been up.", "Ok")
+}
+
+pub(crate) fn alive() -> Value {
+    get("isAlive", "Whether the server runs.", "Ok")
+}
+
+pub(crate) fn ready() -> Value {
+    get("isReady", "Whether its store answers, else 503.", "Ok")
+}
+
+pub(crate) fn version() -> Value {
+    get("getVersion", "The program, and the MCP revisions that it supports.", "Version")
 }
 
 /// An operation being described.
@@ -83,7 +79,7 @@ fn response(description: &str, content: &Value, headers: &[&str]) -> Value {
     json!({ "description": description, "content": content, "headers": headers })
 }
 
-fn id() -> Value {
+pub(crate) fn id() -> Value {
     json!([part("parameters", "id")])
 }
 
@@ -113,20 +109,20 @@ fn get(id: &str, summary: &str, body: &str) -> Value {
     operation.giving("200", summary, &schema(body), &[]).done()
 }
 
-fn metrics() -> Value {
+pub(crate) fn metrics() -> Value {
     let content = json!({ "application/openmetrics-text": { "schema": { "type": "string" } } });
     Operation::new("getMetrics", "The metrics of the server, for Prometheus.")
         .answering("200", response("Figures.", &content, &[]))
         .done()
 }
 
-fn described() -> Value {
+pub(crate) fn described() -> Value {
     Operation::new("describe", "This document.")
         .giving("200", "This document.", &json!({ "type": "object" }), &[])
         .done()
 }
 
-fn list() -> Value {
+pub(crate) fn list() -> Value {
     let view = json!({ "enum": ["full", "summary"], "default": "full" });
     let body = json!({ "type": "array", "items": schema("Universe") });
     Operation::new("listUniverses", "The universes, the newest first, a page at a time.")
@@ -145,7 +141,7 @@ fn list() -> Value {
         .done()
 }
 
-fn create() -> Value {
+pub(crate) fn create() -> Value {
     Operation::new("createUniverse", "Creates a universe.")
         .taking(&[part("parameters", "idempotencyKey")])
         .sending("NewUniverse")
@@ -155,7 +151,7 @@ fn create() -> Value {
         .done()
 }
 
-fn read() -> Value {
+pub(crate) fn read() -> Value {
     Operation::new("getUniverse", "A universe with its state.")
         .taking(&[
             number("revision", "As it was at this revision."),
@@ -168,7 +164,7 @@ fn read() -> Value {
         .done()
 }
 
-fn replace() -> Value {
+pub(crate) fn replace() -> Value {
     Operation::new("replaceUniverse", "Gives a universe another name, another state, or both.")
         .taking(&[part("parameters", "ifMatch")])
         .sending("Replacement")
@@ -179,13 +175,21 @@ fn replace() -> Value {
         .done()
 }
 
-fn delete() -> Value {
+pub(crate) fn delete() -> Value {
     Operation::new("deleteUniverse", "Deletes a universe with its history, for good.")
         .taking(&[part("parameters", "ifMatch")])
         .answering("204", json!({ "description": "Deleted." }))
         .failing(&OF_ONE)
         .failing(&[("412", "Stale")])
         .done()
+}
+
+pub(crate) fn svg() -> Value {
+    drawn("drawSvg", "image/svg+xml")
+}
+
+pub(crate) fn png() -> Value {
+    drawn("drawPng", "image/png")
 }
 
 fn drawn(id: &str, media: &str) -> Value {
@@ -211,7 +215,7 @@ fn drawn(id: &str, media: &str) -> Value {
         .done()
 }
 
-fn command() -> Value {
+pub(crate) fn command() -> Value {
     Operation::new("sendCommand", "Changes a universe by one command, or by a list of them.")
         .taking(&[
             part("parameters", "result"),
@@ -226,7 +230,7 @@ fn command() -> Value {
         .done()
 }
 
-fn feed() -> Value {
+pub(crate) fn feed() -> Value {
     let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
     let last = json!({
         "name": "Last-Event-ID", "in": "header", "schema": revision(),
@@ -242,7 +246,7 @@ fn feed() -> Value {
     .done()
 }
 
-fn past() -> Value {
+pub(crate) fn past() -> Value {
     Operation::new("getHistory", "Commands with their events, the oldest first, a page at a time.")
         .taking(&[
             number("after", "Those after this revision; the latest by default."),
@@ -254,7 +258,7 @@ fn past() -> Value {
         .done()
 }
 
-fn outline() -> Value {
+pub(crate) fn outline() -> Value {
     let content = json!({ "text/plain": { "schema": { "type": "string" } } });
     Operation::new(
         "getTree",
@@ -270,7 +274,7 @@ fn outline() -> Value {
     .done()
 }
 
-fn undo() -> Value {
+pub(crate) fn undo() -> Value {
     let body = json!({
         "type": "object",
         "properties": { "revision": revision() },
