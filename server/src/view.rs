@@ -14,9 +14,7 @@ pub use answer::{CommandAnswer, ResultForm};
 pub use changes::Changes;
 pub(crate) use instant::instant;
 pub(crate) use known::NearbyUniverses;
-pub(crate) use places::{
-    MAX_PLACES, MAX_SEPARATED, PlacesAnswer, PlacesAsked, PlacesError, places,
-};
+pub(crate) use places::{MAX_PLACES, MAX_SEPARATED, PlacesAsked, PlacesError, places};
 pub use select::{EntityPage, SelectedEntity, Selection};
 
 /// The size in bytes of JSON up to which an answer includes a state, or the changes of a command, by default.
