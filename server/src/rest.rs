@@ -13,6 +13,7 @@ mod metrics;
 mod openapi;
 mod parts;
 mod picture;
+mod places;
 mod read;
 mod routes;
 mod tree;
@@ -205,6 +206,7 @@ impl Rest {
             (_, Kind::Undo, Some(id)) => self.undo(head, id, body().await?).await,
             (_, Kind::History, Some(id)) => self.history(head, id).await,
             (_, Kind::Tree, Some(id)) => self.tree(head, id).await,
+            (_, Kind::Places, Some(id)) => self.places(head, id, client).await,
             (_, Kind::Picture(format), Some(id)) => self.picture(head, id, format, client).await,
             (_, Kind::Events, Some(id)) => self.events(head, id.clone(), client).await,
             // The table has a universe in each of their paths.

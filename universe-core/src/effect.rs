@@ -52,6 +52,9 @@ impl Command {
         let mut found = Findings::default();
         match &self.action {
             Action::Tick { dt } => tick(*dt, before.time(), after.time(), &mut found),
+            Action::TickUntil { .. } if before.time() == after.time() => {
+                found.add("until", "is the present time: it did not move");
+            }
             Action::AddStar { id, payload } => body(id, payload, before, after, &mut found),
             Action::UpdateStar { id, payload } if is_changed(before, after) => {
                 body(id, payload, before, after, &mut found);
@@ -133,8 +136,8 @@ fn body(id: &Id, given: &Members, before: &State, after: &State, found: &mut Fin
     };
     let payload = Path::ROOT.at(&"payload");
     if has_elements(star) {
-        if !given.contains_key("elements") {
-            for (name, element) in BY_ELEMENTS.into_iter().filter(|(name, _)| is_set(name)) {
+        for (name, element) in BY_ELEMENTS.into_iter().filter(|(name, _)| is_set(name)) {
+            if given.get(name).and_then(Value::as_f64) != Some(number(star, name)) {
                 let message = format_args!(
                     "has no effect beside `elements`, which say how the body moves; set elements.{element}"
                 );

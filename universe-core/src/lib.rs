@@ -40,6 +40,7 @@
 pub mod catalog;
 mod check;
 mod command;
+mod date;
 mod effect;
 mod entity;
 mod event;
@@ -47,6 +48,7 @@ mod family;
 mod finding;
 pub mod generate;
 mod invariants;
+mod kepler;
 pub mod member;
 pub mod nearest;
 pub mod orbit;
@@ -57,6 +59,7 @@ mod state;
 mod warning;
 
 pub use command::{Command, CommandError, CommandKind, Given};
+pub use date::{Instant, NO_EPOCH};
 pub use entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
 pub use event::{Event, Reason};
 pub use family::{Entity, Family};

@@ -90,12 +90,12 @@ fn allow_null(schema: &mut Value) {
 
 fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     let mut schema = match member.kind {
-        Kind::Text | Kind::Color => typed("string"),
+        Kind::Text | Kind::Color | Kind::Date => typed("string"),
         Kind::Number => typed("number"),
         Kind::Flag => typed("boolean"),
-        Kind::Seed if detail == Detail::Exact => union(["string", "number"]),
+        Kind::Seed | Kind::Instant if detail == Detail::Exact => union(["string", "number"]),
         Kind::IdOrNull if detail == Detail::Exact => union(["string", "null"]),
-        Kind::Seed => either(&[typed("string"), typed("number")]),
+        Kind::Seed | Kind::Instant => either(&[typed("string"), typed("number")]),
         // A union with null is not plain: clients reject it, and the description says where null is accepted.
         Kind::IdOrNull => typed("string"),
         Kind::Choice(choices) => {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::answer::Failure;
 use super::openapi::paths;
 use super::picture::Format;
+use super::places;
 use crate::picture::PARAMETERS;
 use crate::store::UniverseId;
 
@@ -55,11 +56,12 @@ pub(super) enum Kind {
     Events,
     History,
     Tree,
+    Places,
     Undo,
 }
 
 /// All endpoints. A path with an ending comes before the one without: an id with such an ending is written with `%2E`.
-pub(super) static ENDPOINTS: [Endpoint; 15] = [
+pub(super) static ENDPOINTS: [Endpoint; 16] = [
     open(Kind::Health, "/health", &[probe(paths::health)]),
     open(Kind::Live, "/livez", &[probe(paths::alive)]),
     open(Kind::Ready, "/readyz", &[probe(paths::ready)]),
@@ -86,6 +88,7 @@ pub(super) static ENDPOINTS: [Endpoint; 15] = [
     at(Kind::Events, "/universes/{id}/events", &[get(&[], paths::feed)]),
     at(Kind::History, "/universes/{id}/history", &[get(&["after", "limit"], paths::past)]),
     at(Kind::Tree, "/universes/{id}/tree", &[get(&["limit", "cursor"], paths::outline)]),
+    at(Kind::Places, "/universes/{id}/places", &[get(&places::PARAMETERS, paths::placed)]),
     at(Kind::Undo, "/universes/{id}/undo", &[on("POST", &[], paths::undo)]),
 ];
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
+use crate::date::Instant;
 use crate::entity::{ChildKind, GroupChild, Id, Members, Record};
 use crate::family::Family;
 use crate::state::{Records, SECTIONS, Section, State};
@@ -14,6 +15,7 @@ use crate::state::{Records, SECTIONS, Section, State};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
     Tick { dt: f64 },
+    TickUntil { until: Instant },
     AddStar { id: Id, payload: Members },
     UpdateStar { id: Id, payload: Members },
     RemoveStar { id: Id },

@@ -1,10 +1,13 @@
 //! The bodies and the groups: their members, and those of a whole universe.
 
+use super::elements::{ELEMENTS, UNITS};
 use super::parts::{BLACK_HOLE, COMET, GROUP_CHILD, LAGRANGE_POINT, POSITION, RING, ROGUE_PLANET};
 use super::regions::{BELT, DISK, FIELD, NEBULA};
-use crate::member::Kind::{Choice, Color, Flag, IdOrNull, Ids, List, Map, Number, Object, Text};
-use crate::member::Mode::Part;
-use crate::member::Need::{Defaulted, Fixed, Managed, Optional, Required};
+use crate::member::Kind::{
+    Choice, Color, Date, Flag, IdOrNull, Ids, List, Map, Number, Object, Text,
+};
+use crate::member::Mode::{Part, Whole};
+use crate::member::Need::{Defaulted, Fixed, Managed, Optional, OrElements, Required};
 use crate::member::{Table, row};
 
 const BODY_TYPES: &[&str] =
@@ -20,8 +23,8 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("color", Color, Required, "CSS colour, e.g. #FFAA00"),
     row("children", Ids, Managed, "ids of the bodies in orbit around it, in order"),
     row("parentId", IdOrNull, Fixed, "id of the body it orbits, or null for a root body"),
-    row("orbitalDistance", Number, Required, "radius of a circular orbit, world units").not_negative(),
-    row("orbitalSpeed", Number, Required, "degrees per simulated second"),
+    row("orbitalDistance", Number, OrElements, "radius of a circular orbit, world units").not_negative(),
+    row("orbitalSpeed", Number, OrElements, "degrees per simulated second"),
     row("orbitalPhase", Number, Defaulted, "angle at time 0, degrees; 0 if absent"),
     row("bodyType", Choice(BODY_TYPES), Optional, "kind of body"),
     row("ring", Object(&RING, Part), Optional, "planetary ring"),
@@ -41,6 +44,9 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("orbitRotX", Number, Optional, "rotation of the orbit, degrees; applied last"),
     row("orbitRotY", Number, Optional, "degrees; applied second"),
     row("orbitRotZ", Number, Optional, "degrees; applied first"),
+    row("elements", Object(&ELEMENTS, Whole), Optional, "Keplerian orbit, in place of orbitalDistance and the like"),
+    row("axialTilt", Number, Optional, "of its equator, degrees").within(0.0, 180.0),
+    row("axialNode", Number, Optional, "longitude of the equator's node, degrees"),
 ] };
 
 #[rustfmt::skip]
@@ -66,4 +72,6 @@ pub(crate) static UNIVERSE: Table = Table { name: "universe", members: &[
     row("protoplanetaryDisks", Map(&DISK), Optional, "protoplanetary disks"),
     row("nebulae", Map(&NEBULA), Optional, "nebulae"),
     row("time", Number, Managed, "simulated time, seconds"),
+    row("epoch", Date, Optional, "date at time 0, RFC 3339"),
+    row("units", Object(&UNITS, Part), Optional, "units of length, mass and radius"),
 ] };

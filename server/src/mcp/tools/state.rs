@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use universe_core::{Family, State, TextPart};
 
+use super::places;
 use crate::commands::{CommandService, Universe};
 use crate::mcp::arguments;
 use crate::mcp::results::{
@@ -56,6 +57,18 @@ struct Select {
     subtree: Option<String>,
     depth: Option<usize>,
     members: Option<Vec<String>>,
+    places: Option<places::Asked>,
+}
+
+impl Select {
+    /// Whether entities are selected.
+    fn has_entities(&self) -> bool {
+        self.families.is_some()
+            || self.ids.is_some()
+            || self.subtree.is_some()
+            || self.depth.is_some()
+            || self.members.is_some()
+    }
 }
 
 /// A part of a state.
@@ -101,6 +114,7 @@ pub(super) fn tool() -> Tool {
                 "ids": texts("Entities with these ids."),
                 "subtree": { "type": "string", "description": "A body or group by id, and what is below it." },
                 "depth": { "type": "integer", "minimum": 0, "description": "Levels below it; all if absent." },
+                "places": places::schema(),
                 "members": texts("Only these members of each, such as name and mass; `id` is always there."),
             },
         },
@@ -160,6 +174,14 @@ pub(super) async fn call(
         None => service.get(&id).await,
     };
     let universe = answered(&service, &id, universe).await?;
+    let mut given = given;
+    if let Some(asked) = given.select.as_mut().and_then(|select| select.places.take()) {
+        if given.select.as_ref().is_some_and(Select::has_entities) {
+            let problem = "select: places are asked for alone; leave out the other members";
+            return Err(arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", problem));
+        }
+        return places::answer(&context, universe, asked, given.limit, given.cursor).await;
+    }
     let small = offload::is_small(&universe.state);
     let max = if given.whole { usize::MAX } else { service.max_unasked_bytes() };
     // An estimate, which spares writing most of those that are too large.

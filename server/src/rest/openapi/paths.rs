@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::super::{tree, universes};
 use super::parts::{part, revision, schema};
 use crate::picture;
-use crate::view::history;
+use crate::view::{MAX_PLACES, MAX_SEPARATED, history};
 
 pub(crate) fn health() -> Value {
     get("getHealth", "How long the server has been up.", "Ok")
@@ -195,14 +195,16 @@ pub(crate) fn png() -> Value {
 fn drawn(id: &str, media: &str) -> Value {
     let (least, most) = picture::SIDES;
     let side = json!({ "type": "integer", "minimum": least, "maximum": most });
-    let most = picture::MAX_TIME;
-    let time = json!({ "type": "number", "minimum": -most, "maximum": most });
     let content = json!({ media: { "schema": {} } });
     Operation::new(id, "A chart of the systems of a universe, seen from above.")
         .taking(&[
             query("width", &side, "Pixels."),
             query("height", &side, "Pixels."),
-            query("time", &time, "Simulated seconds; the universe's own by default."),
+            query(
+                "time",
+                &instant(),
+                "A date, simulated seconds or `now`; the universe's own time by default.",
+            ),
             query("theme", &json!({ "enum": picture::THEMES }), "Colours."),
             query(
                 "focus",
@@ -274,6 +276,42 @@ pub(crate) fn outline() -> Value {
     .failing(&OF_ONE)
     .failing(&[("410", "Gone")])
     .done()
+}
+
+pub(crate) fn placed() -> Value {
+    let text = json!({ "type": "string" });
+    let most = u64::try_from(MAX_PLACES).unwrap_or(u64::MAX);
+    let separated = format!(
+        "Ids, separated by commas, 2 to {MAX_SEPARATED}: the angles between each two are given."
+    );
+    Operation::new(
+        "getPlaces",
+        "Where bodies are at a time: ecliptic positions, distances and directions.",
+    )
+    .taking(&[
+        query(
+            "at",
+            &instant(),
+            "A date, simulated seconds or `now`; the universe's own time by default.",
+        ),
+        query("bodies", &text, "Ids, separated by commas; all by default, a page at a time."),
+        query(
+            "from",
+            &text,
+            "The id of the body that they are seen from; the world's origin by default.",
+        ),
+        query("separations", &text, &separated),
+        count("limit", most, most, "Bodies per page."),
+        query("cursor", &text, "The `next` of the page before."),
+    ])
+    .giving("200", "The places.", &schema("Places"), &["ETag"])
+    .failing(&OF_ONE)
+    .done()
+}
+
+/// A time in a query.
+fn instant() -> Value {
+    json!({ "type": "string", "examples": ["2026-11-27T00:00:00Z", "86400", "now"] })
 }
 
 pub(crate) fn undo() -> Value {
