@@ -116,7 +116,10 @@ fn whole(universe: &Universe, part: &EntityPage<'_>) -> Value {
     let mut found: BTreeMap<&str, BTreeMap<&str, Value>> = BTreeMap::new();
     for it in &part.found {
         let family = found.entry(it.family.name()).or_default();
-        family.insert(it.id, serde_json::to_value(it.entity).unwrap_or_default());
+        family.insert(
+            it.id,
+            serde_json::to_value(it.with_facts(&universe.state)).unwrap_or_default(),
+        );
     }
     json!({
         "id": universe.id,

@@ -16,7 +16,7 @@ const BATCH_BYTES: usize = 16 << 20;
 /// The result of a job, held back until it is durable and may be reported.
 pub(super) enum Outcome {
     Read,
-    Processed(Processed),
+    Processed(Box<Processed>),
     /// The request was processed before, up to this revision.
     Landed(Revision),
     Replaced(Universe),
@@ -106,7 +106,8 @@ impl Batch {
         if let Some(key) = request.key {
             self.landed.insert(key, revision);
         }
-        Ok(Outcome::Processed(Processed { revision, before, state, events, warnings }))
+        let processed = Processed { revision, before, state, events, warnings };
+        Ok(Outcome::Processed(Box::new(processed)))
     }
 
     fn apply(

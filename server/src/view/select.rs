@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use universe_core::{ChildKind, Entity, Family, State, nearest};
 
 /// The entities of a universe that are selected, and the size of a page. The default selects all entities.
@@ -183,10 +183,29 @@ impl<'s> SelectedEntity<'s> {
         }
     }
 
-    /// The entity as JSON, with its id and these members only.
+    /// The entity as JSON, with its id and these members only. What follows from its members and the units of the
+    /// universe is computed.
     #[must_use]
-    pub fn with_members<'m>(&self, members: &'m [String]) -> impl Serialize + use<'s, 'm> {
-        Members { found: *self, members }
+    pub fn with_members<'m>(
+        &self,
+        state: &State,
+        members: &'m [String],
+    ) -> impl Serialize + use<'s, 'm> {
+        let facts = self.facts(state);
+        Members { found: *self, members, facts }
+    }
+
+    /// The whole entity as JSON, with what follows from its members and the units of the universe.
+    #[must_use]
+    pub fn with_facts(&self, state: &State) -> impl Serialize + use<'s> {
+        WithFacts { entity: self.entity, facts: self.facts(state) }
+    }
+
+    fn facts(&self, state: &State) -> Vec<(&'static str, f64)> {
+        match self.entity {
+            Entity::Star(star) => state.facts(star),
+            Entity::Group(_) | Entity::Record(_) => Vec::new(),
+        }
     }
 
     fn cursor(&self) -> String {
@@ -198,6 +217,27 @@ impl<'s> SelectedEntity<'s> {
 struct Members<'s, 'm> {
     found: SelectedEntity<'s>,
     members: &'m [String],
+    facts: Vec<(&'static str, f64)>,
+}
+
+/// An entity with facts in place of members of the same names.
+struct WithFacts<'s> {
+    entity: Entity<'s>,
+    facts: Vec<(&'static str, f64)>,
+}
+
+impl Serialize for WithFacts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.facts.is_empty() {
+            return self.entity.serialize(serializer);
+        }
+        let mut written = serde_json::to_value(self.entity).map_err(S::Error::custom)?;
+        if let Some(members) = written.as_object_mut() {
+            members
+                .extend(self.facts.iter().map(|(name, fact)| ((*name).to_owned(), (*fact).into())));
+        }
+        written.serialize(serializer)
+    }
 }
 
 impl Serialize for Members<'_, '_> {
@@ -220,7 +260,10 @@ impl Serialize for Members<'_, '_> {
                     map.serialize_entry(member, &group.children().collect::<Vec<_>>())?;
                 }
                 _ => {
-                    if let Some(value) = entity.get(member) {
+                    let fact = self.facts.iter().find(|(name, _)| name == member);
+                    if let Some((_, fact)) = fact {
+                        map.serialize_entry(member, fact)?;
+                    } else if let Some(value) = entity.get(member) {
                         map.serialize_entry(member, value)?;
                     }
                 }

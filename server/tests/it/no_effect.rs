@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::process::done;
-use crate::harness::{Local, Ways, add_star, tick};
+use crate::harness::{Client, Local, Ways, add_star, tick};
 
 const SEND: &str = "send_universe_command";
 
@@ -182,7 +182,10 @@ async fn the_revision_of_an_update_without_effect_is_good_for_the_next_request()
 #[tokio::test]
 async fn the_command_line_prints_what_had_no_effect() {
     let dir = TempDir::new().unwrap();
-    let made = done(dir.path(), &["generate", "--seed", "x", "--systems", "1", "--name", "U", "--id", "u"]);
+    let made = done(
+        dir.path(),
+        &["generate", "--seed", "x", "--systems", "1", "--name", "U", "--id", "u"],
+    );
     assert_eq!(made.await, "u\n");
     let nothing = update("s1", json!({})).to_string();
     let told = done(dir.path(), &["send", "u", &nothing]).await;
@@ -205,4 +208,46 @@ async fn an_argument_that_is_not_known_changes_nothing() {
         assert!(error["message"].as_str().unwrap().contains("dryRun"), "{error}");
     }
     assert_eq!(client.universe(&id).await["revision"], 0);
+}
+
+/// What follows from a member and its unit is computed for each answer, and is never from before a change.
+#[tokio::test]
+async fn facts_follow_from_members_where_units_are_set() {
+    let mut ways = Ways::start(&[]).await;
+    let client = ways.client;
+    let mut state = universe();
+    state["nebulae"] = json!({});
+    state["units"] = json!({ "length": "au", "mass": "earthMass", "radius": "earthRadius" });
+    state["stars"]["mars"]["orbitalSpeed"] = json!(360.0 / 86_400.0 / 687.0);
+    for (n, caller) in ways.each() {
+        let id = client.create("u", state.clone()).await;
+        client.command(&id, &update("mars", json!({ "mass": n + 2 }))).await;
+        let kilograms = format!("{:.5e}", 5.9722e24 * (n as f64 + 2.0)).parse::<f64>().unwrap();
+        let get = |select: Value| json!({ "universeId": id, "select": select });
+        let whole = caller.content("get_universe_state", get(json!({ "ids": ["mars"] }))).await;
+        let mars = &whole["stars"]["mars"];
+        assert_eq!(mars["massKg"], kilograms);
+        assert_eq!(mars["radiusKm"], 6371.0);
+        assert_eq!(mars["semiMajorAxisKm"], 224_397_000.0);
+        assert_eq!(mars["periodDays"], 687.0);
+        let select = json!({ "ids": ["mars"], "members": ["massKg"] });
+        let some = caller.content("get_universe_state", get(select)).await;
+        assert_eq!(some["stars"]["mars"], json!({ "id": "mars", "massKg": kilograms }));
+        assert!(some.get("warnings").is_none(), "{some}");
+        // What users stored is theirs.
+        assert_eq!(client.universe(&id).await["state"]["stars"]["mars"]["massKg"], "6.4e23");
+        let printed =
+            done(ways_dir(), &["get", &id, "--entity", "mars", "--json", "--url", &url(client)]);
+        let printed: Value = serde_json::from_str(&printed.await).unwrap();
+        assert_eq!(printed["found"]["stars"]["mars"]["massKg"], kilograms);
+    }
+}
+
+fn url(client: Client) -> String {
+    format!("http://{}", client.0)
+}
+
+/// A directory that is not used.
+fn ways_dir() -> &'static std::path::Path {
+    std::path::Path::new("/nonexistent")
 }

@@ -11,6 +11,7 @@ use crate::mcp::results::META_REVISION;
 use crate::mcp::{address, find, scopes};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
+use crate::view::SelectedEntity;
 use crate::view::tree::{Cursor, Part, TreePage, tree as tree_of};
 
 /// The most children of an entity that is written without offloading.
@@ -137,10 +138,15 @@ pub(in crate::mcp) async fn entity(
         )));
     };
     let written = if entity.child_count() <= INLINE_CHILDREN {
-        serde_json::to_string(&entity)
+        let found = SelectedEntity { family, id, entity };
+        serde_json::to_string(&found.with_facts(&universe.state))
     } else {
         let (state, id) = (universe.state.clone(), id.to_owned());
-        let write = move || serde_json::to_string(&state.entity(family, &id));
+        let write = move || {
+            let found = |entity| SelectedEntity { family, id: &id, entity };
+            let found = state.entity(family, &id).map(found);
+            serde_json::to_string(&found.map(|found| found.with_facts(&state)))
+        };
         let written = offload::run(false, write).await;
         written.map_err(|_| RequestError::internal())?
     };

@@ -293,8 +293,8 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
     })?;
     for found in &selected.found {
         let written = match &select.members {
-            Some(members) => to_raw_value(&found.with_members(members)),
-            None => to_raw_value(&found.entity),
+            Some(members) => to_raw_value(&found.with_members(state, members)),
+            None => to_raw_value(&found.with_facts(state)),
         };
         let written = written.map_err(|_| ToolError::internal())?;
         let family = families.entry(found.family.name()).or_default();
@@ -327,7 +327,8 @@ fn unknown_members(state: &State, members: &[String]) -> Vec<String> {
             let mut all = all.map(|(_, entity)| entity);
             all.any(|entity| entity.has(member))
         };
-        if known().any(|known| known.name == member) || is_used() {
+        let is_fact = || State::FACTS.contains(&member.as_str());
+        if known().any(|known| known.name == member) || is_fact() || is_used() {
             continue;
         }
         let hint = universe_core::nearest::hint(member, known().map(|known| known.name));

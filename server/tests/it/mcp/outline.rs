@@ -93,7 +93,11 @@ async fn the_bound_can_be_lifted_and_lowered() {
         let mut ways = Ways::start(&["--max-answer", bound]).await;
         let client = ways.client;
         let state = json!({ "stars": many(200), "rootIds": names(200) });
-        assert!((64 << 10..96 << 10).contains(&state.to_string().len()), "{}", state.to_string().len());
+        assert!(
+            (64 << 10..96 << 10).contains(&state.to_string().len()),
+            "{}",
+            state.to_string().len()
+        );
         let id = client.create("u", state).await;
         let large = generated(client, "tea").await;
         for (n, caller) in ways.each() {
@@ -162,7 +166,8 @@ async fn the_tree_of_a_large_universe_has_pages() {
             assert!(text.len() <= 2 * LIMIT + 200, "{}", text.len());
             shown.extend(ids(text));
             let last = text.lines().last().unwrap();
-            let Some((_, next)) = last.strip_prefix("… and ").and_then(|it| it.split_once(": ")) else {
+            let Some((_, next)) = last.strip_prefix("… and ").and_then(|it| it.split_once(": "))
+            else {
                 break;
             };
             uri = next.to_owned();
@@ -203,7 +208,8 @@ async fn creating_answers_with_ids_and_with_what_was_not_sent() {
         let body = |number: usize| {
             let mut command = add_star(&format!("moon-{n}-{number}"));
             command["payload"]["parentId"] = json!("earth");
-            for name in ["orbitRotX", "orbitRotY", "orbitRotZ", "semiMajorAxis", "orbitalDistance"] {
+            for name in ["orbitRotX", "orbitRotY", "orbitRotZ", "semiMajorAxis", "orbitalDistance"]
+            {
                 command["payload"][name] = json!(number);
             }
             command
@@ -221,11 +227,11 @@ async fn creating_answers_with_ids_and_with_what_was_not_sent() {
         assert!(length < sent / 2, "{length} of {sent}: {answer}");
         assert_eq!(answer["events"].as_array().unwrap().len(), 20);
         // Who wants it whole asks for it; an update is answered as before.
-        let arguments =
-            json!({ "universeId": "sol", "command": body(21), "result": "changes" });
+        let arguments = json!({ "universeId": "sol", "command": body(21), "result": "changes" });
         let answer = caller.content(SEND, arguments).await;
         assert!(answer["changes"]["stars"]["earth"]["mass"].is_number());
-        let update = json!({ "type": "updateStar", "id": "mars", "payload": { "name": format!("M{n}") } });
+        let update =
+            json!({ "type": "updateStar", "id": "mars", "payload": { "name": format!("M{n}") } });
         let answer = caller.send("sol", update).await;
         assert!(answer["changes"]["stars"]["mars"]["mass"].is_number());
     }

@@ -20,7 +20,11 @@ async fn the_methods_of_every_path_are_the_same_in_each_answer_about_them() {
         let allowed = options.header("allow").to_owned();
         assert_eq!(options.header("access-control-allow-methods"), allowed, "{template}");
         let refused = client.call("PATCH", &path, &[], &Value::Null).await;
-        assert_eq!((refused.status, refused.header("allow")), (405, allowed.as_str()), "{template}");
+        assert_eq!(
+            (refused.status, refused.header("allow")),
+            (405, allowed.as_str()),
+            "{template}"
+        );
         assert!(refused.error().contains(&allowed), "{refused:?}");
         let methods: Vec<_> = allowed.split(", ").collect();
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
@@ -29,10 +33,8 @@ async fn the_methods_of_every_path_are_the_same_in_each_answer_about_them() {
         }
         assert_eq!(methods.contains(&"GET"), methods.contains(&"HEAD"), "{template}");
         if methods.contains(&"HEAD") && !template.ends_with("/events") {
-            let (head, get) = (
-                client.call("HEAD", &path, &[], &Value::Null).await,
-                client.get(&path).await,
-            );
+            let (head, get) =
+                (client.call("HEAD", &path, &[], &Value::Null).await, client.get(&path).await);
             assert_eq!(head.status, get.status, "{template}");
             assert_eq!(head.header("content-type"), get.header("content-type"), "{template}");
             assert!(head.body.is_empty(), "{template}");
