@@ -58,14 +58,15 @@ pub(super) fn elements(body: &Body, n: u32, parent: &Body, units: &Units) -> Opt
         put("meanAnomaly", json!(turn(longitude - perihelion)));
         let motion = rates.mean_longitude_deg - rates.perihelion_longitude_deg;
         put("period", json!(CENTURY * SECONDS_PER_DAY * 360.0 / motion));
-        let rates = json!({
-            "semiMajorAxis": rates.semi_major_axis_au,
-            "eccentricity": rates.eccentricity,
-            "inclination": sign * rates.inclination_deg,
-            "ascendingNode": rates.node_deg,
-            "argumentOfPeriapsis": rates.perihelion_longitude_deg - rates.node_deg,
-        });
-        put("rates", rates);
+        let rates = [
+            ("semiMajorAxis", rates.semi_major_axis_au),
+            ("eccentricity", rates.eccentricity),
+            ("inclination", sign * rates.inclination_deg),
+            ("ascendingNode", rates.node_deg),
+            ("argumentOfPeriapsis", rates.perihelion_longitude_deg - rates.node_deg),
+        ];
+        let rates = rates.into_iter().filter(|(_, rate)| *rate != 0.0);
+        put("rates", rates.map(|(name, rate)| (name.to_owned(), json!(rate))).collect());
         return Some(Value::Object(orbit));
     }
     let equator = parent.equator();

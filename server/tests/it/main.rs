@@ -49,6 +49,7 @@ mod retention;
 mod retries;
 mod service;
 mod simulation;
+mod sky;
 mod stdio;
 
 /// The engines of stores that servers share. The feature `postgres` is always there in tests.

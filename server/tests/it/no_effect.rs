@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::process::done;
-use crate::harness::{Client, Local, Ways, add_star, tick};
+use crate::harness::{Local, Ways, add_star, tick};
 
 const SEND: &str = "send_universe_command";
 
@@ -218,6 +218,7 @@ async fn facts_follow_from_members_where_units_are_set() {
     let mut state = universe();
     state["nebulae"] = json!({});
     state["units"] = json!({ "length": "au", "mass": "earthMass", "radius": "earthRadius" });
+    let elsewhere = TempDir::new().unwrap();
     state["stars"]["mars"]["orbitalSpeed"] = json!(360.0 / 86_400.0 / 687.0);
     for (n, caller) in ways.each() {
         let id = client.create("u", state.clone()).await;
@@ -236,18 +237,10 @@ async fn facts_follow_from_members_where_units_are_set() {
         assert!(some.get("warnings").is_none(), "{some}");
         // What users stored is theirs.
         assert_eq!(client.universe(&id).await["state"]["stars"]["mars"]["massKg"], "6.4e23");
-        let printed =
-            done(ways_dir(), &["get", &id, "--entity", "mars", "--json", "--url", &url(client)]);
-        let printed: Value = serde_json::from_str(&printed.await).unwrap();
+        let url = format!("http://{}", client.0);
+        let arguments = ["get", &id, "--entity", "mars", "--json", "--url", &url];
+        let printed = done(elsewhere.path(), &arguments).await;
+        let printed: Value = serde_json::from_str(&printed).unwrap();
         assert_eq!(printed["found"]["stars"]["mars"]["massKg"], kilograms);
     }
-}
-
-fn url(client: Client) -> String {
-    format!("http://{}", client.0)
-}
-
-/// A directory that is not used.
-fn ways_dir() -> &'static std::path::Path {
-    std::path::Path::new("/nonexistent")
 }

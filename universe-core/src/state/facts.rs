@@ -27,13 +27,16 @@ const KILOGRAMS: [(&str, f64); 4] = [
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
+/// How much a stored fact may differ from the computed one, as a part of it.
+const TOLERANCE: f64 = 0.002;
+
 impl State {
     /// The names of [`facts`](Self::facts).
     pub const FACTS: [&'static str; 4] = ["massKg", "radiusKm", "semiMajorAxisKm", "periodDays"];
 
     /// What follows from the members of a body and the `units` of the universe, with six digits: `massKg`, `radiusKm`
-    /// (Earth's is the mean one, 6371 km), `semiMajorAxisKm` and `periodDays`, each where its unit is named. A stored
-    /// member of such a name may be from before a change. Empty without `units`.
+    /// (Earth's is the mean one, 6371 km), `semiMajorAxisKm` and `periodDays`, each where its unit is named and
+    /// the body has no such member that agrees. A stored one may be from before a change. Empty without `units`.
     #[must_use]
     pub fn facts(&self, star: &Star) -> Vec<(&'static str, f64)> {
         let units = [("mass", &KILOGRAMS[..]), ("radius", &KILOMETRES), ("length", &KILOMETRES)];
@@ -54,7 +57,16 @@ impl State {
             speed.map(|speed| 360.0 / speed.abs() / SECONDS_PER_DAY),
         ];
         let facts = Self::FACTS.into_iter().zip(facts);
-        facts.filter_map(|(name, fact)| Some((name, six_digits(fact?)))).collect()
+        let facts = facts.filter_map(|(name, fact)| Some((name, fact?)));
+        // A stored one that agrees may be more exact, or be written in another way.
+        let is_off = |(name, fact): &(&str, f64)| {
+            let stored = star.get(name).map(|stored| match stored {
+                Value::String(text) => text.parse().unwrap_or_default(),
+                stored => stored.as_f64().unwrap_or_default(),
+            });
+            stored.is_none_or(|stored| (stored - fact).abs() > fact.abs() * TOLERANCE)
+        };
+        facts.filter(is_off).map(|(name, fact)| (name, six_digits(fact))).collect()
     }
 }
 

@@ -265,6 +265,7 @@ fn whole(universe: &Universe, small: bool) -> Result<(CallToolResult, usize), To
 }
 
 fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
+    let is_selected = given.select.is_some();
     let select = given.select.unwrap_or_default();
     let asked: Option<Vec<_>> = select.families.as_ref().map(|names| {
         let names = names.iter();
@@ -294,7 +295,9 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
     for found in &selected.found {
         let written = match &select.members {
             Some(members) => to_raw_value(&found.with_members(state, members)),
-            None => to_raw_value(&found.with_facts(state)),
+            None if is_selected => to_raw_value(&found.with_facts(state)),
+            // Pages of everything make up the whole state.
+            None => to_raw_value(&found.entity),
         };
         let written = written.map_err(|_| ToolError::internal())?;
         let family = families.entry(found.family.name()).or_default();
