@@ -18,12 +18,12 @@ const BODY_TYPES: &[&str] =
 pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("id", Text, Managed, "id of the body, equal to its key"),
     row("name", Text, Required, "display name"),
-    row("mass", Number, Required, "mass, arbitrary units (Earth = 1 by custom)").not_negative(),
-    row("radius", Number, Required, "radius, world units").not_negative(),
+    row("mass", Number, Required, "mass, mass units (Earth = 1 by custom)").not_negative(),
+    row("radius", Number, Required, "radius, radius units").not_negative(),
     row("color", Color, Required, "CSS colour, e.g. #FFAA00"),
     row("children", Ids, Managed, "ids of the bodies in orbit around it, in order"),
     row("parentId", IdOrNull, Fixed, "id of the body it orbits, or null for a root body"),
-    row("orbitalDistance", Number, OrElements, "radius of a circular orbit, world units").not_negative(),
+    row("orbitalDistance", Number, OrElements, "radius of a circular orbit, length units").not_negative(),
     row("orbitalSpeed", Number, OrElements, "degrees per simulated second"),
     row("orbitalPhase", Number, Defaulted, "angle at time 0, degrees; 0 if absent"),
     row("bodyType", Choice(BODY_TYPES), Optional, "kind of body"),
@@ -36,9 +36,9 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("blackHole", Object(&BLACK_HOLE, Part), Optional, "black hole data"),
     row("isRoguePlanet", Flag, Optional, "whether it moves on a path of its own"),
     row("roguePlanet", Object(&ROGUE_PLANET, Part), Optional, "path of a rogue planet"),
-    row("semiMajorAxis", Number, Optional, "world units; orbitalDistance if absent").not_negative(),
+    row("semiMajorAxis", Number, Optional, "length units; orbitalDistance if absent").not_negative(),
     row("eccentricity", Number, Optional, "0 to below 1; 0 if absent").below(0.0, 1.0),
-    row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre along x, world units"),
+    row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre along x, length units"),
     row("orbitOffsetY", Number, Optional, "the same along y"),
     row("orbitOffsetZ", Number, Optional, "the same along z"),
     row("orbitRotX", Number, Optional, "rotation of the orbit, degrees; applied last"),
@@ -57,7 +57,7 @@ pub(crate) static GROUP: Table = Table { name: "group", members: &[
     row("parentGroupId", IdOrNull, Fixed, "id of the group it is in, or null for a root group"),
     row("color", Color, Optional, "CSS colour"),
     row("icon", Text, Optional, "emoji or text"),
-    row("position", Object(&POSITION, Part), Optional, "place of the group, world units"),
+    row("position", Object(&POSITION, Part), Optional, "place of the group, length units"),
 ] };
 
 /// A universe. Imported, any part of it will do; a new snapshot needs its bodies, and has no time.
