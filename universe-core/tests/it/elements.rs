@@ -71,6 +71,22 @@ fn keplers_equation_is_solved_up_to_an_eccentricity_of_0_999() {
     }
 }
 
+/// The page has this computation once more; its test has the same numbers.
+#[test]
+fn the_place_is_that_of_an_independent_computation() {
+    let mut given = universe(&json!({ "semiMajorAxis": 10, "period": 1000 }));
+    given["stars"]["sun"]["axialTilt"] = json!(20);
+    given["stars"]["sun"]["axialNode"] = json!(70);
+    given["stars"]["planet"]["elements"] = json!({
+        "semiMajorAxis": 2, "period": 400, "eccentricity": 0.5, "inclination": 60, "ascendingNode": 30,
+        "argumentOfPeriapsis": 40, "meanAnomaly": 50, "epoch": "2000-01-01T12:01:40Z",
+        "rates": { "ascendingNode": 1e8 }, "plane": "parentEquator",
+    });
+    let state = State::from_value(given).unwrap();
+    let found = state.place(state.star("planet").unwrap(), 321.0);
+    near(found, [0.6925155237740896, 2.5661732922389464, -0.2821312423523831]);
+}
+
 #[test]
 fn rates_are_for_a_julian_century() {
     let century = 36_525.0 * 86_400.0;
