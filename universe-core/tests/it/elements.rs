@@ -220,9 +220,9 @@ fn a_date_has_a_meaning_where_the_universe_has_an_epoch() {
 
 #[test]
 fn what_follows_is_answered_and_not_stored() {
-    let state = state(&json!({ "semiMajorAxis": 4, "period": 400 }));
+    let plain = state(&json!({ "semiMajorAxis": 4, "period": 400 }));
     let own = json!({ "type": "updateStar", "id": "planet", "payload": { "orbitalDistance": 77, "orbitalSpeed": 1 } });
-    let state = command(&state, own).unwrap();
+    let state = command(&plain, own).unwrap();
     let distance = |state: &State| state.to_value()["stars"]["planet"]["orbitalDistance"].clone();
     assert_eq!(distance(&state), json!(4.0));
     let stored = String::from_utf8(state.to_stored_json(0).unwrap()).unwrap();
@@ -231,6 +231,10 @@ fn what_follows_is_answered_and_not_stored() {
     assert_eq!(loaded.to_json().unwrap(), state.to_json().unwrap());
     let without = json!({ "type": "updateStar", "id": "planet", "payload": { "elements": null } });
     assert_eq!(distance(&command(&loaded, without).unwrap()), json!(77));
+    // What was answered and is given back is not kept.
+    let again = State::from_value(plain.to_value()).unwrap();
+    let stored = String::from_utf8(again.to_stored_json(0).unwrap()).unwrap();
+    assert!(!stored.contains("orbitRotX"), "{stored}");
     // A snapshot has an epoch of its own.
     let snapshot = json!({ "type": "replaceSnapshot", "snapshot": state.to_value() });
     let mut snapshot = snapshot;
