@@ -121,6 +121,11 @@ impl CommandService {
         self.0.limits.strictness
     }
 
+    /// The largest state in bytes of JSON that a model is answered with unasked.
+    pub(crate) fn max_unasked_bytes(&self) -> usize {
+        self.0.limits.max_unasked_bytes
+    }
+
     /// Notifies `watcher` of every change made through this service from now on, for the life of the service.
     ///
     /// The watcher is called where the change is made, so it must be quick and must not panic. Changes by other writers

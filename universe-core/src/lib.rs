@@ -41,6 +41,7 @@ pub mod catalog;
 mod check;
 mod command;
 mod date;
+mod effect;
 mod entity;
 mod event;
 mod family;
@@ -57,7 +58,7 @@ mod schema;
 mod state;
 mod warning;
 
-pub use command::{Command, CommandError, CommandKind};
+pub use command::{Command, CommandError, CommandKind, Given};
 pub use date::{Instant, NO_EPOCH};
 pub use entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
 pub use event::{Event, Reason};

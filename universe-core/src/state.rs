@@ -4,6 +4,7 @@ mod clock;
 mod derive;
 mod difference;
 mod extent;
+mod facts;
 mod import;
 mod links;
 mod parts;

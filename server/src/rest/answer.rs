@@ -188,7 +188,7 @@ pub(super) async fn processed(
     form: ResultForm,
 ) -> Result<Response<RestBody>, Failure> {
     let written = offload::run(form.is_quick(&processed), move || {
-        let answer = CommandAnswer::of(&processed, &warnings, form)?;
+        let answer = CommandAnswer::of(&processed, &warnings, form, &[])?;
         match form {
             // The revision is in the entity tag.
             ResultForm::Events | ResultForm::State => {

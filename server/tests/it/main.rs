@@ -32,6 +32,7 @@ mod nats;
 #[cfg(feature = "nats")]
 #[path = "../../../contrib/universe-nats/tests/it/engine.rs"]
 mod nats_engine;
+mod no_effect;
 mod nodes;
 mod page;
 mod past;

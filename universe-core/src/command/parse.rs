@@ -70,9 +70,9 @@ impl Command {
             match Self::read(value, strictness) {
                 Ok((command, odd)) => {
                     commands.push(command);
-                    warnings.extend_at(index, odd);
+                    warnings.extend(Some(index), odd);
                 }
-                Err(error) => wrong.extend_at(index, error.findings),
+                Err(error) => wrong.extend(Some(index), error.findings),
             }
         }
         match wrong.into_result() {
