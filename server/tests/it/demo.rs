@@ -238,7 +238,7 @@ fn distance(from: [f64; 3], to: [f64; 3]) -> f64 {
 #[test]
 fn the_parent_is_at_the_focus_of_every_orbit() {
     let state = state();
-    for (id, star) in stars(&state) {
+    for (id, star) in stars(&state).iter().filter(|(_, star)| star["parentId"].is_string()) {
         let (a, e) = (number(star, "semiMajorAxis"), number(star, "eccentricity"));
         for (angle, expected) in
             [(0.0, a * (1.0 - e)), (90.0, a), (180.0, a * (1.0 + e)), (270.0, a)]

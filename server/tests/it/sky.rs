@@ -130,6 +130,41 @@ async fn the_moons_of_uranus_go_over_its_poles() {
     assert!(steepest > 70.0, "{steepest}");
 }
 
+/// Rich2/openstrat#274: seen from north, bodies go counter-clockwise.
+#[tokio::test]
+async fn the_picture_turns_counter_clockwise() {
+    let server = Local::start().await;
+    let body = |id: &str, color: &str, parent: Value, children: Value| json!({ "id": id, "name": id, "mass": 1, "radius": 1, "color": color, "parentId": parent, "children": children });
+    let mut sun = body("sun", "#FF0000", Value::Null, json!(["old", "new"]));
+    let mut old = body("old", "#01FF02", json!("sun"), json!([]));
+    for (star, distance, speed) in [(&mut sun, 0, 0), (&mut old, 10, 1)] {
+        star["orbitalDistance"] = json!(distance);
+        star["orbitalSpeed"] = json!(speed);
+        star["orbitalPhase"] = json!(0);
+    }
+    let mut new = body("new", "#01FF03", json!("sun"), json!([]));
+    new["elements"] = json!({ "semiMajorAxis": 20, "period": 360 });
+    let state = json!({ "stars": { "sun": sun, "old": old, "new": new }, "rootIds": ["sun"] });
+    let id = server.client.create("turning", state).await;
+    for color in ["#01ff02", "#01ff03"] {
+        let mut seen = Vec::new();
+        for time in [0, 30, 60] {
+            let drawn = server.client.get(&format!("/universes/{id}.svg?time={time}")).await;
+            let svg = String::from_utf8_lossy(&drawn.body).to_ascii_lowercase();
+            let disc = svg.split("<circle ").find(|it| it.contains(&format!("fill=\"{color}\"")));
+            let disc = disc.unwrap_or_else(|| panic!("no disc in {color}: {svg}")).to_owned();
+            let number = |name: &str| {
+                let (_, rest) = disc.split_once(&format!("{name}=\"")).unwrap();
+                rest.split_once('"').unwrap().0.parse::<f64>().unwrap()
+            };
+            seen.push([number("cx"), number("cy")]);
+        }
+        let [[ax, ay], [bx, by], [cx, cy]] = [seen[0], seen[1], seen[2]];
+        // y grows downwards.
+        assert!((bx - ax) * (cy - by) - (by - ay) * (cx - bx) < 0.0, "{color}: {seen:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_answer_says_where_when_and_in_which_unit() {
     let server = Local::start().await;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::State;
 use crate::date::{Instant, NO_EPOCH};
 use crate::entity::{Id, Star};
@@ -40,6 +42,26 @@ impl State {
         let ids: Vec<Id> = with_elements.map(|star| Arc::clone(&star.id)).collect();
         for id in ids {
             self.derive(&id);
+            self.forget_answered(&id);
+        }
+    }
+
+    /// What was answered once and is given back is not kept as if it were the user's.
+    fn forget_answered(&mut self, id: &str) {
+        let Some((star, derived)) =
+            self.star(id).and_then(|star| Some((star, star.derived.clone()?)))
+        else {
+            return;
+        };
+        let given = |name: &&String| star.members.contains_key(*name);
+        let same = |name: &String| {
+            let number = |value: Option<&Value>| value.and_then(Value::as_f64);
+            number(star.members.get(name)) == number(derived.get(name))
+        };
+        if derived.keys().filter(given).all(same)
+            && let Some(star) = self.star_mut(id)
+        {
+            star.members.update(|members| members.retain(|name, _| !derived.contains_key(name)));
         }
     }
 
