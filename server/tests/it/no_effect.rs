@@ -9,7 +9,9 @@ use crate::harness::{Local, Ways, add_star, tick};
 const SEND: &str = "send_universe_command";
 
 fn update(id: &str, payload: Value) -> Value {
-    json!({ "type": "updateStar", "id": id, "payload": payload })
+    let mut command = json!({ "type": "updateStar", "id": id });
+    command["payload"] = payload;
+    command
 }
 
 fn nebula(kind: &str) -> Value {
@@ -42,7 +44,7 @@ fn cases() -> Vec<(Value, &'static [&'static str])> {
         ),
         (json!({ "type": "tick", "dt": 0 }), &["/dt: is 0"]),
         (json!({ "type": "detachStar", "childId": "mars" }), &["set semiMajorAxis to null"]),
-        (nebula("removeNebula"), &["/id: is not in \"nebulae\"", "did you mean carb?"]),
+        (nebula("removeNebula"), &["/id: is not in \"nebulae\": nothing was removed"]),
         (
             json!({ "type": "attachStar", "childId": "mars", "parentId": "sun" }),
             &["nothing was changed"],
@@ -62,11 +64,9 @@ fn universe() -> Value {
         star
     };
     let mars = json!({ "orbitalDistance": 1.5, "semiMajorAxis": 1.5, "massKg": "6.4e23" });
-    let nebula = json!({ "carb": { "id": "carb", "name": "Carb" } });
     json!({
         "stars": { "sun": body("sun", Value::Null, json!({})), "mars": body("mars", json!("sun"), mars) },
         "rootIds": ["sun"],
-        "nebulae": nebula,
     })
 }
 
@@ -78,22 +78,13 @@ fn assert_told(command: &Value, answer: &Value, told: &[&str]) {
 }
 
 /// modelcontextprotocol/servers#4740: a removal of what was not there was a success. HHS/OPRE-OPS#2840,
-/// kavo-labs/kavo#288: an empty update was a silent success. jersey and others besides: what cannot have an effect.
+/// kavo-labs/kavo#288: an empty update was a silent success.
 #[tokio::test]
 async fn every_command_without_an_effect_names_what_to_set() {
     let mut ways = Ways::start(&[]).await;
     let client = ways.client;
     let state = universe();
-    let state = match client.post("/universes", &json!({ "name": "u", "state": state })).await {
-        reply if reply.status == 201 => state,
-        _ => {
-            let mut state = state;
-            state["nebulae"] = json!({});
-            state
-        }
-    };
     for (command, told) in cases() {
-        let told = if command["type"] == "removeNebula" { &told[..1] } else { told };
         let id = client.create("u", state.clone()).await;
         for form in ["state", "events", "changes"] {
             let id = client.create("u", state.clone()).await;
@@ -126,8 +117,7 @@ async fn every_command_without_an_effect_names_what_to_set() {
 async fn what_has_an_effect_is_not_warned_of() {
     let server = Local::start().await;
     let client = server.client;
-    let mut state = universe();
-    state["nebulae"] = json!({});
+    let state = universe();
     let id = client.create("u", state).await;
     for command in [
         tick(),
@@ -216,7 +206,6 @@ async fn facts_follow_from_members_where_units_are_set() {
     let mut ways = Ways::start(&[]).await;
     let client = ways.client;
     let mut state = universe();
-    state["nebulae"] = json!({});
     state["units"] = json!({ "length": "au", "mass": "earthMass", "radius": "earthRadius" });
     let elsewhere = TempDir::new().unwrap();
     state["stars"]["mars"]["orbitalSpeed"] = json!(360.0 / 86_400.0 / 687.0);
