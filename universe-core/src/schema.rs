@@ -50,7 +50,13 @@ enum Inside {
 }
 
 fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<String, Value> {
-    let members = table.members.iter().filter(|member| member.is_settable(mode));
+    // Of a body to change, the turns and offsets of its orbit are left to the schema of a new one.
+    let is_minor = |member: &Member| {
+        detail == Detail::Types
+            && ["orbitRot", "orbitOffset"].iter().any(|it| member.name.starts_with(it))
+    };
+    let members = table.members.iter();
+    let members = members.filter(|member| member.is_settable(mode) && !is_minor(member));
     let properties: Map<_, _> = members
         .clone()
         .map(|member| {
@@ -151,9 +157,21 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
         Kind::Object(table, mode) if are_types_described(table, mode, detail, inside) => {
             doc.to_owned()
         }
+        // Of what is inside a body the names that it needs, and of a patch those that something new does not need: the
+        // others stand there. All of them are in the full schema.
         Kind::Object(table, mode) if !is_described(mode, detail, inside) => {
+            let is_shown = |member: &&Member| match (mode, inside) {
+                (Mode::Part, Inside::Command) => !member.is_required(Mode::Whole),
+                (Mode::Part, _) => member.is_required(Mode::Whole),
+                _ => true,
+            };
             let names = table.members.iter().filter(|member| member.is_settable(mode));
-            format!("{doc}: {}", join(names))
+            let names = join(names.filter(is_shown));
+            match (mode, inside) {
+                (Mode::Part, Inside::Command) => format!("{doc}, as of a new one; also {names}"),
+                _ if names.is_empty() => doc.to_owned(),
+                _ => format!("{doc}: {names}"),
+            }
         }
         Kind::Map(table) if detail == Detail::Compact && inside == Inside::Command => {
             let names = table.members.iter().filter(|member| member.is_required(Mode::Whole));

@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
     let properties = json!({
         "universeId": universe_schema(),
         "focus": { "type": "string", "description": "One body or group." },
-        "time": { "anyOf": [{ "type": "string" }, { "type": "number" }], "description": "A date, seconds or now." },
+        "time": { "anyOf": [{ "type": "string" }, { "type": "number" }] },
     });
     Tool::new("draw_universe", "Look at a universe: an image of what orbits what, seen from above.")
         .with_annotations(hints(true, false))

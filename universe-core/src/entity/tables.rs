@@ -44,7 +44,7 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("orbitRotX", Number, Optional, "rotation of the orbit, degrees; applied last"),
     row("orbitRotY", Number, Optional, "degrees; applied second"),
     row("orbitRotZ", Number, Optional, "degrees; applied first"),
-    row("elements", Object(&ELEMENTS, Whole), Optional, "Keplerian orbit, in place of orbitalDistance and the like"),
+    row("elements", Object(&ELEMENTS, Whole), Optional, "Keplerian orbit"),
     row("axialTilt", Number, Optional, "of its equator, degrees").within(0.0, 180.0),
     row("axialNode", Number, Optional, "longitude of the equator's node, degrees"),
 ] };

@@ -22,19 +22,19 @@ pub(super) struct Asked {
 
 /// Its schema.
 pub(super) fn schema() -> Value {
-    let ids = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
+    let ids = json!({ "type": "array", "items": { "type": "string" } });
     json!({
         "type": "object",
-        "description": "Instead of entities: where bodies are, and how far.",
+        "description": "Instead of entities: where bodies (ids; all if absent) are, seen from one; angles between some.",
         "additionalProperties": false,
         "properties": {
             "at": {
                 "anyOf": [{ "type": "string" }, { "type": "number" }],
                 "description": "A date such as 2026-11-27, seconds or now.",
             },
-            "bodies": ids("Ids; all if absent."),
-            "from": { "type": "string", "description": "Id of the body they are seen from." },
-            "separations": ids("Ids to give the angles between."),
+            "bodies": ids,
+            "from": { "type": "string" },
+            "separations": ids,
         },
     })
 }
