@@ -49,8 +49,8 @@ pub(super) fn tool() -> Tool {
     Tool::new(
         "send_universe_command",
         "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the new \
-         revision, time, events and changes: what you did not send of what was created, what changed, and removed ids. For a small universe it also has the whole state, as `nextState`. A refused command changes nothing, and the error \
-         says why.",
+         revision, time, events and changes: what was created (less what you sent), changed or removed. A small universe \
+         is added whole, as `nextState`. A refused command changes nothing, and the error says why.",
     )
     .with_title("Change a universe")
     .with_ui(view::URI)

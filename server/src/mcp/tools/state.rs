@@ -107,26 +107,25 @@ pub(super) fn tool() -> Tool {
         "revision": { "type": "integer", "minimum": 0, "description": "As it was at this revision." },
         "select": {
             "type": "object",
-            "description": "Only these parts.",
             "additionalProperties": false,
             "properties": {
                 "families": { "type": "array", "items": { "type": "string", "enum": families } },
                 "ids": texts("Entities with these ids."),
-                "subtree": { "type": "string", "description": "A body or group by id, and what is below it." },
-                "depth": { "type": "integer", "minimum": 0, "description": "Levels below it; all if absent." },
+                "subtree": { "type": "string", "description": "Id of a body or group, with all below." },
+                "depth": { "type": "integer", "minimum": 0, "description": "Levels below it." },
                 "places": places::schema(),
                 "members": texts("Only these members of each, such as name and mass; `id` is always there."),
             },
         },
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "Entities a page." },
-        "cursor": { "type": "string", "description": "The `next` of the page before." },
+        "cursor": { "type": "string", "description": "The page before's `next`." },
         "whole": { "type": "boolean" },
     });
     Tool::new(
         "get_universe_state",
         "Read a universe: bodies by id under `stars` (each with `parentId` and `children`), `rootIds`, `groups`, belts, \
          fields, disks, nebulae, and the simulation `time` in seconds. By default the whole state, or an outline of a \
-         large one: ask for parts with `select`, pages with `limit`, or `whole`.",
+         large one; see `select`, `limit`, `whole`.",
     )
     .with_title("Read a universe")
     .with_ui(view::URI)
@@ -137,7 +136,7 @@ pub(super) fn tool() -> Tool {
         "properties": {
             "stars": { "type": "object" },
             "time": { "type": "number" },
-            "next": { "type": "string", "description": "The next page's cursor, if there is one." },
+            "next": { "type": "string", "description": "The next page." },
         },
         "required": ["time"],
     }))
