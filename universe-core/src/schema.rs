@@ -50,10 +50,12 @@ enum Inside {
 }
 
 fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<String, Value> {
-    // Of a body to change, the turns and offsets of its orbit are left to the schema of a new one.
+    // Of a body to change, what is seldom changed is left to the schema of a new one.
     let is_minor = |member: &Member| {
         detail == Detail::Types
-            && ["orbitRot", "orbitOffset"].iter().any(|it| member.name.starts_with(it))
+            && ["orbitRot", "orbitOffset", "asteroidSubType", "parentBeltId"]
+                .iter()
+                .any(|it| member.name.starts_with(it))
     };
     let members = table.members.iter();
     let members = members.filter(|member| member.is_settable(mode) && !is_minor(member));
@@ -168,7 +170,7 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
             let names = table.members.iter().filter(|member| member.is_settable(mode));
             let names = join(names.filter(is_shown));
             match (mode, inside) {
-                (Mode::Part, Inside::Command) => format!("{doc}, as of a new one; also {names}"),
+                (Mode::Part, Inside::Command) => format!("{doc}, also {names}"),
                 _ if names.is_empty() => doc.to_owned(),
                 _ => format!("{doc}: {names}"),
             }

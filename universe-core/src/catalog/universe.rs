@@ -15,7 +15,7 @@ pub(super) static SIMULATION: [CommandSpec; 1] = [CommandSpec {
     description: "Advances the simulated time by dt seconds, or to `until`; positions follow from the time.",
     fields: &Table { name: "tick", members: &[
             row("dt", Number, Omittable, "seconds, may be negative; 1 if absent"),
-            row("until", Instant, Omittable, "date or seconds to go to, in place of dt"),
+            row("until", Instant, Omittable, "date or seconds to go to"),
         ] },
     example: r#"{"type":"tick","dt":0.5}"#,
 }];

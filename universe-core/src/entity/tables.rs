@@ -38,7 +38,7 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("roguePlanet", Object(&ROGUE_PLANET, Part), Optional, "path of a rogue planet"),
     row("semiMajorAxis", Number, Optional, "length units; orbitalDistance if absent").not_negative(),
     row("eccentricity", Number, Optional, "0 to below 1; 0 if absent").below(0.0, 1.0),
-    row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre along x, length units"),
+    row("orbitOffsetX", Number, Optional, "shift of the ellipse along x, length units"),
     row("orbitOffsetY", Number, Optional, "the same along y"),
     row("orbitOffsetZ", Number, Optional, "the same along z"),
     row("orbitRotX", Number, Optional, "rotation of the orbit, degrees; applied last"),
@@ -46,7 +46,7 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("orbitRotZ", Number, Optional, "degrees; applied first"),
     row("elements", Object(&ELEMENTS, Whole), Optional, "Keplerian orbit"),
     row("axialTilt", Number, Optional, "of its equator, degrees").within(0.0, 180.0),
-    row("axialNode", Number, Optional, "longitude of the equator's node, degrees"),
+    row("axialNode", Number, Optional, "of the equator's node, degrees"),
 ] };
 
 #[rustfmt::skip]
@@ -72,6 +72,6 @@ pub(crate) static UNIVERSE: Table = Table { name: "universe", members: &[
     row("protoplanetaryDisks", Map(&DISK), Optional, "protoplanetary disks"),
     row("nebulae", Map(&NEBULA), Optional, "nebulae"),
     row("time", Number, Managed, "simulated time, seconds"),
-    row("epoch", Date, Optional, "date at time 0, RFC 3339"),
+    row("epoch", Date, Optional, "date at time 0"),
     row("units", Object(&UNITS, Part), Optional, "units of length, mass and radius"),
 ] };

@@ -25,12 +25,12 @@ pub(super) fn schema() -> Value {
     let ids = json!({ "type": "array", "items": { "type": "string" } });
     json!({
         "type": "object",
-        "description": "Instead of entities: where bodies (ids; all if absent) are, seen from one; angles between some.",
+        "description": "Instead of entities: where bodies (or all) are, seen from one; angles between some.",
         "additionalProperties": false,
         "properties": {
             "at": {
                 "anyOf": [{ "type": "string" }, { "type": "number" }],
-                "description": "A date such as 2026-11-27, seconds or now.",
+                "description": "2026-11-27, seconds or now.",
             },
             "bodies": ids,
             "from": { "type": "string" },
