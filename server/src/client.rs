@@ -8,6 +8,7 @@ mod feed;
 mod get;
 mod health;
 mod list;
+mod places;
 mod print;
 mod send;
 mod target;
@@ -34,6 +35,8 @@ pub enum Verb {
     List(list::Arguments),
     /// Shows a universe, or some of its entities, as it is or was.
     Get(get::Arguments),
+    /// Shows where bodies are at a date, as seen from one of them.
+    Places(places::Arguments),
     /// Sends commands to a universe.
     Send(send::Arguments),
     /// Follows what happens to a universe; continues without a gap after the server was unavailable.
@@ -111,6 +114,7 @@ impl Verb {
         let common = match self {
             Self::List(list::Arguments { common, .. })
             | Self::Get(get::Arguments { common, .. })
+            | Self::Places(places::Arguments { common, .. })
             | Self::Send(send::Arguments { common, .. })
             | Self::Watch(watch::Arguments { common, .. })
             | Self::Diff(diff::Arguments { common, .. })
@@ -128,6 +132,7 @@ impl Verb {
         match self {
             Self::List(arguments) => arguments.run(dir).await,
             Self::Get(arguments) => arguments.run(dir).await,
+            Self::Places(arguments) => arguments.run(dir).await,
             Self::Send(arguments) => arguments.run(dir).await,
             Self::Watch(arguments) => arguments.run(dir).await,
             Self::Diff(arguments) => arguments.run(dir).await,

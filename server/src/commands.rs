@@ -125,6 +125,11 @@ impl CommandService {
         self.0.limits.strictness
     }
 
+    /// The largest state in bytes of JSON that a model is answered with unasked.
+    pub(crate) fn max_unasked_bytes(&self) -> usize {
+        self.0.limits.max_unasked_bytes
+    }
+
     /// Notifies `watcher` of every change made through this service from now on, for the life of the service.
     ///
     /// The watcher is called where the change is made, so it must be quick and must not panic. Changes by other writers
@@ -146,7 +151,7 @@ impl CommandService {
         let created_at = Timestamp::now();
         let small = offload::is_small(&state);
         let written = state.clone();
-        let genesis = offload::run(small, move || written.to_json()).await;
+        let genesis = offload::run(small, move || written.to_stored_json(0)).await;
         let Ok(Ok(genesis)) = genesis else {
             return Err(ServiceError::Internal);
         };

@@ -192,17 +192,18 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_METRICS", default_value = "on", value_enum)]
     pub metrics: Switch,
 
-    /// The longest answer over stdio, such as 9MiB: at least 64KiB. A longer one is an error that says how to ask for
-    /// less. Clients end the connection at longer ones: Codex above 8 MiB, the TypeScript clients above 10 MiB. Where
-    /// processes share a data directory, the option of the process that holds it counts.
+    /// The longest answer that clients take, such as 9MiB: at least 64KiB. A universe up to this size is answered whole
+    /// to get_universe_state, and of a larger one an outline unless `whole` is asked for; without the option up to
+    /// 96KiB, as clients refuse more than 25,000 tokens. Over stdio a longer answer is an error that says how to ask for
+    /// less; without the option above 8128KiB, as Codex ends the connection above 8 MiB and the TypeScript clients above
+    /// 10 MiB. Where processes share a data directory, the option of the process that holds it counts.
     #[arg(
         long,
         env = "UNIVERSE_MAX_ANSWER",
-        default_value = "8128KiB",
         value_name = "SIZE",
         value_parser = service_host::answer_size
     )]
-    pub max_answer: ByteSize,
+    pub max_answer: Option<ByteSize>,
 
     /// Refuses odd input, such as unknown members, a negative mass, and arguments that gateways add or that are objects
     /// as JSON text, instead of accepting it with warnings.
@@ -367,7 +368,9 @@ impl Arguments {
         mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
         let mut stdio = StdioConfig::default();
         stdio.max_line_bytes = bytes(self.max_body);
-        stdio.max_answer_bytes = bytes(self.max_answer);
+        if let Some(max) = self.max_answer {
+            stdio.max_answer_bytes = bytes(max);
+        }
         let rest = RestConfig {
             hosts,
             origins,
@@ -407,10 +410,12 @@ impl Arguments {
     /// The limits of universes, and how strictly input is checked.
     #[must_use]
     pub fn limits(&self) -> ServiceLimits {
+        let limits = ServiceLimits::default();
         ServiceLimits {
             max_universe_bytes: bytes(self.max_universe),
+            max_unasked_bytes: self.max_answer.map_or(limits.max_unasked_bytes, bytes),
             strictness: if self.strict { Strictness::Strict } else { Strictness::Lenient },
-            ..ServiceLimits::default()
+            ..limits
         }
     }
 

@@ -5,27 +5,20 @@
 //!
 //! | member | unit |
 //! |---|---|
-//! | `time` | seconds since J2000.0; a `tick` of 86400 is one day |
+//! | `time` | seconds since J2000.0, the `epoch`; a `tick` of 86400 is one day |
 //! | `mass`, `radius` | Earth = 1 |
-//! | `semiMajorAxis`, `orbitalDistance`, `orbitOffset…`, belts, `thickness`, comet distances and tails | astronomical units |
-//! | `orbitalSpeed` | degrees per second: 360 / period |
-//! | `orbitalPhase` | degrees past perihelion at time 0 |
-//! | `orbitRotX` | inclination in degrees; above 90 the orbit is retrograde, so speeds are never negative |
-//! | `orbitRotY` | minus the longitude of perihelion, because the angle on an orbit grows from x towards z |
+//! | `elements`, belts, `thickness`, comet distances and tails | astronomical units, degrees, seconds |
+//! | `axialTilt`, `axialNode` | degrees from the ecliptic, of the equator about whose pole a body turns counter-clockwise |
 //!
-//! The simulator puts a parent at the centre of an ellipse; `orbitOffset…` moves the ellipse so that the parent is at
-//! the focus, where it belongs. It turns an orbit about fixed axes, so ascending nodes lie on the x axis; and it does
-//! not tilt moons with their planet. Moons, whose positions at the epoch are not published here, start spread out by
-//! the golden angle. Each body also keeps the published facts (`kind`, `massKg`, `radiusKm`, `semiMajorAxisKm`,
-//! `inclinationDeg`, `inclinationTo`, `periodDays`, `ascendingNodeDeg`, `perihelionArgumentDeg`), which the universe
-//! carries as unknown members.
+//! The angles of regular moons are measured from their planet's equator. Moons whose positions are not published here
+//! start spread out by the golden angle. Each body also keeps the published facts (`kind`, `massKg`, `radiusKm`,
+//! `semiMajorAxisKm`, `inclinationDeg`, `inclinationTo`, `periodDays`), which the universe carries as unknown members.
 
 mod orbit;
 mod table;
 
 use serde_json::{Map, Value, json};
 
-use self::orbit::Orbit;
 use self::table::{Belt, Body, Kind, LagrangePoint, Ring, Table, Units};
 
 /// The fixed id of the demo universe.
@@ -33,6 +26,9 @@ pub const ID: &str = "sol";
 
 /// The name of the demo universe.
 pub const NAME: &str = "Sol";
+
+/// The date of time 0.
+const EPOCH: &str = "2000-01-01T12:00:00Z";
 
 /// The state of the demo universe at J2000.0: one root, the Sun, in one group, and everything that orbits it.
 ///
@@ -81,13 +77,14 @@ fn state(table: &Table) -> Value {
         "protoplanetaryDisks": {},
         "nebulae": {},
         "time": 0,
+        "epoch": EPOCH,
+        "units": { "length": "au", "mass": "earthMass", "radius": "earthRadius" },
     })
 }
 
 /// One body. `n` is its index in the table, which spreads out bodies without a known position on their orbits.
 fn star(table: &Table, body: &Body, n: u32) -> Value {
     let units = &table.units;
-    let orbit = Orbit::of(body, n, units);
     let mut star = json!({
         "id": body.id,
         "name": body.name,
@@ -106,7 +103,16 @@ fn star(table: &Table, body: &Body, n: u32) -> Value {
             members.insert(name.to_owned(), value);
         }
     };
-    orbit.members(0.0).into_iter().for_each(|(name, value)| put(name, value));
+    match elements(table, body, n) {
+        Some(elements) => put("elements", elements),
+        None => ["orbitalDistance", "orbitalSpeed", "orbitalPhase"]
+            .into_iter()
+            .for_each(|name| put(name, json!(0))),
+    }
+    if let Some(equator) = body.equator() {
+        put("axialTilt", json!(equator.tilt));
+        put("axialNode", json!(equator.node));
+    }
     body.facts(units).into_iter().for_each(|(name, value)| put(name, value));
     if let Some(sub_type) = asteroid_sub_type(table, body) {
         put("asteroidSubType", json!(sub_type));
@@ -118,9 +124,15 @@ fn star(table: &Table, body: &Body, n: u32) -> Value {
         put("ring", planetary_ring(ring, body, units));
     }
     if body.kind == Kind::Comet {
-        put("comet", comet(body, &orbit));
+        put("comet", comet(body, units));
     }
     star
+}
+
+/// The elements of a body's orbit. `None` if it orbits nothing.
+fn elements(table: &Table, body: &Body, n: u32) -> Option<Value> {
+    let parent = table.bodies.iter().find(|other| body.parent.as_ref() == Some(&other.id))?;
+    orbit::elements(body, n, parent, &table.units)
 }
 
 /// The ids of everything that orbits `id`, in the table's order: bodies, then the markers on its own orbits.
@@ -160,11 +172,13 @@ fn planetary_ring(ring: &Ring, body: &Body, units: &Units) -> Value {
 }
 
 /// The tail is a sketch: a third of an astronomical unit long. It grows within 3 au, where ice sublimes.
-fn comet(body: &Body, orbit: &Orbit) -> Value {
+fn comet(body: &Body, units: &Units) -> Value {
+    let axis = body.axis_au(units).unwrap_or_default();
+    let eccentricity = body.eccentricity.unwrap_or_default();
     json!({
         "isPeriodic": true,
-        "perihelionDistance": orbit.perihelion(),
-        "aphelionDistance": orbit.aphelion(),
+        "perihelionDistance": axis * (1.0 - eccentricity),
+        "aphelionDistance": axis * (1.0 + eccentricity),
         "hasTail": true,
         "tailLengthBase": 0.3,
         "tailWidthBase": 0.02,
@@ -199,12 +213,10 @@ fn lagrange_point(table: &Table, point: &LagrangePoint) -> Option<Value> {
             "label": point.label,
         },
     });
-    let orbit = Orbit::of(secondary, n, &table.units);
-    if let Some(members) = marker.as_object_mut() {
-        members.extend(
-            orbit.members(point.leads_by_deg).into_iter().map(|(name, v)| (name.to_owned(), v)),
-        );
-    }
+    let mut elements = elements(table, secondary, n)?;
+    let anomaly = elements.get("meanAnomaly").and_then(Value::as_f64)?;
+    elements["meanAnomaly"] = json!((anomaly + point.leads_by_deg).rem_euclid(360.0));
+    marker["elements"] = elements;
     Some(marker)
 }
 

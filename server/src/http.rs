@@ -1,6 +1,7 @@
 //! One hyper service: the path decides between MCP, REST and the page.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,15 +9,21 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body::Body;
 use http_body_util::Either;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::ResponseBody;
 use service_host::Local;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::commands::CommandService;
 use crate::page;
 use crate::requests;
-use crate::rest::{self, Rest, RestBody, RestConfig, Stage};
+use crate::rest::{Rest, RestBody, RestConfig, Route, Stage};
 
 /// The path of MCP (REQ-MCP-17).
 pub const MCP_PATH: &str = "/mcp";
@@ -56,29 +63,37 @@ impl App {
         }
         let is_endpoint = matches!(path, MCP_PATH | "/mcp/");
         let of_mcp = if is_endpoint { Some(MCP_PATH) } else { self.0.mcp.document(path) };
-        let is_mcp = of_mcp.is_some();
-        let route = of_mcp.unwrap_or_else(|| rest::route_name(path));
-        requests::logged(request, route, async |request| {
-            if is_mcp {
-                self.0.mcp.handle(request).await.map(Either::Left)
-            } else {
-                self.0.rest.handle(request).await.map(Either::Right)
-            }
-        })
-        .await
+        if let Some(route) = of_mcp {
+            let answer = async |request| self.0.mcp.handle(request).await.map(Either::Left);
+            return requests::logged(request, route, answer).await;
+        }
+        let route = Route::find(path);
+        let name = Route::name(&route);
+        let answer = async |request| self.0.rest.handle(request, route).await.map(Either::Right);
+        requests::logged(request, name, answer).await
     }
 
-    /// Answers one request over a socket that only the owner of the server can reach. No token is required.
-    pub(crate) fn handle_local<B>(
-        &self,
-        mut request: Request<B>,
-    ) -> impl Future<Output = Response<AppBody>> + use<'_, B>
-    where
-        B: Body<Data = Bytes>,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + std::fmt::Display,
-    {
-        request.extensions_mut().insert(Local);
-        self.handle(request)
+    /// Answers the requests on a connection that only the owner of the server can have made, until either end closes.
+    /// No token is required. The request in progress is completed.
+    pub(crate) async fn serve_local(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        closing: CancellationToken,
+    ) -> hyper::Result<()> {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new());
+        let service = service_fn(async |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Local);
+            Ok::<_, Infallible>(self.handle(request).await)
+        });
+        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+        tokio::select! {
+            ended = &mut connection => ended,
+            () = closing.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        }
     }
 
     /// Reports on `/readyz` that requests should go to another server, and continues to serve.

@@ -26,7 +26,7 @@ mod view;
 use universe_core::State;
 
 use crate::commands::Universe;
-pub(crate) use options::{MAX_TIME, Options, PARAMETERS, SIDES, THEMES};
+pub(crate) use options::{Options, PARAMETERS, SIDES, THEMES};
 pub(crate) use scene::Scene;
 
 /// The most bodies in a picture. The picture shows the number of further ones.
@@ -41,6 +41,9 @@ pub(crate) enum PictureError {
     /// The body or group to focus on does not exist.
     #[error("focus: this universe has no body or group {0:?}")]
     NoFocus(String),
+    /// The time is a date, which has no meaning in this universe.
+    #[error("time: {0}")]
+    NoEpoch(&'static str),
     /// The drawing library failed.
     #[error("the picture could not be drawn")]
     NotDrawn,

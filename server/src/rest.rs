@@ -13,7 +13,9 @@ mod metrics;
 mod openapi;
 mod parts;
 mod picture;
+mod places;
 mod read;
+mod routes;
 mod tree;
 mod universes;
 
@@ -24,23 +26,24 @@ use http::header::ALLOW;
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::budget::{Client, Kind};
+use mcp_proto::budget::{self, Client};
 use mcp_proto::http::authorize::Authorization;
 use mcp_proto::http::{Encoding, Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::commands::CommandService;
-use crate::store::{Page, UniverseId};
+use crate::store::Page;
 use answer::Failure;
 use events::Streams;
-use picture::Format;
 use read::Reading;
+use routes::Kind;
 
 pub use answer::RestBody;
+pub(crate) use routes::Route;
 
 /// The longest time that the store may take to answer a probe.
 const READY_TIME: Duration = Duration::from_secs(2);
@@ -81,25 +84,6 @@ pub struct Rest {
     mcp: StreamableHttpService,
 }
 
-/// The endpoint that a path leads to.
-#[derive(Debug, PartialEq, Eq)]
-enum Route {
-    Health,
-    Live,
-    Ready,
-    Version,
-    Metrics,
-    Description,
-    Universes,
-    Universe(UniverseId),
-    Commands(UniverseId),
-    Events(UniverseId),
-    History(UniverseId),
-    Undo(UniverseId),
-    Tree(UniverseId),
-    Picture(UniverseId, Format),
-}
-
 /// The stage of a server's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -132,8 +116,12 @@ impl Rest {
         }
     }
 
-    /// Answers one request. Infallible: a failure is a response.
-    pub async fn handle<B>(&self, request: Request<B>) -> Response<RestBody>
+    /// Answers one request to a route. Infallible: a failure is a response.
+    pub(crate) async fn handle<B>(
+        &self,
+        request: Request<B>,
+        route: Result<Route, Failure>,
+    ) -> Response<RestBody>
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -141,12 +129,13 @@ impl Rest {
         let start = Instant::now();
         let (mut head, body) = request.into_parts();
         let mut body = pin!(body);
-        let admitted = self.admit(&mut head).await;
+        let name = Route::name(&route);
+        let admitted = self.admit(&mut head, route.as_ref().ok()).await;
         // After admission, so that a client with a name is counted by its name.
         let client = self.mcp.client(&head);
         let is_in = admitted.is_ok();
         let answered = match admitted {
-            Ok(()) => self.answer(&head, body.as_mut(), &client).await,
+            Ok(()) => self.answer(&head, body.as_mut(), &client, route).await,
             Err(refused) => Err(refused),
         };
         if answered.as_ref().is_err_and(Failure::may_finish_sending) {
@@ -165,7 +154,7 @@ impl Rest {
         }
         let mut response = encoded.unwrap_or_else(Failure::into_response);
         if is_in {
-            access::audit(&head, route_name(head.uri.path()), &response, start);
+            access::audit(&head, name, &response, start);
         }
         cors::expose(&head, &mut response, &self.config.origins);
         response
@@ -176,6 +165,7 @@ impl Rest {
         head: &request::Parts,
         body: B,
         client: &Client,
+        route: Result<Route, Failure>,
     ) -> Result<Response<RestBody>, Failure>
     where
         B: Body,
@@ -183,58 +173,51 @@ impl Rest {
     {
         // Checked now, because a refusal after the command has run would come too late.
         client.may_answer()?;
-        let _call = client.hold(Kind::Calls, 1)?;
-        let route = route(head.uri.path())?;
-        let reach = self.reach(head, &route)?;
-        if let Some(known) = route.parameters(&head.method) {
+        let _call = client.hold(budget::Kind::Calls, 1)?;
+        let Route { endpoint, id } = &route?;
+        let reach = self.reach(head, endpoint, id.as_ref())?;
+        // HEAD is handled like GET. The connection leaves out the body.
+        let method = if head.method == Method::HEAD { "GET" } else { head.method.as_str() };
+        let Some(operation) = endpoint.operations.iter().find(|it| it.method == method) else {
+            let methods = endpoint.methods(|_writes| !self.config.read_only);
+            return match method {
+                "OPTIONS" => Ok(cors::preflight(methods)),
+                _ => Err(Failure::method_not_allowed(methods)),
+            };
+        };
+        if let Some(known) = operation.parameters {
             read::known_parameters(head, known)?;
         }
-        // HEAD is handled like GET. The connection leaves out the body.
-        let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
-        let allowed = match *method {
-            Method::GET => self.allowed(&reach, &route),
-            _ => None,
-        };
-        let answered = match (method.as_str(), route) {
-            ("OPTIONS", route) => Ok(cors::preflight(self.methods(&route))),
-            ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
-            ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
-            ("GET", Route::Ready) => self.ready().await,
-            ("GET", Route::Version) => Ok(answer::version()),
-            ("GET", Route::Metrics) => self.metrics(head).await,
-            ("GET", Route::Description) => Ok(openapi::answer()),
-            ("GET", Route::Universes) => self.list(head, reach).await,
-            ("POST", Route::Universes) => {
-                let body = self.reading.body(head, body, client).await?;
-                self.create(head, body, reach, client).await
-            }
-            ("GET", Route::Universe(id)) => self.get(head, &id).await,
-            ("PUT", Route::Universe(id)) => {
-                self.put(head, &id, self.reading.body(head, body, client).await?).await
-            }
-            ("DELETE", Route::Universe(id)) => self.delete(head, &id).await,
-            ("POST", Route::Commands(id)) => {
-                self.command(head, &id, self.reading.body(head, body, client).await?).await
-            }
-            ("POST", Route::Undo(id)) => {
-                self.undo(head, &id, self.reading.body(head, body, client).await?).await
-            }
-            ("GET", Route::History(id)) => self.history(head, &id).await,
-            ("GET", Route::Tree(id)) => self.tree(head, &id).await,
-            ("GET", Route::Picture(id, format)) => self.picture(head, &id, format, client).await,
-            ("GET", Route::Events(id)) => self.events(head, id, client).await,
-            (_, route) => Err(Failure::method_not_allowed(self.methods(&route))),
+        let is_read = method == "GET";
+        let allowed = is_read.then(|| self.allowed(&reach, endpoint, id.as_ref())).flatten();
+        let body = async || self.reading.body(head, body, client).await;
+        let answered = match (method, endpoint.kind, id) {
+            (_, Kind::Health, _) => Ok(answer::health(self.started.elapsed())),
+            (_, Kind::Live, _) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
+            (_, Kind::Ready, _) => self.ready().await,
+            (_, Kind::Version, _) => Ok(answer::version()),
+            (_, Kind::Metrics, _) => self.metrics(head).await,
+            (_, Kind::Description, _) => Ok(openapi::answer()),
+            ("GET", Kind::Universes, _) => self.list(head, reach).await,
+            (_, Kind::Universes, _) => self.create(head, body().await?, reach, client).await,
+            ("GET", Kind::Universe, Some(id)) => self.get(head, id).await,
+            ("PUT", Kind::Universe, Some(id)) => self.put(head, id, body().await?).await,
+            (_, Kind::Universe, Some(id)) => self.delete(head, id).await,
+            (_, Kind::Commands, Some(id)) => self.command(head, id, body().await?).await,
+            (_, Kind::Undo, Some(id)) => self.undo(head, id, body().await?).await,
+            (_, Kind::History, Some(id)) => self.history(head, id).await,
+            (_, Kind::Tree, Some(id)) => self.tree(head, id).await,
+            (_, Kind::Places, Some(id)) => self.places(head, id, client).await,
+            (_, Kind::Picture(format), Some(id)) => self.picture(head, id, format, client).await,
+            (_, Kind::Events, Some(id)) => self.events(head, id.clone(), client).await,
+            // The table has a universe in each of their paths.
+            (_, _, None) => Err(Failure::not_found("")),
         };
         let mut response = answered?;
         if let Some(allowed) = allowed {
             response.headers_mut().insert(ALLOW, allowed);
         }
         Ok(response)
-    }
-
-    /// The methods that this server accepts for a path.
-    fn methods(&self, route: &Route) -> &'static str {
-        if self.config.read_only { route.methods_without_writing() } else { route.methods() }
     }
 
     /// Whether requests about universes can be answered, and whether writes find room. They cannot be answered while the
@@ -264,110 +247,6 @@ impl Rest {
         }
         Ok(answer::json_body(StatusCode::OK, &ready))
     }
-}
-
-/// The route of a path as a template, without what identifies a universe.
-pub(crate) fn route_name(path: &str) -> &'static str {
-    match route(path) {
-        Ok(Route::Health) => "/health",
-        Ok(Route::Live) => "/livez",
-        Ok(Route::Ready) => "/readyz",
-        Ok(Route::Version) => "/version",
-        Ok(Route::Metrics) => "/metrics",
-        Ok(Route::Description) => openapi::PATH,
-        Ok(Route::Universes) => "/universes",
-        Ok(Route::Universe(_)) => "/universes/{id}",
-        Ok(Route::Commands(_)) => "/universes/{id}/commands",
-        Ok(Route::Events(_)) => "/universes/{id}/events",
-        Ok(Route::History(_)) => "/universes/{id}/history",
-        Ok(Route::Undo(_)) => "/universes/{id}/undo",
-        Ok(Route::Tree(_)) => "/universes/{id}/tree",
-        Ok(Route::Picture(_, Format::Svg)) => "/universes/{id}.svg",
-        Ok(Route::Picture(_, Format::Png)) => "/universes/{id}.png",
-        Err(_) => "unknown",
-    }
-}
-
-impl Route {
-    /// The query parameters that a request may have. `None` if any others are ignored, as for probes.
-    fn parameters(&self, method: &Method) -> Option<&'static [&'static str]> {
-        let reads = method == Method::GET || method == Method::HEAD;
-        match self {
-            Self::Health
-            | Self::Live
-            | Self::Ready
-            | Self::Version
-            | Self::Metrics
-            | Self::Description => None,
-            _ if method == Method::OPTIONS => None,
-            Self::Universes if reads => Some(&["limit", "cursor", "view"]),
-            Self::Universe(_) if reads => Some(&["revision"]),
-            Self::History(_) => Some(&["after", "limit"]),
-            Self::Tree(_) => Some(&["limit", "cursor"]),
-            Self::Picture(..) => Some(&crate::picture::PARAMETERS),
-            Self::Commands(_) => Some(&["result"]),
-            Self::Universes | Self::Universe(_) | Self::Events(_) | Self::Undo(_) => Some(&[]),
-        }
-    }
-
-    /// Of the [`methods`](Self::methods), those that change nothing.
-    fn methods_without_writing(&self) -> &'static str {
-        match self {
-            Self::Commands(_) | Self::Undo(_) => "OPTIONS",
-            _ => "GET, HEAD, OPTIONS",
-        }
-    }
-
-    fn methods(&self) -> &'static str {
-        match self {
-            Self::Health
-            | Self::Live
-            | Self::Ready
-            | Self::Version
-            | Self::Metrics
-            | Self::Description
-            | Self::Events(_)
-            | Self::History(_)
-            | Self::Tree(_)
-            | Self::Picture(..) => "GET, HEAD, OPTIONS",
-            Self::Universes => "GET, HEAD, POST, OPTIONS",
-            Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
-            Self::Commands(_) | Self::Undo(_) => "POST, OPTIONS",
-        }
-    }
-}
-
-/// Finds the route of a path; a trailing slash makes no difference.
-fn route(path: &str) -> Result<Route, Failure> {
-    let unknown = || Failure::unknown_path(path);
-    let mut segments = path.trim_start_matches('/').trim_end_matches('/').split('/');
-    let route = match (segments.next(), segments.next(), segments.next(), segments.next()) {
-        (Some("health"), None, ..) => Route::Health,
-        (Some("livez"), None, ..) => Route::Live,
-        (Some("readyz"), None, ..) => Route::Ready,
-        (Some("version"), None, ..) => Route::Version,
-        (Some("metrics"), None, ..) => Route::Metrics,
-        (Some("openapi.json"), None, ..) => Route::Description,
-        (Some("universes"), None, ..) => Route::Universes,
-        (Some("universes"), Some(id), None, _) => match Format::split(id) {
-            // An id with such an ending is written with `%2E`.
-            Some((id, format)) => Route::Picture(universe_id(id)?, format),
-            None => Route::Universe(universe_id(id)?),
-        },
-        (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
-        (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
-        (Some("universes"), Some(id), Some("history"), None) => Route::History(universe_id(id)?),
-        (Some("universes"), Some(id), Some("tree"), None) => Route::Tree(universe_id(id)?),
-        (Some("universes"), Some(id), Some("undo"), None) => Route::Undo(universe_id(id)?),
-        _ => return Err(unknown()),
-    };
-    Ok(route)
-}
-
-/// The universe id in a path segment. A text that cannot be an id gets the same answer as an unknown id.
-fn universe_id(segment: &str) -> Result<UniverseId, Failure> {
-    let id = percent_decode_str(segment).decode_utf8().map_err(|_| Failure::not_found(segment))?;
-    UniverseId::new(&id).map_err(|_| Failure::not_found(&id))
 }
 
 impl Default for RestConfig {

@@ -6,8 +6,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::date::read_date;
+use crate::entity::elements::is_closed;
 use crate::finding::{Findings, Path, Quoted};
-use crate::member::{Kind, Member, Mode, Table};
+use crate::member::{Kind, Member, Mode, Need, Table};
+use crate::nearest;
 
 /// How deep the value of a member may nest. A state wraps its entities in a few levels more, and
 /// must stay within the 128 levels that JSON parsers commonly read.
@@ -21,13 +24,20 @@ pub(crate) fn check_object(
     path: &Path<'_>,
     findings: &mut Findings,
 ) {
+    let has_elements = object.get("elements").is_some_and(|elements| !elements.is_null());
+    // What follows from elements may be absent, and must be there without them.
+    let is_missing = |member: &Member| match member.need {
+        Need::OrElements => mode != Mode::Part && !has_elements,
+        Need::Defaulted => member.is_required(mode) && !has_elements,
+        _ => member.is_required(mode),
+    };
     for member in table.members {
         if member.is_ignored(mode) {
             continue;
         }
         let place = path.at(&member.name);
         match object.get(member.name) {
-            None if member.is_required(mode) => {
+            None if is_missing(member) => {
                 let (expected, doc) = (expectation(member.kind), member.doc);
                 findings.push(&place, format_args!("is missing; expected {expected}: {doc}"));
             }
@@ -37,6 +47,11 @@ pub(crate) fn check_object(
         }
     }
     for (name, value) in object {
+        if is_closed(table) && table.member(name).is_none() {
+            let (of, names) = (table.name, table.members.iter().map(|member| member.name));
+            let hint = nearest::hint(name, names);
+            findings.push(&path.at(name), format_args!("is not a member of {of}{hint}"));
+        }
         let judged = table.member(name).is_some_and(|member| {
             matches!(member.kind, Kind::Object(..) | Kind::List(_) | Kind::Map(_))
                 && !member.is_ignored(mode)
@@ -50,6 +65,14 @@ pub(crate) fn check_object(
 
 fn check_value(value: &Value, member: &Member, path: &Path<'_>, findings: &mut Findings) {
     match (member.kind, value) {
+        (Kind::Number, Value::Number(number))
+            if member.is_strict && !member.range.contains(number.as_f64().unwrap_or_default()) =>
+        {
+            let (range, doc) = (member.range, member.doc);
+            findings.push(path, format_args!("must be {range}, found {number}: {doc}"));
+        }
+        (Kind::Date | Kind::Instant, Value::String(text)) if read_date(text).is_ok() => {}
+        (Kind::Instant, Value::Number(_)) => {}
         (Kind::Text | Kind::Color, Value::String(_))
         | (Kind::Number, Value::Number(_))
         | (Kind::Flag, Value::Bool(_))
@@ -125,6 +148,8 @@ pub(crate) fn expectation(kind: Kind) -> String {
         Kind::Number => "a number".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Seed => "text or a number".to_owned(),
+        Kind::Date => "a date such as 2026-11-27T00:00:00Z".to_owned(),
+        Kind::Instant => "a date such as 2026-11-27T00:00:00Z, or a number of seconds".to_owned(),
         Kind::IdOrNull => "an id or null".to_owned(),
         Kind::Choice(choices) => format!("one of {}", choices.join(", ")),
         Kind::Ids => "an array of ids".to_owned(),

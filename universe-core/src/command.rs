@@ -10,7 +10,10 @@ pub(crate) use action::{Action, RecordKind, Snapshot};
 pub use kind::CommandKind;
 pub use parse::CommandError;
 
+use serde_json::Value;
+
 use crate::entity::Members;
+use crate::family::Family;
 
 /// A well-formed command: its type is known, its members have the right types, and everything
 /// that can be judged without a universe is right. The universe may still refuse it
@@ -29,6 +32,52 @@ impl Command {
     /// The kind of this command.
     pub fn kind(&self) -> CommandKind {
         self.kind
+    }
+}
+
+/// What a command gives to an entity.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// All of its members.
+    Whole(Members),
+    /// Some of its members, beside those that it has.
+    Part,
+}
+
+impl Command {
+    /// What this command gives to an entity. `None` if it names no members of it.
+    #[must_use]
+    pub fn gives(&self, family: Family, id: &str) -> Option<Given> {
+        let members = |written: serde_json::Result<Value>| match written {
+            Ok(Value::Object(members)) => Some(Given::Whole(members)),
+            _ => None,
+        };
+        let is_it = |of: Family, named: &str| of == family && named == id;
+        match &self.action {
+            Action::AddStar { id, payload } if is_it(Family::Stars, id) => {
+                Some(Given::Whole(payload.clone()))
+            }
+            Action::AddGroup { id, payload } if is_it(Family::Groups, id) => {
+                Some(Given::Whole(payload.clone()))
+            }
+            Action::AddRecord { kind, id, record } if is_it(kind.family(), id) => {
+                members(serde_json::to_value(record))
+            }
+            Action::SetRecords { kind, records } if kind.family() == family => {
+                members(serde_json::to_value(records.get(id)?))
+            }
+            Action::ReplaceSnapshot { snapshot } => {
+                members(serde_json::to_value(snapshot.state.entity(family, id)?))
+            }
+            Action::UpdateStar { id, .. } | Action::UpdateRing { planet: id, .. }
+                if is_it(Family::Stars, id) =>
+            {
+                Some(Given::Part)
+            }
+            Action::UpdateGroup { id, .. } if is_it(Family::Groups, id) => Some(Given::Part),
+            Action::UpdateRecord { kind, id, .. } if is_it(kind.family(), id) => Some(Given::Part),
+            _ => None,
+        }
     }
 }
 

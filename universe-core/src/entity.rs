@@ -4,6 +4,7 @@
 //! these are typed, so that the hierarchies can be changed in logarithmic time. The JSON stays text
 //! until it is first read.
 
+pub(crate) mod elements;
 pub(crate) mod members;
 pub(crate) mod parts;
 pub(crate) mod regions;
@@ -37,6 +38,8 @@ pub struct Star {
     pub(crate) children: Sequence<Id>,
     /// Everything but `id`, `parentId` and `children`.
     pub(crate) members: LazyMembers,
+    /// What follows from its `elements`, in place of the members of the same names. `None` without elements.
+    pub(crate) derived: Option<Arc<Members>>,
 }
 
 impl Star {
@@ -56,11 +59,13 @@ impl Star {
     }
 
     /// A member by its JSON name, other than `id`, `parentId` and `children`.
+    /// What follows from its `elements` is read from them.
     pub fn get(&self, member: &str) -> Option<&Value> {
-        self.members.get(member)
+        let derived = self.derived.as_ref().and_then(|derived| derived.get(member));
+        derived.or_else(|| self.members.get(member))
     }
 
-    /// Its members, except `id`, `parentId` and `children`, as a type of the caller; `None` if they do not fit.
+    /// Its members as stored, except `id`, `parentId` and `children`, as a type of the caller; `None` if they do not fit.
     /// Keeps nothing in memory, unlike [`get`](Self::get), so use it to read many bodies once.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         self.members.parsed()
@@ -74,6 +79,7 @@ impl PartialEq for Star {
             && self.parent == other.parent
             && self.children == other.children
             && self.members == other.members
+            && self.derived == other.derived
     }
 }
 

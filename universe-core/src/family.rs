@@ -80,12 +80,17 @@ impl Family {
 impl<'s> Entity<'s> {
     /// A member by its JSON name, other than its links to other entities.
     pub fn get(self, member: &str) -> Option<&'s Value> {
-        self.members().get(member)
+        match self {
+            Self::Star(star) => star.get(member),
+            _ => self.members().get(member),
+        }
     }
 
     /// Whether it has a member, other than its links to other entities. Costs as little as [`text`](Self::text).
     pub fn has(self, member: &str) -> bool {
-        self.members().has(member)
+        let is_derived =
+            |star: &Star| star.derived.as_ref().is_some_and(|derived| derived.contains_key(member));
+        matches!(self, Self::Star(star) if is_derived(star)) || self.members().has(member)
     }
 
     fn members(self) -> &'s LazyMembers {

@@ -73,11 +73,12 @@ impl Findings {
         }
     }
 
-    /// Adds the findings about an element of a list.
-    pub(crate) fn extend_at(&mut self, index: usize, findings: Self) {
+    /// Adds findings about the same input, or about an element of it if it is a list.
+    pub fn extend(&mut self, index: Option<usize>, findings: Self) {
+        let place = index.map(|index| format!("/{index}")).unwrap_or_default();
         for Finding { path, message } in findings.kept {
             if self.kept.len() < Self::LIMIT {
-                let path = format!("/{index}{path}");
+                let path = format!("{place}{path}");
                 self.kept.push(Finding { path, message });
             } else {
                 self.omitted += 1;

@@ -89,6 +89,8 @@ pub enum Scale {
     Compressed,
     /// Each orbit 1.5 times the one before, the first one close.
     Toy,
+    /// As realistic, on elements with periods by Kepler's third law: the heavier the parent, the faster.
+    Keplerian,
 }
 
 /// What a universe is made from.

@@ -21,6 +21,7 @@ impl State {
     /// 4. No body and no group is its own ancestor.
     /// 5. A group lists a system at most once.
     /// 6. `time` is finite.
+    /// 7. Where elements have a date as their epoch, the universe has an `epoch`.
     ///
     /// # Errors
     ///
@@ -64,6 +65,9 @@ impl State {
             check_key(key, &star.id, &place, findings);
             if let Some(problem) = self.star_parent_problem(star) {
                 findings.push(&place.at(&"parentId"), problem);
+            }
+            if let Some(problem) = self.epoch_problem(star) {
+                findings.push(&place.at(&"elements").at(&"epoch"), problem);
             }
             let children = place.at(&"children");
             for (index, (slot, child)) in star.children.slots().enumerate() {

@@ -40,12 +40,15 @@
 pub mod catalog;
 mod check;
 mod command;
+mod date;
+mod effect;
 mod entity;
 mod event;
 mod family;
 mod finding;
 pub mod generate;
 mod invariants;
+mod kepler;
 pub mod member;
 pub mod nearest;
 pub mod orbit;
@@ -55,7 +58,8 @@ mod schema;
 mod state;
 mod warning;
 
-pub use command::{Command, CommandError, CommandKind};
+pub use command::{Command, CommandError, CommandKind, Given};
+pub use date::{Instant, NO_EPOCH};
 pub use entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
 pub use event::{Event, Reason};
 pub use family::{Entity, Family};

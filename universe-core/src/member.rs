@@ -26,6 +26,8 @@ pub struct Member {
     pub doc: &'static str,
     /// The range in which a number makes sense. Outside it there is a warning, or in strict mode a finding.
     pub range: Range,
+    /// Whether a number outside of the range is refused.
+    pub is_strict: bool,
 }
 
 /// The range in which a number makes sense.
@@ -39,6 +41,8 @@ pub enum Range {
     Within(f64, f64),
     /// From the first to below the second.
     Below(f64, f64),
+    /// More than this.
+    Above(f64),
 }
 
 /// When a member must be there, and whether it may be null.
@@ -46,6 +50,9 @@ pub enum Range {
 pub enum Need {
     /// Always there and never null; in a patch it may be absent.
     Required,
+    /// As [`Required`](Self::Required), unless the object has `elements`, from which it follows. Schemas do not
+    /// require it.
+    OrElements,
     /// May be absent or null. A null is kept.
     Optional,
     /// May be absent, never null.
@@ -72,6 +79,10 @@ pub enum Kind {
     Flag,
     /// The seed of a random number generator: text or a number.
     Seed,
+    /// A date as text.
+    Date,
+    /// A date as text, or a number of seconds.
+    Instant,
     /// An id or null.
     IdOrNull,
     /// One of these texts.
@@ -101,7 +112,7 @@ pub enum Mode {
 
 /// One line of a table.
 pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'static str) -> Member {
-    Member { name, kind, need, doc, range: Range::Any }
+    Member { name, kind, need, doc, range: Range::Any, is_strict: false }
 }
 
 impl Member {
@@ -117,6 +128,20 @@ impl Member {
         self
     }
 
+    /// The same member; a number below `min` or above `max` is refused.
+    pub(crate) const fn only_within(mut self, min: f64, max: f64) -> Self {
+        self.range = Range::Within(min, max);
+        self.is_strict = true;
+        self
+    }
+
+    /// The same member; a number that is not more than `min` is refused.
+    pub(crate) const fn only_above(mut self, min: f64) -> Self {
+        self.range = Range::Above(min);
+        self.is_strict = true;
+        self
+    }
+
     /// The same member; a number below `min`, or not below `max`, gets a warning.
     pub(crate) const fn below(mut self, min: f64, max: f64) -> Self {
         self.range = Range::Below(min, max);
@@ -126,7 +151,7 @@ impl Member {
     /// Whether the member must be there in this mode.
     pub fn is_required(&self, mode: Mode) -> bool {
         match (mode, self.need) {
-            (Mode::Part, _) | (_, Need::Optional | Need::Omittable) => false,
+            (Mode::Part, _) | (_, Need::Optional | Need::Omittable | Need::OrElements) => false,
             (_, Need::Required | Need::Fixed) => true,
             (Mode::Whole, Need::Defaulted | Need::Managed) => true,
             (Mode::New, Need::Defaulted | Need::Managed) => false,
@@ -152,7 +177,9 @@ impl Member {
         match self.need {
             Need::Optional => true,
             Need::Defaulted => mode == Mode::New,
-            Need::Required | Need::Omittable | Need::Fixed | Need::Managed => false,
+            Need::Required | Need::OrElements | Need::Omittable | Need::Fixed | Need::Managed => {
+                false
+            }
         }
     }
 }
@@ -165,6 +192,7 @@ impl Range {
             Self::NotNegative => number >= 0.0,
             Self::Within(min, max) => (min..=max).contains(&number),
             Self::Below(min, max) => (min..max).contains(&number),
+            Self::Above(min) => number > min,
         }
     }
 }
@@ -176,6 +204,7 @@ impl fmt::Display for Range {
             Self::NotNegative => f.write_str("0 or more"),
             Self::Within(min, max) => write!(f, "{min} to {max}"),
             Self::Below(min, max) => write!(f, "{min} to below {max}"),
+            Self::Above(min) => write!(f, "more than {min}"),
         }
     }
 }

@@ -1,18 +1,20 @@
 //! The positions of bodies: a pure function of the simulated time.
 //!
+//! World coordinates are right-handed: an orbit that is not turned lies in the plane of x and z, and north is −y, from
+//! where it goes counter-clockwise, from x to z. `kepler` has what the angles of elements mean.
+//!
 //! Sines, cosines and roots come from `libm`, in plain Rust, so the same universe has the same places on every machine.
+
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::date::Instant;
 use crate::entity::Star;
+pub use crate::kepler::Vector3;
+use crate::kepler::{self, Elements, Kepler, Plane, Pole};
 use crate::state::State;
-
-/// A position or a direction, world units: x, y and z.
-pub type Vector3 = [f64; 3];
-
-/// The most bodies above one that [`State::place`] goes through.
-const MAX_DEPTH: usize = 10_000;
 
 /// The members of a body that say how it moves. Absent or null members have the defaults of the member tables.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -31,6 +33,10 @@ pub struct Orbit {
     orbit_rot_z: Option<f64>,
     is_rogue_planet: Option<bool>,
     rogue_planet: Option<Path>,
+    #[serde(deserialize_with = "kepler::lenient")]
+    elements: Option<Elements>,
+    #[serde(skip)]
+    kepler: Option<Kepler>,
 }
 
 /// The path of a rogue planet.
@@ -60,34 +66,41 @@ struct Point {
     z: Option<f64>,
 }
 
-impl Star {
-    /// How it moves. Reads its members once more and keeps nothing of them.
-    #[must_use]
-    pub fn orbit(&self) -> Orbit {
-        self.read().unwrap_or_default()
-    }
+/// Where bodies are in the world at a time: the sum of a body's own position relative to its parent and those of all
+/// bodies above it. Each is computed once.
+#[derive(Debug)]
+pub struct Places<'s> {
+    state: &'s State,
+    time: f64,
+    known: HashMap<&'s str, Vector3>,
 }
 
 impl Orbit {
-    /// How something with these members moves.
+    /// How something with these members moves around a parent without a tilt, in a universe without an `epoch`.
     #[must_use]
     pub fn of(members: &Value) -> Self {
-        Self::deserialize(members).unwrap_or_default()
+        Self::deserialize(members).unwrap_or_default().settled(None, Pole::default())
     }
 
-    /// The position relative to the parent at `time` seconds. The angle grows evenly with time, and the parent is at
-    /// the centre of the ellipse, moved by the offsets. A rogue planet follows its own path.
+    /// The position relative to the parent at `time` seconds. With `elements` it follows from Kepler's equation.
+    /// Without, the angle grows evenly with time, and the parent is at the centre of the ellipse, moved by the offsets.
+    /// A rogue planet follows its own path.
     #[must_use]
     pub fn place(&self, time: f64) -> Vector3 {
-        match (&self.rogue_planet, self.is_rogue_planet) {
-            (Some(path), Some(true)) => path.place(time),
-            _ => self.at(time * or(self.orbital_speed) + or(self.orbital_phase)),
+        match (&self.rogue_planet, self.is_rogue_planet, &self.kepler) {
+            (Some(path), Some(true), _) => path.place(time),
+            (_, _, Some(kepler)) => kepler.place(time),
+            _ => self.at(time * or(self.orbital_speed) + or(self.orbital_phase), time),
         }
     }
 
-    /// The position relative to the parent at an angle in degrees. For drawing the whole orbit.
+    /// The position relative to the parent at an angle in degrees, on the orbit as it lies at `time` seconds. For
+    /// drawing the whole orbit.
     #[must_use]
-    pub fn at(&self, degrees: f64) -> Vector3 {
+    pub fn at(&self, degrees: f64, time: f64) -> Vector3 {
+        if let Some(kepler) = &self.kepler {
+            return kepler.at(degrees, time);
+        }
         let turned = turn(
             ellipse(self.semi_major_axis(), or(self.eccentricity), degrees),
             [self.orbit_rot_x, self.orbit_rot_y, self.orbit_rot_z],
@@ -99,6 +112,9 @@ impl Orbit {
     /// The semi-major axis of its ellipse, in world units.
     #[must_use]
     pub fn semi_major_axis(&self) -> f64 {
+        if let Some(kepler) = &self.kepler {
+            return kepler.semi_major_axis();
+        }
         self.semi_major_axis.unwrap_or(or(self.orbital_distance))
     }
 
@@ -107,19 +123,66 @@ impl Orbit {
     pub fn is_round(&self) -> bool {
         self.semi_major_axis() > 0.0 && self.is_rogue_planet != Some(true)
     }
+
+    /// The orbit with its elements, if it has any, in the world.
+    fn settled(mut self, universe: Option<&State>, parent: Pole) -> Self {
+        self.kepler = self.elements.take().map(|elements| {
+            let epoch = elements.epoch.and_then(|epoch| match (epoch, universe) {
+                (Instant::Seconds(seconds), _) => Some(seconds),
+                // Without an epoch a date is refused when it is given.
+                (date, universe) => universe?.time_of(date).ok(),
+            });
+            Kepler::new(elements, epoch.unwrap_or_default(), parent)
+        });
+        self
+    }
+
+    pub(crate) fn kepler(&self) -> Option<&Kepler> {
+        self.kepler.as_ref()
+    }
 }
 
 impl State {
-    /// The position of a body in the world at `time` seconds: the sum of its own position relative to its parent and
-    /// those of all bodies above it.
+    /// How a body moves. Reads its members once more and keeps nothing of them.
+    #[must_use]
+    pub fn orbit(&self, star: &Star) -> Orbit {
+        let orbit: Orbit = star.read().unwrap_or_default();
+        let is_in_equator = |elements: &Elements| elements.plane == Plane::ParentEquator;
+        let parent =
+            star.parent_id().filter(|_| orbit.elements.as_ref().is_some_and(is_in_equator));
+        let pole = parent.and_then(|id| self.star(id)?.read());
+        orbit.settled(Some(self), pole.unwrap_or_default())
+    }
+
+    /// The position of a body in the world at `time` seconds. For several bodies, use [`Places`].
     #[must_use]
     pub fn place(&self, star: &Star, time: f64) -> Vector3 {
-        let mut place = star.orbit().place(time);
-        let mut above = star.parent_id().and_then(|id| self.star(id));
-        for _ in 0..MAX_DEPTH {
-            let Some(parent) = above else { break };
-            place = plus(place, parent.orbit().place(time));
-            above = parent.parent_id().and_then(|id| self.star(id));
+        Places::new(self, time).of(star)
+    }
+}
+
+impl<'s> Places<'s> {
+    /// The positions at `time` seconds. Nothing is computed yet.
+    #[must_use]
+    pub fn new(state: &'s State, time: f64) -> Self {
+        Self { state, time, known: HashMap::new() }
+    }
+
+    /// The position of a body in the world.
+    pub fn of(&mut self, star: &'s Star) -> Vector3 {
+        let mut above = Vec::new();
+        let (mut next, mut place) = (Some(star), Vector3::default());
+        while let Some(star) = next {
+            if let Some(known) = self.known.get(star.id()) {
+                place = *known;
+                break;
+            }
+            above.push(star);
+            next = star.parent_id().and_then(|id| self.state.star(id));
+        }
+        for star in above.into_iter().rev() {
+            place = plus(place, self.state.orbit(star).place(self.time));
+            self.known.insert(star.id(), place);
         }
         place
     }

@@ -42,6 +42,13 @@ impl State {
                 state.tick(*dt)?;
                 return Ok(Applied { state, events: Vec::new() });
             }
+            Action::TickUntil { until } => {
+                let time = state
+                    .time_of(*until)
+                    .map_err(|problem| Refusal::no_epoch(&format!("until: {problem}")))?;
+                state.time = time + 0.0;
+                return Ok(Applied { state, events: Vec::new() });
+            }
             Action::AddStar { id, payload } => state.add_star(id, payload),
             Action::UpdateStar { id, payload } => state.update_star(id, payload),
             Action::RemoveStar { id } => state.remove_star(id),
@@ -77,10 +84,11 @@ impl State {
         Ok(())
     }
 
-    /// Everything is replaced but the time; unknown top-level members go.
+    /// Everything is replaced but the time, also the epoch and the units; unknown top-level members go.
     fn replace_snapshot(&mut self, snapshot: &Snapshot) -> Event {
         let time = self.time;
         *self = Self { time, ..snapshot.state.clone() };
+        self.derive_all();
         Event::SnapshotReplaced
     }
 }

@@ -35,6 +35,10 @@ impl Refusal {
         Self { events: Vec::new(), code: "TIME_OVERFLOW", message }
     }
 
+    pub(crate) fn no_epoch(message: &str) -> Self {
+        Self { events: Vec::new(), code: "EPOCH_MISSING", message: message.to_owned() }
+    }
+
     pub(crate) fn star_not_found(id: &Id) -> Self {
         let message = format!("body {id:?} does not exist in this universe; name one in \"stars\"");
         Self::new("STAR_NOT_FOUND", Event::StarNotFound { id: id.clone() }, message)

@@ -50,7 +50,15 @@ enum Inside {
 }
 
 fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<String, Value> {
-    let members = table.members.iter().filter(|member| member.is_settable(mode));
+    // Of a body to change, what is seldom changed is left to the schema of a new one.
+    let is_minor = |member: &Member| {
+        detail == Detail::Types
+            && ["orbitRot", "orbitOffset", "asteroidSubType", "parentBeltId"]
+                .iter()
+                .any(|it| member.name.starts_with(it))
+    };
+    let members = table.members.iter();
+    let members = members.filter(|member| member.is_settable(mode) && !is_minor(member));
     let properties: Map<_, _> = members
         .clone()
         .map(|member| {
@@ -90,12 +98,12 @@ fn allow_null(schema: &mut Value) {
 
 fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     let mut schema = match member.kind {
-        Kind::Text | Kind::Color => typed("string"),
+        Kind::Text | Kind::Color | Kind::Date => typed("string"),
         Kind::Number => typed("number"),
         Kind::Flag => typed("boolean"),
-        Kind::Seed if detail == Detail::Exact => union(["string", "number"]),
+        Kind::Seed | Kind::Instant if detail == Detail::Exact => union(["string", "number"]),
         Kind::IdOrNull if detail == Detail::Exact => union(["string", "null"]),
-        Kind::Seed => either(&[typed("string"), typed("number")]),
+        Kind::Seed | Kind::Instant => either(&[typed("string"), typed("number")]),
         // A union with null is not plain: clients reject it, and the description says where null is accepted.
         Kind::IdOrNull => typed("string"),
         Kind::Choice(choices) => {
@@ -151,9 +159,21 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
         Kind::Object(table, mode) if are_types_described(table, mode, detail, inside) => {
             doc.to_owned()
         }
+        // Of what is inside a body the names that it needs, and of a patch those that something new does not need: the
+        // others stand there. All of them are in the full schema.
         Kind::Object(table, mode) if !is_described(mode, detail, inside) => {
+            let is_shown = |member: &&Member| match (mode, inside) {
+                (Mode::Part, Inside::Command) => !member.is_required(Mode::Whole),
+                (Mode::Part, _) => member.is_required(Mode::Whole),
+                _ => true,
+            };
             let names = table.members.iter().filter(|member| member.is_settable(mode));
-            format!("{doc}: {}", join(names))
+            let names = join(names.filter(is_shown));
+            match (mode, inside) {
+                (Mode::Part, Inside::Command) => format!("{doc}, also {names}"),
+                _ if names.is_empty() => doc.to_owned(),
+                _ => format!("{doc}: {names}"),
+            }
         }
         Kind::Map(table) if detail == Detail::Compact && inside == Inside::Command => {
             let names = table.members.iter().filter(|member| member.is_required(Mode::Whole));

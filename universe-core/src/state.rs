@@ -1,7 +1,10 @@
 //! A whole universe as a persistent value.
 
+mod clock;
+mod derive;
 mod difference;
 mod extent;
+mod facts;
 mod import;
 mod links;
 mod parts;
@@ -17,7 +20,7 @@ use serde_json::Value;
 
 use crate::entity::{Group, Id, Members, Record, Star};
 use crate::family::{Entity, Family};
-pub(crate) use import::{read_group_child, read_records, take_group_children};
+pub(crate) use import::{IN_EXTRA, read_group_child, read_records, take_group_children};
 pub use parts::{EscapedPart, StateText, TextPart};
 use sequence::Sequence;
 pub use text::{ReadValue, TextError};
@@ -32,7 +35,7 @@ pub(crate) type Records = OrdMap<Id, Record>;
 ///
 /// It satisfies the invariants listed at [`State::check`] after any commands. As JSON it is one object with the
 /// members `stars`, `rootIds`, `groups`, `rootGroupIds`, `belts`, `smallBodyFields`, `protoplanetaryDisks`, `nebulae`
-/// and `time`, followed by unknown members of the imported object; entities are in the order of their ids.
+/// and `time`, followed by `epoch`, `units` and unknown members of the imported object; entities are in the order of their ids.
 #[derive(Debug, Clone, Default)]
 pub struct State {
     pub(crate) stars: OrdMap<Id, Arc<Star>>,
@@ -44,7 +47,7 @@ pub struct State {
     pub(crate) protoplanetary_disks: Records,
     pub(crate) nebulae: Records,
     pub(crate) time: f64,
-    /// Unknown top-level members.
+    /// Unknown top-level members, `epoch` and `units`.
     pub(crate) extra: Arc<Members>,
     /// Where systems stand in groups, (system, group) → slot in the group's `children`. An index
     /// of what the groups say.

@@ -18,7 +18,8 @@ export class Camera {
   update(): void {
     this.pitch = Math.min(Math.max(this.pitch, -1.55), 1.55);
     const [sy, cy, sp, cp] = [Math.sin(this.yaw), Math.cos(this.yaw), Math.sin(this.pitch), Math.cos(this.pitch)];
-    this.basis.set([cy, 0, -sy, -sy * sp, cp, -cy * sp, -sy * cp, -sp, -cy * cp]);
+    // North, which is −y, is up: from there bodies go counter-clockwise.
+    this.basis.set([cy, 0, sy, -sy * sp, -cp, cy * sp, -sy * cp, sp, cy * cp]);
   }
 
   /** Pixels of a length at a depth of one. */

@@ -4,6 +4,7 @@
 
 import type { Command } from './api';
 import type { State } from './model';
+import { timeOf } from './orbit';
 
 /** Members that say who belongs to whom. */
 const STRUCTURE = ['id', 'parentId', 'children', 'parentGroupId', 'parentBeltId', 'lagrangeHostId'];
@@ -15,6 +16,9 @@ const MAPS: Record<string, keyof State> = {
 
 /** The state after a command, or null if it has to be read. */
 export function fold(state: State, command: Command): State | null {
+  if (command.type === 'tick' && command.until !== undefined) {
+    return { ...state, time: timeOf(command.until as string | number, state.epoch) };
+  }
   if (command.type === 'tick' && typeof command.dt === 'number') return { ...state, time: state.time + command.dt };
   const name = MAPS[command.type];
   const patch = (command.payload ?? command.patch) as Record<string, unknown> | undefined;

@@ -1,6 +1,6 @@
 // A universe as it is drawn and listed: bodies in an order in which parents come first, and who belongs to whom.
 
-import { type Orbit, type Orbiting, type Point, orbitOf } from './orbit';
+import { type Disk, type Orbit, type Orbiting, type Point, equatorOf, orbitOf } from './orbit';
 
 export interface Ring {
   innerRadiusMultiplier: number; outerRadiusMultiplier: number; thickness: number; opacity: number;
@@ -38,6 +38,8 @@ export interface State {
   belts: Record<string, unknown>;
   smallBodyFields: Record<string, Matter>; protoplanetaryDisks: Record<string, Matter>;
   nebulae: Record<string, Nebula>; time: number;
+  /** The date at time 0. */
+  epoch?: string;
 }
 
 export type Family = 'stars' | 'groups' | 'smallBodyFields' | 'protoplanetaryDisks' | 'nebulae';
@@ -47,6 +49,8 @@ export const same = (a: Ref | null, b: Ref | null) => a === b || (!!a && !!b && 
 
 export interface Body {
   index: number; star: Star; kind: string; parent: number; depth: number; children: number[]; orbit: Orbit;
+  /** How its rings and disks lie. */
+  disk: Disk;
   /** The colour of the innermost group that has one and that it is in; and that group. */
   groupColor?: string; group?: Group; matter: Matter[];
 }
@@ -71,9 +75,10 @@ export function worldOf(state: State): World {
     const star = state.stars[id];
     if (!star || byId.has(id)) return;
     const depth = parent ? parent.depth + 1 : 0;
+    const orbit = orbitOf(star, parent?.star, state);
     const body: Body = {
       index: bodies.length, star, kind: kindOf(star, depth), parent: parent ? parent.index : -1, depth, children: [],
-      orbit: orbitOf(star), matter: [],
+      orbit, disk: equatorOf(star) ?? orbit, matter: [],
     };
     bodies.push(body);
     byId.set(id, body);

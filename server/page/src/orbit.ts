@@ -1,6 +1,7 @@
 // Positions as a pure function of time: where a body is, relative to what it circles. No state, no clock.
 //
-// The angle on an orbit grows evenly with time and the parent is at the centre of the ellipse, as the domain has it.
+// With `elements` they follow from Kepler's equation. Without, the angle on an orbit grows evenly with time and the parent
+// is at the centre of the ellipse, as the domain has it. The world is right-handed, and its north is −y.
 
 export interface Point { x: number; y: number; z: number }
 
@@ -11,6 +12,17 @@ export interface Orbiting {
   orbitOffsetX?: number; orbitOffsetY?: number; orbitOffsetZ?: number;
   orbitRotX?: number; orbitRotY?: number; orbitRotZ?: number;
   roguePlanet?: Rogue;
+  elements?: Elements | null;
+  axialTilt?: number | null; axialNode?: number | null;
+}
+
+/** Degrees, seconds, rates in a Julian century. */
+interface Angles {
+  semiMajorAxis?: number; eccentricity?: number; inclination?: number; ascendingNode?: number;
+  argumentOfPeriapsis?: number; meanAnomaly?: number; period?: number;
+}
+export interface Elements extends Angles {
+  semiMajorAxis: number; period: number; epoch?: string | number; rates?: Angles; plane?: string;
 }
 
 /** The path of a rogue planet. */
@@ -34,6 +46,20 @@ export interface Orbit {
   cx: number; cy: number; cz: number;
   /** A straight path instead: the way of one second. */
   line?: Point;
+  /** Elements, their time, and the pole of their plane: then all of the above is as of the time last looked at. */
+  kepler?: { elements: Elements; epoch: number; tilt: number; node: number };
+}
+
+/** Two directions in which a disk lies. */
+export type Disk = Pick<Orbit, 'ux' | 'uy' | 'uz' | 'vx' | 'vy' | 'vz'>;
+
+const CENTURY = 36_525 * 86_400;
+
+/** The time of a date, in a universe whose time 0 has a date. */
+export function timeOf(at: string | number | undefined, epoch: string | undefined): number {
+  if (typeof at === 'number') return at;
+  const time = (Date.parse(at ?? '') - Date.parse(epoch ?? '')) / 1000;
+  return Number.isFinite(time) ? time : 0;
 }
 
 const RADIANS = Math.PI / 180;
@@ -63,8 +89,73 @@ function ellipse(a: number, e: number, turns: { orbitRotX?: number; orbitRotY?: 
   };
 }
 
+/** A direction in a plane whose z is north: turned by an inclination about x, then by a longitude. */
+function tilted([x, y, z]: number[], inclination: number, node: number): number[] {
+  let c = Math.cos(inclination * RADIANS), s = Math.sin(inclination * RADIANS);
+  [y, z] = [y! * c - z! * s, y! * s + z! * c];
+  c = Math.cos(node * RADIANS); s = Math.sin(node * RADIANS);
+  return [x! * c - y * s, x! * s + y * c, z];
+}
+
+/** How the equator of a body lies, if it says. */
+export function equatorOf({ axialTilt, axialNode }: Orbiting): Disk | undefined {
+  if (typeof axialTilt !== 'number' && typeof axialNode !== 'number') return undefined;
+  const [u, v] = [[1, 0, 0], [0, 1, 0]].map((it) => tilted(it, finite(axialTilt), finite(axialNode)));
+  return { ux: u![0]!, uy: -u![2]!, uz: u![1]!, vx: v![0]!, vy: -v![2]!, vz: v![1]! };
+}
+
+/** Puts an orbit with elements as it lies at a time, and says its eccentric anomaly in radians. */
+function lie(orbit: Orbit, time: number): number {
+  const { elements, epoch, tilt, node } = orbit.kepler!;
+  const rates = elements.rates ?? {}, elapsed = time - epoch, centuries = elapsed / CENTURY;
+  const of = (name: keyof Angles) => finite(elements[name]) + finite(rates[name]) * centuries;
+  const e = Math.min(Math.max(of('eccentricity'), 0), 0.999), a = Math.max(of('semiMajorAxis'), 0);
+  const [u, v] = [0, 90].map((ahead) => {
+    const angle = (of('argumentOfPeriapsis') + ahead) * RADIANS;
+    const plane = tilted([Math.cos(angle), Math.sin(angle), 0], of('inclination'), of('ascendingNode'));
+    return tilted(plane, tilt, node);
+  });
+  [orbit.ux, orbit.uy, orbit.uz] = [u![0]!, -u![2]!, u![1]!];
+  [orbit.vx, orbit.vy, orbit.vz] = [v![0]!, -v![2]!, v![1]!];
+  orbit.a = a;
+  orbit.b = a * Math.sqrt(1 - e * e);
+  orbit.cx = -a * e * orbit.ux; orbit.cy = -a * e * orbit.uy; orbit.cz = -a * e * orbit.uz;
+  const turns = elapsed / elements.period, slower = (0.5 * turns * centuries * finite(rates.period)) / elements.period;
+  return eccentric(of('meanAnomaly') * RADIANS + 2 * Math.PI * ((turns - slower) % 1), e);
+}
+
+/** Kepler's equation, by Newton's steps within what bisection knows. Radians. */
+function eccentric(mean: number, e: number): number {
+  mean -= 2 * Math.PI * Math.round(mean / (2 * Math.PI));
+  let least = mean - e, most = mean + e, found = mean + e * Math.sin(mean);
+  for (let step = 0; step < 64; step += 1) {
+    const wrong = found - e * Math.sin(found) - mean;
+    if (wrong > 0) most = found; else least = found;
+    let next = found - wrong / (1 - e * Math.cos(found));
+    if (next < least || next > most) next = (least + most) / 2;
+    if (Math.abs(next - found) < 1e-15) break;
+    found = next;
+  }
+  return found;
+}
+
+function keplerian(elements: Elements, parent: Orbiting | undefined, epoch: string | undefined, time: number): Orbit {
+  const rates = elements.rates ?? {}, inEquator = elements.plane === 'parentEquator';
+  const nodes = finite(elements.inclination) > 90 ? -finite(rates.ascendingNode) : finite(rates.ascendingNode);
+  const turning = finite(rates.meanAnomaly) + finite(rates.argumentOfPeriapsis) + nodes;
+  const orbit: Orbit = {
+    ...ellipse(0, 0, {}, { x: 0, y: 0, z: 0 }, 360 / elements.period + turning / CENTURY, 0),
+    kepler: {
+      elements, epoch: timeOf(elements.epoch ?? 0, epoch),
+      tilt: inEquator ? finite(parent?.axialTilt) : 0, node: inEquator ? finite(parent?.axialNode) : 0,
+    },
+  };
+  lie(orbit, time);
+  return orbit;
+}
+
 /** The orbit of a body about its parent, or the path of a rogue planet in space. */
-export function orbitOf(body: Orbiting): Orbit {
+export function orbitOf(body: Orbiting, parent?: Orbiting, universe?: { epoch?: string; time?: number }): Orbit {
   const rogue = body.roguePlanet;
   if (rogue && rogue.initialPosition && rogue.velocity) {
     const from = rogue.initialPosition;
@@ -78,6 +169,7 @@ export function orbitOf(body: Orbiting): Orbit {
     };
     return ellipse(a, finite(rogue.eccentricity), rogue, centre, 360 / period, 0);
   }
+  if (body.elements) return keplerian(body.elements, parent, universe?.epoch, finite(universe?.time));
   const a = finite(body.semiMajorAxis, finite(body.orbitalDistance));
   const centre = { x: finite(body.orbitOffsetX), y: finite(body.orbitOffsetY), z: finite(body.orbitOffsetZ) };
   return ellipse(a, finite(body.eccentricity), body, centre, finite(body.orbitalSpeed), finite(body.orbitalPhase));
@@ -99,7 +191,8 @@ export function pointAtTime(orbit: Orbit, time: number, out: Float64Array, at = 
     out[at + 2] = orbit.cz + orbit.line.z * time;
     return;
   }
-  pointAtAngle(orbit, (time * orbit.speed + orbit.phase) * RADIANS, out, at);
+  const angle = orbit.kepler ? lie(orbit, time) : (time * orbit.speed + orbit.phase) * RADIANS;
+  pointAtAngle(orbit, angle, out, at);
 }
 
 /** How long a round takes, in seconds of simulation; infinite without motion. */

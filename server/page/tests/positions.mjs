@@ -14,6 +14,16 @@ export async function module(name) {
   return import(`data:text/javascript,${encodeURIComponent(text)}`);
 }
 
+/** By an independent computation. */
+const KEPLER = [0.6925155237740896, 2.5661732922389464, -0.2821312423523831];
+
+/** Where the view of MCP Apps puts a body, from its own script. */
+function viewed(star, state, time) {
+  const page = readFileSync(join(source, '../../src/mcp/view/view.html'), 'utf8');
+  const script = page.slice(page.indexOf('// ---- places'), page.indexOf('// ---- the chart'));
+  return new Function('star', 'state', 'time', `const TAU = 2 * Math.PI; ${script} return placeNow(star);`)(star, state, time);
+}
+
 export default async function positions() {
   const { orbitOf, pointAtTime } = await module('orbit.ts');
   const at = (body, time) => { const p = new Float64Array(3); pointAtTime(orbitOf(body), time, p); return [...p]; };
@@ -29,8 +39,43 @@ export default async function positions() {
   const bent = { ...rogue, pathCurvature: 0.5, semiMajorAxis: 100, eccentricity: 0.3, pathPeriod: 400, orbitRotX: 15 };
   near(at({ roguePlanet: bent }, 50), [71.71067811865476, -15.458299069222122, 68.1552591400694], 'a bent path');
   near(at(long, 12.5 + 360 / 1.5), at(long, 12.5), 'a whole round later');
+  const dated = { elements: { semiMajorAxis: 2, period: 400, eccentricity: 0.5, inclination: 60, ascendingNode: 30,
+    argumentOfPeriapsis: 40, meanAnomaly: 50, epoch: '2000-01-01T12:01:40Z', rates: { ascendingNode: 1e8 }, plane: 'parentEquator' } };
+  const kepler = orbitOf(dated, { axialTilt: 20, axialNode: 70 }, { epoch: '2000-01-01T12:00:00Z' });
+  const p = new Float64Array(3);
+  pointAtTime(kepler, 321, p);
+  near([...p], KEPLER, 'Kepler in the equator of its parent');
+  const [x, y] = viewed({ ...dated, parentId: 'p' }, { stars: { p: { axialTilt: 20, axialNode: 70 } }, epoch: '2000-01-01T12:00:00Z' }, 321);
+  near([x, y], [KEPLER[0], -KEPLER[2]], 'the view in a conversation, from north');
+  await direction();
   await layouts();
   await folding();
+}
+
+/** Seen from north, and as the page opens, bodies go counter-clockwise. */
+async function direction() {
+  const [{ Camera }, { orbitOf, pointAtTime }] = [await module('camera.ts'), await module('orbit.ts')];
+  const circle = { orbitalDistance: 1, orbitalSpeed: 1 }, elements = { elements: { semiMajorAxis: 1, period: 360 } };
+  for (const body of [circle, elements]) {
+    const [ax, ay] = viewed(body, {}, 0), [bx, by] = viewed(body, {}, 5);
+    ok(ax * by - ay * bx < 0, 'the view goes counter-clockwise');
+    for (const pitch of [new Camera().pitch, 1.5]) {
+      const camera = new Camera();
+      camera.pitch = pitch;
+      [camera.width, camera.height] = [800, 600];
+      camera.update();
+      const orbit = orbitOf(body), p = new Float64Array(3), screen = [];
+      for (const time of [0, 5, 10]) {
+        const out = new Float64Array(3);
+        pointAtTime(orbit, time, p);
+        ok(camera.project(...p, out), 'it is in front of the eye');
+        screen.push([...out]);
+      }
+      const [[ax, ay], [bx, by], [cx, cy]] = screen;
+      // y grows downwards.
+      ok((bx - ax) * (cy - by) - (by - ay) * (cx - bx) < 0, `counter-clockwise at pitch ${pitch}`);
+    }
+  }
 }
 
 /** Compact scale keeps the order of distances, and paths have no jump. */

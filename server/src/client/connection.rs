@@ -1,5 +1,5 @@
-//! The way to the universes: HTTP over TCP, over the socket of a data directory, or without a connection where no
-//! server uses the directory. In all three the same REST answers.
+//! The way to the universes: HTTP on a stream. It leads to a URL, to the socket of a data directory, or to this process
+//! where no server uses the directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::{Either, select};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -25,6 +24,7 @@ use serde_json::Value;
 use service_host::run_blocking;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::target::{Stream, Target};
 use super::{ClientError, Common};
@@ -44,12 +44,12 @@ const MAX_ANSWER: usize = 512 << 20;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const ANSWER_TIME: Duration = Duration::from_secs(120);
 
+/// The bytes between this process and the server that it is itself.
+const PIPE: usize = 64 << 10;
+
 /// How long to wait for a directory that another process is about to release or to serve.
 const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
-
-/// The body of an answer that is read as it arrives.
-pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// A connection to the universes of one target.
 pub(super) struct Connection {
@@ -110,6 +110,10 @@ impl Connection {
             Some(url) => Way::Url(Target::read(url, common)?),
             None => Way::Socket(dir.to_owned()),
         };
+        Self::by(way).await
+    }
+
+    async fn by(way: Way) -> Result<Self, ClientError> {
         let mut connection = Self { way, open: None };
         connection.connect().await?;
         Ok(connection)
@@ -136,12 +140,9 @@ impl Connection {
                 }
                 Err(error) => return Err(CareError::Open(error).into()),
             }
-            let way = Way::Socket(dir.to_owned());
-            let mut connection = Self { way, open: None };
-            match connection.connect().await {
-                Ok(()) => return Ok(connection),
+            match Self::by(Way::Socket(dir.to_owned())).await {
                 Err(ClientError::NoServer(_)) => {}
-                Err(error) => return Err(error),
+                found => return found,
             }
         }
     }
@@ -203,7 +204,7 @@ impl Connection {
         &mut self,
         path: &str,
         headers: &[(&str, &str)],
-    ) -> Result<Body, ClientError> {
+    ) -> Result<Incoming, ClientError> {
         let asked = self.open_body(Method::GET, path, headers, Bytes::new());
         let (head, body) = match timeout(CONNECT_TIME + CONNECT_TIME, asked).await {
             Ok(answered) => answered?,
@@ -218,7 +219,7 @@ impl Connection {
         }
     }
 
-    async fn whole(&self, body: Body) -> Result<Bytes, ClientError> {
+    async fn whole(&self, body: Incoming) -> Result<Bytes, ClientError> {
         let read = Limited::new(body, MAX_ANSWER).collect().await;
         Ok(read.map_err(|problem| self.failed(&problem))?.to_bytes())
     }
@@ -229,7 +230,7 @@ impl Connection {
         path: &str,
         headers: &[(&str, &str)],
         body: Bytes,
-    ) -> Result<(http::response::Parts, Body), ClientError> {
+    ) -> Result<(http::response::Parts, Incoming), ClientError> {
         let (host, base) = match &self.way {
             Way::Url(target) => (target.host(), target.base()),
             Way::Socket(_) | Way::Here(_) => ("localhost", ""),
@@ -249,10 +250,6 @@ impl Connection {
         }
         let request = request.body(Full::new(body));
         let request = request.map_err(|problem| ClientError::Given(problem.to_string()))?;
-        if let Way::Here(here) = &self.way {
-            let (head, body) = here.app.handle(request).await.into_parts();
-            return Ok((head, body.map_err(Into::into).boxed_unsync()));
-        }
         let is_open = match &mut self.open {
             Some(open) => open.sender.ready().await.is_ok(),
             None => false,
@@ -274,13 +271,16 @@ impl Connection {
             )),
             _ => self.failed(&error),
         })?;
-        let (head, body) = answered.into_parts();
-        Ok((head, body.map_err(Into::into).boxed_unsync()))
+        Ok(answered.into_parts())
     }
 
     async fn connect(&mut self) -> Result<(), ClientError> {
         let connected = match &self.way {
-            Way::Here(_) => return Ok(()),
+            Way::Here(here) => {
+                let (ours, theirs) = tokio::io::duplex(PIPE);
+                tokio::spawn(here.app.clone().serve_local(theirs, CancellationToken::new()));
+                handshake(Box::new(ours)).await
+            }
             Way::Url(target) => {
                 let stream = timeout(CONNECT_TIME, target.connect()).await;
                 let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use tokio::time::timeout;
-
-use super::connection::Body;
 
 /// The longest event in bytes. A command may be as large as a request.
 const MAX_EVENT: usize = 64 << 20;
@@ -16,7 +15,7 @@ const SILENCE: Duration = Duration::from_secs(45);
 
 /// A feed that is being read.
 pub(super) struct Feed {
-    body: Body,
+    body: Incoming,
     /// The bytes that have arrived and are not parsed yet.
     text: Vec<u8>,
     /// The number of bytes that were already searched for the end of an event.
@@ -32,7 +31,7 @@ pub(super) struct Event {
 }
 
 impl Feed {
-    pub(super) fn new(body: Body) -> Self {
+    pub(super) fn new(body: Incoming) -> Self {
         Self { body, text: Vec::new(), seen: 0 }
     }
 

@@ -89,7 +89,7 @@ impl Arguments {
         if self.common.json {
             print::json(&whole(universe, &part))?
         } else {
-            service_host::print(&rows(universe, &part))?
+            service_host::print(&rows(universe, &selection, &part))?
         }
         let ids = || {
             Family::ALL
@@ -116,7 +116,10 @@ fn whole(universe: &Universe, part: &EntityPage<'_>) -> Value {
     let mut found: BTreeMap<&str, BTreeMap<&str, Value>> = BTreeMap::new();
     for it in &part.found {
         let family = found.entry(it.family.name()).or_default();
-        family.insert(it.id, serde_json::to_value(it.entity).unwrap_or_default());
+        family.insert(
+            it.id,
+            serde_json::to_value(it.with_facts(&universe.state)).unwrap_or_default(),
+        );
     }
     json!({
         "id": universe.id,
@@ -127,10 +130,10 @@ fn whole(universe: &Universe, part: &EntityPage<'_>) -> Value {
     })
 }
 
-fn rows(universe: &Universe, part: &EntityPage<'_>) -> String {
+fn rows(universe: &Universe, selection: &Selection, part: &EntityPage<'_>) -> String {
     let head = format!("{}, {} entities", universe.headline(), part.total);
     if part.found.is_empty() {
-        return head;
+        return format!("{head}: {}", selection.nothing(&universe.state));
     }
     let rows: Vec<_> = part
         .found

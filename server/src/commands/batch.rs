@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use universe_core::{Applied, Command, CommandKind, State};
+use universe_core::{Applied, Command, CommandKind, Findings, State};
 
 use super::job::Job;
 use super::{Processed, Reducer, Replacement, Request, ServiceError, Universe, entry};
@@ -16,7 +16,7 @@ const BATCH_BYTES: usize = 16 << 20;
 /// The result of a job, held back until it is durable and may be reported.
 pub(super) enum Outcome {
     Read,
-    Processed(Processed),
+    Processed(Box<Processed>),
     /// The request was processed before, up to this revision.
     Landed(Revision),
     Replaced(Universe),
@@ -83,12 +83,14 @@ impl Batch {
         let before = self.universe.state.clone();
         let mut state = before.clone();
         let (mut events, mut bodies) = (Vec::new(), Vec::new());
+        let mut warnings = Findings::default();
         let count = request.commands.len();
         for (index, command) in request.commands.iter().enumerate() {
             let place = (count > 1).then_some(index);
             let applied = self.apply(&state, command, place, rules)?;
             let together = place.filter(|index| index + 1 == count).map(|_| count);
             bodies.push(entry::of_command(command, &applied.events, together)?);
+            warnings.extend(place, command.warnings(&state, &applied.state));
             state = applied.state;
             events.extend(applied.events);
         }
@@ -104,7 +106,8 @@ impl Batch {
         if let Some(key) = request.key {
             self.landed.insert(key, revision);
         }
-        Ok(Outcome::Processed(Processed { revision, before, state, events }))
+        let processed = Processed { revision, before, state, events, warnings };
+        Ok(Outcome::Processed(Box::new(processed)))
     }
 
     fn apply(

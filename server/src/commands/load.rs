@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use universe_core::{Applied, Command, State};
+use universe_core::{Applied, Command, Findings, State};
 
 use super::texts::TextPlace;
 use super::{LogEntry, Processed, ServiceError, Universe};
@@ -164,9 +164,10 @@ pub(super) async fn again(
     let first = Revision(first.ok_or_else(reused)?);
     let before = load_until(store, id, Some(first)).await?.universe;
     let (mut state, mut events) = (before.state.clone(), Vec::new());
+    let mut warnings = Findings::default();
     let mut entries = store.tail(id, first).take(commands.len());
     let mut together = 1;
-    for command in commands {
+    for (index, command) in commands.iter().enumerate() {
         let Some(Ok(entry)) = entries.next().await else {
             return Err(ServiceError::Unavailable);
         };
@@ -178,6 +179,8 @@ pub(super) async fn again(
             return Err(reused());
         }
         let applied = state.apply(command).map_err(|_refused| ServiceError::Internal)?;
+        let place = (commands.len() > 1).then_some(index);
+        warnings.extend(place, command.warnings(&state, &applied.state));
         state = applied.state;
         events.extend(applied.events);
     }
@@ -185,7 +188,7 @@ pub(super) async fn again(
     if together != commands.len() {
         return Err(reused());
     }
-    Ok(Processed { revision, before: before.state, state, events })
+    Ok(Processed { revision, before: before.state, state, events, warnings })
 }
 
 impl Loaded {

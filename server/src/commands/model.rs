@@ -1,6 +1,6 @@
 //! The inputs and results of the command service.
 
-use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
+use universe_core::{Applied, Command, Event, Findings, Refusal, State, Strictness};
 
 use super::texts::TextPlace;
 use crate::store::{CommandId, Revision, Timestamp, UniverseId};
@@ -25,6 +25,9 @@ pub struct ServiceLimits {
     pub max_queue: usize,
     /// The most jobs made durable together. 512 by default.
     pub max_batch: usize,
+    /// The largest state in bytes of JSON that a model is answered with unasked; of a larger one it gets an outline. 96
+    /// KiB by default: clients refuse answers of more than 25,000 tokens.
+    pub max_unasked_bytes: usize,
     /// Whether unusual commands and states are refused or accepted with warnings. Accepted by default.
     pub strictness: Strictness,
 }
@@ -73,6 +76,8 @@ pub struct Processed {
     pub state: State,
     /// The events that the commands caused.
     pub events: Vec<Event>,
+    /// What had no effect, and what other members hide.
+    pub warnings: Findings,
 }
 
 impl Replacement {
@@ -118,6 +123,7 @@ impl Default for ServiceLimits {
             max_universe_bytes: 40 << 20,
             max_queue: 1_024,
             max_batch: 512,
+            max_unasked_bytes: 96 << 10,
             strictness: Strictness::default(),
         }
     }

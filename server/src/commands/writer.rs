@@ -279,7 +279,7 @@ impl Writer {
                 }
                 (Job::Process { reply, request }, Outcome::Processed(processed)) => {
                     metrics::commands("done", request.commands.len());
-                    drop(reply.send(Ok(Done::Now(Box::new(processed)))))
+                    drop(reply.send(Ok(Done::Now(processed))))
                 }
                 (Job::Process { reply, .. }, Outcome::Landed(revision)) => {
                     drop(reply.send(Ok(Done::Before(revision))))

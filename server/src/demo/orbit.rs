@@ -1,85 +1,177 @@
-//! From orbital elements to the simulator's orbit members.
+//! From published orbital elements to those of a body in the state.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::table::{Body, Units};
 
+const SECONDS_PER_DAY: f64 = 86_400.0;
+/// Days in a Julian century, and in a Julian year.
+const CENTURY: f64 = 36_525.0;
+const YEAR: f64 = 365.25;
 /// J2000.0 as a Julian date.
 const J2000: f64 = 2_451_545.0;
-const SECONDS_PER_DAY: f64 = 86_400.0;
+/// The inclination of the ecliptic of J2000 to the equator of the ICRF, degrees.
+const OBLIQUITY: f64 = 23.439_291_1;
 /// Multiples of this angle, in degrees, spread out evenly over the circle.
 const GOLDEN_ANGLE: f64 = 137.507_764;
+/// A plane that is further from the parent's equator than this, in degrees, is not it.
+const SAME_PLANE: f64 = 5.0;
 
-/// An ellipse around the parent. All values are zero for a body that orbits nothing.
-#[derive(Debug, Default)]
-pub(super) struct Orbit {
-    axis: f64,
-    eccentricity: f64,
-    inclination: f64,
-    perihelion_longitude: f64,
-    anomaly: f64,
-    speed: f64,
+/// A direction, in the ecliptic of J2000 if not said otherwise.
+type Direction = [f64; 3];
+
+/// The equator of a body, or another plane: its inclination to the ecliptic and its ascending node, degrees.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Plane {
+    pub(super) tilt: f64,
+    pub(super) node: f64,
 }
 
-impl Orbit {
-    /// The orbit of `body`, which is number `n` in the table.
-    pub(super) fn of(body: &Body, n: u32, units: &Units) -> Self {
-        let (Some(axis), Some(period)) = (body.axis_au(units), body.period_days) else {
-            return Self::default();
-        };
-        Self {
-            axis,
-            eccentricity: body.eccentricity.unwrap_or_default(),
-            inclination: body.inclination_deg.unwrap_or_default(),
-            perihelion_longitude: body.node_deg.unwrap_or_default()
-                + body.perihelion_deg.unwrap_or_default(),
-            anomaly: body.mean_anomaly_deg.unwrap_or_else(|| f64::from(n) * GOLDEN_ANGLE),
-            speed: 360.0 / (period * SECONDS_PER_DAY),
+/// The angles of an orbit in a plane, degrees.
+struct Angles {
+    inclination: f64,
+    node: f64,
+    argument: f64,
+}
+
+/// The elements of a body, which is number `n` in the table and orbits `parent`. `None` if it orbits nothing.
+pub(super) fn elements(body: &Body, n: u32, parent: &Body, units: &Units) -> Option<Value> {
+    let (axis, period) = (body.axis_au(units)?, body.period_days?);
+    let mut orbit = Map::new();
+    let mut put = |name: &str, value: Value| orbit.insert(name.to_owned(), value);
+    let angles = Angles {
+        inclination: body.inclination_deg.unwrap_or_default(),
+        node: body.node_deg.unwrap_or_default(),
+        argument: body.perihelion_deg.unwrap_or_default(),
+    };
+    put("semiMajorAxis", json!(axis));
+    put("eccentricity", json!(body.eccentricity.unwrap_or_default()));
+    if let (Some(longitude), Some(perihelion), Some(rates)) =
+        (body.mean_longitude_deg, body.perihelion_longitude_deg, &body.rates)
+    {
+        // An orbit with a negative inclination, as it is published for Earth, has its nodes the other way round.
+        let sign = if angles.inclination < 0.0 { -1.0 } else { 1.0 };
+        let node = if sign < 0.0 { angles.node + 180.0 } else { angles.node };
+        put("inclination", json!(sign * angles.inclination));
+        put("ascendingNode", json!(node));
+        put("argumentOfPeriapsis", json!(turn(perihelion - node)));
+        put("meanAnomaly", json!(turn(longitude - perihelion)));
+        let motion = rates.mean_longitude_deg - rates.perihelion_longitude_deg;
+        put("period", json!(CENTURY * SECONDS_PER_DAY * 360.0 / motion));
+        let rates = [
+            ("semiMajorAxis", rates.semi_major_axis_au),
+            ("eccentricity", rates.eccentricity),
+            ("inclination", sign * rates.inclination_deg),
+            ("ascendingNode", rates.node_deg),
+            ("argumentOfPeriapsis", rates.perihelion_longitude_deg - rates.node_deg),
+        ];
+        let rates = rates.into_iter().filter(|(_, rate)| *rate != 0.0);
+        put("rates", rates.map(|(name, rate)| (name.to_owned(), json!(rate))).collect());
+        return Some(Value::Object(orbit));
+    }
+    let equator = parent.equator();
+    let (in_plane, plane) = match (body.plane(), equator) {
+        (Some(plane), Some(equator)) if apart(pole(plane), pole(equator)) > SAME_PLANE => {
+            (angles.seen_from(plane, Plane::default()), "ecliptic")
         }
+        (Some(plane), Some(equator)) => (angles.seen_from(plane, equator), "parentEquator"),
+        _ if body.inclination_to.as_deref() == Some("ecliptic") => (angles, "ecliptic"),
+        _ => (angles, "parentEquator"),
+    };
+    put("inclination", json!(in_plane.inclination));
+    put("ascendingNode", json!(in_plane.node));
+    put("argumentOfPeriapsis", json!(in_plane.argument));
+    let anomaly = body.mean_anomaly_deg.unwrap_or_else(|| turn(f64::from(n) * GOLDEN_ANGLE));
+    put("meanAnomaly", json!(anomaly));
+    put("plane", json!(plane));
+    if let Some(epoch) = &body.epoch {
+        put("epoch", json!(epoch));
     }
-
-    /// Smallest distance from the parent, in astronomical units.
-    pub(super) fn perihelion(&self) -> f64 {
-        self.axis * (1.0 - self.eccentricity)
+    let mut motion = body.motion_deg_per_day.unwrap_or(360.0 / period);
+    if let (Some(apsis), Some(nodes)) = (body.perihelion_years, body.node_years) {
+        // The apsis goes ahead, and the node of an orbit that is not retrograde goes back.
+        let (argument, node) = (360.0 / (apsis * YEAR), -360.0 / (nodes * YEAR));
+        let is_retrograde = in_plane.inclination > 90.0;
+        motion -= argument + if is_retrograde { -node } else { node };
+        let rates =
+            json!({ "ascendingNode": node * CENTURY, "argumentOfPeriapsis": argument * CENTURY });
+        put("rates", rates);
     }
-
-    /// Greatest distance from the parent, in astronomical units.
-    pub(super) fn aphelion(&self) -> f64 {
-        self.axis * (1.0 + self.eccentricity)
-    }
-
-    /// The simulator's members for a body that is `ahead` degrees ahead of this orbit's body.
-    pub(super) fn members(&self, ahead: f64) -> [(&'static str, Value); 10] {
-        let [x, y, z] = self.centre();
-        [
-            ("orbitalDistance", json!(self.axis)),
-            ("semiMajorAxis", json!(self.axis)),
-            ("eccentricity", json!(self.eccentricity)),
-            ("orbitalSpeed", json!(self.speed)),
-            ("orbitalPhase", json!((self.anomaly + ahead).rem_euclid(360.0))),
-            ("orbitOffsetX", json!(x)),
-            ("orbitOffsetY", json!(y)),
-            ("orbitOffsetZ", json!(z)),
-            ("orbitRotX", json!(self.inclination)),
-            (
-                "orbitRotY",
-                // Adding zero makes a negative zero positive, because JSON readers do not agree on negative zero.
-                json!((-self.perihelion_longitude).rem_euclid(360.0) + 0.0),
-            ),
-        ]
-    }
-
-    /// The centre of the ellipse as seen from its focus: away from perihelion by axis × eccentricity.
-    fn centre(&self) -> [f64; 3] {
-        let (sin_p, cos_p) = self.perihelion_longitude.to_radians().sin_cos();
-        let (sin_i, cos_i) = self.inclination.to_radians().sin_cos();
-        let perihelion = [cos_p, -sin_p * sin_i, sin_p * cos_i];
-        // Adding zero turns -0 into 0, the expected offset of a circular orbit.
-        perihelion.map(|part| -self.axis * self.eccentricity * part + 0.0)
-    }
+    put("period", json!(SECONDS_PER_DAY * 360.0 / motion));
+    Some(Value::Object(orbit))
 }
 
 /// Seconds of simulation time at a Julian date; `None` stays `None`.
 pub(super) fn seconds_from_j2000(julian_date: Option<f64>) -> Option<f64> {
     julian_date.map(|date| ((date - J2000) * SECONDS_PER_DAY).round())
+}
+
+impl Plane {
+    /// The plane with this pole: right ascension and declination in the ICRF, degrees.
+    pub(super) fn with_pole([ascension, declination]: [f64; 2]) -> Self {
+        let (sin, cos) = declination.to_radians().sin_cos();
+        let (y, x) = ascension.to_radians().sin_cos();
+        let [x, y, z] = about_x([cos * x, cos * y, sin], -OBLIQUITY);
+        Self { tilt: z.clamp(-1.0, 1.0).acos().to_degrees(), node: turn(x.atan2(-y).to_degrees()) }
+    }
+
+    /// From the plane's own frame, whose x points to the ascending node, to the ecliptic.
+    fn outward(self, direction: Direction) -> Direction {
+        about_z(about_x(direction, self.tilt), self.node)
+    }
+
+    fn inward(self, direction: Direction) -> Direction {
+        about_x(about_z(direction, -self.node), -self.tilt)
+    }
+
+    /// How far ahead of its node on the equator of the ICRF, where published longitudes begin, its node on the
+    /// ecliptic is: degrees.
+    fn equinox(self) -> f64 {
+        let [x, y, _] = about_x(pole(self), OBLIQUITY);
+        let node = x.atan2(-y).to_degrees();
+        let [x, y, _] = self.inward(about_x(about_z([1.0, 0.0, 0.0], node), -OBLIQUITY));
+        -y.atan2(x).to_degrees()
+    }
+}
+
+impl Angles {
+    /// The same orbit, whose angles are published in one plane, in another.
+    fn seen_from(&self, plane: Plane, other: Plane) -> Self {
+        let node = self.node - plane.equinox();
+        let moved = |direction| {
+            let in_plane = about_z(about_x(direction, self.inclination), node);
+            other.inward(plane.outward(in_plane))
+        };
+        let [x, y, z] = moved([0.0, 0.0, 1.0]);
+        let found = turn(x.atan2(-y).to_degrees());
+        let periapsis = moved(about_z([1.0, 0.0, 0.0], self.argument));
+        let inclination = z.clamp(-1.0, 1.0).acos().to_degrees();
+        let [x, y, _] = about_x(about_z(periapsis, -found), -inclination);
+        Self { inclination, node: found, argument: turn(y.atan2(x).to_degrees()) }
+    }
+}
+
+fn pole(plane: Plane) -> Direction {
+    plane.outward([0.0, 0.0, 1.0])
+}
+
+/// The angle between two directions, degrees.
+fn apart(one: Direction, other: Direction) -> f64 {
+    let along: f64 = one.iter().zip(other).map(|(a, b)| a * b).sum();
+    along.clamp(-1.0, 1.0).acos().to_degrees()
+}
+
+/// An angle from 0 to below 360 degrees.
+fn turn(degrees: f64) -> f64 {
+    degrees.rem_euclid(360.0)
+}
+
+fn about_x([x, y, z]: Direction, degrees: f64) -> Direction {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    [x, y * cos - z * sin, y * sin + z * cos]
+}
+
+fn about_z([x, y, z]: Direction, degrees: f64) -> Direction {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    [x * cos - y * sin, x * sin + y * cos, z]
 }

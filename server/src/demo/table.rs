@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::orbit::Plane;
+
 /// The whole file.
 #[derive(Debug, Deserialize)]
 pub(super) struct Table {
@@ -46,7 +48,7 @@ impl Kind {
     }
 }
 
-/// A body and its orbit. A body without a parent has no orbit; a moon's orbit has no orientation.
+/// A body and its orbit. A body without a parent has no orbit; that of some moons has no orientation.
 #[derive(Debug, Deserialize)]
 pub(super) struct Body {
     pub(super) id: String,
@@ -66,10 +68,46 @@ pub(super) struct Body {
     pub(super) node_deg: Option<f64>,
     pub(super) perihelion_deg: Option<f64>,
     pub(super) mean_anomaly_deg: Option<f64>,
+    /// Longitudes in place of the argument and the anomaly.
+    pub(super) perihelion_longitude_deg: Option<f64>,
+    pub(super) mean_longitude_deg: Option<f64>,
+    pub(super) rates: Option<Rates>,
+    /// The date of the angles; J2000.0 if absent.
+    pub(super) epoch: Option<String>,
+    /// The motion in longitude, and the years in which the apsis and the node go round.
+    pub(super) motion_deg_per_day: Option<f64>,
+    pub(super) perihelion_years: Option<f64>,
+    pub(super) node_years: Option<f64>,
+    /// Right ascension and declination of the pole of the orbit's plane of reference.
+    plane_ra_dec_deg: Option<[f64; 2]>,
+    /// Those of its own pole.
+    pole_ra_dec_deg: Option<[f64; 2]>,
     pub(super) last_perihelion_julian_date: Option<f64>,
 }
 
+/// Changes of elements in a Julian century.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Rates {
+    pub(super) semi_major_axis_au: f64,
+    pub(super) eccentricity: f64,
+    pub(super) inclination_deg: f64,
+    pub(super) mean_longitude_deg: f64,
+    pub(super) perihelion_longitude_deg: f64,
+    pub(super) node_deg: f64,
+}
+
 impl Body {
+    /// How its equator lies.
+    pub(super) fn equator(&self) -> Option<Plane> {
+        self.pole_ra_dec_deg.map(Plane::with_pole)
+    }
+
+    /// The plane from which the angles of its orbit are measured, if it is not the ecliptic.
+    pub(super) fn plane(&self) -> Option<Plane> {
+        self.plane_ra_dec_deg.map(Plane::with_pole)
+    }
+
     /// The semi-major axis in astronomical units, for any unit in the table.
     pub(super) fn axis_au(&self, units: &Units) -> Option<f64> {
         self.semi_major_axis_au.or_else(|| self.semi_major_axis_km.map(|km| km / units.au_km))
@@ -84,8 +122,6 @@ impl Body {
             ("inclinationDeg", self.inclination_deg.map(|fact| json!(fact))),
             ("inclinationTo", self.inclination_to.as_ref().map(|fact| json!(fact))),
             ("periodDays", self.period_days.map(|fact| json!(fact))),
-            ("ascendingNodeDeg", self.node_deg.map(|fact| json!(fact))),
-            ("perihelionArgumentDeg", self.perihelion_deg.map(|fact| json!(fact))),
         ]
         .into_iter()
         .filter_map(|(name, fact)| fact.map(|fact| (name, fact)))

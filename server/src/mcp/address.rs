@@ -14,7 +14,7 @@ pub(super) const WHOLE: &str = "universe://{id}";
 /// A universe without its state, and the number of its entities of each kind.
 pub(super) const SUMMARY: &str = "universe://{id}/summary";
 /// Its hierarchies as indented text.
-pub(super) const TREE: &str = "universe://{id}/tree";
+pub(super) const TREE: &str = "universe://{id}/tree{?limit,cursor}";
 /// A drawing of it, as SVG and as a PNG image.
 pub(super) const SVG: &str = "universe://{id}/picture.svg";
 pub(super) const PNG: &str = "universe://{id}/picture.png";

@@ -18,7 +18,7 @@ const MAX_LISTED: usize = Findings::LIMIT;
 
 /// The paths of objects whose member names are checked: the arguments, and those arguments that are objects with known
 /// members.
-const OBJECTS: [&str; 4] = ["", "/select", "/fork", "/generate"];
+const OBJECTS: [&str; 5] = ["", "/select", "/select/places", "/fork", "/generate"];
 
 /// What is wrong with arguments: the first [`MAX_LISTED`] findings, and the number of the others.
 #[derive(Default)]
@@ -92,7 +92,7 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     for path in OBJECTS {
         let schema = match path {
             "" => schema,
-            _ => schema.and_then(|schema| schema.pointer(&format!("/properties{path}"))),
+            _ => schema.and_then(|schema| schema.pointer(&path.replace('/', "/properties/"))),
         };
         let object = arguments.pointer(path).and_then(Value::as_object);
         if let (Some(schema), Some(object)) = (schema, object) {

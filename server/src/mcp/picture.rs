@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
     let properties = json!({
         "universeId": universe_schema(),
         "focus": { "type": "string", "description": "One body or group." },
-        "time": { "type": "number" },
+        "time": { "anyOf": [{ "type": "string" }, { "type": "number" }] },
     });
     Tool::new("draw_universe", "Look at a universe: an image of what orbits what, seen from above.")
         .with_annotations(hints(true, false))
@@ -64,6 +64,11 @@ pub(super) async fn call(
             PictureError::NoFocus(_) => arguments::invalid(
                 Some(universe.id.as_str()),
                 "ENTITY_NOT_FOUND",
+                &error.to_string(),
+            ),
+            PictureError::NoEpoch(_) => arguments::invalid(
+                Some(universe.id.as_str()),
+                "INVALID_ARGUMENTS",
                 &error.to_string(),
             ),
             PictureError::NotDrawn => ToolError::internal(),

@@ -11,6 +11,7 @@ use mcp_proto::{
 use super::resources::read;
 use super::{address, find, scopes};
 use crate::commands::CommandService;
+use crate::view::tree::Part;
 
 /// The prompt for building a star system.
 pub(super) const MODEL: &str = "model_star_system";
@@ -138,7 +139,8 @@ async fn explain_universe(
 /// The tree of a universe, up to the size that a prompt should have.
 async fn outline(service: &CommandService, id: &str) -> Result<PromptMessage, RequestError> {
     let universe = find::universe(service, id).await?;
-    let tree = read::outline(universe, MAX_SHOWN).await?;
+    let part = Part { entities: MAX_SHOWN, ..Part::default() };
+    let tree = read::outline(universe, part).await?;
     Ok(PromptMessage::user(ContentBlock::resource(tree)))
 }
 

@@ -36,7 +36,8 @@ pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<Comma
         )
         .resource_template(
             template(address::TREE, "universe-tree", "A universe as an outline", TEXT).with_description(
-                "What orbits what and what is in which group, as indented text with the ids, without the time.",
+                "What orbits what and what is in which group, as indented text with the ids, without the time. A page has \
+                 at most 16 KiB, and `limit` entities if given; its last line has the URI of the next.",
             ),
             read::tree,
         )

@@ -2,6 +2,7 @@
 
 mod entities;
 mod listing;
+mod places;
 mod send;
 mod state;
 mod universes;

@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-1911e8d15765.js",
+        path: "/page/page-5495a14816dd.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "1911e8d15765",
+        tag: "5495a14816dd",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "c5ff6e3a2fba",
+        tag: "a3ebbf266c26",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

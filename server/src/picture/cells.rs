@@ -55,8 +55,9 @@ pub(super) fn shown(
     };
     roots.truncate(MAX_BODIES);
     let bodies = roots.into_iter().filter_map(|id| state.star(id));
-    let (rogues, systems): (Vec<_>, Vec<_>) =
-        bodies.map(Body::of).partition(|body| body.kind == Kind::Rogue && focus.is_none());
+    let (rogues, systems): (Vec<_>, Vec<_>) = bodies
+        .map(|star| Body::of(state, star))
+        .partition(|body| body.kind == Kind::Rogue && focus.is_none());
     let mut cells: Vec<_> = systems
         .into_iter()
         .map(|root| Cell { group: group_of.get(&root.id).copied(), root, at: [0.0; 2], reach: 0.0 })

@@ -32,7 +32,10 @@ pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, Pict
     let (head, foot) = if words { (HEAD, FOOT) } else { (0.0, 0.0) };
     let area = [8.0, head, (width - 16.0).max(8.0), (height - head - foot).max(8.0)];
     let shown = cells::shown(state, options.focus.as_deref(), area)?;
-    let time = options.time.unwrap_or(state.time());
+    let time = match options.time {
+        Some(time) => state.time_of(time).map_err(PictureError::NoEpoch)?,
+        None => state.time(),
+    };
     let frame = [4.0, 4.0, width - 4.0, height - 4.0];
     let bands = Bands::of(state);
     let mut painter = Painter {
@@ -81,7 +84,7 @@ fn title(universe: &Universe, options: &Options) -> String {
     match &options.focus {
         None => name,
         Some(id) => {
-            let star = universe.state.star(id).map(|star| Body::of(star).name);
+            let star = universe.state.star(id).map(|star| Body::of(&universe.state, star).name);
             let group = universe.state.group(id).and_then(|group| group.get("name")?.as_str());
             let focus = star.or(group.map(str::to_owned));
             format!("{name}: {}", shortened(&focus.unwrap_or_default(), 40))
@@ -156,7 +159,7 @@ fn counted(state: &State, time: f64, revision: u64) -> String {
     if bodies > MAX_BODIES {
         parts.push(format!("at most {MAX_BODIES} of them drawn"));
     }
-    parts.push(format!("time {time} s"));
+    parts.push(state.date_of(time).unwrap_or_else(|| format!("time {time} s")));
     parts.push(format!("revision {revision}"));
     parts.join(" \u{B7} ")
 }

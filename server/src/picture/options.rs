@@ -1,10 +1,11 @@
 //! Options of a picture: size, time, theme, what is in the middle.
 
-use universe_core::{Findings, nearest};
+use universe_core::{Findings, Instant, nearest};
 
 use super::VERSION;
 use super::theme::Theme;
 use crate::store::Revision;
+use crate::view::instant;
 
 /// The query parameters of pictures.
 pub(crate) const PARAMETERS: [&str; 5] = ["width", "height", "time", "theme", "focus"];
@@ -12,9 +13,6 @@ pub(crate) const PARAMETERS: [&str; 5] = ["width", "height", "time", "theme", "f
 pub(crate) const THEMES: [&str; 2] = ["dark", "light"];
 /// The smallest and the largest width and height, in pixels.
 pub(crate) const SIDES: (u32, u32) = (64, 2_048);
-/// The largest time in seconds. Beyond it, angles are only rounding noise.
-pub(crate) const MAX_TIME: f64 = 1e15;
-
 /// Options of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Options {
@@ -22,8 +20,8 @@ pub(crate) struct Options {
     pub(crate) width: u32,
     /// The height in pixels; 900 by default.
     pub(crate) height: u32,
-    /// The simulated time in seconds; that of the universe by default.
-    pub(crate) time: Option<f64>,
+    /// The simulated time or its date; that of the universe by default.
+    pub(crate) time: Option<Instant>,
     /// The theme; dark by default.
     pub(crate) theme: Theme,
     /// The body or group that is shown; everything by default.
@@ -48,12 +46,9 @@ impl Options {
             }
         }
         if let Some(text) = given("time") {
-            let time = text.parse::<f64>().ok();
-            options.time = time.filter(|time| time.abs() <= MAX_TIME);
-            if options.time.is_none() {
-                let message =
-                    format_args!("must be a number of seconds, at most {MAX_TIME:e} from 0");
-                findings.add("time", message);
+            match instant(&text) {
+                Ok(time) => options.time = Some(time),
+                Err(message) => findings.add("time", message),
             }
         }
         match given("theme").as_deref() {

@@ -1,8 +1,8 @@
 //! What a picture needs to know about a body.
 
 use serde::Deserialize;
-use universe_core::Star;
 use universe_core::orbit::Orbit;
+use universe_core::{Star, State};
 
 use super::color::Color;
 
@@ -46,7 +46,7 @@ struct Members {
 }
 
 impl Body {
-    pub(super) fn of(star: &Star) -> Self {
+    pub(super) fn of(state: &State, star: &Star) -> Self {
         let members: Members = star.read().unwrap_or_default();
         let kind = match members.body_type.as_deref() {
             _ if members.is_rogue_planet == Some(true) => Kind::Rogue,
@@ -66,7 +66,7 @@ impl Body {
             kind,
             color: Color::read(members.color.as_deref()),
             radius: members.radius.unwrap_or_default().max(0.0),
-            orbit: star.orbit(),
+            orbit: state.orbit(star),
             has_ring: members.ring.is_some(),
             has_children: star.children().len() > 0,
             is_trojan: members.lagrange_host_id.is_some(),

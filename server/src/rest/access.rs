@@ -9,18 +9,24 @@ use mcp_proto::{Principal, Scopes};
 use tokio::time::Instant;
 
 use super::answer::{Failure, RestBody};
-use super::{Rest, Route, cors, route};
+use super::routes::{Endpoint, Kind, Route};
+use super::{Rest, cors};
 use crate::reach::{Access, Reach};
+use crate::store::UniverseId;
 
 impl Rest {
     /// Admits a request by its host and origin and, unless the endpoint is open, by its token.
-    pub(super) async fn admit(&self, head: &mut request::Parts) -> Result<(), Failure> {
+    pub(super) async fn admit(
+        &self,
+        head: &mut request::Parts,
+        route: Option<&Route>,
+    ) -> Result<(), Failure> {
         cors::judge(head, &self.config)?;
         let Some(authorization) = &self.config.authorization else {
             return Ok(());
         };
         // A preflight has no token. The request that follows it still needs one.
-        let is_open = route(head.uri.path()).is_ok_and(|route| route.is_open());
+        let is_open = route.is_some_and(|route| route.endpoint.is_open);
         if is_open || head.method == Method::OPTIONS {
             return Ok(());
         }
@@ -35,57 +41,49 @@ impl Rest {
     }
 
     /// The access of an admitted request, or an error if it does not cover what is requested.
-    pub(super) fn reach(&self, head: &request::Parts, route: &Route) -> Result<Reach, Failure> {
+    pub(super) fn reach(
+        &self,
+        head: &request::Parts,
+        endpoint: &Endpoint,
+        id: Option<&UniverseId>,
+    ) -> Result<Reach, Failure> {
         let reach = self.reach_of(head);
         let reads = is_safe(&head.method);
-        if !reads && self.config.read_only && route.methods_without_writing() != route.methods() {
-            return Err(Failure::read_only(route.methods_without_writing()));
+        if !reads && self.config.read_only && endpoint.writes() {
+            return Err(Failure::read_only(endpoint.methods(|_writes| false)));
         }
-        let access = match head.method {
-            _ if reads => Access::Read,
-            Method::DELETE => Access::Admin,
-            _ => Access::Write,
+        let access = if reads { Access::Read } else { access(head.method.as_str()) };
+        let missing = match endpoint.kind {
+            _ if endpoint.is_open || head.method == Method::OPTIONS => None,
+            Kind::Universes if reads => reach.missing_somewhere(access),
+            _ => reach.missing(access, id.map(UniverseId::as_str)),
         };
-        let missing = match route {
-            Route::Health | Route::Live | Route::Ready | Route::Version | Route::Description => {
-                None
-            }
-            Route::Universes if reads => reach.missing_somewhere(access),
-            Route::Universes | Route::Metrics => reach.missing(access, None),
-            Route::Universe(id)
-            | Route::Commands(id)
-            | Route::Events(id)
-            | Route::History(id)
-            | Route::Undo(id)
-            | Route::Tree(id)
-            | Route::Picture(id, _) => reach.missing(access, Some(id.as_str())),
-        };
-        let is_preflight = head.method == Method::OPTIONS;
-        match (missing.filter(|_| !is_preflight), &self.config.authorization) {
+        match (missing, &self.config.authorization) {
             (Some(scopes), Some(authorization)) => {
                 Err(authorization.refuse(Denied::Insufficient(scopes)).into())
             }
             _ => Ok(reach),
         }
     }
+
+    /// The methods that a caller may use on a resource it has read, for the `Allow` header of the answer: a client can
+    /// see in advance what would be refused. `None` for endpoints that can only be read.
+    pub(super) fn allowed(
+        &self,
+        reach: &Reach,
+        endpoint: &Endpoint,
+        id: Option<&UniverseId>,
+    ) -> Option<HeaderValue> {
+        let id = id.map(UniverseId::as_str);
+        let may = |method: &str| reach.missing(access(method), id).is_none();
+        let is_read_only = self.config.read_only;
+        endpoint.writes().then(|| endpoint.methods(|method| !is_read_only && may(method)))
+    }
 }
 
-impl Rest {
-    /// The methods that a caller may use on a resource it has read, for the `Allow` header of the answer: a client can
-    /// see in advance what would be refused. `None` for routes that can only be read.
-    pub(super) fn allowed(&self, reach: &Reach, route: &Route) -> Option<HeaderValue> {
-        let may = |access, id| !self.config.read_only && reach.missing(access, id).is_none();
-        let methods = match route {
-            Route::Universes if may(Access::Write, None) => route.methods(),
-            Route::Universe(id) if may(Access::Admin, Some(id.as_str())) => route.methods(),
-            Route::Universe(id) if may(Access::Write, Some(id.as_str())) => {
-                "GET, HEAD, PUT, OPTIONS"
-            }
-            Route::Universes | Route::Universe(_) => route.methods_without_writing(),
-            _ => return None,
-        };
-        Some(HeaderValue::from_static(methods))
-    }
+/// The access that a method needs which writes.
+fn access(method: &str) -> Access {
+    if method == "DELETE" { Access::Admin } else { Access::Write }
 }
 
 /// Writes the audit line for a request that writes, as [`service_host::audit`] does for a tool call.
@@ -113,13 +111,6 @@ pub(super) fn audit(
 
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
-}
-
-impl Route {
-    /// Whether the route needs no token, because it describes the server and its API but not the contents.
-    fn is_open(&self) -> bool {
-        matches!(self, Self::Health | Self::Live | Self::Ready | Self::Version | Self::Description)
-    }
 }
 
 impl From<Refusal> for Failure {

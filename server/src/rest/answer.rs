@@ -33,7 +33,7 @@ pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// The response to a request that failed.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     status: StatusCode,
     body: Value,
     header: Option<Box<(HeaderName, HeaderValue)>>,
@@ -188,7 +188,7 @@ pub(super) async fn processed(
     form: ResultForm,
 ) -> Result<Response<RestBody>, Failure> {
     let written = offload::run(form.is_quick(&processed), move || {
-        let answer = CommandAnswer::of(&processed, &warnings, form)?;
+        let answer = CommandAnswer::of(&processed, &warnings, form, &[])?;
         match form {
             // The revision is in the entity tag.
             ResultForm::Events | ResultForm::State => {
@@ -343,30 +343,18 @@ impl Failure {
         self
     }
 
-    pub(super) fn unknown_path(path: &str) -> Self {
-        let shown: String = path.chars().take(200).collect();
-        Self::new(
-            StatusCode::NOT_FOUND,
-            format!(
-                "nothing is at {shown}; there are / (the page), /health, /livez, /readyz, /version, /metrics, /openapi.json, /universes, /universes/{{id}}, /universes/{{id}}.svg, /universes/{{id}}.png, /universes/{{id}}/commands, \
-                 /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/tree, /universes/{{id}}/undo and /mcp"
-            ),
-        )
-    }
-
-    pub(super) fn method_not_allowed(methods: &'static str) -> Self {
-        let failure =
-            Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this path takes {methods}"));
-        failure.with_header(ALLOW, HeaderValue::from_static(methods))
+    pub(super) fn method_not_allowed(methods: HeaderValue) -> Self {
+        let error = format!("this path takes {}", methods.to_str().unwrap_or_default());
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, error).with_header(ALLOW, methods)
     }
 
     /// 405 from a server that is read-only.
-    pub(super) fn read_only(methods: &'static str) -> Self {
+    pub(super) fn read_only(methods: HeaderValue) -> Self {
         let failure = Self::new(
             StatusCode::METHOD_NOT_ALLOWED,
             "this server was started with --read-only: nothing can be changed by it",
         );
-        failure.with_header(ALLOW, HeaderValue::from_static(methods))
+        failure.with_header(ALLOW, methods)
     }
 
     pub(super) fn unavailable(error: impl Into<String>) -> Self {

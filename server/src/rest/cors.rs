@@ -47,11 +47,11 @@ pub(super) fn judge(head: &request::Parts, config: &RestConfig) -> Result<(), Fa
     Ok(())
 }
 
-pub(super) fn preflight(methods: &'static str) -> Response<RestBody> {
+pub(super) fn preflight(methods: HeaderValue) -> Response<RestBody> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
-    headers.insert(ALLOW, HeaderValue::from_static(methods));
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
+    headers.insert(ALLOW, methods.clone());
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
     headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
     response

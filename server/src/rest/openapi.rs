@@ -1,18 +1,16 @@
 //! The REST side described: an OpenAPI 3.1 document, made from the tables that requests are read by.
 
 mod parts;
-mod paths;
+pub(super) mod paths;
 
 use std::sync::LazyLock;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{self, RestBody};
-
-/// The path of the document.
-pub(super) const PATH: &str = "/openapi.json";
+use super::routes::{ENDPOINTS, Endpoint, Operation};
 
 /// The document, which is the same for every caller.
 pub(super) fn answer() -> Response<RestBody> {
@@ -34,7 +32,7 @@ fn document() -> Value {
         },
         "servers": [{ "url": "/" }],
         "security": [{}, { "bearer": [] }],
-        "paths": paths::all(),
+        "paths": ENDPOINTS.each_ref().map(path).into_iter().collect::<Value>(),
         "components": {
             "schemas": parts::schemas(),
             "parameters": parts::parameters(),
@@ -43,4 +41,14 @@ fn document() -> Value {
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
         },
     })
+}
+
+/// A path of the table with what can be done there.
+fn path(endpoint: &Endpoint) -> (String, Value) {
+    let described = |it: &Operation| (it.method.to_lowercase(), (it.describe)());
+    let mut operations: Map<_, _> = endpoint.operations.iter().map(described).collect();
+    if endpoint.path.contains("{id}") {
+        operations.insert("parameters".to_owned(), paths::id());
+    }
+    (endpoint.path.to_owned(), operations.into())
 }

@@ -26,12 +26,6 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Splits the last segment of a path into the text before the extension and the format.
-    pub(super) fn split(segment: &str) -> Option<(&str, Self)> {
-        let svg = segment.strip_suffix(".svg").map(|id| (id, Self::Svg));
-        svg.or_else(|| Some((segment.strip_suffix(".png")?, Self::Png)))
-    }
-
     fn media_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Svg => "image/svg+xml",
@@ -73,6 +67,7 @@ impl Rest {
             let drawn = drawn.await.map_err(|error| Failure::internal(&error))?;
             let drawn = drawn.map_err(|error| match error {
                 PictureError::NoFocus(_) => Failure::new(StatusCode::NOT_FOUND, error.to_string()),
+                PictureError::NoEpoch(_) => Failure::bad_request(error.to_string()),
                 PictureError::NotDrawn => Failure::internal(&error),
             })?;
             (StatusCode::OK, drawn)

@@ -8,8 +8,8 @@ use super::Rest;
 use super::answer::{self, Failure, RestBody};
 use super::read;
 use crate::offload;
-use crate::store::{Revision, UniverseId};
-use crate::view::tree::tree;
+use crate::store::UniverseId;
+use crate::view::tree::{Cursor, Part, TreePage, tree};
 
 /// The default number of entities on a page.
 pub(super) const DEFAULT_LIMIT: u64 = 500;
@@ -30,32 +30,25 @@ impl Rest {
         }
         let cursor = match read::query(head, "cursor") {
             None => None,
-            Some(cursor) => Some(read_cursor(&cursor).ok_or_else(|| {
+            Some(cursor) => Some(Cursor::read(&cursor).ok_or_else(|| {
                 Failure::bad_request(
                     "cursor must be the one of a Link header that this server gave",
                 )
             })?),
         };
-        let present = self.service.get(id).await?;
-        let (universe, skip) = match cursor {
-            Some((revision, skip)) if revision != present.revision => {
-                (self.service.at(id, revision).await?, skip)
-            }
-            Some((_, skip)) => (present, skip),
-            None => (present, 0),
-        };
+        let (universe, skip) = Cursor::begin(cursor, &self.service, id).await?;
         let revision = universe.revision;
         let small = offload::is_small(&universe.state);
         let room = usize::try_from(limit).unwrap_or(usize::MAX);
-        let written = offload::run(small, move || tree(&universe, skip, room)).await;
-        let (text, omitted) = written.map_err(|error| Failure::internal(&error))?;
+        let part = Part { skip, entities: room, ..Part::default() };
+        let written = offload::run(small, move || tree(&universe, part)).await;
+        let TreePage { text, next } = written.map_err(|error| Failure::internal(&error))?;
         let mut response = answer::json_text(StatusCode::OK, text.into_bytes());
         let headers = response.headers_mut();
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         headers.insert(CONTENT_TYPE, text);
         headers.insert(ETAG, answer::etag(revision));
-        if omitted > 0 {
-            let cursor = format!("{revision}.{}", skip.saturating_add(room));
+        if let Some((cursor, _omitted)) = next {
             let id = utf8_percent_encode(id.as_str(), NON_ALPHANUMERIC);
             let next =
                 format!("</universes/{id}/tree?limit={limit}&cursor={cursor}>; rel=\"next\"");
@@ -65,10 +58,4 @@ impl Rest {
         }
         Ok(response)
     }
-}
-
-/// The revision in a cursor, and the number of entities on earlier pages.
-fn read_cursor(cursor: &str) -> Option<(Revision, usize)> {
-    let (revision, skip) = cursor.split_once('.')?;
-    Some((Revision(revision.parse().ok()?), skip.parse().ok()?))
 }

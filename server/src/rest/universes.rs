@@ -250,9 +250,10 @@ impl Rest {
         let key = read::idempotency_key(head)?;
         let strictness = self.service.strictness();
         let read = move |body: &[u8], meter: &Meter| read_commands(body, meter, strictness);
-        let (commands, warnings) = body.parse(read).await?;
+        let (commands, mut warnings) = body.parse(read).await?;
         let request = Request { commands, expected, key };
-        let processed = self.service.process(id, request).await?;
+        let mut processed = self.service.process(id, request).await?;
+        warnings.extend(None, std::mem::take(&mut processed.warnings));
         let etag = answer::etag(processed.revision);
         let mut response = answer::processed(processed, warnings, form).await?;
         response.headers_mut().insert(ETAG, etag);

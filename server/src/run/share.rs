@@ -1,6 +1,5 @@
 //! Sharing one data directory: the server that holds it answers other processes on its [socket](crate::socket).
 
-use std::convert::Infallible;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,9 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use mcp_proto::Server;
 use mcp_proto::stdio::{self, StdioConfig};
 use service_host::UntilStopped;
@@ -164,7 +160,8 @@ impl Host {
         }
         if let First::Rest = first {
             stream.write_all(wire::ACCEPTED).await?;
-            return self.serve_rest(stream).await;
+            let served = self.app.serve_local(stream, self.closing).await;
+            return served.map_err(io::Error::other);
         }
         let (reader, mut writer) = stream.into_split();
         let rest = match first {
@@ -187,27 +184,6 @@ impl Host {
             writer.write_all(wire::LEAVING).await?;
         }
         Ok(())
-    }
-
-    /// Answers requests until either end closes. The request in progress is completed.
-    async fn serve_rest(self, stream: UnixStream) -> io::Result<()> {
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new());
-        let app = self.app;
-        let service = service_fn(move |request| {
-            let app = app.clone();
-            async move { Ok::<_, Infallible>(app.handle_local(request).await) }
-        });
-        let connection = http.serve_connection(TokioIo::new(stream), service);
-        let mut connection = std::pin::pin!(connection);
-        let ended = tokio::select! {
-            ended = &mut connection => ended,
-            () = self.closing.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
-        };
-        ended.map_err(io::Error::other)
     }
 }
 

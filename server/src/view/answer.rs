@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::value::RawValue;
-use universe_core::{Event, Findings};
+use universe_core::{Command, Event, Findings};
 
 use super::{Changes, FITTING_BYTES};
 use crate::commands::Processed;
@@ -89,7 +89,7 @@ impl ResultForm {
 }
 
 impl<'a> CommandAnswer<'a> {
-    /// The result in the given form.
+    /// The result in the given form. The changes of [`ResultForm::Fitting`] leave out what the commands `sent`.
     ///
     /// # Errors
     /// When the state cannot be written as JSON, which is an internal error.
@@ -97,11 +97,12 @@ impl<'a> CommandAnswer<'a> {
         processed: &'a Processed,
         warnings: &'a Findings,
         form: ResultForm,
+        sent: &[Command],
     ) -> Result<Self, serde_json::Error> {
         let Processed { before, state, revision, .. } = processed;
         let changes = match form {
-            ResultForm::Fitting => Some(Changes::between(before, state, FITTING_BYTES)),
-            ResultForm::Changes => Some(Changes::between(before, state, usize::MAX)),
+            ResultForm::Fitting => Some(Changes::between(before, state, FITTING_BYTES, sent)),
+            ResultForm::Changes => Some(Changes::between(before, state, usize::MAX, &[])),
             ResultForm::Events | ResultForm::State => None,
         };
         let next_state = match form {

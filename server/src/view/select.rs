@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use universe_core::{ChildKind, Entity, Family, State};
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use universe_core::{ChildKind, Entity, Family, State, nearest};
 
 /// The entities of a universe that are selected, and the size of a page. The default selects all entities.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +53,8 @@ pub struct EntityPage<'s> {
     pub next: Option<String>,
 }
 
+/// The most entities that are compared with a name that nothing has.
+const COMPARED: usize = 10_000;
 /// Separates family and id in [`EntityPage::next`].
 const SEPARATOR: char = '/';
 
@@ -118,6 +120,44 @@ impl Selection {
         Ok(part)
     }
 
+    /// Why nothing was selected, with what was probably meant.
+    #[must_use]
+    pub fn nothing(&self, state: &State) -> String {
+        let all =
+            || Family::ALL.into_iter().flat_map(|family| state.entities(family)).take(COMPARED);
+        let shown = |text: &str| text.chars().take(80).collect::<String>();
+        if all().next().is_none() {
+            return "the universe is empty".to_owned();
+        }
+        let names = || all().filter_map(|(_, entity)| entity.name());
+        let kinds: BTreeSet<_> = all().filter_map(|(_, entity)| entity.text("bodyType")).collect();
+        if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind.as_str())) {
+            let kinds: Vec<_> = kinds.iter().map(|kind| &**kind).collect();
+            return format!(
+                "no body is of the kind {:?}; there are {}",
+                shown(kind),
+                kinds.join(", ")
+            );
+        }
+        if let Some(name) = &self.name {
+            let names: Vec<_> = names().collect();
+            let mut hint = nearest::hint(name, names.iter().map(|name| &**name));
+            if hint.is_empty() {
+                hint = nearest::hint(name, all().map(|(id, _)| id));
+            }
+            return format!("no entity of those has {:?} in its name or id{hint}", shown(name));
+        }
+        "no entity is all that was asked for".to_owned()
+    }
+
+    /// The ids nearest to one that nothing has, as a sentence. `None` if none is near.
+    #[must_use]
+    pub fn meant(&self, state: &State, id: &str) -> Option<String> {
+        let ids = Family::ALL.into_iter().flat_map(|family| state.entities(family));
+        let hint = nearest::hint(id, ids.map(|(id, _)| id).take(COMPARED));
+        (!hint.is_empty()).then(|| format!("nothing has the id {id:?}{hint}"))
+    }
+
     fn fits(&self, found: &SelectedEntity<'_>, name: Option<&str>) -> bool {
         let named = |name: &str| {
             let has = |text: &str| text.to_lowercase().contains(name);
@@ -143,10 +183,29 @@ impl<'s> SelectedEntity<'s> {
         }
     }
 
-    /// The entity as JSON, with its id and these members only.
+    /// The entity as JSON, with its id and these members only. What follows from its members and the units of the
+    /// universe is computed.
     #[must_use]
-    pub fn with_members<'m>(&self, members: &'m [String]) -> impl Serialize + use<'s, 'm> {
-        Members { found: *self, members }
+    pub fn with_members<'m>(
+        &self,
+        state: &State,
+        members: &'m [String],
+    ) -> impl Serialize + use<'s, 'm> {
+        let facts = self.facts(state);
+        Members { found: *self, members, facts }
+    }
+
+    /// The whole entity as JSON, with what follows from its members and the units of the universe.
+    #[must_use]
+    pub fn with_facts(&self, state: &State) -> impl Serialize + use<'s> {
+        WithFacts { entity: self.entity, facts: self.facts(state) }
+    }
+
+    fn facts(&self, state: &State) -> Vec<(&'static str, f64)> {
+        match self.entity {
+            Entity::Star(star) => state.facts(star),
+            Entity::Group(_) | Entity::Record(_) => Vec::new(),
+        }
     }
 
     fn cursor(&self) -> String {
@@ -158,6 +217,27 @@ impl<'s> SelectedEntity<'s> {
 struct Members<'s, 'm> {
     found: SelectedEntity<'s>,
     members: &'m [String],
+    facts: Vec<(&'static str, f64)>,
+}
+
+/// An entity with facts in place of members of the same names.
+struct WithFacts<'s> {
+    entity: Entity<'s>,
+    facts: Vec<(&'static str, f64)>,
+}
+
+impl Serialize for WithFacts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.facts.is_empty() {
+            return self.entity.serialize(serializer);
+        }
+        let mut written = serde_json::to_value(self.entity).map_err(S::Error::custom)?;
+        if let Some(members) = written.as_object_mut() {
+            members
+                .extend(self.facts.iter().map(|(name, fact)| ((*name).to_owned(), (*fact).into())));
+        }
+        written.serialize(serializer)
+    }
 }
 
 impl Serialize for Members<'_, '_> {
@@ -180,7 +260,10 @@ impl Serialize for Members<'_, '_> {
                     map.serialize_entry(member, &group.children().collect::<Vec<_>>())?;
                 }
                 _ => {
-                    if let Some(value) = entity.get(member) {
+                    let fact = self.facts.iter().find(|(name, _)| name == member);
+                    if let Some((_, fact)) = fact {
+                        map.serialize_entry(member, fact)?;
+                    } else if let Some(value) = entity.get(member) {
                         map.serialize_entry(member, value)?;
                     }
                 }
@@ -194,7 +277,7 @@ impl Serialize for Members<'_, '_> {
 fn unknown(state: &State, id: &str) -> String {
     let ids = Family::ALL.into_iter().flat_map(|family| state.entities(family).map(|(id, _)| id));
     let shown: String = id.chars().take(80).collect();
-    let hint = universe_core::nearest::hint(id, ids);
+    let hint = nearest::hint(id, ids);
     format!("nothing in this universe has the id {shown:?}{hint}")
 }
 

@@ -52,6 +52,26 @@ async fn a_list_is_the_same_in_every_way() {
 }
 
 #[tokio::test]
+async fn places_are_shown_by_a_server_and_without_one() {
+    let dir = TempDir::new().unwrap();
+    let mut server = Server::with(dir.path(), &["--demo"]).await;
+    let asked = ["places", "sol", "--at", "2026-11-27", "--from", "sun", "--bodies", "mars,earth"];
+    let query = "/universes/sol/places?at=2026-11-27&from=sun&bodies=mars,earth";
+    let expected = server.client.get(query).await.json();
+    assert_eq!(json_of(dir.path(), &asked).await, expected);
+    server.stop().await;
+    assert_eq!(json_of(dir.path(), &asked).await, expected);
+    let table = done(dir.path(), &asked).await;
+    assert!(
+        table.starts_with("sol, 2026-11-27T00:00:00Z, seen from sun, in au and degrees\n"),
+        "{table}"
+    );
+    assert!(table.lines().nth(2).is_some_and(|line| line.starts_with("mars ")), "{table}");
+    let ended = verb(dir.path(), &["places", "sol", "--bodies", "marz"]).await;
+    assert_refused(&ended, &["did you mean mars?"]);
+}
+
+#[tokio::test]
 async fn health_is_an_exit_code() {
     let dir = TempDir::new().unwrap();
     let elsewhere = TempDir::new().unwrap();

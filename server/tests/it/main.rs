@@ -32,6 +32,7 @@ mod nats;
 #[cfg(feature = "nats")]
 #[path = "../../../contrib/universe-nats/tests/it/engine.rs"]
 mod nats_engine;
+mod no_effect;
 mod nodes;
 mod operator;
 mod page;
@@ -49,6 +50,7 @@ mod retention;
 mod retries;
 mod service;
 mod simulation;
+mod sky;
 mod stdio;
 
 /// The engines of stores that servers share. The feature `postgres` is always there in tests.

@@ -6,6 +6,7 @@ mod completion;
 mod extra;
 mod isolation;
 mod large;
+mod outline;
 mod prompts;
 mod requirements;
 mod resources;

@@ -5,6 +5,7 @@ mod conditions;
 mod described;
 mod encodings;
 mod hosts_origins;
+mod methods;
 mod pages;
 mod table;
 mod uploads;

@@ -3,7 +3,7 @@
 use super::CommandSpec;
 use crate::command::kind::CommandKind;
 use crate::entity::tables::UNIVERSE;
-use crate::member::Kind::{Number, Object};
+use crate::member::Kind::{Instant, Number, Object};
 use crate::member::Mode::New;
 use crate::member::Need::{Omittable, Required};
 use crate::member::{Table, row};
@@ -12,9 +12,10 @@ use crate::member::{Table, row};
 #[rustfmt::skip]
 pub(super) static SIMULATION: [CommandSpec; 1] = [CommandSpec {
     kind: CommandKind::Tick,
-    description: "Advances the simulated time by dt seconds; positions follow from the time.",
+    description: "Advances the simulated time by dt seconds, or to `until`; positions follow from the time.",
     fields: &Table { name: "tick", members: &[
             row("dt", Number, Omittable, "seconds, may be negative; 1 if absent"),
+            row("until", Instant, Omittable, "date or seconds to go to"),
         ] },
     example: r#"{"type":"tick","dt":0.5}"#,
 }];

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
+use crate::date::Instant;
 use crate::entity::{ChildKind, GroupChild, Id, Members, Record};
+use crate::family::Family;
 use crate::state::{Records, SECTIONS, Section, State};
 
 /// One command, ready to be applied. Payloads are as given: the reducer ignores what they may not
@@ -13,6 +15,7 @@ use crate::state::{Records, SECTIONS, Section, State};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
     Tick { dt: f64 },
+    TickUntil { until: Instant },
     AddStar { id: Id, payload: Members },
     UpdateStar { id: Id, payload: Members },
     RemoveStar { id: Id },
@@ -51,7 +54,7 @@ pub(crate) enum Body<'a> {
 
 impl Action {
     /// The one member of the command's JSON that is kept in the action alone, with its name.
-    pub(super) fn body(&self) -> Option<(&'static str, Body<'_>)> {
+    pub(crate) fn body(&self) -> Option<(&'static str, Body<'_>)> {
         Some(match self {
             Self::AddStar { payload, .. }
             | Self::UpdateStar { payload, .. }
@@ -69,7 +72,29 @@ impl Action {
     }
 }
 
+impl Action {
+    /// The members that an update gives.
+    pub(crate) fn patch(&self) -> Option<&Members> {
+        match self {
+            Self::UpdateStar { payload: patch, .. }
+            | Self::UpdateGroup { payload: patch, .. }
+            | Self::UpdateRecord { patch, .. }
+            | Self::UpdateRing { patch, .. } => Some(patch),
+            _ => None,
+        }
+    }
+}
+
 impl RecordKind {
+    /// The family of these records.
+    pub(crate) fn family(self) -> Family {
+        match self {
+            Self::SmallBodyField => Family::SmallBodyFields,
+            Self::ProtoplanetaryDisk => Family::ProtoplanetaryDisks,
+            Self::Nebula => Family::Nebulae,
+        }
+    }
+
     /// The member of the `set…` command that holds the map.
     pub(super) fn map_name(self) -> &'static str {
         match self {

@@ -10,11 +10,12 @@ use super::action::{Action, RecordKind, Snapshot};
 use super::{Command, CommandKind};
 use crate::catalog;
 use crate::check::{check_object, describe};
+use crate::date::Instant;
 use crate::entity::{ChildKind, Id, Members, Record};
 use crate::finding::{Findings, Path, Quoted};
 use crate::member::Mode;
 use crate::nearest;
-use crate::state::{State, read_group_child, read_records};
+use crate::state::{IN_EXTRA, State, read_group_child, read_records};
 use crate::warning::{self, Strictness};
 
 /// Why a JSON value is not a command: every finding, with its path.
@@ -69,9 +70,9 @@ impl Command {
             match Self::read(value, strictness) {
                 Ok((command, odd)) => {
                     commands.push(command);
-                    warnings.extend_at(index, odd);
+                    warnings.extend(Some(index), odd);
                 }
-                Err(error) => wrong.extend_at(index, error.findings),
+                Err(error) => wrong.extend(Some(index), error.findings),
             }
         }
         match wrong.into_result() {
@@ -102,6 +103,9 @@ fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findi
         return Err(findings);
     };
     check_object(&given, spec.fields, Mode::New, &Path::ROOT, &mut findings);
+    if spec.kind == CommandKind::Tick && given.contains_key("dt") && given.contains_key("until") {
+        findings.push(&Path::ROOT.at(&"until"), "is given beside dt: give one of them");
+    }
     findings.into_result()?;
     let mut warnings = Findings::default();
     if let Some(strictness) = strictness {
@@ -147,7 +151,10 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
     match kind {
         CommandKind::Tick => {
             let dt = given.get("dt").and_then(Value::as_f64).unwrap_or(1.0);
-            Action::Tick { dt }
+            match given.get("until").and_then(Instant::of) {
+                Some(until) => Action::TickUntil { until },
+                None => Action::Tick { dt },
+            }
         }
         CommandKind::AddStar => {
             Action::AddStar { id: id(given, "id"), payload: take_members(given, "payload") }
@@ -204,7 +211,9 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
         CommandKind::RemoveRing => Action::RemoveRing { planet: id(given, "planetId") },
         CommandKind::ReplaceSnapshot => {
             let mut given = take_members(given, "snapshot");
-            let state = State::from_sections(&mut given);
+            let mut state = State::from_sections(&mut given);
+            let beside = IN_EXTRA.iter().filter_map(|name| given.get_key_value(*name));
+            state.extra = Arc::new(beside.map(|(name, it)| (name.clone(), it.clone())).collect());
             Action::ReplaceSnapshot { snapshot: Box::new(Snapshot { given, state }) }
         }
     }
@@ -261,7 +270,10 @@ fn judge(action: &Action, findings: &mut Findings) {
         Action::UpdateRecord { id, patch, .. } => judge_id("patch", patch, id, findings),
         Action::AddGroup { payload, .. } => judge_children(payload, findings),
         Action::ReplaceSnapshot { snapshot } => {
-            snapshot.state.check_in(&Path::ROOT.at(&"snapshot"), findings);
+            // What follows from elements is not part of the command.
+            let mut state = snapshot.state.clone();
+            state.derive_all();
+            state.check_in(&Path::ROOT.at(&"snapshot"), findings);
         }
         _ => {}
     }

@@ -92,6 +92,14 @@ impl LazyMembers {
         }
     }
 
+    /// Whether there may be such a member: its name stands somewhere.
+    pub(crate) fn may_have(&self, member: &str) -> bool {
+        match self.unread() {
+            Some(members) => members.contains(member),
+            None => self.contains_key(member),
+        }
+    }
+
     /// Whether there is such a member. Parses and keeps nothing.
     pub(crate) fn has(&self, member: &str) -> bool {
         match self.unread() {

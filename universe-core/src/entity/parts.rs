@@ -8,9 +8,9 @@ use crate::member::{Table, row};
 // Tables are read by column.
 #[rustfmt::skip]
 pub(crate) static POSITION: Table = Table { name: "position", members: &[
-    row("x", Number, Required, "world units"),
-    row("y", Number, Required, "world units"),
-    row("z", Number, Required, "world units"),
+    row("x", Number, Required, "length units"),
+    row("y", Number, Required, "length units"),
+    row("z", Number, Required, "length units"),
 ] };
 
 #[rustfmt::skip]
@@ -23,7 +23,7 @@ pub(crate) static GROUP_CHILD: Table = Table { name: "group child", members: &[
 pub(crate) static RING: Table = Table { name: "ring", members: &[
     row("innerRadiusMultiplier", Number, Required, "inner radius, multiples of the body's radius").not_negative(),
     row("outerRadiusMultiplier", Number, Required, "outer radius, multiples of the body's radius").not_negative(),
-    row("thickness", Number, Required, "half-height, world units").not_negative(),
+    row("thickness", Number, Required, "half-height, length units").not_negative(),
     row("opacity", Number, Required, "0 to 1").within(0.0, 1.0),
     row("albedo", Number, Required, "reflectivity, 0 to 1").within(0.0, 1.0),
     row("color", Color, Required, "CSS colour"),
@@ -35,14 +35,14 @@ pub(crate) static RING: Table = Table { name: "ring", members: &[
 #[rustfmt::skip]
 pub(crate) static COMET: Table = Table { name: "comet", members: &[
     row("isPeriodic", Flag, Required, "whether it comes back"),
-    row("perihelionDistance", Number, Required, "world units").not_negative(),
-    row("aphelionDistance", Number, Required, "world units").not_negative(),
+    row("perihelionDistance", Number, Required, "length units").not_negative(),
+    row("aphelionDistance", Number, Required, "length units").not_negative(),
     row("hasTail", Flag, Required, "whether a tail is drawn"),
-    row("tailLengthBase", Number, Required, "length at full activity, world units").not_negative(),
-    row("tailWidthBase", Number, Required, "width at full activity, world units").not_negative(),
+    row("tailLengthBase", Number, Required, "length at full activity, length units").not_negative(),
+    row("tailWidthBase", Number, Required, "width at full activity, length units").not_negative(),
     row("tailColor", Color, Required, "CSS colour"),
     row("tailOpacityBase", Number, Required, "0 to 1").within(0.0, 1.0),
-    row("activityFalloffDistance", Number, Required, "where activity fades, world units").not_negative(),
+    row("activityFalloffDistance", Number, Required, "where activity fades, length units").not_negative(),
     row("lastPerihelionTime", Number, Optional, "simulated seconds"),
     row("seed", Seed, Optional, "seed of its look"),
 ] };
@@ -63,15 +63,15 @@ pub(crate) static BLACK_HOLE: Table = Table { name: "black hole", members: &[
     row("hasRelativisticJet", Flag, Required, "whether jets are drawn"),
     row("hasPhotonRing", Flag, Required, "whether a photon ring is drawn"),
     row("spin", Number, Required, "0 to 1").within(0.0, 1.0),
-    row("shadowRadius", Number, Required, "world units").not_negative(),
-    row("accretionInnerRadius", Number, Required, "world units").not_negative(),
-    row("accretionOuterRadius", Number, Required, "world units").not_negative(),
-    row("diskThickness", Number, Required, "world units").not_negative(),
+    row("shadowRadius", Number, Required, "length units").not_negative(),
+    row("accretionInnerRadius", Number, Required, "length units").not_negative(),
+    row("accretionOuterRadius", Number, Required, "length units").not_negative(),
+    row("diskThickness", Number, Required, "length units").not_negative(),
     row("diskBrightness", Number, Required, "0 to 1").within(0.0, 1.0),
     row("diskOpacity", Number, Required, "0 to 1").within(0.0, 1.0),
     row("diskTemperature", Number, Required, "kelvin, roughly").not_negative(),
     row("diskClumpiness", Number, Required, "0 to 1").within(0.0, 1.0),
-    row("jetLength", Number, Required, "world units").not_negative(),
+    row("jetLength", Number, Required, "length units").not_negative(),
     row("jetOpeningAngle", Number, Required, "degrees"),
     row("jetBrightness", Number, Required, "0 to 1").within(0.0, 1.0),
     row("dopplerBeamingStrength", Number, Required, "0 to 1").within(0.0, 1.0),
@@ -94,15 +94,15 @@ pub(crate) static BLACK_HOLE: Table = Table { name: "black hole", members: &[
 #[rustfmt::skip]
 pub(crate) static ROGUE_PLANET: Table = Table { name: "rogue planet", members: &[
     row("seed", Seed, Required, "seed of its look"),
-    row("initialPosition", Object(&POSITION, Part), Required, "position at time 0, world units"),
-    row("velocity", Object(&POSITION, Part), Required, "world units per simulated second"),
+    row("initialPosition", Object(&POSITION, Part), Required, "position at time 0, length units"),
+    row("velocity", Object(&POSITION, Part), Required, "length units per simulated second"),
     row("colorOverride", Color, Optional, "CSS colour"),
     row("pathCurvature", Number, Optional, "0 (straight) to 1").within(0.0, 1.0),
-    row("semiMajorAxis", Number, Optional, "of a curved path, world units").not_negative(),
+    row("semiMajorAxis", Number, Optional, "of a curved path, length units").not_negative(),
     row("eccentricity", Number, Optional, "of a curved path, 0 to 0.99").within(0.0, 0.99),
-    row("pathOffsetX", Number, Optional, "world units"),
-    row("pathOffsetY", Number, Optional, "world units"),
-    row("pathOffsetZ", Number, Optional, "world units"),
+    row("pathOffsetX", Number, Optional, "length units"),
+    row("pathOffsetY", Number, Optional, "length units"),
+    row("pathOffsetZ", Number, Optional, "length units"),
     row("orbitRotX", Number, Optional, "degrees"),
     row("orbitRotY", Number, Optional, "degrees"),
     row("orbitRotZ", Number, Optional, "degrees"),

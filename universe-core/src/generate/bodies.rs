@@ -47,6 +47,8 @@ pub(super) struct Motion {
     /// Degrees about x, y and z.
     pub(super) turned: [f64; 3],
     pub(super) offset: [f64; 3],
+    /// Whether it is written as elements, with the parent in the focus.
+    pub(super) is_keplerian: bool,
 }
 
 impl Kind {
@@ -135,6 +137,7 @@ impl Body {
             phase,
             turned: [rot_x, rot_y, rot_z],
             offset: [x, y, z],
+            is_keplerian,
         } = self.orbit;
         let mut members = self.more;
         let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
@@ -146,6 +149,18 @@ impl Body {
         put("bodyType", json!(self.kind.body_type()));
         put("parentId", json!(self.parent));
         put("children", json!(self.children));
+        if is_keplerian {
+            let elements = json!({
+                "semiMajorAxis": rounded(axis),
+                "eccentricity": rounded(eccentricity),
+                "inclination": rounded(rot_x.abs()),
+                "ascendingNode": rounded(rot_y),
+                "meanAnomaly": rounded(phase),
+                "period": 360.0 / speed,
+            });
+            put("elements", elements);
+            return Value::Object(members);
+        }
         put("orbitalDistance", json!(rounded(axis)));
         put("semiMajorAxis", json!(rounded(axis)));
         put("eccentricity", json!(rounded(eccentricity)));
@@ -181,6 +196,15 @@ impl Motion {
             // Most are flatter than the style allows.
             turned: [random.between(0.0, tilt) * random.float(), random.between(0.0, 360.0), 0.0],
             offset: [0.0; 3],
+            is_keplerian: false,
         }
+    }
+
+    /// Takes the speed that Kepler's third law gives it around this mass.
+    pub(super) fn obey(&mut self, mass: f64, spacing: &Spacing) {
+        let of_hundred = spacing.speed / libm::sqrt(spacing.base);
+        let relative = libm::pow(spacing.base / self.axis.max(0.01), 3.0) * mass.max(1e-6) / 100.0;
+        self.speed = of_hundred * libm::sqrt(relative);
+        self.is_keplerian = true;
     }
 }

@@ -53,7 +53,7 @@ impl Style {
 
 impl Scale {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Realistic, Self::Compressed, Self::Toy];
+    pub const ALL: [Self; 4] = [Self::Realistic, Self::Compressed, Self::Toy, Self::Keplerian];
 
     /// Its name in recipes.
     #[must_use]
@@ -62,6 +62,7 @@ impl Scale {
             Self::Realistic => "realistic",
             Self::Compressed => "compressed",
             Self::Toy => "toy",
+            Self::Keplerian => "keplerian",
         }
     }
 }

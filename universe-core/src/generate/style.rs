@@ -28,6 +28,8 @@ pub(super) struct Spacing {
     pub(super) growth: f64,
     /// Degrees per second at a distance of 1; less by the root of the distance.
     pub(super) speed: f64,
+    /// Whether speeds follow from Kepler's third law instead: those of `speed` around a mass of 100 at `base`.
+    pub(super) is_keplerian: bool,
 }
 
 impl Style {
@@ -69,10 +71,10 @@ impl Style {
 impl Scale {
     pub(super) fn spacing(self) -> Spacing {
         let (base, growth, speed) = match self {
-            Self::Realistic => (8.0, 1.8, 20.0),
+            Self::Realistic | Self::Keplerian => (8.0, 1.8, 20.0),
             Self::Compressed => (5.0, 1.6, 18.0),
             Self::Toy => (3.0, 1.5, 15.0),
         };
-        Spacing { base, growth, speed }
+        Spacing { base, growth, speed, is_keplerian: self == Self::Keplerian }
     }
 }

@@ -134,6 +134,9 @@ impl System {
 
     fn attach(&mut self, mut body: Body, parent: &str) {
         if let Some(above) = self.bodies.iter_mut().find(|above| above.id == parent) {
+            if self.spacing.is_keplerian && !body.orbit.is_keplerian {
+                body.orbit.obey(above.mass, &self.spacing);
+            }
             above.children.push(body.id.clone());
         }
         if self.bodies.first().is_some_and(|root| root.id == parent) {

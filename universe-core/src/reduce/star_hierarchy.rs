@@ -26,6 +26,7 @@ impl State {
         }
         self.unlink_star(child);
         self.link_star(child, Some(parent));
+        self.derive(child);
         let (child_id, parent_id) = (Arc::clone(child), Arc::clone(parent));
         Ok(Event::StarAttached { child_id, parent_id })
     }
@@ -50,6 +51,7 @@ impl State {
                 members.insert("orbitalDistance".to_owned(), Value::from(0));
             });
         }
+        self.derive(child);
         Ok(Event::StarDetached { child_id })
     }
 }

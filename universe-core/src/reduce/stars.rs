@@ -47,9 +47,11 @@ impl State {
             slot: None,
             children: Sequence::default(),
             members: members.into(),
+            derived: None,
         };
         self.stars.insert(Arc::clone(id), Arc::new(star));
         self.link_star(id, parent.as_ref());
+        self.settle_elements(id)?;
         Ok(Event::StarAdded { id: Arc::clone(id) })
     }
 
@@ -70,7 +72,20 @@ impl State {
             return Err(refused(Reason::ManagedMember, &child.into(), Some(id), message));
         }
         star.members.update(|members| merge(members, payload, &TYPED));
+        self.settle_elements(id)?;
+        if payload.contains_key("axialTilt") || payload.contains_key("axialNode") {
+            self.derive_below(id);
+        }
         Ok(Event::StarUpdated { id: Arc::clone(id) })
+    }
+
+    /// Computes what follows from a body's elements, whose epoch must have a meaning in this universe.
+    fn settle_elements(&mut self, id: &Id) -> Result<(), Refusal> {
+        self.derive(id);
+        let problem = self.star(id).and_then(|star| self.epoch_problem(star));
+        problem.map_or(Ok(()), |problem| {
+            Err(Refusal::no_epoch(&format!("the epoch of the elements of body {id:?}: {problem}")))
+        })
     }
 
     pub(super) fn remove_star(&mut self, id: &Id) -> Outcome {

@@ -16,6 +16,9 @@ use crate::finding::{Findings, Path};
 use crate::member::Mode;
 use crate::warning::{self, Strictness};
 
+/// The known members of a universe that are kept among the unknown ones.
+pub(crate) const IN_EXTRA: [&str; 2] = ["epoch", "units"];
+
 impl State {
     /// Reads a universe as one is stored: `stars`, `rootIds` and `time` must be there, so that a truncated text is not
     /// mistaken for an empty universe. Other sections, if missing, are empty.
@@ -75,8 +78,8 @@ impl State {
 
         let mut state = Self::from_sections(&mut universe);
         state.time = universe.get("time").and_then(Value::as_f64).unwrap_or(0.0) + 0.0;
-        universe.retain(|name, _| UNIVERSE.member(name).is_none());
-        state.extra = Arc::new(universe);
+        state.extra = Arc::new(beside_sections(universe));
+        state.derive_all();
         state.check()?;
         Ok(state)
     }
@@ -101,6 +104,12 @@ impl State {
         state.groups = by_id(groups, |group| Arc::clone(&group.id));
         state
     }
+}
+
+/// The members of a universe that no field of the state has: the unknown ones, `epoch` and `units`.
+pub(crate) fn beside_sections(mut universe: Members) -> Members {
+    universe.retain(|name, _| IN_EXTRA.contains(&name.as_str()) || UNIVERSE.member(name).is_none());
+    universe
 }
 
 /// Notes where each body stands, in its parent's `children` or in `rootIds`. Of two entries the last one counts.
@@ -190,6 +199,7 @@ pub(super) fn read_star(mut members: Members) -> Star {
         slot: None,
         children: read_ids(members.remove("children").unwrap_or_default()),
         members: LazyMembers::written(members),
+        derived: None,
     }
 }
 

@@ -11,7 +11,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::State;
-use super::import::{by_id, link_groups, link_stars, read_group, read_record, read_star};
+use super::import::{
+    beside_sections, by_id, link_groups, link_stars, read_group, read_record, read_star,
+};
 use crate::check::{check_entry, check_object};
 use crate::entity::members::{Text, TextSlice, text_in, without_braces};
 use crate::entity::tables::UNIVERSE;
@@ -129,8 +131,7 @@ impl<'s> Reader<'s> {
         }
         let time = self.rest.remove("time");
         self.state.time = time.and_then(|time| time.as_f64()).unwrap_or(0.0) + 0.0;
-        self.rest.retain(|name, _| UNIVERSE.member(name).is_none());
-        self.state.extra = Arc::new(std::mem::take(&mut self.rest));
+        self.state.extra = Arc::new(beside_sections(std::mem::take(&mut self.rest)));
         let mut stars = std::mem::take(&mut self.stars);
         self.is_sound = link_stars(&mut stars, &self.state.root_ids);
         let mut groups = std::mem::take(&mut self.groups);
@@ -138,6 +139,7 @@ impl<'s> Reader<'s> {
         let counts = (stars.len(), groups.len());
         self.state.stars = by_id(stars, |star| Arc::clone(&star.id));
         self.state.groups = by_id(groups, |group| Arc::clone(&group.id));
+        self.state.derive_all();
         // An id that stands twice is not the structure of a universe.
         (counts == (self.state.stars.len(), self.state.groups.len())).then_some(self)
     }
@@ -198,6 +200,7 @@ impl<'s> Reader<'s> {
                     slot: None,
                     children: ids(&star.children),
                     members: members(star.members)?,
+                    derived: None,
                 });
             }
             // There are few of them, and their children may have any members.

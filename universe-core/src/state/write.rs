@@ -2,6 +2,8 @@
 //!
 //! The members of entities are kept as they were written. Serde would check each of them again for valid JSON.
 
+use std::sync::Arc;
+
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -20,6 +22,24 @@ impl State {
     pub fn to_json(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut out = Vec::new();
         self.write_json(&mut out).map(|()| out)
+    }
+
+    /// The universe as it is stored: without what follows from the elements of its bodies, with what they had before.
+    ///
+    /// # Errors
+    /// As [`write_json`](Self::write_json).
+    pub fn to_stored_json(&self, capacity: usize) -> Result<Vec<u8>, serde_json::Error> {
+        let mut stored = self.clone();
+        let derived = stored.stars.values().filter(|star| star.derived.is_some());
+        let ids: Vec<Id> = derived.map(|star| Arc::clone(&star.id)).collect();
+        for id in ids {
+            if let Some(star) = stored.star_mut(&id) {
+                star.derived = None;
+            }
+        }
+        // A buffer that grows while the text is written is at times in memory twice.
+        let mut out = Vec::with_capacity(capacity);
+        stored.write_json(&mut out).map(|()| out)
     }
 
     /// The universe as JSON text if that has at most `max` bytes. Otherwise little more than that is written.
@@ -115,7 +135,14 @@ pub(super) fn star(out: &mut Vec<u8>, id: &Id, star: &Star) -> WriteResult {
 
 impl Star {
     fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
-        begin(out, &self.id, &self.members)?;
+        match &self.derived {
+            None => begin(out, &self.id, &self.members)?,
+            Some(derived) => {
+                let mut members = (*self.members).clone();
+                members.extend(derived.iter().map(|(name, it)| (name.clone(), it.clone())));
+                begin(out, &self.id, &members.into())?;
+            }
+        }
         end(out, "parentId", self.parent.as_ref())?;
         ids(out, &self.children)?;
         out.push(b'}');

@@ -23,7 +23,7 @@ fn every_finding_is_reported_with_its_path() {
         "/payload/mass: expected a number, found \"heavy\"",
         "/payload/radius: expected a number, found null",
         "/payload/parentId: expected an id or null, found false",
-        "/payload/orbitalDistance: is missing; expected a number: radius of a circular orbit, world units",
+        "/payload/orbitalDistance: is missing; expected a number: radius of a circular orbit, length units",
         "/payload/orbitalSpeed: expected a number, found an array",
         "/payload/bodyType: expected one of star, planet, moon, asteroid, comet, lagrangePoint, \
          blackHole, found \"dwarf\"",

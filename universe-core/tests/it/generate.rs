@@ -150,7 +150,7 @@ fn everything_wrong_with_a_recipe_is_reported_at_once_with_the_nearest_names() {
         "/seed: is missing",
         "did you mean moonRich?",
         "/style: expected one of sparse, solarLike",
-        "/scale: is \"huge\", expected one of realistic, compressed, toy",
+        "/scale: is \"huge\", expected one of realistic, compressed, toy, keplerian",
         "/systems: must be a whole number from 1 to 50",
     ] {
         assert!(told.contains(part), "{part}: {told}");
@@ -160,4 +160,31 @@ fn everything_wrong_with_a_recipe_is_reported_at_once_with_the_nearest_names() {
     assert!(Recipe::read(&json!("test")).unwrap_err().to_string().contains("expected an object"));
     assert!(Recipe::read(&json!({ "seed": null })).is_err());
     assert_eq!(recipe(&json!({ "seed": 1, "systems": 3.0 })).systems, 3);
+}
+
+#[test]
+fn keplerian_periods_obey_the_third_law() {
+    let given = json!({ "seed": "kepler", "scale": "keplerian", "style": "crowded" });
+    let universe = recipe(&given).universe().unwrap();
+    let number = |star: &universe_core::Star, member: &str| {
+        star.get(member).and_then(Value::as_f64).unwrap()
+    };
+    let mut constants = Vec::new();
+    for star in universe.stars() {
+        let Some(parent) = star.parent_id().and_then(|id| universe.star(id)) else { continue };
+        let of = star.get("elements").unwrap_or_else(|| panic!("{} has elements", star.id()));
+        // What shares the orbit of a planet goes with it.
+        if star.get("bodyType") == Some(&json!("lagrangePoint"))
+            || star.get("lagrangeHostId").is_some()
+        {
+            continue;
+        }
+        let (axis, period) =
+            (of["semiMajorAxis"].as_f64().unwrap(), of["period"].as_f64().unwrap());
+        constants.push(axis.powi(3) / (period * period * number(parent, "mass")));
+    }
+    assert!(constants.len() > 50);
+    let (least, most) =
+        constants.iter().fold((f64::MAX, 0.0_f64), |(a, b), &c| (a.min(c), b.max(c)));
+    assert!(most / least < 1.02, "{least} to {most}");
 }

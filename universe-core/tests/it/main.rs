@@ -7,6 +7,7 @@
 
 mod catalog;
 mod deep;
+mod elements;
 mod extent;
 mod findings;
 mod generate;

@@ -200,19 +200,19 @@ export class CanvasRenderer implements Renderer {
 
   private annulus({ scene, camera, places }: Frame, index: number, inner: number, outer: number, fill: string, front: boolean): void {
     const { context: c, p } = this;
-    const { orbit } = scene.world.bodies[index]!;
+    const { disk } = scene.world.bodies[index]!;
     const at = 3 * index;
     const [ox, oy, oz] = [places[at]! - camera.target[0]!, places[at + 1]! - camera.target[1]!, places[at + 2]! - camera.target[2]!];
     // The angle at which the ring is furthest away.
     const b = camera.basis;
-    const away = Math.atan2(b[6]! * orbit.vx + b[7]! * orbit.vy + b[8]! * orbit.vz, b[6]! * orbit.ux + b[7]! * orbit.uy + b[8]! * orbit.uz);
+    const away = Math.atan2(b[6]! * disk.vx + b[7]! * disk.vy + b[8]! * disk.vz, b[6]! * disk.ux + b[7]! * disk.uy + b[8]! * disk.uz);
     c.fillStyle = fill;
     c.beginPath();
     for (const [radius, way] of [[outer, 1], [inner, -1]] as const) {
       for (let step = 0; step <= 32; step += 1) {
         const angle = away + (front ? Math.PI : 0) + way * (-Math.PI / 2 + (Math.PI * step) / 32);
         const [u, v] = [radius * Math.cos(angle), radius * Math.sin(angle)];
-        if (!camera.projectRelative(ox + orbit.ux * u + orbit.vx * v, oy + orbit.uy * u + orbit.vy * v, oz + orbit.uz * u + orbit.vz * v, p)) return;
+        if (!camera.projectRelative(ox + disk.ux * u + disk.vx * v, oy + disk.uy * u + disk.vy * v, oz + disk.uz * u + disk.vz * v, p)) return;
         if (step === 0 && way === 1) c.moveTo(p[0]!, p[1]!); else c.lineTo(p[0]!, p[1]!);
       }
     }

@@ -295,10 +295,10 @@ export class WebGlRenderer implements Renderer {
     const uniforms = this.use(this.programs.rings, frame);
     gl.bindVertexArray(this.empty);
     const ring = (index: number, inner: number, outer: number, first: Rgb, second: Rgb, alpha: number, fade: number) => {
-      const { orbit } = scene.world.bodies[index]!;
+      const { disk } = scene.world.bodies[index]!;
       gl.uniform3fv(uniforms.origin!, this.offset(frame, index));
-      gl.uniform3f(uniforms.u!, orbit.ux, orbit.uy, orbit.uz);
-      gl.uniform3f(uniforms.v!, orbit.vx, orbit.vy, orbit.vz);
+      gl.uniform3f(uniforms.u!, disk.ux, disk.uy, disk.uz);
+      gl.uniform3f(uniforms.v!, disk.vx, disk.vy, disk.vz);
       gl.uniform2f(uniforms.radii!, inner, outer);
       gl.uniform4f(uniforms.first!, first[0] / 255, first[1] / 255, first[2] / 255, alpha);
       gl.uniform4f(uniforms.second!, second[0] / 255, second[1] / 255, second[2] / 255, fade);

@@ -89,11 +89,7 @@ async fn keep(
     state: State,
     expected: usize,
 ) -> Option<usize> {
-    let write = move || {
-        // A buffer that grows while the text is written is at times in memory twice.
-        let mut body = Vec::with_capacity(expected);
-        state.write_json(&mut body).map(|()| body)
-    };
+    let write = move || state.to_stored_json(expected);
     let body = offload::run(expected <= offload::INLINE_BYTES, write).await;
     let body = body.ok()?.ok()?;
     let bytes = body.len();

@@ -11,10 +11,13 @@ use crate::mcp::results::META_REVISION;
 use crate::mcp::{address, find, scopes};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
-use crate::view::tree;
+use crate::view::SelectedEntity;
+use crate::view::tree::{Cursor, Part, TreePage, tree as tree_of};
 
 /// The most children of an entity that is written without offloading.
 const INLINE_CHILDREN: usize = 2_000;
+/// The longest page of an outline in bytes.
+const PAGE_BYTES: usize = 16 * 1024;
 pub(super) const JSON: &str = "application/json";
 pub(super) const TEXT: &str = "text/plain";
 
@@ -94,8 +97,24 @@ pub(in crate::mcp) async fn tree(
     uri: ResourceUri,
     context: Context,
 ) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri, &context).await?;
-    let mut contents = outline(universe, usize::MAX).await?;
+    let service = scopes::within(&service, &context);
+    let wrong = |problem: &str| RequestError::invalid_params(problem);
+    let cursor = match uri.get("cursor") {
+        Some(cursor) => Some(
+            Cursor::read(cursor)
+                .ok_or_else(|| wrong("cursor must be the one at the end of the page before"))?,
+        ),
+        None => None,
+    };
+    let limit = uri.get("limit").map(str::parse::<usize>).transpose();
+    let limit = limit.map_err(|_| wrong("limit must be a whole number"))?.unwrap_or(usize::MAX);
+    let id = find::known_id(&service, uri.get("id").unwrap_or_default()).await?;
+    let (universe, skip) = match Cursor::begin(cursor, &service, &id).await {
+        Ok(begin) => begin,
+        Err(error) => return Err(find::failure(&service, id.as_str(), error).await),
+    };
+    let part = Part { skip, entities: limit.max(1), bytes: PAGE_BYTES, ..Part::default() };
+    let mut contents = outline(universe, part).await?;
     contents.uri = uri.uri;
     Ok(contents)
 }
@@ -119,10 +138,15 @@ pub(in crate::mcp) async fn entity(
         )));
     };
     let written = if entity.child_count() <= INLINE_CHILDREN {
-        serde_json::to_string(&entity)
+        let found = SelectedEntity { family, id, entity };
+        serde_json::to_string(&found.with_facts(&universe.state))
     } else {
         let (state, id) = (universe.state.clone(), id.to_owned());
-        let write = move || serde_json::to_string(&state.entity(family, &id));
+        let write = move || {
+            let found = |entity| SelectedEntity { family, id: &id, entity };
+            let found = state.entity(family, &id).map(found);
+            serde_json::to_string(&found.map(|found| found.with_facts(&state)))
+        };
         let written = offload::run(false, write).await;
         written.map_err(|_| RequestError::internal())?
     };
@@ -130,18 +154,18 @@ pub(in crate::mcp) async fn entity(
     Ok(contents(uri.uri, text, meta))
 }
 
-/// The tree of a universe, written in a way that delays no other request.
+/// A page of the tree of a universe, written in a way that delays no other request.
 pub(in crate::mcp) async fn outline(
     universe: Universe,
-    max_entities: usize,
+    part: Part,
 ) -> Result<ResourceContents, RequestError> {
     let uri = format!("{}/tree", address::universe(universe.id.as_str()));
     let meta = revision_of(&universe);
     let small = offload::is_small(&universe.state);
-    let text = offload::run(small, move || tree::tree(&universe, 0, max_entities)).await;
-    let (mut text, omitted) = text.map_err(|_| RequestError::internal())?;
-    if omitted > 0 {
-        text.push_str(&format!("… and {omitted} more\n"));
+    let text = offload::run(small, move || tree_of(&universe, part)).await;
+    let TreePage { mut text, next } = text.map_err(|_| RequestError::internal())?;
+    if let Some((cursor, omitted)) = next {
+        text.push_str(&format!("… and {omitted} more: {uri}?cursor={cursor}\n"));
     }
     Ok(ResourceContents::text(uri, text).with_mime_type(TEXT).with_meta(meta))
 }

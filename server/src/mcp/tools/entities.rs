@@ -36,6 +36,9 @@ struct EntityRows<'s> {
     entities: Vec<EntityRow<'s>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -98,7 +101,9 @@ fn rows(universe: &Universe, given: Arguments) -> Result<CallToolResult, ToolErr
         arguments::invalid(id, "INVALID_ARGUMENTS", &problem)
     })?;
     let rows: Vec<_> = part.found.iter().map(EntityRow::of).collect();
-    CallToolResult::structured(&EntityRows { found: part.total, entities: rows, next: part.next })
+    let note = (part.total == 0).then(|| selection.nothing(&universe.state));
+    let (found, next) = (part.total, part.next);
+    CallToolResult::structured(&EntityRows { found, entities: rows, next, note })
 }
 
 impl<'s> EntityRow<'s> {

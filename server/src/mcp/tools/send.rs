@@ -49,9 +49,8 @@ pub(super) fn tool() -> Tool {
     Tool::new(
         "send_universe_command",
         "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the new \
-         revision, time, events and changes: each entity that was created or changed, and the ids that were removed. For \
-         a small universe it also has the whole state, as `nextState`. A refused command changes nothing, and the error \
-         says why.",
+         revision, time, events and changes: what was created (less what you sent), changed or removed. A small universe \
+         is added whole, as `nextState`. A refused command changes nothing, and the error says why.",
     )
     .with_title("Change a universe")
     .with_ui(view::URI)
@@ -117,7 +116,7 @@ async fn process(
     service: CommandService,
     id: UniverseId,
     commands: Vec<Command>,
-    warnings: Findings,
+    mut warnings: Findings,
     (given, context): (&Arguments, &Context),
 ) -> Result<CallToolResult, ToolError> {
     let form = form(id.as_str(), given.result.as_deref())?;
@@ -132,13 +131,15 @@ async fn process(
             return Err(arguments::invalid(Some(id.as_str()), "ANSWER_TOO_LARGE", &problem));
         }
     }
+    let sent = commands.clone();
     let request = Request {
         commands,
         expected: given.expected_revision.map(Revision),
         key: arguments::key(Some(id.as_str()), given.idempotency_key.as_deref())?,
     };
-    let processed = answered(&service, &id, service.process(&id, request).await).await?;
-    answer(context, processed, warnings, form).await
+    let mut processed = answered(&service, &id, service.process(&id, request).await).await?;
+    warnings.extend(None, std::mem::take(&mut processed.warnings));
+    answer(context, processed, warnings, form, sent).await
 }
 
 fn result_schema() -> Value {
@@ -175,9 +176,10 @@ async fn answer(
     processed: Processed,
     warnings: Findings,
     form: ResultForm,
+    sent: Vec<Command>,
 ) -> Result<CallToolResult, ToolError> {
     written(context, form.is_quick(&processed), move || {
-        let answer = CommandAnswer::of(&processed, &warnings, form);
+        let answer = CommandAnswer::of(&processed, &warnings, form, &sent);
         let answer = answer.map_err(|_| ToolError::internal())?;
         let mut result = CallToolResult::structured(&answer)?;
         if answer.changes.is_some_and(|changes| changes.is_cut()) {

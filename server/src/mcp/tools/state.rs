@@ -1,4 +1,5 @@
-//! `get_universe_state`: the whole state, or the part that was asked for.
+//! `get_universe_state`: the whole state, the part that was asked for, or an outline of a state that is too large to be
+//! answered unasked.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use universe_core::{Family, State, TextPart};
 
+use super::places;
 use crate::commands::{CommandService, Universe};
 use crate::mcp::arguments;
 use crate::mcp::results::{
@@ -18,12 +20,22 @@ use crate::mcp::results::{
 use crate::mcp::view;
 use crate::offload;
 use crate::store::Revision;
+use crate::view::tree::{Cursor, Part, TreePage, counts, depth_within, tree};
 use crate::view::{FITTING_BYTES, Selection};
 
 /// The most entities on a page.
 pub(super) const MAX_LIMIT: usize = 1_000;
 /// The default size of a page that continues from a cursor.
 const DEFAULT_LIMIT: usize = 100;
+/// The longest outline as JSON, and what of it is kept for all but its text.
+const OUTLINE_BYTES: usize = 8 * 1024;
+const NOTE_BYTES: usize = 1024;
+/// The most bodies that an outline has, unless there are more systems.
+const OUTLINED: usize = 100;
+/// The most missing ids for which the nearest ones are named.
+const MAX_HINTS: usize = 10;
+/// How the cursor of an outline begins, unlike that of a page of entities.
+const OUTLINE: &str = "outline.";
 const HINT: &str = "ask for less with `select` (families, ids, subtree with depth, members) or in pages with `limit`";
 
 #[derive(Deserialize)]
@@ -34,6 +46,8 @@ struct Arguments {
     select: Option<Select>,
     limit: Option<usize>,
     cursor: Option<String>,
+    #[serde(default)]
+    whole: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -43,6 +57,18 @@ struct Select {
     subtree: Option<String>,
     depth: Option<usize>,
     members: Option<Vec<String>>,
+    places: Option<places::Asked>,
+}
+
+impl Select {
+    /// Whether entities are selected.
+    fn has_entities(&self) -> bool {
+        self.families.is_some()
+            || self.ids.is_some()
+            || self.subtree.is_some()
+            || self.depth.is_some()
+            || self.members.is_some()
+    }
 }
 
 /// A part of a state.
@@ -62,6 +88,17 @@ struct StatePart {
     warnings: Vec<String>,
 }
 
+/// What is answered instead of a large state: at most [`OUTLINE_BYTES`].
+#[derive(Serialize)]
+struct StateOutline {
+    time: f64,
+    outline: String,
+    counts: BTreeMap<&'static str, usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    note: String,
+}
+
 pub(super) fn tool() -> Tool {
     let families = Family::ALL.map(Family::name);
     let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
@@ -70,24 +107,25 @@ pub(super) fn tool() -> Tool {
         "revision": { "type": "integer", "minimum": 0, "description": "As it was at this revision." },
         "select": {
             "type": "object",
-            "description": "Only these parts.",
             "additionalProperties": false,
             "properties": {
                 "families": { "type": "array", "items": { "type": "string", "enum": families } },
                 "ids": texts("Entities with these ids."),
-                "subtree": { "type": "string", "description": "A body or group by id, and what is below it." },
-                "depth": { "type": "integer", "minimum": 0, "description": "Levels below it; all if absent." },
+                "subtree": { "type": "string", "description": "Id of a body or group, with all below." },
+                "depth": { "type": "integer", "minimum": 0, "description": "Levels below it." },
+                "places": places::schema(),
                 "members": texts("Only these members of each, such as name and mass; `id` is always there."),
             },
         },
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "Entities a page." },
-        "cursor": { "type": "string", "description": "The `next` of the page before." },
+        "cursor": { "type": "string", "description": "The page before's `next`." },
+        "whole": { "type": "boolean" },
     });
     Tool::new(
         "get_universe_state",
         "Read a universe: bodies by id under `stars` (each with `parentId` and `children`), `rootIds`, `groups`, belts, \
-         fields, disks, nebulae, and the simulation `time` in seconds. Without further arguments the answer is the whole \
-         state: ask for less with `select`, or in pages with `limit` and `cursor`.",
+         fields, disks, nebulae, and the simulation `time` in seconds. By default the whole state, or an outline of a \
+         large one; see `select`, `limit`, `whole`.",
     )
     .with_title("Read a universe")
     .with_ui(view::URI)
@@ -98,7 +136,7 @@ pub(super) fn tool() -> Tool {
         "properties": {
             "stars": { "type": "object" },
             "time": { "type": "number" },
-            "next": { "type": "string", "description": "The next page's cursor, if there is one." },
+            "next": { "type": "string", "description": "The next page." },
         },
         "required": ["time"],
     }))
@@ -114,18 +152,51 @@ pub(super) async fn call(
 ) -> Result<CallToolResult, ToolError> {
     let given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
+    let invalid =
+        |problem: &str| arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", problem);
+    let is_part = given.select.is_some() || given.limit.is_some() || given.cursor.is_some();
+    if given.whole && is_part {
+        return Err(invalid(
+            "`whole` is the whole state: leave out `select`, `limit` and `cursor`",
+        ));
+    }
+    let continued = given.cursor.as_deref().and_then(|cursor| cursor.strip_prefix(OUTLINE));
+    if let Some(cursor) = continued {
+        let wrong = || invalid("cursor must be the `next` of the page before");
+        let cursor = Cursor::read(cursor).ok_or_else(wrong)?;
+        let begin = Cursor::begin(Some(cursor), &service, &id).await;
+        let (universe, skip) = answered(&service, &id, begin).await?;
+        return outlined(&context, universe, skip).await;
+    }
     let universe = match given.revision {
         Some(revision) => service.at(&id, Revision(revision)).await,
         None => service.get(&id).await,
     };
     let universe = answered(&service, &id, universe).await?;
+    let mut given = given;
+    if let Some(asked) = given.select.as_mut().and_then(|select| select.places.take()) {
+        if given.select.as_ref().is_some_and(Select::has_entities) {
+            let problem = "select: places are asked for alone; leave out the other members";
+            return Err(arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", problem));
+        }
+        return places::answer(&context, universe, asked, given.limit, given.cursor).await;
+    }
     let small = offload::is_small(&universe.state);
-    if given.select.is_none() && given.limit.is_none() && given.cursor.is_none() {
+    let max = if given.whole { usize::MAX } else { service.max_unasked_bytes() };
+    // An estimate, which spares writing most of those that are too large.
+    if !is_part && !universe.state.is_within(max.saturating_mul(2)) {
+        return outlined(&context, universe, 0).await;
+    }
+    if !is_part {
         let revision = universe.revision;
         let text = universe.text.of(&universe.state);
         let is_kept = text.is_some_and(|text| text.parts().all(TextPart::is_escaped));
-        let whole = move || whole(&universe, small);
+        let read = universe.clone();
+        let whole = move || whole(&read, small);
         let (mut result, bytes) = written(&context, small || is_kept, whole).await?;
+        if bytes > max {
+            return outlined(&context, universe, 0).await;
+        }
         set_meta(&mut result, META_REVISION, revision.0.into());
         if bytes > FITTING_BYTES {
             let hint = format!("the whole state has {bytes} bytes: {HINT}");
@@ -135,6 +206,40 @@ pub(super) async fn call(
     }
     let part = move || CallToolResult::structured(&part(&universe, given)?);
     written(&context, small, part).await
+}
+
+/// The systems of a large universe and as many levels below them as fit, a page at a time.
+async fn outlined(
+    context: &Context,
+    universe: Universe,
+    skip: usize,
+) -> Result<CallToolResult, ToolError> {
+    let revision = universe.revision;
+    let outline = move || {
+        let state = &universe.state;
+        let depth = depth_within(state, OUTLINED);
+        let part = Part { skip, bytes: OUTLINE_BYTES - NOTE_BYTES, depth, ..Part::default() };
+        let TreePage { text, next } = tree(&universe, part);
+        let further = match &next {
+            Some((_, omitted)) => format!(" {omitted} more lines follow with `next` as `cursor`."),
+            None => String::new(),
+        };
+        let note = format!(
+            "This is an outline, because the state at revision {revision} is large.{further} Ask for parts with \
+             `select`, such as {{\"subtree\": ID, \"depth\": 1}}, or for pages of whole entities with `limit`; `whole`: \
+             true answers everything."
+        );
+        CallToolResult::structured(&StateOutline {
+            time: state.time(),
+            outline: text,
+            counts: counts(state).collect(),
+            next: next.map(|(cursor, _)| format!("{OUTLINE}{cursor}")),
+            note,
+        })
+    };
+    let mut result = written(context, false, outline).await?;
+    set_meta(&mut result, META_REVISION, revision.0.into());
+    Ok(result)
 }
 
 /// The whole state and its size in bytes. The text of a large state is kept.
@@ -159,6 +264,7 @@ fn whole(universe: &Universe, small: bool) -> Result<(CallToolResult, usize), To
 }
 
 fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
+    let is_selected = given.select.is_some();
     let select = given.select.unwrap_or_default();
     let asked: Option<Vec<_>> = select.families.as_ref().map(|names| {
         let names = names.iter();
@@ -187,7 +293,9 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
     })?;
     for found in &selected.found {
         let written = match &select.members {
-            Some(members) => to_raw_value(&found.with_members(members)),
+            Some(members) => to_raw_value(&found.with_members(state, members)),
+            None if is_selected => to_raw_value(&found.with_facts(state)),
+            // Pages of everything make up the whole state.
             None => to_raw_value(&found.entity),
         };
         let written = written.map_err(|_| ToolError::internal())?;
@@ -195,13 +303,17 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
         family.insert(found.id.to_owned(), written);
     }
     let members = select.members.unwrap_or_default();
+    let mut warnings = unknown_members(state, &members);
+    warnings.extend(
+        selected.missing.iter().take(MAX_HINTS).filter_map(|id| selection.meant(state, id)),
+    );
     Ok(StatePart {
         revision: universe.revision.0,
         time: state.time(),
         selected: selected.total,
         families,
         missing: selected.missing.iter().map(|&id| id.to_owned()).collect(),
-        warnings: unknown_members(state, &members),
+        warnings,
         next: selected.next,
     })
 }
@@ -217,7 +329,8 @@ fn unknown_members(state: &State, members: &[String]) -> Vec<String> {
             let mut all = all.map(|(_, entity)| entity);
             all.any(|entity| entity.has(member))
         };
-        if known().any(|known| known.name == member) || is_used() {
+        let is_fact = || State::FACTS.contains(&member.as_str());
+        if known().any(|known| known.name == member) || is_fact() || is_used() {
             continue;
         }
         let hint = universe_core::nearest::hint(member, known().map(|known| known.name));

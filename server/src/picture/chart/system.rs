@@ -96,7 +96,8 @@ impl Painter<'_> {
         let measured = count <= MAX_MEASURED;
         // Lines closer together than this would look like a gray disk.
         let drawn = count <= MAX_ORBITS && count as f64 * 2.2 <= centre.reach;
-        let bodies = ids.into_iter().filter_map(|id| self.state.star(id)).map(Body::of);
+        let bodies = ids.into_iter().filter_map(|id| self.state.star(id));
+        let bodies = bodies.map(|star| Body::of(self.state, star));
         let points = ((centre.reach * 0.6) as u32).clamp(24, 120);
         let around: Vec<_> = bodies
             .map(|body| Around::of(body, self.time, if measured { points } else { 0 }))
@@ -200,7 +201,7 @@ impl Around {
         let (mut nearest, mut farthest) = (x.hypot(y), x.hypot(y));
         if body.orbit.is_round() {
             for n in 0..points {
-                let point = above(body.orbit.at(f64::from(n) * 360.0 / f64::from(points)));
+                let point = above(body.orbit.at(f64::from(n) * 360.0 / f64::from(points), time));
                 let [x, y] = point;
                 nearest = nearest.min(x.hypot(y));
                 farthest = farthest.max(x.hypot(y));

@@ -89,6 +89,38 @@ pub(super) fn schemas() -> Value {
             },
             "required": ["revision"],
         },
+        "Places": {
+            "type": "object",
+            "properties": {
+                "universe": { "type": "string" },
+                "at": { "type": ["string", "null"], "format": "date-time", "description": "Null if the universe has no epoch." },
+                "time": { "type": "number", "description": "Simulated seconds." },
+                "frame": { "const": "ecliptic-j2000", "description": "x to the vernal equinox, z to the north, angles in degrees." },
+                "unit": { "type": ["string", "null"], "description": "Of lengths; null if the universe names none." },
+                "from": { "type": ["string", "null"] },
+                "places": { "type": "array", "items": schema("Place") },
+                "separations": { "type": "array", "items": {
+                    "type": "object",
+                    "properties": { "between": { "type": "array", "items": { "type": "string" } }, "degrees": { "type": "number" } },
+                    "required": ["between", "degrees"],
+                } },
+                "next": { "type": "string", "description": "`cursor` of the next page; absent on the last." },
+            },
+            "required": ["universe", "at", "time", "frame", "unit", "from", "places"],
+        },
+        "Place": {
+            "type": "object",
+            "properties": {
+                "id": { "type": "string" },
+                "x": { "type": "number" },
+                "y": { "type": "number" },
+                "z": { "type": "number" },
+                "distance": { "type": "number" },
+                "longitude": { "type": ["number", "null"] },
+                "latitude": { "type": ["number", "null"] },
+            },
+            "required": ["id", "x", "y", "z", "distance", "longitude", "latitude"],
+        },
         "Ok": {
             "type": "object",
             "properties": { "ok": { "const": true }, "uptime": { "type": "integer", "description": "Seconds." }, "copies": { "type": "integer", "minimum": 1, "description": "How many copies the store keeps of each entry, if known." } },

@@ -5,26 +5,22 @@ use serde_json::{Map, Value, json};
 use super::super::{tree, universes};
 use super::parts::{part, revision, schema};
 use crate::picture;
-use crate::view::history;
+use crate::view::{MAX_PLACES, MAX_SEPARATED, history};
 
-pub(super) fn all() -> Value {
-    json!({
-        "/health": { "get": get("getHealth", "How long the server has been up.", "Ok") },
-        "/livez": { "get": get("isAlive", "Whether the server runs.", "Ok") },
-        "/readyz": { "get": get("isReady", "Whether its store answers, else 503; and whether the last write found no room in it.", "Ok") },
-        "/version": { "get": get("getVersion", "The program, and the MCP revisions that it supports.", "Version") },
-        "/metrics": { "get": metrics() },
-        super::PATH: { "get": described() },
-        "/universes": { "get": list(), "post": create() },
-        "/universes/{id}": { "parameters": id(), "get": read(), "put": replace(), "delete": delete() },
-        "/universes/{id}.svg": { "parameters": id(), "get": drawn("drawSvg", "image/svg+xml") },
-        "/universes/{id}.png": { "parameters": id(), "get": drawn("drawPng", "image/png") },
-        "/universes/{id}/commands": { "parameters": id(), "post": command() },
-        "/universes/{id}/events": { "parameters": id(), "get": feed() },
-        "/universes/{id}/history": { "parameters": id(), "get": past() },
-        "/universes/{id}/tree": { "parameters": id(), "get": outline() },
-        "/universes/{id}/undo": { "parameters": id(), "post": undo() },
-    })
+pub(crate) fn health() -> Value {
+    get("getHealth", "How long the server has been up.", "Ok")
+}
+
+pub(crate) fn alive() -> Value {
+    get("isAlive", "Whether the server runs.", "Ok")
+}
+
+pub(crate) fn ready() -> Value {
+    get("isReady", "Whether its store answers, else 503; and whether the last write found no room in it.", "Ok")
+}
+
+pub(crate) fn version() -> Value {
+    get("getVersion", "The program, and the MCP revisions that it supports.", "Version")
 }
 
 /// An operation being described.
@@ -83,7 +79,7 @@ fn response(description: &str, content: &Value, headers: &[&str]) -> Value {
     json!({ "description": description, "content": content, "headers": headers })
 }
 
-fn id() -> Value {
+pub(crate) fn id() -> Value {
     json!([part("parameters", "id")])
 }
 
@@ -113,7 +109,7 @@ fn get(id: &str, summary: &str, body: &str) -> Value {
     operation.giving("200", summary, &schema(body), &[]).done()
 }
 
-fn metrics() -> Value {
+pub(crate) fn metrics() -> Value {
     let text = json!({ "schema": { "type": "string" } });
     let content = json!({ "text/plain": text, "application/openmetrics-text": text });
     Operation::new(
@@ -124,13 +120,13 @@ fn metrics() -> Value {
     .done()
 }
 
-fn described() -> Value {
+pub(crate) fn described() -> Value {
     Operation::new("describe", "This document.")
         .giving("200", "This document.", &json!({ "type": "object" }), &[])
         .done()
 }
 
-fn list() -> Value {
+pub(crate) fn list() -> Value {
     let view = json!({ "enum": ["full", "summary"], "default": "full" });
     let body = json!({ "type": "array", "items": schema("Universe") });
     Operation::new("listUniverses", "The universes, the newest first, a page at a time.")
@@ -149,7 +145,7 @@ fn list() -> Value {
         .done()
 }
 
-fn create() -> Value {
+pub(crate) fn create() -> Value {
     Operation::new("createUniverse", "Creates a universe.")
         .taking(&[part("parameters", "idempotencyKey")])
         .sending("NewUniverse")
@@ -159,7 +155,7 @@ fn create() -> Value {
         .done()
 }
 
-fn read() -> Value {
+pub(crate) fn read() -> Value {
     Operation::new("getUniverse", "A universe with its state.")
         .taking(&[
             number("revision", "As it was at this revision."),
@@ -172,7 +168,7 @@ fn read() -> Value {
         .done()
 }
 
-fn replace() -> Value {
+pub(crate) fn replace() -> Value {
     Operation::new("replaceUniverse", "Gives a universe another name, another state, or both.")
         .taking(&[part("parameters", "ifMatch")])
         .sending("Replacement")
@@ -183,7 +179,7 @@ fn replace() -> Value {
         .done()
 }
 
-fn delete() -> Value {
+pub(crate) fn delete() -> Value {
     Operation::new("deleteUniverse", "Deletes a universe with its history, for good.")
         .taking(&[part("parameters", "ifMatch")])
         .answering("204", json!({ "description": "Deleted." }))
@@ -192,17 +188,27 @@ fn delete() -> Value {
         .done()
 }
 
+pub(crate) fn svg() -> Value {
+    drawn("drawSvg", "image/svg+xml")
+}
+
+pub(crate) fn png() -> Value {
+    drawn("drawPng", "image/png")
+}
+
 fn drawn(id: &str, media: &str) -> Value {
     let (least, most) = picture::SIDES;
     let side = json!({ "type": "integer", "minimum": least, "maximum": most });
-    let most = picture::MAX_TIME;
-    let time = json!({ "type": "number", "minimum": -most, "maximum": most });
     let content = json!({ media: { "schema": {} } });
     Operation::new(id, "A chart of the systems of a universe, seen from above.")
         .taking(&[
             query("width", &side, "Pixels."),
             query("height", &side, "Pixels."),
-            query("time", &time, "Simulated seconds; the universe's own by default."),
+            query(
+                "time",
+                &instant(),
+                "A date, simulated seconds or `now`; the universe's own time by default.",
+            ),
             query("theme", &json!({ "enum": picture::THEMES }), "Colours."),
             query(
                 "focus",
@@ -217,7 +223,7 @@ fn drawn(id: &str, media: &str) -> Value {
         .done()
 }
 
-fn command() -> Value {
+pub(crate) fn command() -> Value {
     Operation::new("sendCommand", "Changes a universe by one command, or by a list of them.")
         .taking(&[
             part("parameters", "result"),
@@ -232,7 +238,7 @@ fn command() -> Value {
         .done()
 }
 
-fn feed() -> Value {
+pub(crate) fn feed() -> Value {
     let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
     let last = json!({
         "name": "Last-Event-ID", "in": "header", "schema": revision(),
@@ -248,7 +254,7 @@ fn feed() -> Value {
     .done()
 }
 
-fn past() -> Value {
+pub(crate) fn past() -> Value {
     Operation::new("getHistory", "Commands with their events, the oldest first, a page at a time.")
         .taking(&[
             number("after", "Those after this revision; the latest by default."),
@@ -260,7 +266,7 @@ fn past() -> Value {
         .done()
 }
 
-fn outline() -> Value {
+pub(crate) fn outline() -> Value {
     let content = json!({ "text/plain": { "schema": { "type": "string" } } });
     Operation::new(
         "getTree",
@@ -276,7 +282,43 @@ fn outline() -> Value {
     .done()
 }
 
-fn undo() -> Value {
+pub(crate) fn placed() -> Value {
+    let text = json!({ "type": "string" });
+    let most = u64::try_from(MAX_PLACES).unwrap_or(u64::MAX);
+    let separated = format!(
+        "Ids, separated by commas, 2 to {MAX_SEPARATED}: the angles between each two are given."
+    );
+    Operation::new(
+        "getPlaces",
+        "Where bodies are at a time: ecliptic positions, distances and directions.",
+    )
+    .taking(&[
+        query(
+            "at",
+            &instant(),
+            "A date, simulated seconds or `now`; the universe's own time by default.",
+        ),
+        query("bodies", &text, "Ids, separated by commas; all by default, a page at a time."),
+        query(
+            "from",
+            &text,
+            "The id of the body that they are seen from; the world's origin by default.",
+        ),
+        query("separations", &text, &separated),
+        count("limit", most, most, "Bodies per page."),
+        query("cursor", &text, "The `next` of the page before."),
+    ])
+    .giving("200", "The places.", &schema("Places"), &["ETag"])
+    .failing(&OF_ONE)
+    .done()
+}
+
+/// A time in a query.
+fn instant() -> Value {
+    json!({ "type": "string", "examples": ["2026-11-27T00:00:00Z", "86400", "now"] })
+}
+
+pub(crate) fn undo() -> Value {
     let body = json!({
         "type": "object",
         "properties": { "revision": revision() },

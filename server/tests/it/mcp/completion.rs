@@ -33,7 +33,7 @@ async fn ids_are_completed_by_their_beginning_or_the_beginning_of_a_name() {
         let mcp = Mcp::new(client, era).await;
         let everywhere = [
             template("universe://{id}"),
-            template("universe://{id}/tree"),
+            template("universe://{id}/tree{?limit,cursor}"),
             template("universe://{id}/summary"),
             template("universe://{id}/events{?after,limit}"),
             template("universe://{id}/nebulae/{nebulaId}"),

@@ -49,7 +49,7 @@ async fn every_way_reads_a_large_universe_as_it_is_after_each_change() {
             let command = Command::from_value(change.clone()).unwrap();
             before = before.apply(&command).unwrap().state;
             client.command(&id, change).await;
-            let answer = caller.content(GET, json!({ "universeId": id })).await;
+            let answer = caller.content(GET, json!({ "universeId": id, "whole": true })).await;
             assert_eq!(answer, before.to_value(), "after {change}");
             let universe = client.universe(&id).await;
             assert_eq!(universe["state"], answer, "after {change}");
@@ -59,7 +59,7 @@ async fn every_way_reads_a_large_universe_as_it_is_after_each_change() {
         let reply = client.put(&path, &json!({ "state": large() })).await;
         assert_eq!(reply.status, 200);
         state = State::from_partial(large()).unwrap();
-        let answer = caller.content(GET, json!({ "universeId": id })).await;
+        let answer = caller.content(GET, json!({ "universeId": id, "whole": true })).await;
         assert_eq!(answer, state.to_value());
     }
 }
@@ -73,7 +73,7 @@ async fn an_answer_that_is_too_long_for_stdio_says_how_to_ask_for_less() {
     let id = client.create("large", large()).await;
     let snapshot = client.universe(&id).await["state"].take();
     for (_, caller) in ways.each() {
-        let whole = json!({ "universeId": id });
+        let whole = json!({ "universeId": id, "whole": true });
         let ticked = json!({ "universeId": id, "command": tick(), "result": "state" });
         if let Caller::Http(_) = caller {
             assert!(caller.content(GET, whole).await["stars"].is_object());

@@ -98,7 +98,8 @@ async fn explain_universe_puts_its_outline_before_the_model() {
         assert_eq!(content[1]["resource"], mcp.read(&uri).await);
         let content = prompt(&mcp, "explain_universe", json!({ "universe": large })).await;
         let outline = content[1]["resource"]["text"].as_str().unwrap();
-        assert!(outline.ends_with("… and 100 more\n"), "{outline}");
+        let next = format!("… and 100 more: universe://{large}/tree?cursor=0.300\n");
+        assert!(outline.ends_with(&next), "{outline}");
         assert_eq!(outline.matches("- n [").count(), 300);
 
         let get = |arguments| json!({"name": "explain_universe", "arguments": arguments});

@@ -131,13 +131,13 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
         (
             GET,
             json!({"universeId": "sol", "weather": 1, "limit": 0, "sessionId": "s"}),
-            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId; \
+            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId, whole; \
              /limit: 0 is less than the minimum of 1",
         ),
         (
             GET,
             json!({"universeId": "sol", "weather": 1}),
-            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId",
+            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId, whole",
         ),
         (
             GET,
@@ -244,7 +244,7 @@ async fn what_clients_do_to_arguments_is_taken_with_warnings_unless_the_server_i
             GET,
             json!({"universeId": "sol", "limit": 1, "toolCallId": "c", "sessionId": "s", "action": "sendMessage", "chatInput": "?"}),
             &["/toolCallId", "/sessionId", "/action", "/chatInput"][..],
-            "/action: is not known; there are cursor, limit, revision, select, universeId",
+            "/action: is not known; there are cursor, limit, revision, select, universeId, whole",
         ),
         (
             GET,
