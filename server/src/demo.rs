@@ -215,8 +215,9 @@ fn lagrange_point(table: &Table, point: &LagrangePoint) -> Option<Value> {
     });
     let mut elements = elements(table, secondary, n)?;
     let anomaly = elements.get("meanAnomaly").and_then(Value::as_f64)?;
-    elements["meanAnomaly"] = json!((anomaly + point.leads_by_deg).rem_euclid(360.0));
-    marker["elements"] = elements;
+    let ahead = json!((anomaly + point.leads_by_deg).rem_euclid(360.0));
+    elements.as_object_mut()?.insert("meanAnomaly".to_owned(), ahead);
+    marker.as_object_mut()?.insert("elements".to_owned(), elements);
     Some(marker)
 }
 
