@@ -194,9 +194,9 @@ pub struct Arguments {
 
     /// The longest answer that clients take, such as 9MiB: at least 64KiB. A universe up to this size is answered whole
     /// to get_universe_state, and of a larger one an outline unless `whole` is asked for; without the option up to
-    /// 96KiB, as clients refuse more than 25,000 tokens. Over stdio a longer answer is an error that says how to ask for
-    /// less; without the option above 8128KiB, as Codex ends the connection above 8 MiB and the TypeScript clients above
-    /// 10 MiB. Where processes share a data directory, the option of the process that holds it counts.
+    /// 96KiB, as clients refuse more than 25,000 tokens. Over stdio a longer answer is an error that says how to ask
+    /// for less; without the option above 8128KiB, as Codex ends the connection above 8 MiB and the TypeScript clients
+    /// above 10 MiB. Where processes share a data directory, the option of the process that holds it counts.
     #[arg(
         long,
         env = "UNIVERSE_MAX_ANSWER",

@@ -15,6 +15,7 @@
 //! `semiMajorAxisKm`, `inclinationDeg`, `inclinationTo`, `periodDays`), which the universe carries as unknown members.
 
 mod orbit;
+mod plane;
 mod table;
 
 use serde_json::{Map, Value, json};

@@ -30,8 +30,7 @@ use mcp_proto::budget::{self, Client};
 use mcp_proto::http::authorize::Authorization;
 use mcp_proto::http::{Encoding, Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
-use percent_encoding::percent_decode_str;
-use serde_json::json;
+use serde_json::{Map, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -220,8 +219,8 @@ impl Rest {
         Ok(response)
     }
 
-    /// Whether requests about universes can be answered, and whether writes find room. They cannot be answered while the
-    /// server drains or ends, or when its store does not work.
+    /// Whether requests about universes can be answered, and whether writes find room. They cannot be answered while
+    /// the server drains or ends, or when its store does not work.
     async fn ready(&self) -> Result<Response<RestBody>, Failure> {
         match self.streams.stage() {
             Stage::Serving => {}

@@ -65,8 +65,8 @@ impl Star {
         derived.or_else(|| self.members.get(member))
     }
 
-    /// Its members as stored, except `id`, `parentId` and `children`, as a type of the caller; `None` if they do not fit.
-    /// Keeps nothing in memory, unlike [`get`](Self::get), so use it to read many bodies once.
+    /// Its members as stored, except `id`, `parentId` and `children`, as a type of the caller; `None` if they do not
+    /// fit. Keeps nothing in memory, unlike [`get`](Self::get), so use it to read many bodies once.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         self.members.parsed()
     }

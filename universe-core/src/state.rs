@@ -33,9 +33,10 @@ pub(crate) type Records = OrdMap<Id, Record>;
 /// A persistent value: cloning is O(1), a changed copy shares all it does not change, and no copy
 /// is ever disturbed by another. `State::default()` is the empty universe at time 0.
 ///
-/// It satisfies the invariants listed at [`State::check`] after any commands. As JSON it is one object with the
-/// members `stars`, `rootIds`, `groups`, `rootGroupIds`, `belts`, `smallBodyFields`, `protoplanetaryDisks`, `nebulae`
-/// and `time`, followed by `epoch`, `units` and unknown members of the imported object; entities are in the order of their ids.
+/// It satisfies the invariants listed at [`State::check`] after any commands. As JSON it is one object with the members
+/// `stars`, `rootIds`, `groups`, `rootGroupIds`, `belts`, `smallBodyFields`, `protoplanetaryDisks`, `nebulae` and
+/// `time`, followed by `epoch`, `units` and unknown members of the imported object; entities are in the order of their
+/// ids.
 #[derive(Debug, Clone, Default)]
 pub struct State {
     pub(crate) stars: OrdMap<Id, Arc<Star>>,

@@ -397,8 +397,8 @@ async fn more_changes_than_the_log_takes_are_in_the_database() {
     says_everything(&mut stream).await;
 }
 
-/// The requests of several clients write at once: no session that was ended comes back, and no later state is replaced by
-/// an earlier one.
+/// The requests of several clients write at once: no session that was ended comes back, and no later state is replaced
+/// by an earlier one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_many_write_at_once_is_read_in_order() {
     let (_dir, path) = file();

@@ -22,8 +22,8 @@ pub struct GenerateArgs {
     /// How crowded the universe is: sparse, solarLike (the default), crowded, superDenseExperimental.
     #[arg(long)]
     style: Option<String>,
-    /// How far apart orbits are: realistic (the default), compressed, toy, or keplerian, where periods obey Kepler's third
-    /// law.
+    /// How far apart orbits are: realistic (the default), compressed, toy, or keplerian, where periods obey Kepler's
+    /// third law.
     #[arg(long)]
     scale: Option<String>,
     /// How many systems, 1 to 50; as many as the style has by default.

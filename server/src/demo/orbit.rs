@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::plane::{Angles, Plane, turn};
 use super::table::{Body, Units};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -10,29 +11,10 @@ const CENTURY: f64 = 36_525.0;
 const YEAR: f64 = 365.25;
 /// J2000.0 as a Julian date.
 const J2000: f64 = 2_451_545.0;
-/// The inclination of the ecliptic of J2000 to the equator of the ICRF, degrees.
-const OBLIQUITY: f64 = 23.439_291_1;
 /// Multiples of this angle, in degrees, spread out evenly over the circle.
 const GOLDEN_ANGLE: f64 = 137.507_764;
 /// A plane that is further from the parent's equator than this, in degrees, is not it.
 const SAME_PLANE: f64 = 5.0;
-
-/// A direction, in the ecliptic of J2000 if not said otherwise.
-type Direction = [f64; 3];
-
-/// The equator of a body, or another plane: its inclination to the ecliptic and its ascending node, degrees.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Plane {
-    pub(super) tilt: f64,
-    pub(super) node: f64,
-}
-
-/// The angles of an orbit in a plane, degrees.
-struct Angles {
-    inclination: f64,
-    node: f64,
-    argument: f64,
-}
 
 /// The elements of a body, which is number `n` in the table and orbits `parent`. `None` if it orbits nothing.
 pub(super) fn elements(body: &Body, n: u32, parent: &Body, units: &Units) -> Option<Value> {
@@ -71,7 +53,7 @@ pub(super) fn elements(body: &Body, n: u32, parent: &Body, units: &Units) -> Opt
     }
     let equator = parent.equator();
     let (in_plane, plane) = match (body.plane(), equator) {
-        (Some(plane), Some(equator)) if apart(pole(plane), pole(equator)) > SAME_PLANE => {
+        (Some(plane), Some(equator)) if plane.apart(equator) > SAME_PLANE => {
             (angles.seen_from(plane, Plane::default()), "ecliptic")
         }
         (Some(plane), Some(equator)) => (angles.seen_from(plane, equator), "parentEquator"),
@@ -104,74 +86,4 @@ pub(super) fn elements(body: &Body, n: u32, parent: &Body, units: &Units) -> Opt
 /// Seconds of simulation time at a Julian date; `None` stays `None`.
 pub(super) fn seconds_from_j2000(julian_date: Option<f64>) -> Option<f64> {
     julian_date.map(|date| ((date - J2000) * SECONDS_PER_DAY).round())
-}
-
-impl Plane {
-    /// The plane with this pole: right ascension and declination in the ICRF, degrees.
-    pub(super) fn with_pole([ascension, declination]: [f64; 2]) -> Self {
-        let (sin, cos) = declination.to_radians().sin_cos();
-        let (y, x) = ascension.to_radians().sin_cos();
-        let [x, y, z] = about_x([cos * x, cos * y, sin], -OBLIQUITY);
-        Self { tilt: z.clamp(-1.0, 1.0).acos().to_degrees(), node: turn(x.atan2(-y).to_degrees()) }
-    }
-
-    /// From the plane's own frame, whose x points to the ascending node, to the ecliptic.
-    fn outward(self, direction: Direction) -> Direction {
-        about_z(about_x(direction, self.tilt), self.node)
-    }
-
-    fn inward(self, direction: Direction) -> Direction {
-        about_x(about_z(direction, -self.node), -self.tilt)
-    }
-
-    /// How far ahead of its node on the equator of the ICRF, where published longitudes begin, its node on the
-    /// ecliptic is: degrees.
-    fn equinox(self) -> f64 {
-        let [x, y, _] = about_x(pole(self), OBLIQUITY);
-        let node = x.atan2(-y).to_degrees();
-        let [x, y, _] = self.inward(about_x(about_z([1.0, 0.0, 0.0], node), -OBLIQUITY));
-        -y.atan2(x).to_degrees()
-    }
-}
-
-impl Angles {
-    /// The same orbit, whose angles are published in one plane, in another.
-    fn seen_from(&self, plane: Plane, other: Plane) -> Self {
-        let node = self.node - plane.equinox();
-        let moved = |direction| {
-            let in_plane = about_z(about_x(direction, self.inclination), node);
-            other.inward(plane.outward(in_plane))
-        };
-        let [x, y, z] = moved([0.0, 0.0, 1.0]);
-        let found = turn(x.atan2(-y).to_degrees());
-        let periapsis = moved(about_z([1.0, 0.0, 0.0], self.argument));
-        let inclination = z.clamp(-1.0, 1.0).acos().to_degrees();
-        let [x, y, _] = about_x(about_z(periapsis, -found), -inclination);
-        Self { inclination, node: found, argument: turn(y.atan2(x).to_degrees()) }
-    }
-}
-
-fn pole(plane: Plane) -> Direction {
-    plane.outward([0.0, 0.0, 1.0])
-}
-
-/// The angle between two directions, degrees.
-fn apart(one: Direction, other: Direction) -> f64 {
-    let along: f64 = one.iter().zip(other).map(|(a, b)| a * b).sum();
-    along.clamp(-1.0, 1.0).acos().to_degrees()
-}
-
-/// An angle from 0 to below 360 degrees.
-fn turn(degrees: f64) -> f64 {
-    degrees.rem_euclid(360.0)
-}
-
-fn about_x([x, y, z]: Direction, degrees: f64) -> Direction {
-    let (sin, cos) = degrees.to_radians().sin_cos();
-    [x, y * cos - z * sin, y * sin + z * cos]
-}
-
-fn about_z([x, y, z]: Direction, degrees: f64) -> Direction {
-    let (sin, cos) = degrees.to_radians().sin_cos();
-    [x * cos - y * sin, x * sin + y * cos, z]
 }

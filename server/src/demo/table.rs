@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::orbit::Plane;
+use super::plane::Plane;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]

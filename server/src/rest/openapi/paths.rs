@@ -16,7 +16,11 @@ pub(crate) fn alive() -> Value {
 }
 
 pub(crate) fn ready() -> Value {
-    get("isReady", "Whether its store answers, else 503; and whether the last write found no room in it.", "Ok")
+    get(
+        "isReady",
+        "Whether its store answers, else 503; and whether the last write found no room in it.",
+        "Ok",
+    )
 }
 
 pub(crate) fn version() -> Value {

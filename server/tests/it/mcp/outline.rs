@@ -26,8 +26,8 @@ fn ids(outline: &str) -> Vec<String> {
     lines.filter_map(id).collect()
 }
 
-/// rollbar/rollbar-mcp-server#28, tim-smart/effect-mcp#10, Pimzino/spec-workflow-mcp#107: one read is more than a client
-/// takes. kingpanther13/Hubitat-local-MCP-server#174: the error instead of it left nothing to go on with.
+/// rollbar/rollbar-mcp-server#28, tim-smart/effect-mcp#10, Pimzino/spec-workflow-mcp#107: one read is more than a
+/// client takes. kingpanther13/Hubitat-local-MCP-server#174: the error instead of it left nothing to go on with.
 #[tokio::test]
 async fn a_large_state_is_answered_by_an_outline() {
     let mut ways = Ways::start(&[]).await;

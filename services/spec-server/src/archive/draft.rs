@@ -23,8 +23,8 @@ pub struct Written {
 /// The longest name of a new change.
 const LONGEST: usize = 100;
 
-/// Makes the folder of a new change, and in an OpenSpec project its `.openspec.yaml` with its workflow: `schema`, or that
-/// of the project.
+/// Makes the folder of a new change, and in an OpenSpec project its `.openspec.yaml` with its workflow: `schema`, or
+/// that of the project.
 ///
 /// # Errors
 /// [`ArchiveError::Draft`] if the name or the workflow cannot be used, or the change exists.

@@ -29,13 +29,14 @@ const TRIES: usize = 5;
 /// The most tasks that the error for an unknown task names.
 const NAMED: usize = 8;
 
-/// Ticks one task of an active change, or unticks it without `done`. It is called by its number or mark (`1.2`, `T001`),
-/// by its text or a part of it that no other task has, or by its line (`line 6`). Only the text between the brackets of
-/// its box is written; every other byte of the file stays. A task that already has this state is not written.
+/// Ticks one task of an active change, or unticks it without `done`. It is called by its number or mark (`1.2`,
+/// `T001`), by its text or a part of it that no other task has, or by its line (`line 6`). Only the text between the
+/// brackets of its box is written; every other byte of the file stays. A task that already has this state is not
+/// written.
 ///
 /// # Errors
-/// [`ArchiveError::Task`] if no task, or several, are called so; [`ArchiveError::Changed`] if another program writes the
-/// file again and again; [`ArchiveError::Read`], [`ArchiveError::Write`].
+/// [`ArchiveError::Task`] if no task, or several, are called so; [`ArchiveError::Changed`] if another program writes
+/// the file again and again; [`ArchiveError::Read`], [`ArchiveError::Write`].
 pub fn complete_task(
     project: &Project,
     change: &str,

@@ -15,8 +15,8 @@ pub fn proposal(source: Source) -> Proposal {
 const SHORT: usize = 15;
 const LONG: usize = 100;
 
-/// The title of the change `id`: the first heading of level 1 of its proposal, unless it is "Proposal" or the id. Else the
-/// first sentence of `## Why`. Without both, the id with blanks instead of dashes.
+/// The title of the change `id`: the first heading of level 1 of its proposal, unless it is "Proposal" or the id. Else
+/// the first sentence of `## Why`. Without both, the id with blanks instead of dashes.
 pub fn title_of_change(id: &str, proposal: Option<&Proposal>) -> String {
     let words = id.replace(['-', '_'], " ");
     let heading = proposal.and_then(|proposal| {

@@ -8,9 +8,10 @@ use super::outline::{Heading, Outline};
 use super::text::trim;
 use crate::model::{Line, Oddity, Source, Spec, TextSection};
 
-/// Reads the spec `id`. Every requirement counts, wherever its heading is, with any level from 2 to 4, and so does every
-/// heading directly below `## Requirements`, which OpenSpec counts. Irregularities of the heading are recorded. A block ends at the next heading of level 2 or 3, or at the next requirement. A line
-/// such as `# install` is more often a command than a heading, so it does not end a block.
+/// Reads the spec `id`. Every requirement counts, wherever its heading is, with any level from 2 to 4, and so does
+/// every heading directly below `## Requirements`, which OpenSpec counts. Irregularities of the heading are recorded. A
+/// block ends at the next heading of level 2 or 3, or at the next requirement. A line such as `# install` is more often
+/// a command than a heading, so it does not end a block.
 pub fn spec(id: &str, source: Source) -> Spec {
     let text = source.text.clone();
     let outline = Outline::of(&text);

@@ -22,9 +22,9 @@ pub(crate) struct Writing<'p> {
 }
 
 impl Project {
-    /// Waits until nothing else writes to the project. The lock of the system is advisory and on the root folder itself,
-    /// so it leaves no file, and ends with the program. Where a folder cannot be locked, the check of each file before
-    /// it is replaced has to do.
+    /// Waits until nothing else writes to the project. The lock of the system is advisory and on the root folder
+    /// itself, so it leaves no file, and ends with the program. Where a folder cannot be locked, the check of each file
+    /// before it is replaced has to do.
     ///
     /// # Errors
     /// Another program has held the lock for ten seconds.
