@@ -47,7 +47,7 @@ const LEFT_OUT: [&str; 49] = [
     "a_dump_that_was_cut_is_refused_and_a_changed_byte_costs_one_part_at_most",
     "any_map_is_drawn_in_bounds",
     "round_trips_on_the_real_map_come_near_the_target",
-    "every_flipped_bit_and_every_length_is_refused",
+    "every_changed_byte_and_every_length_is_refused_or_changes_nothing",
     "the_corpus_is_large_and_breaks_every_rule",
     "names_without_end_are_cut_everywhere",
     "any_text_is_answered",
