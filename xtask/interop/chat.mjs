@@ -76,7 +76,7 @@ async function besides(client) {
   const messages = resourceTemplates.find((template) => template.uriTemplate.startsWith("messages://{source}/{chat}"));
   check.ok(messages, "template of messages");
   const { contents } = await client.readResource({ uri: "messages://telegram/Time%20capsule?since=7d&limit=100" });
-  check.equal(contents[0].text, "[2100-01-01T00:00:00Z] Antti: Opened in a hundred years.", "messages as text");
+  check.equal(contents[0].text, "[2100-01-01T02:00:00+02:00] Antti: Opened in a hundred years.", "messages as text");
   const image = await client.readResource({ uri: "attachment://telegram/-102/3/0" });
   check.match(image.contents[0].blob, /^\/9j\//, "bytes of an attachment");
   const { completion } = await client.complete({

@@ -76,7 +76,7 @@ async def besides(check, client):
     uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
     check.ok("messages://telegram/101" in uris, f"resources: {sorted(uris)}")
     contents = (await client.read_resource("messages://telegram/Friends?limit=1")).contents
-    check.ok(contents[0].text.startswith("[2025-01-01T00:01:30Z] Alice: "), "messages as text")
+    check.ok(contents[0].text.startswith("[2025-01-01T02:01:30+02:00] Alice: "), "messages as text")
     completion = (
         await client.complete(
             PromptReference(type="ref/prompt", name="analyze_conversation"), {"name": "chat", "value": "fam"}

@@ -67,7 +67,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         .arg("--results")
         .arg(results)
         .arg("--vectors")
-        .arg(root().join("universe-core/tests/vectors/reducer.jsonl"));
+        .arg(root().join("universe-core/tests/vectors/reducer.jsonl"))
+        .arg("--view")
+        .arg(root().join("server/src/mcp/view/view.html"));
     if let Some(only) = &arguments.only {
         tests.args(["--only", only]);
     }

@@ -19,6 +19,7 @@ export const RESULTS = given('results', join(tmpdir(), 'universe-page'));
 export const ONLY = given('only');
 /** The golden cases of the reducer. */
 export const VECTORS = given('vectors');
+export const VIEW = given('view');
 mkdirSync(RESULTS, { recursive: true });
 
 /** How long anything that must happen may take, in milliseconds. Nothing takes that long when all is well. */

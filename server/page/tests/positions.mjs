@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { VECTORS, equal, ok } from './harness.mjs';
+import { VECTORS, VIEW, equal, ok } from './harness.mjs';
 
 const source = join(dirname(fileURLToPath(import.meta.url)), '../src');
 /** A module of the page, on its own. */
@@ -19,7 +19,7 @@ const KEPLER = [0.6925155237740896, 2.5661732922389464, -0.2821312423523831];
 
 /** Where the view of MCP Apps puts a body, from its own script. */
 function viewed(star, state, time) {
-  const page = readFileSync(join(source, '../../src/mcp/view/view.html'), 'utf8');
+  const page = readFileSync(VIEW ?? join(source, '../../src/mcp/view/view.html'), 'utf8');
   const script = page.slice(page.indexOf('// ---- places'), page.indexOf('// ---- the chart'));
   return new Function('star', 'state', 'time', `const TAU = 2 * Math.PI; ${script} return placeNow(star);`)(star, state, time);
 }

@@ -67,7 +67,9 @@ impl Rest {
             let drawn = drawn.await.map_err(|error| Failure::internal(&error))?;
             let drawn = drawn.map_err(|error| match error {
                 PictureError::NoFocus(_) => Failure::new(StatusCode::NOT_FOUND, error.to_string()),
-                PictureError::NoEpoch(_) => Failure::bad_request(error.to_string()),
+                PictureError::NoEpoch(_) => {
+                    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+                }
                 PictureError::NotDrawn => Failure::internal(&error),
             })?;
             (StatusCode::OK, drawn)

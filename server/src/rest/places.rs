@@ -47,6 +47,9 @@ impl Rest {
         let found = found.await.map_err(|error| Failure::internal(&error))?;
         let found = found.map_err(|error| match error {
             PlacesError::Unknown(_) => Failure::new(StatusCode::NOT_FOUND, error.to_string()),
+            PlacesError::NoEpoch(_) => {
+                Failure::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+            }
             PlacesError::Invalid(_) => Failure::bad_request(error.to_string()),
         })?;
         let mut response = answer::json_body(StatusCode::OK, &found);

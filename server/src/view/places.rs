@@ -35,6 +35,9 @@ pub(crate) enum PlacesError {
     /// A body does not exist.
     #[error("{0}")]
     Unknown(String),
+    /// A date, in a universe without an `epoch`.
+    #[error("at: {0}")]
+    NoEpoch(&'static str),
     /// Something else is wrong with the question.
     #[error("{0}")]
     Invalid(String),
@@ -92,7 +95,7 @@ pub(crate) fn places(
         None => state.time(),
         Some(text) => {
             let instant = instant(text).map_err(|problem| invalid("at", &problem))?;
-            state.time_of(instant).map_err(|problem| invalid("at", problem))?
+            state.time_of(instant).map_err(PlacesError::NoEpoch)?
         }
     };
     let mut places = Places::new(state, time);

@@ -233,11 +233,11 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         "color": "#FFFFFF", "parentId": null, "orbitalDistance": 0, "orbitalSpeed": 0 } });
     server.client.command(&plain, &body).await;
     let (status, error) = refused(server.client, &plain, "at=2026-11-27").await;
-    assert!(status == 400 && error.contains("no `epoch`"), "{error}");
+    assert!(status == 422 && error.contains("no `epoch`"), "{error}");
     let found = places(server.client, &plain, "at=5").await;
     assert_eq!((&found["unit"], &found["at"]), (&Value::Null, &Value::Null));
     let drawn = server.client.get(&format!("/universes/{plain}.svg?time=2026-11-27")).await;
-    assert_eq!(drawn.status, 400);
+    assert_eq!(drawn.status, 422);
     let drawn = server.client.get(&format!("/universes/{id}.svg?time=2026-11-27")).await;
     assert!(String::from_utf8_lossy(&drawn.body).contains("2026-11-27"), "{drawn:?}");
 

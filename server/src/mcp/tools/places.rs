@@ -60,7 +60,7 @@ pub(super) async fn answer(
         let found = places(&universe, &asked).map_err(|error| {
             let code = match error {
                 PlacesError::Unknown(_) => "ENTITY_NOT_FOUND",
-                PlacesError::Invalid(_) => "INVALID_ARGUMENTS",
+                PlacesError::NoEpoch(_) | PlacesError::Invalid(_) => "INVALID_ARGUMENTS",
             };
             arguments::invalid(Some(id.as_str()), code, &error.to_string())
         })?;

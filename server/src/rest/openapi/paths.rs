@@ -319,7 +319,11 @@ pub(crate) fn placed() -> Value {
 
 /// A time in a query.
 fn instant() -> Value {
-    json!({ "type": "string", "examples": ["2026-11-27T00:00:00Z", "86400", "now"] })
+    let date = json!({ "type": "string", "format": "date-time" });
+    json!({
+        "anyOf": [date, { "type": "number" }, { "const": "now" }],
+        "examples": ["2026-11-27T00:00:00Z", 86_400, "now"],
+    })
 }
 
 pub(crate) fn undo() -> Value {
