@@ -91,6 +91,10 @@ fn kind(schema: &Value) -> String {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         return name.rsplit('/').next().unwrap_or_default().to_owned();
     }
+    if let Some(ways) = schema.get("anyOf").and_then(Value::as_array) {
+        let ways: Vec<String> = ways.iter().map(kind).collect();
+        return ways.join(" or ");
+    }
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "array" => {
             let items = schema.get("items").map(kind_of_items).unwrap_or_default();
