@@ -321,7 +321,7 @@ pub(crate) fn placed() -> Value {
 fn instant() -> Value {
     let date = json!({ "type": "string", "format": "date-time" });
     json!({
-        "anyOf": [date, { "type": "number" }, { "const": "now" }],
+        "anyOf": [date, { "type": "number", "minimum": -1e15, "maximum": 1e15 }, { "const": "now" }],
         "examples": ["2026-11-27T00:00:00Z", 86_400, "now"],
     })
 }
