@@ -5,30 +5,16 @@ use serde_json::Value;
 use crate::command::{Action, Command, RecordKind};
 use crate::entity::{Id, Members, Star};
 use crate::finding::{Findings, Path};
+use crate::kepler::DERIVED;
 use crate::nearest;
 use crate::orbit::turn;
-use crate::state::State;
+use crate::state::{State, six_digits};
 
 /// How much a value may differ, as a part of what was expected, without a warning.
 const TOLERANCE: f64 = 0.01;
 
 /// How many ids are compared with one that nothing has.
 const COMPARED: usize = 10_000;
-
-/// The members of the original's orbit, each with the one of `elements` that is set instead.
-const BY_ELEMENTS: [(&str, &str); 11] = [
-    ("orbitalDistance", "semiMajorAxis"),
-    ("semiMajorAxis", "semiMajorAxis"),
-    ("eccentricity", "eccentricity"),
-    ("orbitalSpeed", "period"),
-    ("orbitalPhase", "meanAnomaly"),
-    ("orbitRotX", "inclination"),
-    ("orbitRotY", "ascendingNode"),
-    ("orbitRotZ", "argumentOfPeriapsis"),
-    ("orbitOffsetX", "eccentricity"),
-    ("orbitOffsetY", "eccentricity"),
-    ("orbitOffsetZ", "eccentricity"),
-];
 
 /// Members with the same fact in another unit, which no command keeps in step.
 const COPIES: [(&str, &str); 5] = [
@@ -112,7 +98,7 @@ fn removed(kind: RecordKind, id: &Id, before: &State, found: &mut Findings) {
 
 fn detached(child: &Id, after: &State, found: &mut Findings) {
     let Some(star) = after.star(child) else { return };
-    let size = if has_elements(star) {
+    let size = if star.derived.is_some() {
         "elements"
     } else if number(star, "semiMajorAxis") > 0.0 {
         "semiMajorAxis"
@@ -135,8 +121,8 @@ fn body(id: &Id, given: &Members, before: &State, after: &State, found: &mut Fin
         given.is_some() && given != was.and_then(|was| was.get(name))
     };
     let payload = Path::ROOT.at(&"payload");
-    if has_elements(star) {
-        for (name, element) in BY_ELEMENTS.into_iter().filter(|(name, _)| is_set(name)) {
+    if star.derived.is_some() {
+        for (name, element) in DERIVED.into_iter().filter(|(name, _)| is_set(name)) {
             if given.get(name).and_then(Value::as_f64) != Some(number(star, name)) {
                 let message = format_args!(
                     "has no effect beside `elements`, which say how the body moves; set elements.{element}"
@@ -147,7 +133,7 @@ fn body(id: &Id, given: &Members, before: &State, after: &State, found: &mut Fin
     } else if let (Some(true), true) =
         (star.get("isRoguePlanet").and_then(Value::as_bool), was.is_some())
     {
-        for (name, _) in BY_ELEMENTS.into_iter().filter(|(name, _)| is_set(name)) {
+        for (name, _) in DERIVED.into_iter().filter(|(name, _)| is_set(name)) {
             found.push(
                 &payload.at(&name),
                 "has no effect on a rogue planet, whose path is set by `roguePlanet`",
@@ -167,7 +153,7 @@ fn body(id: &Id, given: &Members, before: &State, after: &State, found: &mut Fin
         if let (Some(moved), Some(right)) = (moved, misplaced(star))
             && (moved == "eccentricity" || was.is_none_or(|was| misplaced(was).is_none()))
         {
-            let [x, y, z] = right.map(short);
+            let [x, y, z] = right.map(six_digits);
             let message = format_args!(
                 "leaves what it orbits outside of the focus; set orbitOffsetX {x}, orbitOffsetY {y}, orbitOffsetZ {z}"
             );
@@ -194,15 +180,6 @@ fn misplaced(star: &Star) -> Option<[f64; 3]> {
     turned.into_iter().zip(OFFSETS).any(is_off).then_some(turned)
 }
 
-fn has_elements(star: &Star) -> bool {
-    star.get("elements").is_some_and(Value::is_object)
-}
-
 fn number(star: &Star, name: &str) -> f64 {
     star.get(name).and_then(Value::as_f64).unwrap_or_default()
-}
-
-/// A number with six digits, which is enough for a suggestion.
-fn short(number: f64) -> f64 {
-    format!("{:.5e}", number + 0.0).parse().unwrap_or(number)
 }

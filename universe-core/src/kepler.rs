@@ -14,9 +14,7 @@ use serde_json::{Value, json};
 
 use crate::date::Instant;
 use crate::entity::Members;
-
-/// A position or a direction, world units: x, y and z.
-pub type Vector3 = [f64; 3];
+use crate::rotation::{Vector3, about_x, about_z};
 
 /// A Julian century, in seconds.
 const CENTURY: f64 = 36_525.0 * 86_400.0;
@@ -25,19 +23,20 @@ const MAX_ECCENTRICITY: f64 = 0.999;
 /// The most steps to solve Kepler's equation. Bisection alone would need some 55 of them.
 const MAX_STEPS: usize = 64;
 
-/// The members of a body that follow from its elements, in place of what is stored.
-pub(crate) const DERIVED: [&str; 11] = [
-    "orbitalDistance",
-    "orbitalSpeed",
-    "orbitalPhase",
-    "semiMajorAxis",
-    "eccentricity",
-    "orbitOffsetX",
-    "orbitOffsetY",
-    "orbitOffsetZ",
-    "orbitRotX",
-    "orbitRotY",
-    "orbitRotZ",
+/// The members of a body that follow from its elements, in place of what is stored, each with the element to set
+/// instead.
+pub(crate) const DERIVED: [(&str, &str); 11] = [
+    ("orbitalDistance", "semiMajorAxis"),
+    ("orbitalSpeed", "period"),
+    ("orbitalPhase", "meanAnomaly"),
+    ("semiMajorAxis", "semiMajorAxis"),
+    ("eccentricity", "eccentricity"),
+    ("orbitOffsetX", "eccentricity"),
+    ("orbitOffsetY", "eccentricity"),
+    ("orbitOffsetZ", "eccentricity"),
+    ("orbitRotX", "inclination"),
+    ("orbitRotY", "ascendingNode"),
+    ("orbitRotZ", "argumentOfPeriapsis"),
 ];
 
 /// The elements of an orbit, as they are given.
@@ -208,7 +207,7 @@ impl Kepler {
         ];
         // Adding zero makes a negative zero positive, which JSON readers do not agree on.
         let value = |value: f64| -> Value { json!(value + 0.0) };
-        DERIVED.map(str::to_owned).into_iter().zip(values.map(value)).collect()
+        DERIVED.map(|(name, _)| name.to_owned()).into_iter().zip(values.map(value)).collect()
     }
 }
 
@@ -260,14 +259,4 @@ fn turns(first: Vector3, second: Vector3) -> Vector3 {
         (0.0, libm::atan2(py, -qx * pz))
     };
     [x, y, z].map(|angle| angle * 180.0 / PI)
-}
-
-fn about_x([x, y, z]: Vector3, degrees: f64) -> Vector3 {
-    let (sin, cos) = (libm::sin(degrees * PI / 180.0), libm::cos(degrees * PI / 180.0));
-    [x, y * cos - z * sin, y * sin + z * cos]
-}
-
-fn about_z([x, y, z]: Vector3, degrees: f64) -> Vector3 {
-    let (sin, cos) = (libm::sin(degrees * PI / 180.0), libm::cos(degrees * PI / 180.0));
-    [x * cos - y * sin, x * sin + y * cos, z]
 }

@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::date::Instant;
 use crate::entity::Star;
-pub use crate::kepler::Vector3;
 use crate::kepler::{self, Elements, Kepler, Plane, Pole};
+use crate::rotation::about_y;
+pub use crate::rotation::{Vector3, about_x, about_z};
 use crate::state::State;
 
 /// The members of a body that say how it moves. Absent or null members have the defaults of the member tables.
@@ -223,17 +224,9 @@ fn ellipse(axis: f64, eccentricity: f64, degrees: f64) -> Vector3 {
 }
 
 /// Turned by z, then by y, then by x; degrees.
-pub(crate) fn turn([x, y, z]: Vector3, by: [Option<f64>; 3]) -> Vector3 {
-    let [by_x, by_y, by_z] = by.map(|degrees| {
-        let angle = or(degrees) * std::f64::consts::PI / 180.0;
-        (libm::sin(angle), libm::cos(angle))
-    });
-    let (sin, cos) = by_z;
-    let (x, y) = (x * cos - y * sin, x * sin + y * cos);
-    let (sin, cos) = by_y;
-    let (x, z) = (x * cos + z * sin, -x * sin + z * cos);
-    let (sin, cos) = by_x;
-    [x, y * cos - z * sin, y * sin + z * cos]
+pub(crate) fn turn(direction: Vector3, by: [Option<f64>; 3]) -> Vector3 {
+    let [x, y, z] = by.map(or);
+    about_x(about_y(about_z(direction, z), y), x)
 }
 
 fn plus([a, b, c]: Vector3, [x, y, z]: Vector3) -> Vector3 {

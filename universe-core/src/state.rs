@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::entity::{Group, Id, Members, Record, Star};
 use crate::family::{Entity, Family};
+pub use facts::six_digits;
 pub(crate) use import::{IN_EXTRA, read_group_child, read_records, take_group_children};
 pub use parts::{EscapedPart, StateText, TextPart};
 use sequence::Sequence;

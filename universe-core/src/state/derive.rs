@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::State;
-use crate::date::{Instant, NO_EPOCH};
+use crate::date::NO_EPOCH;
 use crate::entity::{Id, Star};
-use crate::kepler::Elements;
 
 impl State {
     /// To be called when a body's elements, its parent or the epoch may have changed.
@@ -68,9 +67,7 @@ impl State {
     /// What is wrong with the epoch of a body's elements.
     pub(crate) fn epoch_problem(&self, star: &Star) -> Option<&'static str> {
         star.derived.as_ref()?;
-        let elements: Elements =
-            serde_json::from_value(star.members.get("elements")?.clone()).ok()?;
-        let is_date = matches!(elements.epoch, Some(Instant::Date(_)));
+        let is_date = star.get("elements")?.get("epoch")?.is_string();
         (is_date && self.epoch().is_none()).then_some(NO_EPOCH)
     }
 }

@@ -60,9 +60,9 @@ impl State {
         let facts = facts.filter_map(|(name, fact)| Some((name, fact?)));
         // A stored one that agrees may be more exact, or be written in another way.
         let is_off = |(name, fact): &(&str, f64)| {
-            let stored = star.get(name).map(|stored| match stored {
-                Value::String(text) => text.parse().unwrap_or_default(),
-                stored => stored.as_f64().unwrap_or_default(),
+            let stored = star.get(name).and_then(|stored| match stored {
+                Value::String(text) => text.parse::<f64>().ok(),
+                stored => stored.as_f64(),
             });
             stored.is_none_or(|stored| (stored - fact).abs() > fact.abs() * TOLERANCE)
         };
@@ -70,6 +70,8 @@ impl State {
     }
 }
 
-fn six_digits(number: f64) -> f64 {
-    format!("{number:.5e}").parse().unwrap_or(number)
+/// The number rounded to six digits. Never a negative zero.
+#[must_use]
+pub fn six_digits(number: f64) -> f64 {
+    format!("{:.5e}", number + 0.0).parse().unwrap_or(number)
 }
