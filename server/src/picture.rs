@@ -52,7 +52,7 @@ pub(crate) enum PictureError {
 /// Draws a universe. The time depends on the number of its bodies, at most [`MAX_BODIES`] of them.
 ///
 /// # Errors
-/// [`PictureError::NoFocus`].
+/// [`PictureError::NoFocus`], [`PictureError::NoEpoch`].
 pub(crate) fn draw(universe: &Universe, options: &Options) -> Result<Scene, PictureError> {
     chart::draw(universe, options)
 }

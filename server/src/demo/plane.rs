@@ -1,10 +1,9 @@
 //! Planes of reference, and the angles of an orbit in one plane or another.
 
+use universe_core::orbit::{Vector3, about_x, about_z};
+
 /// The inclination of the ecliptic of J2000 to the equator of the ICRF, degrees.
 const OBLIQUITY: f64 = 23.439_291_1;
-
-/// A direction, in the ecliptic of J2000 if not said otherwise.
-type Direction = [f64; 3];
 
 /// The equator of a body, or another plane: its inclination to the ecliptic and its ascending node, degrees.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,16 +34,16 @@ impl Plane {
         along.clamp(-1.0, 1.0).acos().to_degrees()
     }
 
-    fn pole(self) -> Direction {
+    fn pole(self) -> Vector3 {
         self.outward([0.0, 0.0, 1.0])
     }
 
     /// From the plane's own frame, whose x points to the ascending node, to the ecliptic.
-    fn outward(self, direction: Direction) -> Direction {
+    fn outward(self, direction: Vector3) -> Vector3 {
         about_z(about_x(direction, self.tilt), self.node)
     }
 
-    fn inward(self, direction: Direction) -> Direction {
+    fn inward(self, direction: Vector3) -> Vector3 {
         about_x(about_z(direction, -self.node), -self.tilt)
     }
 
@@ -78,14 +77,4 @@ impl Angles {
 /// An angle from 0 to below 360 degrees.
 pub(super) fn turn(degrees: f64) -> f64 {
     degrees.rem_euclid(360.0)
-}
-
-fn about_x([x, y, z]: Direction, degrees: f64) -> Direction {
-    let (sin, cos) = degrees.to_radians().sin_cos();
-    [x, y * cos - z * sin, y * sin + z * cos]
-}
-
-fn about_z([x, y, z]: Direction, degrees: f64) -> Direction {
-    let (sin, cos) = degrees.to_radians().sin_cos();
-    [x * cos - y * sin, x * sin + y * cos, z]
 }

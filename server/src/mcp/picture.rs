@@ -60,18 +60,13 @@ pub(super) async fn call(
     let universe = answered(&service, &id, service.get(&id).await).await?;
     written(&context, false, move || {
         let drawn = picture::png(&universe, &options);
-        let drawn = drawn.map_err(|error| match error {
-            PictureError::NoFocus(_) => arguments::invalid(
-                Some(universe.id.as_str()),
-                "ENTITY_NOT_FOUND",
-                &error.to_string(),
-            ),
-            PictureError::NoEpoch(_) => arguments::invalid(
-                Some(universe.id.as_str()),
-                "INVALID_ARGUMENTS",
-                &error.to_string(),
-            ),
-            PictureError::NotDrawn => ToolError::internal(),
+        let drawn = drawn.map_err(|error| {
+            let code = match error {
+                PictureError::NoFocus(_) => "ENTITY_NOT_FOUND",
+                PictureError::NoEpoch(_) => "INVALID_ARGUMENTS",
+                PictureError::NotDrawn => return ToolError::internal(),
+            };
+            arguments::invalid(Some(universe.id.as_str()), code, &error.to_string())
         })?;
         let mut result = CallToolResult::content([ContentBlock::image(drawn, PNG)]);
         let meta = result.meta.get_or_insert_default();

@@ -204,6 +204,21 @@ pub(super) async fn processed(
     }
 }
 
+/// Does work in a way that delays no other request. What is not small waits for its client's turn.
+pub(super) async fn worked_out<T: Send + 'static>(
+    client: &Client,
+    small: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let turn = if small { None } else { Some(client.turn().await) };
+    let done = offload::run(small, move || {
+        // Held until it is done, because the client may disconnect before.
+        let _turn = turn;
+        work()
+    });
+    done.await.map_err(|error| Failure::internal(&error))
+}
+
 /// A response with a small value, or one whose size was already counted.
 pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<RestBody> {
     match serde_json::to_vec(value) {

@@ -10,7 +10,6 @@ use mcp_proto::http::Encoding;
 use super::Rest;
 use super::answer::{self, Failure, RestBody};
 use super::read;
-use crate::offload;
 use crate::picture::{self, Options, PictureError};
 use crate::store::UniverseId;
 
@@ -55,22 +54,17 @@ impl Rest {
         } else if head.method == Method::HEAD {
             (StatusCode::OK, Vec::new())
         } else {
-            let turn = client.turn().await;
-            let drawn = offload::run(false, move || {
-                // Held until it is drawn, because the client may disconnect before.
-                let _turn = turn;
-                match format {
-                    Format::Svg => picture::svg(&universe, &options).map(String::into_bytes),
-                    Format::Png => picture::png(&universe, &options),
-                }
+            let drawn = answer::worked_out(client, false, move || match format {
+                Format::Svg => picture::svg(&universe, &options).map(String::into_bytes),
+                Format::Png => picture::png(&universe, &options),
             });
-            let drawn = drawn.await.map_err(|error| Failure::internal(&error))?;
-            let drawn = drawn.map_err(|error| match error {
-                PictureError::NoFocus(_) => Failure::new(StatusCode::NOT_FOUND, error.to_string()),
-                PictureError::NoEpoch(_) => {
-                    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
-                }
-                PictureError::NotDrawn => Failure::internal(&error),
+            let drawn = drawn.await?.map_err(|error| {
+                let status = match error {
+                    PictureError::NoFocus(_) => StatusCode::NOT_FOUND,
+                    PictureError::NoEpoch(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                    PictureError::NotDrawn => return Failure::internal(&error),
+                };
+                Failure::new(status, error.to_string())
             })?;
             (StatusCode::OK, drawn)
         };

@@ -38,19 +38,14 @@ impl Rest {
         };
         let universe = self.service.get(id).await?;
         let (revision, small) = (universe.revision, offload::is_small(&universe.state));
-        let turn = if small { None } else { Some(client.turn().await) };
-        let found = offload::run(small, move || {
-            // Held until it is done, because the client may disconnect before.
-            let _turn = turn;
-            places(&universe, &asked)
-        });
-        let found = found.await.map_err(|error| Failure::internal(&error))?;
-        let found = found.map_err(|error| match error {
-            PlacesError::Unknown(_) => Failure::new(StatusCode::NOT_FOUND, error.to_string()),
-            PlacesError::NoEpoch(_) => {
-                Failure::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
-            }
-            PlacesError::Invalid(_) => Failure::bad_request(error.to_string()),
+        let found = answer::worked_out(client, small, move || places(&universe, &asked));
+        let found = found.await?.map_err(|error| {
+            let status = match error {
+                PlacesError::Unknown(_) => StatusCode::NOT_FOUND,
+                PlacesError::NoEpoch(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                PlacesError::Invalid(_) => StatusCode::BAD_REQUEST,
+            };
+            Failure::new(status, error.to_string())
         })?;
         let mut response = answer::json_body(StatusCode::OK, &found);
         response.headers_mut().insert(ETAG, answer::etag(revision));

@@ -200,7 +200,6 @@ impl Place {
         let (y, z) = (world_z, -world_y);
         let distance = length([x, y, z]);
         let digits = |value: f64| significant(value, distance);
-        let degrees = |radians: f64| thousandths(radians.to_degrees());
         let seen = distance > 0.0;
         Self {
             id: id.to_owned(),
@@ -208,8 +207,10 @@ impl Place {
             y: digits(y),
             z: digits(z),
             distance: digits(distance),
-            longitude: seen.then(|| degrees(y.atan2(x)).rem_euclid(360.0)),
-            latitude: seen.then(|| degrees(z.atan2(x.hypot(y)))),
+            // What is rounded up to 360 is 0.
+            longitude: seen
+                .then(|| thousandths(y.atan2(x).to_degrees().rem_euclid(360.0)).rem_euclid(360.0)),
+            latitude: seen.then(|| thousandths(z.atan2(x.hypot(y)).to_degrees())),
         }
     }
 }

@@ -123,31 +123,32 @@ impl Selection {
     /// Why nothing was selected, with what was probably meant.
     #[must_use]
     pub fn nothing(&self, state: &State) -> String {
-        let all =
-            || Family::ALL.into_iter().flat_map(|family| state.entities(family)).take(COMPARED);
+        let all = || Family::ALL.into_iter().flat_map(|family| state.entities(family));
         let shown = |text: &str| text.chars().take(80).collect::<String>();
         if all().next().is_none() {
             return "the universe is empty".to_owned();
         }
-        let names = || all().filter_map(|(_, entity)| entity.name());
-        let kinds: BTreeSet<_> = all().filter_map(|(_, entity)| entity.text("bodyType")).collect();
-        if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind.as_str())) {
-            let kinds: Vec<_> = kinds.iter().map(|kind| &**kind).collect();
-            return format!(
-                "no body is of the kind {:?}; there are {}",
-                shown(kind),
-                kinds.join(", ")
-            );
+        if let Some(kind) = &self.kind {
+            let kinds = all().filter_map(|(_, entity)| entity.text("bodyType"));
+            let kinds = kinds.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+            if kinds.is_empty() {
+                return "no body of this universe has a kind, its `bodyType`".to_owned();
+            }
+            if !kinds.iter().any(|known| known == kind) {
+                let (kind, kinds) = (shown(kind), kinds.join(", "));
+                return format!("no body is of the kind {kind:?}; the kinds here are {kinds}");
+            }
         }
         if let Some(name) = &self.name {
-            let names: Vec<_> = names().collect();
+            let all = || all().take(COMPARED);
+            let names: Vec<_> = all().filter_map(|(_, entity)| entity.name()).collect();
             let mut hint = nearest::hint(name, names.iter().map(|name| &**name));
             if hint.is_empty() {
                 hint = nearest::hint(name, all().map(|(id, _)| id));
             }
             return format!("no entity of those has {:?} in its name or id{hint}", shown(name));
         }
-        "no entity is all that was asked for".to_owned()
+        "no entity fits all that was asked for".to_owned()
     }
 
     /// The ids nearest to one that nothing has, as a sentence. `None` if none is near.

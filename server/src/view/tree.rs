@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 use serde_json::{Number, Value};
-use universe_core::{ChildKind, Entity, Family, Star, State};
+use universe_core::{ChildKind, Entity, Family, Star, State, six_digits};
 
 use crate::commands::{CommandService, ServiceError, Universe};
 use crate::store::{Revision, UniverseId};
@@ -349,11 +349,8 @@ fn shown(text: &str) -> String {
 /// A number rounded to six digits. The entity itself has it in full.
 fn rounded(number: &Number) -> Number {
     let exact = number.as_f64();
-    let short = exact.and_then(|exact| format!("{exact:.5e}").parse::<f64>().ok());
-    match short.filter(|_| short != exact).and_then(Number::from_f64) {
-        Some(short) => short,
-        None => number.clone(),
-    }
+    let short = exact.map(six_digits).filter(|short| exact != Some(*short));
+    short.and_then(Number::from_f64).unwrap_or_else(|| number.clone())
 }
 
 /// An id, which must not be shortened.

@@ -212,6 +212,23 @@ async fn an_answer_says_where_when_and_in_which_unit() {
 }
 
 #[tokio::test]
+async fn a_direction_has_three_decimals_at_most() {
+    let server = Local::start().await;
+    let id = sol(server.client).await;
+    for time in 0..10 {
+        let found = places(server.client, &id, &format!("at={time}e7&from=sun")).await;
+        for place in found["places"].as_array().unwrap() {
+            for name in ["longitude", "latitude"] {
+                let text = place[name].to_string();
+                let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+                assert!(decimals <= 3, "{place}");
+                assert!(place[name].as_f64().is_none_or(|angle| angle < 360.0), "{place}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
     let server = Local::start().await;
     let id = sol(server.client).await;

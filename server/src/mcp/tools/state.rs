@@ -150,7 +150,7 @@ pub(super) async fn call(
     given: Map<String, Value>,
     context: Context,
 ) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+    let mut given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
     let invalid =
         |problem: &str| arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", problem);
@@ -173,11 +173,9 @@ pub(super) async fn call(
         None => service.get(&id).await,
     };
     let universe = answered(&service, &id, universe).await?;
-    let mut given = given;
     if let Some(asked) = given.select.as_mut().and_then(|select| select.places.take()) {
         if given.select.as_ref().is_some_and(Select::has_entities) {
-            let problem = "select: places are asked for alone; leave out the other members";
-            return Err(arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", problem));
+            return Err(invalid("select: places are asked for alone; leave out the other members"));
         }
         return places::answer(&context, universe, asked, given.limit, given.cursor).await;
     }

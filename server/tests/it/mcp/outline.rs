@@ -245,9 +245,9 @@ async fn a_search_that_finds_nothing_says_what_is_near() {
     for (_, caller) in ways.each() {
         for (arguments, told) in [
             (json!({ "name": "Jupitr" }), "did you mean Jupiter?"),
-            (json!({ "kind": "moons" }), "there are "),
+            (json!({ "kind": "moons" }), "the kinds here are "),
             (json!({ "name": "zzzz_nonexistent" }), "in its name or id"),
-            (json!({ "kind": "star", "parent": "earth" }), "no entity is all"),
+            (json!({ "kind": "star", "parent": "earth" }), "no entity fits all"),
         ] {
             let mut arguments = arguments;
             arguments["universeId"] = json!("sol");
@@ -263,5 +263,13 @@ async fn a_search_that_finds_nothing_says_what_is_near() {
         let told = answer["warnings"][0].as_str().unwrap();
         assert!(told.contains("did you mean jupiter?"), "{answer}");
         caller.send("sol", tick()).await;
+    }
+    let group = json!({ "id": "g", "name": "G", "children": [], "parentGroupId": null });
+    let state = json!({ "groups": { "g": group }, "rootGroupIds": ["g"] });
+    let id = ways.client.create("dust", state).await;
+    for (_, caller) in ways.each() {
+        let search = json!({ "universeId": id, "kind": "moon" });
+        let answer = caller.content("find_entities", search).await;
+        assert_eq!(answer["note"], "no body of this universe has a kind, its `bodyType`");
     }
 }
