@@ -88,12 +88,12 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
             let found = log(&*store, record, &mut entries).await?;
             problems += found;
             match service.peek(&record.meta.id).await {
-                // What is wrong with it was said.
-                Err(ServiceError::Unsound(_)) => {}
                 Err(error @ ServiceError::Damaged { .. }) if found == 0 => {
                     problems += 1;
                     say(&error.to_string())?;
                 }
+                Err(error @ ServiceError::Unavailable) => return Err(error.into()),
+                // What is wrong with it was said.
                 _ => {}
             }
         }
