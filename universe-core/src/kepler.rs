@@ -137,9 +137,10 @@ impl Kepler {
         ellipse.at(eccentric_anomaly(anomaly, ellipse.eccentricity))
     }
 
-    /// The point at an eccentric anomaly in degrees of the ellipse as it lies at `time`.
-    pub(crate) fn at(&self, degrees: f64, time: f64) -> Vector3 {
-        self.ellipse(time).at(degrees * PI / 180.0)
+    /// The points at eccentric anomalies in degrees of the ellipse as it lies at `time`.
+    pub(crate) fn round(&self, degrees: impl Iterator<Item = f64>, time: f64) -> Vec<Vector3> {
+        let ellipse = self.ellipse(time);
+        degrees.map(|degrees| ellipse.at(degrees * PI / 180.0)).collect()
     }
 
     pub(crate) fn semi_major_axis(&self) -> f64 {

@@ -91,17 +91,22 @@ impl Orbit {
         match (&self.rogue_planet, self.is_rogue_planet, &self.kepler) {
             (Some(path), Some(true), _) => path.place(time),
             (_, _, Some(kepler)) => kepler.place(time),
-            _ => self.at(time * or(self.orbital_speed) + or(self.orbital_phase), time),
+            _ => self.at(time * or(self.orbital_speed) + or(self.orbital_phase)),
         }
     }
 
-    /// The position relative to the parent at an angle in degrees, on the orbit as it lies at `time` seconds. For
-    /// drawing the whole orbit.
+    /// Points of the whole orbit as it lies at `time` seconds, relative to the parent.
     #[must_use]
-    pub fn at(&self, degrees: f64, time: f64) -> Vector3 {
-        if let Some(kepler) = &self.kepler {
-            return kepler.at(degrees, time);
+    pub fn round(&self, points: u32, time: f64) -> Vec<Vector3> {
+        let degrees = (0..points).map(|n| f64::from(n) * 360.0 / f64::from(points));
+        match &self.kepler {
+            Some(kepler) => kepler.round(degrees, time),
+            None => degrees.map(|degrees| self.at(degrees)).collect(),
         }
+    }
+
+    /// The position relative to the parent at an angle in degrees, without elements.
+    fn at(&self, degrees: f64) -> Vector3 {
         let turned = turn(
             ellipse(self.semi_major_axis(), or(self.eccentricity), degrees),
             [self.orbit_rot_x, self.orbit_rot_y, self.orbit_rot_z],

@@ -200,12 +200,10 @@ impl Around {
         let [x, y] = place;
         let (mut nearest, mut farthest) = (x.hypot(y), x.hypot(y));
         if body.orbit.is_round() {
-            for n in 0..points {
-                let point = above(body.orbit.at(f64::from(n) * 360.0 / f64::from(points), time));
-                let [x, y] = point;
-                nearest = nearest.min(x.hypot(y));
-                farthest = farthest.max(x.hypot(y));
-                path.push(point);
+            path = body.orbit.round(points, time).into_iter().map(above).collect();
+            for distance in path.iter().map(|[x, y]| x.hypot(*y)) {
+                nearest = nearest.min(distance);
+                farthest = farthest.max(distance);
             }
         }
         Self { body, place, path, nearest, farthest }
