@@ -72,7 +72,7 @@ async fn a_retry_is_answered_as_before() {
     let client = server.client;
     let post = async |recipe: Value| {
         let body = json!({ "name": "n", "generate": recipe });
-        client.call("POST", "/universes", &[("idempotency-key", "k")], &body).await
+        client.post_keyed("/universes", "k", &body).await
     };
     let drawn = post(json!({ "preset": "compact" })).await;
     assert_eq!(drawn.status, 400);

@@ -3,14 +3,9 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Reply, Server, Ways, add_star, tick};
+use crate::harness::{Server, Ways, add_star, tick};
 
 const SEND: &str = "send_universe_command";
-
-async fn post_keyed(client: Client, path: &str, key: &str, body: &Value) -> Reply {
-    let headers = [("idempotency-key", key)];
-    client.call("POST", path, &headers, body).await
-}
 
 #[tokio::test]
 async fn a_retry_over_mcp_is_answered_as_before_and_does_nothing() {
@@ -62,32 +57,32 @@ async fn a_retry_over_rest_is_answered_as_before_also_after_a_restart() {
     let mut server = Server::on(dir.path()).await;
     let id = server.client.create("u", json!({})).await;
     let path = format!("/universes/{id}/commands");
-    let first = post_keyed(server.client, &path, "\"a\"", &add_star("a")).await;
+    let first = server.client.post_keyed(&path, "\"a\"", &add_star("a")).await;
     assert_eq!(first.status, 200);
     let list = json!([tick(), add_star("b"), tick()]);
-    let listed = post_keyed(server.client, &path, "list", &list).await;
+    let listed = server.client.post_keyed(&path, "list", &list).await;
     assert_eq!((listed.status, listed.header("etag")), (200, "\"4\""));
     for restart in [false, true] {
         if restart {
             server.kill().await;
             server = Server::on(dir.path()).await;
         }
-        let again = post_keyed(server.client, &path, "a", &add_star("a")).await;
+        let again = server.client.post_keyed(&path, "a", &add_star("a")).await;
         assert_eq!((again.status, again.header("etag")), (200, "\"1\""));
         assert_eq!(again.body, first.body);
-        let again = post_keyed(server.client, &path, "list", &list).await;
+        let again = server.client.post_keyed(&path, "list", &list).await;
         assert_eq!(again.body, listed.body);
         for (key, other) in
             [("a", add_star("c")), ("list", json!([tick()])), ("a", json!([tick(), tick()]))]
         {
-            let reply = post_keyed(server.client, &path, key, &other).await;
+            let reply = server.client.post_keyed(&path, key, &other).await;
             assert_eq!(reply.status, 422, "{reply:?}");
             assert!(reply.error().contains("idempotency key"), "{reply:?}");
         }
         assert_eq!(server.client.universe(&id).await["revision"], 4);
     }
     let long = "k".repeat(256);
-    assert_eq!(post_keyed(server.client, &path, &long, &tick()).await.status, 400);
+    assert_eq!(server.client.post_keyed(&path, &long, &tick()).await.status, 400);
 }
 
 #[tokio::test]
@@ -95,14 +90,14 @@ async fn a_universe_is_made_once_under_a_key() {
     let dir = TempDir::new().unwrap();
     let mut server = Server::on(dir.path()).await;
     let body = json!({"name": "once", "state": {"time": 5}});
-    let first = post_keyed(server.client, "/universes", "k", &body).await;
+    let first = server.client.post_keyed("/universes", "k", &body).await;
     assert_eq!(first.status, 201);
     server.kill().await;
     let server = Server::on(dir.path()).await;
-    let again = post_keyed(server.client, "/universes", "k", &body).await;
+    let again = server.client.post_keyed("/universes", "k", &body).await;
     assert_eq!((again.status, again.json()), (201, first.json()));
     let other = json!({"name": "once", "state": {}});
-    let reply = post_keyed(server.client, "/universes", "k", &other).await;
+    let reply = server.client.post_keyed("/universes", "k", &other).await;
     assert_eq!(reply.status, 422, "{reply:?}");
     assert_eq!(server.client.count().await, 1);
 }
@@ -115,7 +110,7 @@ async fn many_retries_at_once_are_done_once() {
     let id = client.create("u", json!({})).await;
     let path = format!("/universes/{id}/commands");
     let command = tick();
-    let retries = (0..20).map(|_| post_keyed(client, &path, "same", &command));
+    let retries = (0..20).map(|_| client.post_keyed(&path, "same", &command));
     for reply in futures_util::future::join_all(retries).await {
         assert_eq!((reply.status, reply.header("etag")), (200, "\"1\""));
     }

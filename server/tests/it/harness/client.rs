@@ -73,6 +73,11 @@ impl Client {
         self.call("POST", path, &[], body).await
     }
 
+    /// A `post` that is done once, however often it is sent under its key.
+    pub(crate) async fn post_keyed(self, path: &str, key: &str, body: &Value) -> Reply {
+        self.call("POST", path, &[("idempotency-key", key)], body).await
+    }
+
     pub(crate) async fn put(self, path: &str, body: &Value) -> Reply {
         self.call("PUT", path, &[], body).await
     }

@@ -25,7 +25,7 @@ async fn migrate(from: &str, to: &str) -> Ended {
 
 async fn keyed(client: Client, id: &str, key: &str) -> Reply {
     let path = format!("/universes/{id}/commands");
-    client.call("POST", &path, &[("idempotency-key", key)], &add_star(key)).await
+    client.post_keyed(&path, key, &add_star(key)).await
 }
 
 /// All that can be read of some universes.

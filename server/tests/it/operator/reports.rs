@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{on, small};
 use crate::cluster::Cluster;
 use crate::harness::process::{binary, done, run, verb};
-use crate::harness::{Client, Server, add_star, soon, tick};
+use crate::harness::{Server, add_star, soon, tick};
 
 /// A backup of `sol` at revision 1, in a directory.
 async fn backed_up(dir: &Path) -> String {
@@ -221,14 +221,13 @@ async fn what_is_sent_twice_under_one_key_is_done_once_though_others_come_betwee
     let client = server.client;
     let id = client.create("u", json!({})).await;
     let path = format!("/universes/{id}/commands");
-    let send = async |client: Client| {
-        client.call("POST", &path, &[("idempotency-key", "once")], &add_star("a")).await
-    };
-    let first = send(client).await;
+    let star = add_star("a");
+    let send = || client.post_keyed(&path, "once", &star);
+    let first = send().await;
     for _ in 0..3 {
         client.command(&id, &tick()).await;
     }
-    let again = send(client).await;
+    let again = send().await;
     assert_eq!((first.status, again.status), (200, 200));
     assert_eq!(first.json(), again.json());
     assert_eq!(client.universe(&id).await["revision"], 4);
