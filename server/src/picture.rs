@@ -39,8 +39,8 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
     /// The body or group to focus on does not exist.
-    #[error("focus: this universe has no body or group {0:?}")]
-    NoFocus(String),
+    #[error("focus: this universe has no body or group {shown:?}{hint}")]
+    NoFocus { shown: String, hint: String },
     /// The time is a date, which has no meaning in this universe.
     #[error("time: {0}")]
     NoEpoch(&'static str),
@@ -52,7 +52,7 @@ pub(crate) enum PictureError {
 /// Draws a universe. The time depends on the number of its bodies, at most [`MAX_BODIES`] of them.
 ///
 /// # Errors
-/// [`PictureError::NoFocus`], [`PictureError::NoEpoch`].
+/// [`PictureError::NoFocus`]; [`PictureError::NoEpoch`].
 pub(crate) fn draw(universe: &Universe, options: &Options) -> Result<Scene, PictureError> {
     chart::draw(universe, options)
 }

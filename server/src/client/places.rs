@@ -73,17 +73,19 @@ fn shown(found: &Value) -> String {
     let names = ["id", "x", "y", "z", "distance", "longitude", "latitude"];
     let rows: Vec<_> = items("places").map(|it| names.map(|name| column(it, name))).collect();
     let heads = ["ID", "X", "Y", "Z", "DISTANCE", "LONGITUDE", "LATITUDE"];
-    let when = match column(found, "at") {
-        none if none == "-" => format!("time {} s", column(found, "time")),
-        date => date,
-    };
-    let unit = column(found, "unit");
-    let mut head =
-        format!("{}, {when}, seen from {}", column(found, "universe"), column(found, "from"));
-    if unit != "-" {
+    let said = |name: &str| found.get(name).and_then(Value::as_str);
+    let time = || format!("time {} s", column(found, "time"));
+    let when = said("at").map_or_else(time, str::to_owned);
+    let from = said("from").unwrap_or("the origin");
+    let mut head = format!("{}, {when}, seen from {from}", column(found, "universe"));
+    if let Some(unit) = said("unit") {
         head = format!("{head}, in {unit} and degrees");
     }
-    let mut lines = vec![head, service_host::table(&heads, &rows)];
+    let mut lines = vec![head];
+    lines.push(match rows.as_slice() {
+        [] => "there are no bodies".to_owned(),
+        rows => service_host::table(&heads, rows),
+    });
     for it in items("separations") {
         let between = it.get("between").and_then(Value::as_array).into_iter().flatten();
         let between: Vec<_> = between.map(text).collect();

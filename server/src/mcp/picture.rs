@@ -62,7 +62,7 @@ pub(super) async fn call(
         let drawn = picture::png(&universe, &options);
         let drawn = drawn.map_err(|error| {
             let code = match error {
-                PictureError::NoFocus(_) => "ENTITY_NOT_FOUND",
+                PictureError::NoFocus { .. } => "ENTITY_NOT_FOUND",
                 PictureError::NoEpoch(_) => "INVALID_ARGUMENTS",
                 PictureError::NotDrawn => return ToolError::internal(),
             };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use universe_core::{ChildKind, State};
+use universe_core::{ChildKind, Family, State, nearest};
 
 use super::color::Color;
 use super::scene::At;
@@ -45,7 +45,10 @@ pub(super) fn shown(
     if let Some(id) = focus
         && !is_there(state, id)
     {
-        return Err(PictureError::NoFocus(id.to_owned()));
+        let families = [Family::Stars, Family::Groups].into_iter();
+        let ids = families.flat_map(|family| state.entities(family)).map(|(id, _)| id);
+        let (shown, hint) = (id.chars().take(80).collect(), nearest::hint(id, ids));
+        return Err(PictureError::NoFocus { shown, hint });
     }
     let (groups, group_of) = groups(state);
     let mut roots: Vec<&str> = match focus {

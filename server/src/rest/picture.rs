@@ -60,7 +60,7 @@ impl Rest {
             });
             let drawn = drawn.await?.map_err(|error| {
                 let status = match error {
-                    PictureError::NoFocus(_) => StatusCode::NOT_FOUND,
+                    PictureError::NoFocus { .. } => StatusCode::NOT_FOUND,
                     PictureError::NoEpoch(_) => StatusCode::UNPROCESSABLE_ENTITY,
                     PictureError::NotDrawn => return Failure::internal(&error),
                 };

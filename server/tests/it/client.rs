@@ -55,6 +55,7 @@ async fn a_list_is_the_same_in_every_way() {
 async fn places_are_shown_by_a_server_and_without_one() {
     let dir = TempDir::new().unwrap();
     let mut server = Server::with(dir.path(), &["--demo"]).await;
+    let empty = server.client.create("empty", json!({})).await;
     let asked = ["places", "sol", "--at", "2026-11-27", "--from", "sun", "--bodies", "mars,earth"];
     let query = "/universes/sol/places?at=2026-11-27&from=sun&bodies=mars,earth";
     let expected = server.client.get(query).await.json();
@@ -69,6 +70,9 @@ async fn places_are_shown_by_a_server_and_without_one() {
     assert!(table.lines().nth(2).is_some_and(|line| line.starts_with("mars ")), "{table}");
     let ended = verb(dir.path(), &["places", "sol", "--bodies", "marz"]).await;
     assert_refused(&ended, &["did you mean mars?"]);
+    let told = done(dir.path(), &["places", &empty]).await;
+    let expected = "time 0.0 s, seen from the origin\nthere are no bodies\n";
+    assert_eq!(told, format!("{empty}, {expected}"));
 }
 
 #[tokio::test]

@@ -255,6 +255,8 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
     assert_eq!((&found["unit"], &found["at"]), (&Value::Null, &Value::Null));
     let drawn = server.client.get(&format!("/universes/{plain}.svg?time=2026-11-27")).await;
     assert_eq!(drawn.status, 422);
+    let drawn = server.client.get(&format!("/universes/{id}.svg?focus=marz")).await;
+    assert!(drawn.error().contains("did you mean mars?"), "{drawn:?}");
     let drawn = server.client.get(&format!("/universes/{id}.svg?time=2026-11-27")).await;
     assert!(String::from_utf8_lossy(&drawn.body).contains("2026-11-27"), "{drawn:?}");
 
