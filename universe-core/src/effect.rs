@@ -66,7 +66,10 @@ impl Command {
 }
 
 fn is_changed(before: &State, after: &State) -> bool {
-    after.changed_since(before).next().is_some() || after.roots_changed_since(before)
+    after.time != before.time
+        || after.extra != before.extra
+        || after.roots_changed_since(before)
+        || after.changed_since(before).next().is_some()
 }
 
 fn tick(dt: f64, before: f64, after: f64, found: &mut Findings) {

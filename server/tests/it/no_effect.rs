@@ -118,9 +118,16 @@ async fn what_has_an_effect_is_not_warned_of() {
     let server = Local::start().await;
     let client = server.client;
     let state = universe();
-    let id = client.create("u", state).await;
+    let id = client.create("u", state.clone()).await;
+    let mut plain = state.clone();
+    plain["stars"]["mars"].as_object_mut().unwrap().remove("massKg");
+    let mut in_units = plain.clone();
+    in_units["units"] = json!({ "length": "au" });
     for command in [
         tick(),
+        json!({ "type": "tick", "until": 86_400 }),
+        json!({ "type": "replaceSnapshot", "snapshot": plain }),
+        json!({ "type": "replaceSnapshot", "snapshot": in_units }),
         update("mars", json!({ "semiMajorAxis": 3 })),
         update("mars", json!({ "semiMajorAxis": 2, "eccentricity": 0.5, "orbitOffsetX": -1 })),
         update("mars", json!({ "semiMajorAxis": null, "eccentricity": 0, "orbitOffsetX": 0 })),

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
 
-use super::table::{MemorySessionsConfig, Parts};
+use super::table::MemorySessionsConfig;
 use super::{MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 use database::Database;
 use journal::Journal;
@@ -84,7 +84,7 @@ impl FileSessions {
             table.newest = stored.number - 1;
             table.insert(stored.session, stored.at, stored.is_used.then_some(stored.at));
         }
-        table.gone = Some(Parts::default());
+        table.gone = Some(Vec::new());
         drop(table);
         let (wake, woken) = sync_channel(1);
         let journal = Arc::new(Journal::new(path, wake).map_err(unusable)?);

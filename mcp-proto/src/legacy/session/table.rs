@@ -48,12 +48,8 @@ pub(super) struct Table {
     pub(super) newest: u64,
     /// The numbers of sessions that were removed, if that is written to a file, and until then. The file notes each new
     /// session, so no more than there can be sessions.
-    pub(super) gone: Option<Parts<Vec<u64>>>,
+    pub(super) gone: Option<Vec<u64>>,
 }
-
-/// What is kept apart by the numbers of sessions, so that few wait for each other.
-#[derive(Debug, Default)]
-pub(super) struct Parts<T>([T; PARTS as usize]);
 
 type Filed = BTreeSet<(Instant, OrderedId)>;
 
@@ -74,34 +70,12 @@ pub(super) struct SessionEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OrderedId(SessionId);
 
-/// Into how many parts sessions are divided.
-const PARTS: u8 = 16;
 /// How many of the oldest filed sessions each use of the store checks.
 const SWEEP: usize = 4;
 /// How many of the oldest filed sessions are searched for one of a given client.
 const LOOK_AT: usize = 1_024;
 /// The fraction of all sessions (1/8) that new ones may take before they evict each other.
 const UNUSED_SHARE: usize = 8;
-
-fn place(number: u64) -> usize {
-    usize::try_from(number % u64::from(PARTS)).unwrap_or_default()
-}
-
-impl<T> Parts<T> {
-    /// The part of a session.
-    #[cfg(feature = "file-sessions")]
-    pub(super) fn of(&self, number: u64) -> &T {
-        let [first, ..] = &self.0;
-        self.0.get(place(number)).unwrap_or(first)
-    }
-
-    /// The part of a session, to change it.
-    pub(super) fn of_mut(&mut self, number: u64) -> &mut T {
-        let [first, others @ ..] = &mut self.0;
-        let at = place(number).checked_sub(1);
-        at.and_then(|at| others.get_mut(at)).unwrap_or(first)
-    }
-}
 
 impl Table {
     /// A session that has not expired. Its idle time starts again.
@@ -234,7 +208,7 @@ impl Table {
         let filed = (entry.filed, OrderedId(id.clone()));
         self.list(entry.filed_used).remove(&filed);
         if let Some(gone) = &mut self.gone {
-            gone.of_mut(entry.number).push(entry.number);
+            gone.push(entry.number);
         }
         if let Some(client) = &entry.session.client
             && let Some(count) = self.clients.get_mut(client)

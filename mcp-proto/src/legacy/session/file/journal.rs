@@ -19,7 +19,6 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use data_encoding::HEXLOWER;
 
 use super::database::{Changes, Row, own};
-use crate::legacy::session::table::Parts;
 use crate::legacy::session::{MemorySessions, SessionId};
 
 /// From this size on its changes are written to the database.
@@ -28,13 +27,16 @@ const FULL: u64 = 1 << 20;
 /// No more is appended beyond this size, if the database cannot be written.
 const MAX: u64 = 8 << 20;
 
+/// How many locks keep the order of lines.
+const LOCKS: u64 = 16;
+
 /// The lines that are not in the database yet.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
-    /// Held from the reading of a session's state until it is appended, so that no older state follows. Each has the
-    /// space of a line.
-    lines: Parts<Mutex<Vec<u8>>>,
+    /// One is held from the reading of a session's state until it is appended, so that no older state follows: the
+    /// number of the session says which. Each has the space of a line.
+    lines: Vec<Mutex<Vec<u8>>>,
     open: RwLock<Open>,
     /// Whether a change could not be appended. Then all sessions must be written to the database again.
     has_failed: AtomicBool,
@@ -49,7 +51,7 @@ struct Open {
     wake: Option<SyncSender<()>>,
 }
 
-/// A journal of which nobody appends.
+/// A journal to which no line is appended meanwhile.
 pub(super) struct Still<'a> {
     journal: &'a Journal,
     open: RwLockWriteGuard<'a, Open>,
@@ -61,30 +63,34 @@ impl Journal {
         let path = beside(database, "-log");
         let file = Some(create(&path)?);
         let open = RwLock::new(Open { file, bytes: AtomicU64::new(0), wake: Some(wake) });
-        Ok(Self { path, lines: Parts::default(), open, has_failed: AtomicBool::new(false) })
+        let lines = (0..LOCKS).map(|_| Mutex::default()).collect();
+        Ok(Self { path, lines, open, has_failed: AtomicBool::new(false) })
     }
 
-    /// Appends the present state of the session that has this number, or its removal, and removals of others. False if
-    /// something is not in the journal.
+    /// Appends the present state of the session that has this number, or its removal. False if something is not in the
+    /// journal.
     pub(super) fn note(&self, memory: &MemorySessions, number: u64, id: &SessionId) -> bool {
-        let mut line = self.lines.of(number).lock().unwrap_or_else(PoisonError::into_inner);
+        let place = |number| (number % LOCKS) as usize;
+        #[expect(clippy::indexing_slicing, reason = "the place is a remainder")]
+        let line = &self.lines[place(number)];
+        let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
         let mut table = memory.table();
-        let gone = table.gone.as_mut().map(|gone| std::mem::take(gone.of_mut(number)));
+        let is_here = |gone: &mut u64| place(*gone) == place(number);
+        let gone = table.gone.as_mut().map(|gone| gone.extract_if(.., is_here).collect::<Vec<_>>());
         let row = table.sessions.get(id).map(Row::of);
         drop(table);
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let written = write_line(&mut line, &gone.unwrap_or_default(), row.as_ref())
             .and_then(|()| open.append(&line));
-        let had_failed = self.has_failed();
-        if let Err(error) = written {
-            self.has_failed.store(true, Ordering::Release);
-            if !had_failed && open.file.is_some() {
-                tracing::error!(
-                    path = %self.path.display(),
-                    %error,
-                    "sessions cannot be written to their file: they go on, but changes do not survive this process"
-                );
-            }
+        if let Err(error) = written
+            && !self.has_failed.swap(true, Ordering::AcqRel)
+            && open.file.is_some()
+        {
+            tracing::error!(
+                path = %self.path.display(),
+                %error,
+                "sessions cannot be written to their file: they go on, but changes do not survive this process"
+            );
         }
         if (open.bytes.load(Ordering::Relaxed) > FULL || self.has_failed())
             && let Some(wake) = &open.wake
@@ -96,7 +102,7 @@ impl Journal {
         !self.has_failed()
     }
 
-    /// Waits for those who append, and lets nobody do so meanwhile.
+    /// Waits until no line is being appended. The next one waits until the result is dropped.
     pub(super) fn still(&self) -> Still<'_> {
         let open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         Still { journal: self, open }
