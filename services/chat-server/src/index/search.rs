@@ -114,7 +114,10 @@ fn hits(
         if bytes > PAGE_BYTES {
             return Ok((hits, false));
         }
-        let around = context::around(view, &find_stored(view, &message)?, before, after)?;
+        let around = match (before, after) {
+            (0, 0) => Around::default(),
+            _ => context::around(view, &find_stored(view, &message)?, before, after)?,
+        };
         let texts = around.before.iter().chain(&around.after).chain([&message]);
         bytes += texts.map(weight).sum::<usize>();
         hits.hits.push(Hit {
