@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
 pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
-pub use messages::{Around, Has, Order, Question, SearchQuestion, WaitQuestion};
+pub use messages::{Around, Order, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 pub use service_host::Failure;
