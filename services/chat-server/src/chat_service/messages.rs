@@ -140,7 +140,7 @@ const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR betwee
     spellings, or no chat, sender, since and before";
 
 impl ChatService {
-    /// The messages that fit, newest first.
+    /// The messages that fit, newest first by default.
     ///
     /// # Errors
     /// [`Failure`]: the source or the chat is not known or not connected, a parameter is wrong, the index is not
@@ -214,7 +214,8 @@ impl ChatService {
         Ok(view::Messages { messages, next_cursor: None, note })
     }
 
-    /// The messages with these words, newest first, and the messages around them.
+    /// The messages with these words and the messages around them: whole words first, then parts of words, each newest
+    /// first.
     ///
     /// # Errors
     /// As for [`messages`](Self::messages).

@@ -59,7 +59,7 @@ pub struct Hits {
 }
 
 impl Index {
-    /// The messages with these words, newest first.
+    /// The messages with these words: first those by whole words, then those inside words, each newest first.
     ///
     /// # Errors
     /// [`IndexError::Invalid`] as for [`messages`](Self::messages), for a text without a word or with more than 64,
