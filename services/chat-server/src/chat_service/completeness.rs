@@ -2,15 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::doubts::{Doubts, Names};
+use super::doubts::{Doubts, Names, named};
 use super::{ChatService, Failure};
 use crate::import::Format;
 use crate::index::{ChatKey, SourceSummary};
 use crate::registry::RegisteredSource;
 use crate::source::{Connection, Report};
-
-/// The most sources and files that a part of the line names.
-const MAX_NAMED: usize = 3;
 
 /// What is known about how complete a source is.
 pub(super) struct Record<'k> {
@@ -211,15 +208,4 @@ impl ChatService {
 pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// The first few of these, and how many more there are.
-pub(super) fn named(parts: impl Iterator<Item = String>) -> Option<String> {
-    let mut parts = parts.fuse();
-    let first: Vec<String> = parts.by_ref().take(MAX_NAMED).collect();
-    let more = match parts.count() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
 }

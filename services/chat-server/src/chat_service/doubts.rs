@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::completeness::named;
 use super::scope::SeenChat;
 use crate::index::{ChatKey, SourceSummary};
 use crate::source::{Report, Twin};
@@ -10,6 +9,9 @@ use crate::view;
 
 /// The most chats with doubtful dates that are listed for a source.
 const MAX_DOUBTS: usize = 20;
+
+/// The most sources, files and chats that a part of a note names.
+const MAX_NAMED: usize = 3;
 
 /// The reports of the sources, by source.
 pub(super) struct Doubts<'k>(BTreeMap<&'k str, &'k Report>);
@@ -126,4 +128,15 @@ impl Twin {
     fn keys(&self) -> [ChatKey; 2] {
         self.chats.clone().map(|(source, id)| ChatKey { source, id })
     }
+}
+
+/// The first few of these, and how many more there are.
+pub(super) fn named(parts: impl Iterator<Item = String>) -> Option<String> {
+    let mut parts = parts.fuse();
+    let first: Vec<String> = parts.by_ref().take(MAX_NAMED).collect();
+    let more = match parts.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
 }
