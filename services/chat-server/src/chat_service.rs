@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
 pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
-pub use messages::{Around, Has, Order, Question, SearchQuestion, WaitQuestion};
+pub use messages::{Around, Order, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 pub use service_host::Failure;
@@ -33,6 +33,7 @@ use crate::index::{Alias, Index};
 use crate::registry::Registry;
 use crate::source::Connection;
 use crate::view;
+use doubts::Doubts;
 use redact::Redactor;
 
 /// How long a question waits for an export that is read for the first time since the program began.
@@ -131,14 +132,16 @@ impl ChatService {
     /// [`Failure`] if the index is not available.
     pub async fn sources(&self) -> Result<Vec<view::Source>, Failure> {
         self.settled(None).await;
-        let doubts = self.doubts().await?;
+        let (known, all) = (self.known().await?, self.seen_chats(None).await?);
+        let doubts = Doubts::of(&known);
         let mut sources = Vec::new();
-        for (entry, record) in self.registry().iter().zip(self.records(None).await?) {
+        for (entry, record) in self.registry().iter().zip(self.records(&known, None).await?) {
             let id = entry.source.id();
-            let chats = self.seen_chats(Some(id)).await?;
-            let (date_doubts, more_date_doubts) = doubts.dates(&chats);
+            let chats = || all.iter().filter(|chat| chat.key.source == id);
+            let (date_doubts, more_date_doubts) = doubts.dates(chats());
             let local = |at: Timestamp| view::local(at, &self.zone(Some(id)));
-            let read_at = record.report.read_at.and_then(|at| Timestamp::from_second(at).ok());
+            let report = record.report;
+            let read_at = report.and_then(|it| Timestamp::from_second(it.read_at?).ok());
             sources.push(view::Source {
                 id: id.to_owned(),
                 name: entry.source.name().to_owned(),
@@ -147,21 +150,22 @@ impl ChatService {
                 read_at: read_at.map(local),
                 cut: self.cut(&record),
                 denied: record.denied,
-                phone_languages: record.report.languages.iter().cloned().collect(),
+                phone_languages: report
+                    .map_or_else(Vec::new, |report| report.languages.iter().cloned().collect()),
                 status: match record.connection {
                     Connection::Connected => self.reading(Some(id)),
                     Connection::Disconnected(advice) => Some(advice),
                 },
                 not_served: self.closed(entry).map(|failure| failure.message),
                 lists_matching_nothing: entry.unmatched().len() as u64,
-                left_out: record.report.left_out,
+                left_out: report.map_or(0, |report| report.left_out),
                 date_doubts,
                 more_date_doubts,
-                twice: self.twice(id).await?,
+                twice: doubts.twice(&all, Some(id)),
                 streams: entry.source.streams(),
                 time_zone: zone_name(&self.zone(Some(id))),
-                chats: chats.len() as u64,
-                messages: chats.iter().map(|chat| chat.shown.messages).sum(),
+                chats: chats().count() as u64,
+                messages: chats().map(|chat| chat.shown.messages).sum(),
             });
         }
         Ok(sources)
@@ -173,7 +177,7 @@ impl ChatService {
     /// [`Failure`] if the index is not available.
     pub async fn twice(&self, source: &str) -> Result<Vec<String>, Failure> {
         let seen = self.seen_chats(None).await?;
-        Ok(self.doubts().await?.twice(&seen, Some(source)))
+        Ok(Doubts::of(&self.known().await?).twice(&seen, Some(source)))
     }
 
     /// Whether a source of the configuration is connected. A source that another process runs counts as connected,

@@ -94,8 +94,7 @@ pub struct Report {
     pub cut: BTreeMap<String, String>,
     /// The languages of the telephones that wrote it, as far as the names of its files show them.
     pub languages: BTreeSet<String>,
-    /// Traces of the chats that the lists leave out, by digests of their ids. By these
-    /// copies of them under other names are known.
+    /// Traces of the chats that the lists leave out, by digests of their ids. They show which other chats are copies.
     pub denied: BTreeMap<String, Vec<Trace>>,
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::completeness::{About, joined};
-use super::doubts::Names;
+use super::doubts::{Doubts, Names};
 use super::scope::shown_chat;
 use super::{ChatService, Failure};
 use crate::index::{self, ChatKey};
@@ -90,7 +90,8 @@ impl ChatService {
                     .is_none_or(|part| index::contains(&chat.name, part))
         };
         let seen = self.seen_chats(source).await?;
-        let doubts = self.doubts().await?;
+        let known = self.known().await?;
+        let doubts = Doubts::of(&known);
         let local = |at: Timestamp| view::local(at, &self.zone(source));
         let fitting: Vec<(&ChatKey, view::Chat)> = seen
             .iter()
@@ -125,7 +126,7 @@ impl ChatService {
         let twice = doubts.twice(&seen, None);
         let names = Names::new();
         let about = About { wants_more: total == 0, ..About::chats(source, &names) };
-        let missing = self.missing(&self.records(source).await?, about);
+        let missing = self.missing(&self.records(&known, source).await?, about);
         Ok(view::Chats {
             about: (!chats.is_empty()).then_some(UNTRUSTED),
             total,

@@ -2,32 +2,27 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::doubts::{Doubts, Names};
+use super::doubts::{Doubts, Names, named};
 use super::{ChatService, Failure};
 use crate::import::Format;
 use crate::index::{ChatKey, SourceSummary};
 use crate::registry::RegisteredSource;
 use crate::source::{Connection, Report};
 
-/// The most sources and files that a part of the line names.
-const MAX_NAMED: usize = 3;
-
 /// What is known about how complete a source is.
-pub(super) struct Record {
-    pub(super) id: String,
+pub(super) struct Record<'k> {
+    pub(super) id: &'k str,
     pub(super) connection: Connection,
     /// Why nothing of it is served.
     closed: Option<&'static str>,
     /// When its newest visible message was sent.
     pub(super) newest: Option<Timestamp>,
-    /// What its readings have found.
-    pub(super) report: Report,
+    /// What its readings have found; `None` if nothing of it was read yet.
+    pub(super) report: Option<&'k Report>,
     /// How many chats its lists leave out, copies of them included.
     pub(super) denied: u64,
     /// Whether messages come in from a network as they are sent.
     is_live: bool,
-    /// Whether anything of it was read yet.
-    is_known: bool,
 }
 
 /// What an answer is about.
@@ -55,25 +50,35 @@ impl<'a> About<'a> {
 }
 
 impl ChatService {
+    /// What the index has of the sources of the configuration.
+    pub(super) async fn known(&self) -> Result<Vec<SourceSummary>, Failure> {
+        let mut known = self.index().sources().await?;
+        known.retain(|known| self.owns(&known.id, known.owner.as_deref()));
+        Ok(known)
+    }
+
     /// The records of the sources that are asked about, by id.
-    pub(super) async fn records(&self, source: Option<&str>) -> Result<Vec<Record>, Failure> {
-        let known = self.index().sources().await?;
+    pub(super) async fn records<'k>(
+        &'k self,
+        known: &'k [SourceSummary],
+        source: Option<&str>,
+    ) -> Result<Vec<Record<'k>>, Failure> {
         let mut records = Vec::new();
         for entry in self.registry().iter() {
             let id = entry.source.id();
             if source.is_none_or(|source| source == id) {
-                let owned = |it: &&SourceSummary| it.id == id && entry.owns(it.owner.as_deref());
-                records.push(self.record(entry, known.iter().find(owned)).await?);
+                let known = known.iter().find(|known| known.id == id);
+                records.push(self.record(entry, known).await?);
             }
         }
         Ok(records)
     }
 
-    async fn record(
+    async fn record<'k>(
         &self,
-        entry: &RegisteredSource,
-        known: Option<&SourceSummary>,
-    ) -> Result<Record, Failure> {
+        entry: &'k RegisteredSource,
+        known: Option<&'k SourceSummary>,
+    ) -> Result<Record<'k>, Failure> {
         let id = entry.source.id();
         let hidden = known.map_or(0, |known| known.hidden);
         let newest = if entry.chats.has_lists() || hidden > 0 {
@@ -82,24 +87,24 @@ impl ChatService {
         } else {
             known.and_then(|known| known.newest)
         };
-        let report = known.map(|known| known.report.clone()).unwrap_or_default();
+        let report = known.map(|known| &known.report);
         Ok(Record {
-            id: id.to_owned(),
+            id,
             connection: self.connection(id),
             closed: entry.is_closed().then_some("its lists of chats match nothing"),
             newest,
-            denied: report.denied.len() as u64 + hidden,
             report,
+            denied: report.map_or(0, |report| report.denied.len() as u64) + hidden,
             is_live: entry.export.is_none(),
-            is_known: known.is_some(),
         })
     }
 
     /// What is incomplete or uncertain in an answer, in one line; `None` if nothing is.
     pub(super) async fn note(&self, about: About<'_>) -> Result<Option<String>, Failure> {
-        let mut records = self.records(about.source).await?;
+        let known = self.known().await?;
+        let mut records = self.records(&known, about.source).await?;
         self.end_of_chat(&mut records, about).await?;
-        let doubts = self.doubts().await?;
+        let doubts = Doubts::of(&known);
         // Most chats have no twin, and then nothing is read for it.
         let twins = if doubts.has_twins(about.chats) {
             doubts.twins_of(&self.seen_chats(None).await?, about.chats)
@@ -116,7 +121,11 @@ impl ChatService {
     }
 
     /// Each chat of WhatsApp is an export of its own, which ends when it was made.
-    async fn end_of_chat(&self, records: &mut [Record], about: About<'_>) -> Result<(), Failure> {
+    async fn end_of_chat(
+        &self,
+        records: &mut [Record<'_>],
+        about: About<'_>,
+    ) -> Result<(), Failure> {
         let Some(key) = about.chat else { return Ok(()) };
         let entry = self.registry().get(&key.source);
         let export = entry.and_then(|entry| entry.export.as_ref());
@@ -131,18 +140,18 @@ impl ChatService {
     }
 
     /// What the records say about an answer.
-    pub(super) fn missing(&self, records: &[Record], about: About<'_>) -> Vec<String> {
-        let day = |record: &Record, at: Timestamp| {
-            let zoned = at.to_zoned(self.zone(Some(&record.id)));
+    pub(super) fn missing(&self, records: &[Record<'_>], about: About<'_>) -> Vec<String> {
+        let day = |record: &Record<'_>, at: Timestamp| {
+            let zoned = at.to_zoned(self.zone(Some(record.id)));
             zoned.strftime("%Y-%m-%d").to_string()
         };
         let not_searched = named(records.iter().filter_map(|record| {
             let why = match &record.connection {
                 _ if record.closed.is_some() => record.closed?,
                 Connection::Disconnected(_) if record.newest.is_none() => "not connected",
-                _ if !record.is_known
+                _ if record.report.is_none()
                     && !record.is_live
-                    && self.reading(Some(&record.id)).is_none() =>
+                    && self.reading(Some(record.id)).is_none() =>
                 {
                     "not read yet"
                 }
@@ -167,8 +176,9 @@ impl ChatService {
         }));
         let cut = named(records.iter().flat_map(|record| self.cut(record)));
         let left_out = named(records.iter().filter_map(|record| {
-            let count = Some(record.report.left_out).filter(|count| *count > 0)?;
-            about.wants_more.then(|| format!("{} has left out {count} entries", record.id))
+            let count = record.report?.left_out;
+            (about.wants_more && count > 0)
+                .then(|| format!("{} has left out {count} entries", record.id))
         }));
         let parts = [
             not_searched.map(|named| format!("not searched: {named}")),
@@ -181,8 +191,8 @@ impl ChatService {
     }
 
     /// The files of a source that end too early, in words.
-    pub(super) fn cut(&self, record: &Record) -> Vec<String> {
-        let cut = record.report.cut.iter().map(|(file, why)| {
+    pub(super) fn cut(&self, record: &Record<'_>) -> Vec<String> {
+        let cut = record.report.iter().flat_map(|report| &report.cut).map(|(file, why)| {
             let place = why.split(": ").next().unwrap_or_default();
             let mut words =
                 format!("{}: {file} is damaged {place}, what follows is missing", record.id);
@@ -192,29 +202,10 @@ impl ChatService {
         });
         cut.collect()
     }
-
-    /// The reports of the sources.
-    pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
-        let known = self.index().sources().await?.into_iter();
-        let owned = known.filter(|known| {
-            let entry = self.registry().get(&known.id);
-            entry.is_some_and(|entry| entry.owns(known.owner.as_deref()))
-        });
-        Ok(Doubts(owned.map(|known| (known.id, known.report)).collect()))
-    }
 }
 
 /// Joins sentences; `None` if there are none.
 pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// The first few of these, and how many more there are.
-fn named(parts: impl Iterator<Item = String>) -> Option<String> {
-    let parts: Vec<String> = parts.collect();
-    let more = parts.len().saturating_sub(MAX_NAMED);
-    let first: Vec<&str> = parts.iter().take(MAX_NAMED).map(String::as_str).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
 }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::scope::SeenChat;
-use crate::index::ChatKey;
+use crate::index::{ChatKey, SourceSummary};
 use crate::source::{Report, Twin};
 use crate::view;
 
-/// The most chats with doubtful dates that are listed for a source, and the most that a sentence names.
+/// The most chats with doubtful dates that are listed for a source.
 const MAX_DOUBTS: usize = 20;
+
+/// The most sources, files and chats that a part of a note names.
 const MAX_NAMED: usize = 3;
 
 /// The reports of the sources, by source.
-pub(super) struct Doubts(pub(super) BTreeMap<String, Report>);
+pub(super) struct Doubts<'k>(BTreeMap<&'k str, &'k Report>);
 
 /// The names of visible chats.
 pub(super) type Names = BTreeMap<ChatKey, String>;
@@ -23,10 +25,15 @@ pub(super) fn names(seen: &[SeenChat]) -> Names {
     seen.iter().map(named).collect()
 }
 
-impl Doubts {
+impl<'k> Doubts<'k> {
+    /// The doubts about these sources.
+    pub(super) fn of(known: &'k [SourceSummary]) -> Self {
+        Self(known.iter().map(|known| (known.id.as_str(), &known.report)).collect())
+    }
+
     /// How the dates of a chat are read, if there are two ways.
     pub(super) fn date(&self, chat: &ChatKey) -> Option<view::Doubt> {
-        let doubts = &self.0.get(&chat.source)?.doubts;
+        let doubts = &self.0.get(chat.source.as_str())?.doubts;
         let doubt = doubts.iter().find(|doubt| doubt.chat == chat.id)?;
         Some(view::Doubt {
             read_as: doubt.order,
@@ -37,8 +44,11 @@ impl Doubts {
     }
 
     /// The first of these chats whose dates can be read in two ways, and how many more there are.
-    pub(super) fn dates(&self, chats: &[SeenChat]) -> (Vec<view::DoubtfulChat>, u64) {
-        let mut doubtful = chats.iter().filter_map(|chat| {
+    pub(super) fn dates<'c>(
+        &self,
+        chats: impl Iterator<Item = &'c SeenChat>,
+    ) -> (Vec<view::DoubtfulChat>, u64) {
+        let mut doubtful = chats.filter_map(|chat| {
             Some(view::DoubtfulChat {
                 chat: chat.shown.chat.name.clone(),
                 doubt: self.date(&chat.key)?,
@@ -50,30 +60,14 @@ impl Doubts {
 
     /// The same in words.
     pub(super) fn of_dates(&self, chats: &Names) -> Option<String> {
-        let doubtful: Vec<(&String, view::Doubt)> =
-            chats.iter().filter_map(|(key, name)| Some((name, self.date(key)?))).collect();
-        let named: Vec<String> = doubtful
-            .iter()
-            .take(MAX_NAMED)
-            .map(|(name, doubt)| {
-                format!(
-                    "{name} ({}: {}, or perhaps {})",
-                    doubt.confidence,
-                    doubt.read_as.name(),
-                    doubt.or_perhaps.name()
-                )
-            })
-            .collect();
-        let more = match doubtful.len().saturating_sub(MAX_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!named.is_empty()).then(|| {
-            format!(
-                "dates can be read in two ways in {}{more}: `chat-server day-order` settles it",
-                named.join(", ")
-            )
-        })
+        let doubtful = named(chats.iter().filter_map(|(key, name)| {
+            let doubt = self.date(key)?;
+            let (order, other) = (doubt.read_as.name(), doubt.or_perhaps.name());
+            Some(format!("{name} ({}: {order}, or perhaps {other})", doubt.confidence))
+        }))?;
+        Some(format!(
+            "dates can be read in two ways in {doubtful}: `chat-server day-order` settles it"
+        ))
     }
 
     /// Duplicate chats, in words: those of one source, or of all sources.
@@ -134,4 +128,15 @@ impl Twin {
     fn keys(&self) -> [ChatKey; 2] {
         self.chats.clone().map(|(source, id)| ChatKey { source, id })
     }
+}
+
+/// The first few of these, and how many more there are.
+pub(super) fn named(parts: impl Iterator<Item = String>) -> Option<String> {
+    let mut parts = parts.fuse();
+    let first: Vec<String> = parts.by_ref().take(MAX_NAMED).collect();
+    let more = match parts.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
 }

@@ -44,7 +44,7 @@ pub struct Question {
     pub topic: Option<String>,
     /// Only messages with this.
     #[arg(long, value_enum)]
-    pub has: Option<Has>,
+    pub has: Option<Kind>,
     /// Newest first by default.
     #[arg(long, value_enum)]
     pub order: Option<Order>,
@@ -60,41 +60,6 @@ pub struct Question {
     /// Answer from what was kept if the source is not connected.
     #[arg(skip = Some(true))]
     pub stored: Option<bool>,
-}
-
-/// What a message has besides words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-#[expect(missing_docs, reason = "each is what it is called")]
-pub enum Has {
-    Image,
-    Video,
-    Audio,
-    Sticker,
-    File,
-    Link,
-    Poll,
-    Location,
-    Contact,
-    Call,
-}
-
-impl Has {
-    const fn kind(self) -> Kind {
-        match self {
-            Self::Image => Kind::Image,
-            Self::Video => Kind::Video,
-            Self::Audio => Kind::Audio,
-            Self::Sticker => Kind::Sticker,
-            Self::File => Kind::File,
-            Self::Link => Kind::Link,
-            Self::Poll => Kind::Poll,
-            Self::Location => Kind::Location,
-            Self::Contact => Kind::Contact,
-            Self::Call => Kind::Call,
-        }
-    }
 }
 
 /// The order of messages.
@@ -127,7 +92,7 @@ pub struct SearchQuestion {
     /// Part of the name of a forum topic.
     pub topic: Option<String>,
     /// Only messages with this.
-    pub has: Option<Has>,
+    pub has: Option<Kind>,
     /// How many hits, 1 to 1000; 20 by default.
     pub limit: Option<i64>,
     /// next_cursor of the answer before; other arguments the same.
@@ -175,7 +140,7 @@ const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR betwee
     spellings, or no chat, sender, since and before";
 
 impl ChatService {
-    /// The messages that fit, newest first.
+    /// The messages that fit, newest first by default.
     ///
     /// # Errors
     /// [`Failure`]: the source or the chat is not known or not connected, a parameter is wrong, the index is not
@@ -249,7 +214,8 @@ impl ChatService {
         Ok(view::Messages { messages, next_cursor: None, note })
     }
 
-    /// The messages with these words, newest first, and the messages around them.
+    /// The messages with these words and the messages around them: whole words first, then parts of words, each newest
+    /// first.
     ///
     /// # Errors
     /// As for [`messages`](Self::messages).
@@ -403,7 +369,7 @@ impl ChatService {
             before,
             sender: given(&asked.sender),
             search: given(&asked.search),
-            kinds: asked.has.iter().map(|has| has.kind()).collect(),
+            kinds: asked.has.into_iter().collect(),
             oldest: asked.order == Some(Order::Oldest),
             topic: given(&asked.topic),
             limit,

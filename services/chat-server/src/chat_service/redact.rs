@@ -1,7 +1,6 @@
 //! Redaction of every answer. Characters that a terminal would obey or that only a model sees become visible, and names
-//! are one line. If telephone numbers are
-//! redacted, each becomes `phone-` and ten hexadecimal digits, the same for the same number, so that people can still
-//! be distinguished.
+//! are one line. If telephone numbers are redacted, each becomes `phone-` and ten hexadecimal digits, the same for the
+//! same number, so that people can still be distinguished.
 //!
 //! A text that looks like a number counts as one: 7 digits or more with blanks, dashes, dots, slashes or parentheses
 //! between them, unless it is a date. So now and then an amount is left out, too.

@@ -73,8 +73,12 @@ fn source_line(source: &view::Source) -> String {
     let doubtful = source.date_doubts.len() as u64 + source.more_date_doubts;
     let doubtful = (doubtful > 0).then(|| format!("dates of {doubtful} chats are in doubt"));
     let said = source.not_served.iter().chain(&source.status);
-    let said: String =
-        said.chain(&doubtful).chain(&source.twice).map(|it| format!(" ({it})")).collect();
+    let said: String = said
+        .chain(&doubtful)
+        .chain(&source.cut)
+        .chain(&source.twice)
+        .map(|it| format!(" ({it})"))
+        .collect();
     format!("{}: {} chats, {} messages{said}", source.id, source.chats, source.messages)
 }
 

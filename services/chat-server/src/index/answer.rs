@@ -1,7 +1,9 @@
 //! Queries to the index and their results.
 
+use clap::ValueEnum;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 pub use super::cursor::{Cursor, Sequence};
 use crate::model::{AttachmentKind, Chat, Message};
@@ -32,35 +34,32 @@ pub struct ChatKey {
     pub id: String,
 }
 
-/// The kind of a message. One with words and a picture is both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// The kind of a message. One with words and a picture is both. Callers may ask for all but the skipped ones.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema, ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+#[expect(missing_docs, reason = "each is what it is called, and a call is a service message, too")]
 pub enum Kind {
-    /// Words.
+    #[serde(skip)]
+    #[value(skip)]
     Text,
-    /// A picture.
     Image,
-    /// A film.
     Video,
-    /// Music or a voice.
     Audio,
-    /// A sticker.
     Sticker,
-    /// Another file.
     File,
-    /// A place.
     Location,
-    /// A contact card.
     Contact,
-    /// A question with answers.
     Poll,
-    /// A service message of the network.
+    #[serde(skip)]
+    #[value(skip)]
     Service,
-    /// Something unknown.
+    #[serde(skip)]
+    #[value(skip)]
     Unknown,
-    /// A call, which is also a service message.
     Call,
-    /// A text with a link in it.
     Link,
 }
 
@@ -182,40 +181,7 @@ pub struct SourceSummary {
 }
 
 impl Kind {
-    /// Every kind with its name for clients. The place of a kind is that of its bit in the table, which never changes.
-    const NAMES: [(Self, &str); 13] = [
-        (Self::Text, "text"),
-        (Self::Image, "image"),
-        (Self::Video, "video"),
-        (Self::Audio, "audio"),
-        (Self::Sticker, "sticker"),
-        (Self::File, "file"),
-        (Self::Location, "location"),
-        (Self::Contact, "contact"),
-        (Self::Poll, "poll"),
-        (Self::Service, "service"),
-        (Self::Unknown, "unknown"),
-        (Self::Call, "call"),
-        (Self::Link, "link"),
-    ];
-
-    /// Every kind.
-    pub fn all() -> impl Iterator<Item = Self> {
-        Self::NAMES.into_iter().map(|(kind, _)| kind)
-    }
-
-    /// The name for clients.
-    pub fn name(self) -> &'static str {
-        let named = Self::NAMES.into_iter().find(|(kind, _)| *kind == self);
-        named.map_or("unknown", |(_, name)| name)
-    }
-
-    /// The one with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(_, known)| *known == name).map(|(kind, _)| kind)
-    }
-
-    /// Its bit in the table.
+    /// Its bit in the table: by its place among the kinds, which never changes.
     pub(super) const fn bit(self) -> i64 {
         1 << self as u8
     }

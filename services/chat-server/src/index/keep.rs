@@ -139,11 +139,11 @@ impl<'a> Keeper<'a> {
                 None => Ok(()),
             },
             Event::Voted { chat, id, by, options } => match self.known(chat, id)? {
-                Some(known) => self.vote(&known, by, options),
+                Some(known) => self.change(&known, |detail| detail.vote(by, options)),
                 None => Ok(()),
             },
             Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
-                Some(known) => self.react(&known, reaction, *removed),
+                Some(known) => self.change(&known, |detail| detail.react(reaction, *removed)),
                 None => Ok(()),
             },
         }

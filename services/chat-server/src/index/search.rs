@@ -59,7 +59,7 @@ pub struct Hits {
 }
 
 impl Index {
-    /// The messages with these words, newest first.
+    /// The messages with these words: first those by whole words, then those inside words, each newest first.
     ///
     /// # Errors
     /// [`IndexError::Invalid`] as for [`messages`](Self::messages), for a text without a word or with more than 64,
@@ -114,7 +114,10 @@ fn hits(
         if bytes > PAGE_BYTES {
             return Ok((hits, false));
         }
-        let around = context::around(view, &find_stored(view, &message)?, before, after)?;
+        let around = match (before, after) {
+            (0, 0) => Around::default(),
+            _ => context::around(view, &find_stored(view, &message)?, before, after)?,
+        };
         let texts = around.before.iter().chain(&around.after).chain([&message]);
         bytes += texts.map(weight).sum::<usize>();
         hits.hits.push(Hit {

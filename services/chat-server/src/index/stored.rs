@@ -173,9 +173,8 @@ pub(super) fn words(body: &Body) -> String {
 }
 
 /// The names of the files of a message, which are searched like its words.
-pub(super) fn names(detail: &Detail) -> Option<String> {
-    let names: Vec<&str> =
-        detail.attachments.iter().filter_map(|file| file.name.as_deref()).collect();
+pub(super) fn names(files: &[Attachment]) -> Option<String> {
+    let names: Vec<&str> = files.iter().filter_map(|file| file.name.as_deref()).collect();
     (!names.is_empty()).then(|| names.join("\n"))
 }
 
@@ -190,7 +189,7 @@ pub(super) fn searched<'t>(text: &'t str, names: Option<&str>) -> Cow<'t, str> {
 
 /// The same of a message that was read.
 pub(super) fn searched_of(message: &Message) -> String {
-    searched(&words(&message.body), names(&Detail::of(message)).as_deref()).into_owned()
+    searched(&words(&message.body), names(&message.attachments).as_deref()).into_owned()
 }
 
 /// The kinds of a message, one bit for each [`Kind`], by its words and the other parts. A message without words has the

@@ -31,9 +31,9 @@ pub fn one(message: &Message) -> Value {
 /// A page of messages.
 pub fn messages(page: &Messages) -> Value {
     let mut shared = Shared::of(page.messages.iter());
-    let messages: Vec<Value> = page.messages.iter().map(|it| shared.message(it)).collect();
+    let messages = shared.list(&page.messages);
     shared.answer(vec![
-        ("messages", json!(messages)),
+        ("messages", messages),
         ("next_cursor", json!(page.next_cursor)),
         ("note", json!(page.note)),
     ])
@@ -41,11 +41,9 @@ pub fn messages(page: &Messages) -> Value {
 
 /// Hits of a search.
 pub fn hits(page: &Hits) -> Value {
-    let all = |hit: &'_ super::Hit| {
-        hit.before.iter().chain([&hit.message]).chain(&hit.after).cloned().collect::<Vec<_>>()
-    };
-    let every: Vec<Message> = page.hits.iter().flat_map(all).collect();
-    let mut shared = Shared::of(every.iter());
+    let every =
+        page.hits.iter().flat_map(|hit| hit.before.iter().chain([&hit.message]).chain(&hit.after));
+    let mut shared = Shared::of(every);
     let hits: Vec<Value> = page
         .hits
         .iter()
@@ -60,8 +58,7 @@ pub fn hits(page: &Hits) -> Value {
             }
             for (name, around) in [("before", &hit.before), ("after", &hit.after)] {
                 if !around.is_empty() {
-                    let around: Vec<Value> = around.iter().map(|it| shared.message(it)).collect();
-                    shown.insert(name.to_owned(), json!(around));
+                    shown.insert(name.to_owned(), shared.list(around));
                 }
             }
             Value::Object(shown)
@@ -78,11 +75,7 @@ pub fn hits(page: &Hits) -> Value {
 pub fn around(page: &Around) -> Value {
     let every = page.before.iter().chain([&page.message]).chain(&page.after);
     let mut shared = Shared::of(every);
-    let list = |shared: &mut Shared, messages: &[Message]| {
-        let shown: Vec<Value> = messages.iter().map(|it| shared.message(it)).collect();
-        json!(shown)
-    };
-    let (before, after) = (list(&mut shared, &page.before), list(&mut shared, &page.after));
+    let (before, after) = (shared.list(&page.before), shared.list(&page.after));
     let message = shared.message(&page.message);
     shared.answer(vec![
         ("before", before),
@@ -106,17 +99,16 @@ impl Shared {
         let sender = self.sender(&message.sender);
         let mut shown = shape(message, &sender);
         // For one source it is with the chats.
-        if self.sources() > 1 {
+        let mut sources = self.chats.keys().map(|(source, _)| source);
+        let first = sources.next();
+        if sources.next_back().is_some_and(|last| first != Some(last)) {
             shown.insert("source".to_owned(), json!(message.source));
         }
         Value::Object(shown)
     }
 
-    /// The sources of the messages.
-    fn sources(&self) -> usize {
-        let sources: std::collections::BTreeSet<&String> =
-            self.chats.keys().map(|(source, _)| source).collect();
-        sources.len()
+    fn list(&mut self, messages: &[Message]) -> Value {
+        messages.iter().map(|it| self.message(it)).collect()
     }
 
     /// The name of a sender here, with the id where two have the same name.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{content, local, media_type, uri};
 use crate::index::{StoredMessage, is_call};
-use crate::model::{self, AttachmentPlace, Body, Reaction};
+use crate::model::{self, AttachmentKind, AttachmentPlace, Body, Reaction};
 
 /// The indentation of all lines of a message except the first, so that none looks like another message.
 const INDENT: &str = "    ";
@@ -70,7 +70,7 @@ pub struct Sender {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attachment {
     /// image, video, audio, sticker or file.
-    pub kind: String,
+    pub kind: AttachmentKind,
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -174,7 +174,7 @@ impl Attachment {
         let is_here = matches!(attachment.place, AttachmentPlace::Export(_));
         let uri = || uri::attachment(&stored.source, &stored.chat, &stored.message.id, n);
         Self {
-            kind: crate::index::Kind::from(attachment.kind).name().to_owned(),
+            kind: attachment.kind,
             name: attachment.name.clone(),
             media_type: media_type(attachment).map(str::to_owned),
             size: attachment.size,

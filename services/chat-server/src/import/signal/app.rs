@@ -316,7 +316,7 @@ impl BackupState {
                 })
             })
             .collect();
-        Some(with_mentions(&text(said, "body")?, &mentions))
+        Some(with_mentions(&text(said, "body")?, mentions))
     }
 
     /// The name of the person with this id.

@@ -11,15 +11,19 @@ pub(crate) struct Mention {
     pub(crate) name: String,
 }
 
-/// The text with `@name` in place of each mention.
-pub(crate) fn with_mentions(text: &str, mentions: &[Mention]) -> String {
+/// The text with `@name` in place of each mention, in whatever order they are given.
+pub(crate) fn with_mentions(text: &str, mut mentions: Vec<Mention>) -> String {
+    mentions.sort_by_key(|mention| mention.start);
+    let mut mentions = mentions.into_iter().peekable();
     let mut with_names = String::with_capacity(text.len());
-    let (mut at, mut until) = (0, 0);
+    let (mut at, mut until) = (0, 0_u64);
     for c in text.chars() {
-        if let Some(mention) = mentions.iter().find(|mention| mention.start == at && at >= until) {
-            with_names.push('@');
-            with_names.push_str(&mention.name);
-            until = at + mention.length;
+        while let Some(mention) = mentions.next_if(|mention| mention.start <= at) {
+            if mention.start == at && at >= until {
+                with_names.push('@');
+                with_names.push_str(&mention.name);
+                until = at.saturating_add(mention.length);
+            }
         }
         if at >= until {
             with_names.push(c);

@@ -46,14 +46,12 @@ fn strip_start<'t>(text: &'t str, start: &str) -> Option<&'t str> {
 
 /// The language of the telephone, if the name of the file shows it.
 pub(super) fn language(path: &Path) -> Option<&'static str> {
-    let stem = path.file_stem()?.to_string_lossy().into_owned();
-    known(without_copy(stem.trim())).map(|(_, language)| language)
+    known(without_copy(path.file_stem()?.to_string_lossy().trim())).map(|(_, language)| language)
 }
 
 /// Whether WhatsApp names a file like this.
 pub(in crate::import) fn is_known(path: &Path) -> bool {
-    path.file_stem()
-        .is_some_and(|stem| known(without_copy(stem.to_string_lossy().trim())).is_some())
+    language(path).is_some()
 }
 
 /// What systems write before and after the name of a copied file.

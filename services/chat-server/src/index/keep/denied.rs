@@ -24,20 +24,25 @@ struct Common {
 
 /// Hides the chats that are copies of chats that were left out, in any source.
 pub(super) fn hide(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute("UPDATE chat SET hidden = 0 WHERE hidden = 1", [])?;
     let mut statement =
         connection.prepare_cached("SELECT src, report FROM source WHERE instr(id, '@') = 0")?;
-    let reports = statement
-        .query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?)))?
-        .collect::<rusqlite::Result<Vec<(i64, Option<String>)>>>()?;
+    let mut rows = statement.query([])?;
+    let mut reports = Vec::new();
+    while let Some(row) = rows.next()? {
+        let report = row.get_ref(1)?.as_str_or_null()?.map(serde_json::from_str::<Report>);
+        let Ok(report) = report.transpose() else {
+            tracing::warn!("a report in the index cannot be read: what is hidden stays hidden");
+            return Ok(());
+        };
+        reports.push((row.get(0)?, report));
+    }
+    connection.execute("UPDATE chat SET hidden = 0 WHERE hidden = 1", [])?;
     let sources: Vec<i64> = reports.iter().map(|(src, _)| *src).collect();
     let key = connection.query_row("SELECT key FROM secret", [], |row| row.get(0))?;
     let secret = Secret::new(key);
-    for (src, report) in reports {
-        let report: Report =
-            report.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
-        for traces in report.denied.values() {
-            for chat in copies(connection, &sources, src, traces, &secret)? {
+    for (src, report) in &reports {
+        for traces in report.iter().flat_map(|report| report.denied.values()) {
+            for chat in copies(connection, &sources, *src, traces, &secret)? {
                 connection.execute("UPDATE chat SET hidden = 1 WHERE chat = ?1", [chat])?;
             }
         }

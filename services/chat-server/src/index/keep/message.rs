@@ -7,7 +7,7 @@ use super::Keeper;
 use crate::index::fold::each_word;
 use crate::index::stored::{self, Detail, micros, searched};
 use crate::index::vocabulary::KnownWords;
-use crate::model::{Message, Reaction};
+use crate::model::Message;
 
 /// What is known about a message.
 pub(super) struct KnownMessage {
@@ -64,7 +64,7 @@ impl Keeper<'_> {
             text.clear();
         }
         let kinds = if deleted { 0 } else { stored::kinds(&text, &detail) };
-        let names = stored::names(&detail);
+        let names = stored::names(&detail.attachments);
         let at = micros(message.timestamp);
         let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);
@@ -166,27 +166,14 @@ impl Keeper<'_> {
         self.relearn(known, "")
     }
 
-    pub(super) fn react(
+    /// Changes the parts that are not searched.
+    pub(super) fn change(
         &self,
         known: &KnownMessage,
-        reaction: &Reaction,
-        removed: bool,
+        change: impl FnOnce(&mut Detail),
     ) -> rusqlite::Result<()> {
         let mut detail = Detail::read(known.detail.as_deref())?;
-        detail.react(reaction, removed);
-        self.statement("UPDATE message SET detail = ?2 WHERE msg = ?1")?
-            .execute(params![known.msg, detail.write()?])?;
-        Ok(())
-    }
-
-    pub(super) fn vote(
-        &self,
-        known: &KnownMessage,
-        by: &str,
-        options: &[usize],
-    ) -> rusqlite::Result<()> {
-        let mut detail = Detail::read(known.detail.as_deref())?;
-        detail.vote(by, options);
+        change(&mut detail);
         self.statement("UPDATE message SET detail = ?2 WHERE msg = ?1")?
             .execute(params![known.msg, detail.write()?])?;
         Ok(())

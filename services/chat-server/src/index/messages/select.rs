@@ -10,8 +10,9 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::filter::{Filter, Range, Scope};
-use super::walk::{Basket, By, Ended, Fits, MAX_LISTS, Position, SEARCHED, position, walk};
+use super::walk::{Basket, By, Ended, Fits, MAX_LISTS, Position, columns, position, walk};
 use crate::index::answer::{MessageQuery, Sequence};
+use crate::index::matcher::Matcher;
 use crate::index::vocabulary::Vocabulary;
 
 /// How many messages are examined before another way is tried, at about a microsecond each.
@@ -114,36 +115,41 @@ pub(in crate::index) fn select(
         Some(persons) => (By::Person, persons.as_slice()),
         None => lists,
     };
-    if let Some(matcher) = matcher {
-        let sieve = Sieve { scope, range, from };
-        let expression = match basket.fits {
-            Fits::Whole => matcher.whole(),
-            Fits::Both | Fits::Inside => matcher.inside(view, words)?,
-        };
-        if let Some(found) = candidates(view, expression)? {
-            sift(view, &found, sieve, &mut filter, &mut basket)?;
-            return Ok(basket.into());
-        }
-        if basket.fits == Fits::Both
-            && matcher.tells_parts()
-            && let Some(found) = candidates(view, matcher.whole())?
-        {
-            // Parts of words are frequent, whole words are not: each is found in its own way.
-            basket.fits = Fits::Whole;
-            sift(view, &found, sieve, &mut filter, &mut basket)?;
-            basket.fits = Fits::Inside;
-            basket.want = basket.want.saturating_sub(basket.rows.len());
-            if basket.inside.len() >= basket.want {
-                basket.want += basket.rows.len();
-                return Ok(basket.into());
-            }
-            walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
-            basket.want += basket.rows.len();
-            return Ok(basket.into());
-        }
+    if let Some(matcher) = matcher
+        && look_up(view, words, &matcher, Sieve { scope, range, from }, &mut filter, &mut basket)?
+    {
+        return Ok(basket.into());
     }
     walk(view, lists, from, range, &mut filter, usize::MAX, &mut basket)?;
     Ok(basket.into())
+}
+
+/// Finds the matches through the table of words, those by whole words first: mostly they are enough. Whether this was
+/// possible; else a walk has to find what the basket still wants.
+fn look_up(
+    view: &Connection,
+    words: &Vocabulary,
+    matcher: &Matcher,
+    sieve: Sieve<'_>,
+    filter: &mut Filter,
+    basket: &mut Basket,
+) -> rusqlite::Result<bool> {
+    if matcher.tells_parts() && basket.fits != Fits::Inside {
+        let Some(found) = candidates(view, matcher.whole())? else {
+            return Ok(false);
+        };
+        let wanted = std::mem::replace(&mut basket.fits, Fits::Whole);
+        sift(view, &found, sieve, filter, basket)?;
+        if wanted == Fits::Whole || basket.is_full() {
+            return Ok(true);
+        }
+        basket.fits = Fits::Inside;
+    }
+    let Some(found) = candidates(view, matcher.inside(view, words)?)? else {
+        return Ok(false);
+    };
+    sift(view, &found, sieve, filter, basket)?;
+    Ok(true)
 }
 
 /// The messages that the table of words gives; `None` if they are too many, or without an expression.
@@ -160,7 +166,7 @@ fn candidates(view: &Connection, expression: Option<String>) -> rusqlite::Result
     Ok((found.len() < MAX_CANDIDATES).then_some(found))
 }
 
-/// Puts the matching candidates into the basket, in order.
+/// Puts the matching candidates into the basket, in order. Only those that are needed are read as a whole.
 fn sift(
     view: &Connection,
     candidates: &[i64],
@@ -168,25 +174,24 @@ fn sift(
     filter: &mut Filter,
     basket: &mut Basket,
 ) -> rusqlite::Result<()> {
-    let sql = format!(
-        "SELECT at, msg, person, chat, kinds, {SEARCHED}, topic, src FROM message WHERE msg = ?1"
-    );
-    let mut statement = view.prepare_cached(&sql)?;
-    let mut fitting = Vec::new();
+    let mut statement = view.prepare_cached("SELECT at, msg, src FROM message WHERE msg = ?1")?;
+    let mut places = Vec::new();
     for msg in candidates {
         let mut rows = statement.query([msg])?;
         let Some(row) = rows.next()? else { continue };
         let place = position(row)?;
         let is_next = if basket.oldest { place > sieve.from } else { place < sieve.from };
-        if is_next && sieve.range.contains(place.at) && sieve.scope.sources.contains(&row.get(7)?) {
-            fitting.push((place, filter.fit(row)?));
+        if is_next && sieve.range.contains(place.at) && sieve.scope.sources.contains(&row.get(2)?) {
+            places.push(place);
         }
     }
-    fitting.sort_unstable();
+    places.sort_unstable();
     if !basket.oldest {
-        fitting.reverse();
+        places.reverse();
     }
-    for (place, fit) in fitting {
+    let mut statement = view.prepare_cached(&format!("{} WHERE msg = ?1", columns(filter)))?;
+    for place in places {
+        let fit = statement.query_row([place.msg], |row| filter.fit(row))?;
         if basket.put(place, fit).is_break() {
             break;
         }
@@ -207,8 +212,8 @@ pub(in crate::index) fn after(
     let mut basket = Basket::from(window);
     filter.chats = scope.chats.as_ref().map(|chats| chats.iter().copied().collect());
     let sql = format!(
-        "SELECT at, msg, person, chat, kinds, {SEARCHED}, topic FROM message \
-         INDEXED BY message_by_sequence WHERE src = ?1 AND seq > ?2 ORDER BY seq"
+        "{} INDEXED BY message_by_sequence WHERE src = ?1 AND seq > ?2 ORDER BY seq",
+        columns(&filter)
     );
     let mut statement = view.prepare_cached(&sql)?;
     let mut rows = statement.query(params![src, sequence.cast_signed()])?;

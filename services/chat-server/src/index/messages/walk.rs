@@ -51,7 +51,7 @@ pub(in crate::index) struct Basket {
     pub(in crate::index) skip: usize,
     pub(in crate::index) want: usize,
     pub(in crate::index) rows: Vec<Position>,
-    /// Those that match inside a word; up to `want`, too.
+    /// Those that match inside a word.
     pub(in crate::index) inside: Vec<Position>,
     /// Which of the two are wanted.
     pub(in crate::index) fits: Fits,
@@ -73,22 +73,22 @@ pub(in crate::index) enum Fits {
 impl Basket {
     pub(in crate::index) fn put(&mut self, position: Position, fit: Fit) -> ControlFlow<()> {
         match (fit, self.fits) {
-            (Fit::Whole, Fits::Both | Fits::Whole) => {}
-            (Fit::Inside, Fits::Both | Fits::Inside) => {
-                if self.inside.len() < self.want {
-                    self.inside.push(position);
-                }
-                let is_enough = self.fits == Fits::Inside && self.inside.len() >= self.want;
-                return if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            (Fit::Whole, Fits::Both | Fits::Whole) if self.skip > 0 => self.skip -= 1,
+            (Fit::Whole, Fits::Both | Fits::Whole) => self.rows.push(position),
+            (Fit::Inside, Fits::Both | Fits::Inside) if !self.is_full() => {
+                self.inside.push(position);
             }
-            _ => return ControlFlow::Continue(()),
+            _ => {}
         }
-        if self.skip > 0 {
-            self.skip -= 1;
-        } else {
-            self.rows.push(position);
-        }
-        if self.rows.len() < self.want { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        // A match by whole words takes the place of one inside a word.
+        let is_enough =
+            if self.fits == Fits::Inside { self.is_full() } else { self.rows.len() >= self.want };
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether there are as many as are wanted, by whole words and inside words.
+    pub(in crate::index) const fn is_full(&self) -> bool {
+        self.rows.len() + self.inside.len() >= self.want
     }
 }
 
@@ -161,29 +161,31 @@ fn next(
     Ok(Some(Head { rank, list, position, fit: filter.fit(row)? }))
 }
 
-/// All of a message that is searched.
-pub(in crate::index) const SEARCHED: &str =
-    "CASE WHEN names IS NULL THEN text ELSE text || char(10) || names END";
+/// The columns that [`Filter::fit`] examines, of messages.
+pub(in crate::index) fn columns(filter: &Filter) -> String {
+    // Without them an index alone is read.
+    let text = if filter.reads_text() {
+        "CASE WHEN names IS NULL THEN text ELSE text || char(10) || names END"
+    } else {
+        "''"
+    };
+    let topic = if filter.topic.is_some() { "topic" } else { "NULL" };
+    format!("SELECT at, msg, person, chat, kinds, {text}, {topic} FROM message")
+}
 
-/// The columns that [`Filter::fit`] examines.
 fn sql(by: By, oldest: bool, filter: &Filter) -> String {
     let (index, column) = match by {
         By::Source => ("message_by_source", "src"),
         By::Chat => ("message_by_chat", "chat"),
         By::Person => ("message_by_person", "person"),
     };
-    // Without it the index alone is read.
-    let text = if filter.reads_text() { SEARCHED } else { "''" };
-    let topic = if filter.topic.is_some() { "topic" } else { "NULL" };
     let order = if oldest {
         "at < ?2 AND at >= ?3 AND (at > ?3 OR msg > ?4) ORDER BY at, msg"
     } else {
         "at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) ORDER BY at DESC, msg DESC"
     };
-    format!(
-        "SELECT at, msg, person, chat, kinds, {text}, {topic} FROM message INDEXED BY {index} \
-         WHERE {column} = ?1 AND {order}"
-    )
+    let columns = columns(filter);
+    format!("{columns} INDEXED BY {index} WHERE {column} = ?1 AND {order}")
 }
 
 pub(in crate::index) fn position(row: &Row<'_>) -> rusqlite::Result<Position> {

@@ -264,7 +264,7 @@ fn body_text(data: &Value) -> String {
             })
         })
         .collect();
-    with_mentions(message, &mentions)
+    with_mentions(message, mentions)
 }
 
 fn attachments(data: &Value) -> Vec<Attachment> {

@@ -191,6 +191,11 @@ fn exports_of_signal() {
 
 const CONFIG: &str = "[[source]]\nid = \"wa\"\nkind = \"whatsapp-export\"\npath = \"wa\"\nzone = \"Asia/Singapore\"\n";
 
+/// A member of each entry of a list.
+fn each<'v>(answer: &'v Value, list: &str, member: &str) -> Vec<&'v str> {
+    answer[list].as_array().unwrap().iter().map(|it| it[member].as_str().unwrap()).collect()
+}
+
 /// What users of other chat servers met.
 #[tokio::test]
 async fn answers_of_other_servers() {
@@ -213,23 +218,11 @@ async fn answers_of_other_servers() {
     let day =
         json!({ "source": "wa", "chat": "Elly ❤️", "since": "2025-01-05", "before": "2025-01-06" });
     let found = structured(&client, "get_messages", day).await;
-    let contents: Vec<&str> = found["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["content"].as_str().unwrap())
-        .collect();
-    assert_eq!(contents, ["fine 5", "report 5"]);
+    assert_eq!(each(&found, "messages", "content"), ["fine 5", "report 5"]);
     // leshchenko1979/fast-mcp-telegram#41, chigwell/telegram-mcp#27: dates, words and limit together, in one chat.
     let all = json!({ "chat": "Elly ❤️", "search": "report", "since": "2025-01-05", "before": "2025-01-20", "limit": 2 });
     let found = structured(&client, "get_messages", all).await;
-    let contents: Vec<&str> = found["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["content"].as_str().unwrap())
-        .collect();
-    assert_eq!(contents, ["report 19", "report 18"]);
+    assert_eq!(each(&found, "messages", "content"), ["report 19", "report 18"]);
     // felipeadeildo/whatsapp-mcp#8: the name of the chat with each hit.
     let hits = structured(&client, "search_messages", json!({ "query": "\"no report\"" })).await;
     let id = &hits["hits"][0]["message"]["chat_id"];
@@ -237,11 +230,5 @@ async fn answers_of_other_servers() {
     assert_eq!(named["name"], "a random group with elly");
     // lharries/whatsapp-mcp#159: a contact is not called like a group that has its name in it.
     let people = structured(&client, "list_people", json!({ "name": "elly" })).await;
-    let names: Vec<&str> = people["people"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["Elly ❤️"]);
+    assert_eq!(each(&people, "people", "name"), ["Elly ❤️"]);
 }

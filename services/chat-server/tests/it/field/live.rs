@@ -84,15 +84,22 @@ async fn envelopes_that_others_have_reported() {
             2,
             json!({"message": "👋 \u{fffc}!", "mentions": [{"name": "Bert", "start": 3, "length": 1}]}),
         ),
+        // In another order than in the text, and one that claims to reach beyond its end.
+        from(
+            "Anna",
+            5,
+            json!({"message": "\u{fffc}, ask \u{fffc} now", "mentions": [
+                {"name": "Bert", "start": 7, "length": u64::MAX}, {"name": "Carl", "start": 0, "length": 1}]}),
+        ),
         // AsamK/signal-cli#1959: an answer that does not say to what.
         from("Anna", 3, json!({"message": "yes", "quote": {}})),
         // bbernhard/signal-cli-rest-api#680: a note to oneself.
         json!({"sourceUuid": "me", "sourceNumber": "+358401234567", "sourceName": "Me", "timestamp": 4,
             "syncMessage": {"sentMessage": sent}}),
     ];
-    let messages = received(&envelopes, 4).await;
+    let messages = received(&envelopes, 5).await;
     let said: Vec<&str> = messages.iter().map(|it| words(&it.body)).collect();
-    assert_eq!(said, ["/slap \u{fffc}", "👋 @Bert!", "yes", "Foo"]);
+    assert_eq!(said, ["/slap \u{fffc}", "👋 @Bert!", "yes", "Foo", "@Carl, ask @Bert"]);
     assert!(messages[3].sender.as_ref().unwrap().is_me);
     assert_eq!(messages[2].reply_to, None);
 }

@@ -123,3 +123,38 @@ async fn too_much_and_too_little_are_refused() {
         }
     }
 }
+
+/// Hits behind more messages than a search examines one by one: first all whole words, then all parts of words.
+#[tokio::test]
+async fn old_hits_come_in_pages() {
+    let fixture = Fixture::new();
+    let mut events = vec![chat("1", "Antti")];
+    for n in 0..12_000 {
+        if n % 6_000 == 0 {
+            fixture.keep("telegram", std::mem::take(&mut events)).await;
+        }
+        let text = match n {
+            ..3_000 if n % 10 == 0 => "at the harbour",
+            ..3_000 if n % 10 == 5 => "the northharbour",
+            _ => "at sea",
+        };
+        events.push(said("1", message(&n.to_string(), n, "Bob", text)));
+    }
+    fixture.keep("telegram", events).await;
+    let whole = (0..300).rev().map(|n| n * 10);
+    let inside = (0..300).rev().map(|n| n * 10 + 5);
+    let expected: Vec<String> = whole.chain(inside).map(|n| n.to_string()).collect();
+    let mut asked = query("harbour");
+    asked.messages.limit = 70;
+    let mut found = Vec::new();
+    loop {
+        let hits = fixture.index.search(&asked).await.unwrap();
+        for hit in hits.hits {
+            assert_eq!(hit.inside, hit.snippet.marked("", "").contains("north"));
+            found.push(hit.message.message.id);
+        }
+        let Some(next) = hits.next else { break };
+        asked.messages.cursor = Some(next);
+    }
+    assert_eq!(found, expected);
+}
