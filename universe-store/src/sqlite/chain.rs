@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::is_sum;
-use super::frame::{Frame, beyond, numbers};
+use super::frame::{Fault, Frame, beyond, numbers};
 use super::schema::MARK;
 use crate::Finding;
 
@@ -81,6 +81,22 @@ impl Chain {
         Ok(chain)
     }
 
+    /// What does not fit in a frame, and between it and its log.
+    pub(super) fn faults(
+        &self,
+        connection: &Connection,
+        frame: &Frame,
+    ) -> rusqlite::Result<Vec<Fault>> {
+        let mut faults = frame.faults(connection)?;
+        if let (Some(head), Some(end)) = (&frame.head, self.ends.get(&frame.uni))
+            && end.rev > head.rev
+            && faults.is_empty()
+        {
+            faults.push(Fault::Head(beyond(head.rev, end.rev)));
+        }
+        Ok(faults)
+    }
+
     fn add(&mut self, entry: Stored, bases: &HashMap<i64, i64>) {
         let Place { uni, rev, seq, prev } = entry.place;
         let end = self.ends.get(&uni).map(|end| (end.rev, end.seq));
@@ -146,18 +162,9 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
         let frame = Frame::read(connection, uni)?;
         known.insert(uni);
         names.insert(uni, frame.name());
-        let mut faults: Vec<_> =
-            frame.faults(connection)?.iter().map(ToString::to_string).collect();
-        if let (Some(head), Some(end)) = (&frame.head, chain.ends.get(&uni))
-            && end.rev > head.rev
-            && faults.is_empty()
-        {
-            faults.push(beyond(head.rev, end.rev));
+        for fault in chain.faults(connection, &frame)? {
+            found.push(Finding { universe: frame.name(), problem: fault.to_string() });
         }
-        let universe = frame.name();
-        found.extend(
-            faults.into_iter().map(|problem| Finding { universe: universe.clone(), problem }),
-        );
     }
     let mut say = |uni: i64, problem: String| {
         let universe = names.get(&uni).cloned().unwrap_or_else(|| format!("number {uni}"));

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::columns::{head_sum, identity_sum};
 
@@ -75,12 +75,26 @@ impl fmt::Display for Fault {
 
 impl Frame {
     pub(super) fn read(connection: &Connection, uni: i64) -> rusqlite::Result<Self> {
-        let sql = "SELECT u.id, u.name, u.created_at, i.id, i.name, i.created_at, i.sum, \
-                     h.rev, h.seq, h.command, h.at, h.oldest, h.sum, g.rev \
-                   FROM (SELECT ?1 AS uni) k LEFT JOIN universe u ON u.uni = k.uni \
-                     LEFT JOIN identity i ON i.uni = k.uni LEFT JOIN head h ON h.uni = k.uni \
-                     LEFT JOIN genesis g ON g.uni = k.uni";
-        connection.prepare_cached(sql)?.query_row([uni], |row| {
+        Self::select(connection, "SELECT ?1 AS uni", uni)
+    }
+
+    /// That of a universe that is called so in its record or its identity. In one statement, so that one that is being
+    /// deleted is there wholly or not at all.
+    pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
+        let named = "SELECT uni FROM universe WHERE id = ?1 UNION ALL SELECT uni FROM identity WHERE id = ?1 LIMIT 1";
+        Self::select(connection, named, id).optional()
+    }
+
+    fn select(connection: &Connection, of: &str, key: impl ToSql) -> rusqlite::Result<Self> {
+        let sql = format!(
+            "SELECT u.id, u.name, u.created_at, i.id, i.name, i.created_at, i.sum, \
+               h.rev, h.seq, h.command, h.at, h.oldest, h.sum, g.rev, k.uni \
+             FROM ({of}) k LEFT JOIN universe u ON u.uni = k.uni \
+               LEFT JOIN identity i ON i.uni = k.uni LEFT JOIN head h ON h.uni = k.uni \
+               LEFT JOIN genesis g ON g.uni = k.uni"
+        );
+        connection.prepare_cached(&sql)?.query_row([key], |row| {
+            let uni = row.get(14)?;
             let identity = to_identity(row, 3)?;
             let is_identity = match (&identity, row.get::<_, Option<i64>>(6)?) {
                 (Some(it), Some(kept)) => {
@@ -98,6 +112,12 @@ impl Frame {
     pub(super) fn name(&self) -> String {
         let known = self.identity.as_ref().filter(|_| self.is_identity).or(self.record.as_ref());
         known.map_or_else(|| format!("number {}", self.uni), |it| it.id.clone())
+    }
+
+    /// Why nothing of the universe may be served. The second copy of its record is only needed where that is missing.
+    pub(super) fn problem(&self, connection: &Connection) -> rusqlite::Result<Option<Fault>> {
+        let faults = self.faults(connection)?;
+        Ok(faults.into_iter().find(|fault| !matches!(fault, Fault::Identity(_))))
     }
 
     /// What does not fit.
@@ -192,16 +212,13 @@ pub(super) fn numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
 /// Makes the identities of a file that has none, and the sums of all heads that fit their logs. One that does not fit
 /// stays without: it is compared each time.
 pub(super) fn seal(connection: &Connection) -> rusqlite::Result<()> {
-    let all = "SELECT uni, id, name, created_at FROM universe";
-    let mut all = connection.prepare(all)?;
-    let mut rows = all.query([])?;
-    while let Some(row) = rows.next()? {
-        let uni: i64 = row.get(0)?;
-        let Some(identity) = to_identity(row, 1)? else { continue };
-        write_identity(connection, uni, &identity)?;
+    for uni in numbers(connection)? {
         let frame = Frame::read(connection, uni)?;
-        if let Some(head) = frame.head.as_ref().filter(|head| head.sum.is_none())
-            && frame.faults(connection)?.is_empty()
+        if let Some(record) = &frame.record {
+            write_identity(connection, uni, record)?;
+        }
+        if let Some(head) = &frame.head
+            && frame.problem(connection)?.is_none()
         {
             let sum = "UPDATE head SET sum = ?2 WHERE uni = ?1";
             connection.prepare_cached(sum)?.execute([uni, head.sum(uni)])?;
@@ -221,6 +238,20 @@ pub(super) fn write_identity(
                  created_at = excluded.created_at, sum = excluded.sum";
     let sum = identity_sum(uni, id, name, *created_at);
     connection.prepare_cached(sql)?.execute(params![uni, id, name, created_at, sum]).map(drop)
+}
+
+/// Writes a head: universe, revision, place of the entry, time, oldest revision; command.
+pub(super) fn write_head(
+    connection: &Connection,
+    numbers: [i64; 5],
+    command: Option<&[u8]>,
+) -> rusqlite::Result<()> {
+    let [uni, rev, seq, at, oldest] = numbers;
+    let sum = head_sum(numbers, command);
+    let sql = "INSERT OR REPLACE INTO head (uni, rev, seq, command, at, oldest, sum) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let all = params![uni, rev, seq, command, at, oldest, sum];
+    connection.prepare_cached(sql)?.execute(all).map(drop)
 }
 
 /// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose

@@ -7,11 +7,11 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::columns::{LARGE, head, integer, is_sum, revision};
-use super::frame::{Fault, Frame, HeadRow};
+use super::frame::{Frame, HeadRow};
 use super::schema::MARK;
 use crate::{
-    Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
-    UniverseId,
+    Base, CommandId, Entry, Head, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot,
+    Timestamp, UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
@@ -39,19 +39,36 @@ pub(super) fn locate(
 
 /// An error if what is known of it does not fit together.
 pub(super) fn record(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Record>> {
-    let sql = "SELECT uni FROM universe WHERE id = ?1 UNION ALL SELECT uni FROM identity WHERE id = ?1 LIMIT 1";
-    let found = connection.prepare_cached(sql)?.query_row([id.as_str()], |row| row.get(0));
-    let Some(uni) = found.optional()? else {
+    Ok(find(connection, id)?.map(|(.., record)| record))
+}
+
+/// The same with the universe's number and the place of its last entry before it.
+pub(super) fn find(
+    connection: &Connection,
+    id: &UniverseId,
+) -> rusqlite::Result<Option<(i64, i64, Record)>> {
+    let Some(frame) = Frame::find(connection, id.as_str())? else {
         return Ok(None);
     };
-    let faults = Frame::read(connection, uni)?.faults(connection)?;
-    // The record itself is there, and the second copy of it is only needed where it is not.
-    if let Some(fault) = faults.iter().find(|fault| !matches!(fault, Fault::Identity(_))) {
+    if let Some(fault) = frame.problem(connection)? {
         return Err(damage(0, &format!("universe {id}: {fault}")));
     }
-    let sql = "SELECT id, name, created_at, rev, command, at, oldest \
-               FROM universe JOIN head USING (uni) WHERE uni = ?1";
-    connection.prepare_cached(sql)?.query_row([uni], to_record).optional()
+    let Frame { uni, record: Some(record), head: Some(head), .. } = frame else {
+        return Ok(None);
+    };
+    let command = head.command.as_deref().map(Uuid::from_slice).transpose();
+    let command = command.map_err(|_| damage(0, "the command of a head is none"))?;
+    let created_at = Timestamp::from_millis(record.created_at);
+    let record = Record {
+        meta: Meta { id: id.clone(), name: record.name, created_at },
+        head: Head {
+            revision: revision(head.rev),
+            last_command_id: command.map(CommandId),
+            updated_at: Timestamp::from_millis(head.at),
+        },
+        oldest: revision(head.oldest),
+    };
+    Ok(Some((uni, head.seq, record)))
 }
 
 /// The outer `None` is for no such universe.

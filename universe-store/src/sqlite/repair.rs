@@ -3,8 +3,8 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::chain::{Chain, Place};
-use super::columns::{head_sum, is_sum};
-use super::frame::{Fault, Frame, Identity, numbers, write_identity};
+use super::columns::is_sum;
+use super::frame::{Fault, Frame, Identity, numbers, write_head, write_identity};
 
 /// Repairs all that can be repaired, or nothing. Gives a line for each thing done.
 pub(super) fn repair(connection: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -82,14 +82,7 @@ fn mend(
         done.push(format!("{}: its beginning is found again", name(connection, uni)?));
     }
     let frame = Frame::read(connection, uni)?;
-    let mut faults = frame.faults(connection)?;
-    if let (Some(head), Some(end)) = (&frame.head, chain.ends.get(&uni))
-        && end.rev > head.rev
-        && faults.is_empty()
-    {
-        faults.push(Fault::Head(String::new()));
-    }
-    for fault in faults {
+    for fault in chain.faults(connection, &frame)? {
         let mended = match fault {
             Fault::Record(_) => mend_record(connection, &frame, chain)?,
             Fault::Identity(_) => mend_identity(connection, &frame)?,
@@ -162,10 +155,7 @@ fn mend_head(
             (oldest, 0, None, at)
         }
     };
-    let sum = head_sum([uni, rev, seq, at, oldest], command);
-    let sql = "INSERT OR REPLACE INTO head (uni, rev, seq, command, at, oldest, sum) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    connection.execute(sql, params![uni, rev, seq, command, at, oldest, sum])?;
+    write_head(connection, [uni, rev, seq, at, oldest], command)?;
     Ok(Some(format!("its head is at revision {rev}, the end of its log")))
 }
 
