@@ -1,16 +1,23 @@
 //! Goes through the log of all universes once: whether each entry says the place that it has, and where each log ends.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::is_sum;
-use super::frame::{Fault, Frame, beyond, numbers};
+use super::frame::{Fault, Frame, numbers};
 use super::schema::MARK;
 use crate::Finding;
 
 /// The most entries that are tried in places where one is missing.
 const MAX_MISPLACED: usize = 1_000;
+
+/// The most faults that are logged when a directory is opened.
+const MAX_LOGGED: usize = 20;
+
+/// How many of the last entries are looked for beyond the heads when a directory is opened.
+const RECENT: i64 = 1_024;
 
 /// What the logs say.
 #[derive(Default)]
@@ -186,16 +193,64 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
     Ok(found)
 }
 
+/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
+/// heads are from before the end of their logs, although their sums are right.
+pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let (mut found, mut behind) = (0, Vec::new());
+    let mut log = |universe: String, problem: &dyn fmt::Display| {
+        found += 1;
+        if found <= MAX_LOGGED {
+            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
+        }
+    };
+    for uni in numbers(connection)? {
+        let frame = Frame::read(connection, uni)?;
+        for fault in frame.faults(connection)? {
+            log(frame.name(), &fault);
+        }
+    }
+    let sql = "SELECT l.seq FROM (SELECT uni, seq FROM log ORDER BY seq DESC LIMIT ?1) l JOIN head h USING (uni) \
+               WHERE l.seq > h.seq";
+    let mut last = connection.prepare(sql)?;
+    let mut last = last.query([RECENT])?;
+    while let Some(row) = last.next()? {
+        let entry = stored(connection, row.get(0)?)?;
+        let Place { uni, rev, .. } = entry.place;
+        // One that says another place than its own says nothing of the universe whose number it has.
+        if !entry.is_at(entry.place) || behind.contains(&uni) {
+            continue;
+        }
+        let frame = Frame::read(connection, uni)?;
+        if let Some(head) = &frame.head {
+            log(frame.name(), &beyond(head.rev, rev));
+            behind.push(uni);
+        }
+    }
+    if found > MAX_LOGGED {
+        tracing::error!(found, "more of the universes are damaged");
+    }
+    Ok(behind)
+}
+
+/// What is said of a head that is before the end of its log.
+fn beyond(head: i64, end: i64) -> String {
+    format!("its head is at revision {head}, and its log ends at {end}")
+}
+
+/// The entry at a place of the log.
+fn stored(connection: &Connection, seq: i64) -> rusqlite::Result<Stored> {
+    let sql = "SELECT uni, rev, seq, prev, at, command, body, sum FROM log WHERE seq = ?1";
+    connection.prepare_cached(sql)?.query_row([seq], to_stored)
+}
+
 /// The entry among the odd ones that was written for a place, by its sum.
 fn fitting(
     connection: &Connection,
     odd: &[i64],
     hole: Place,
 ) -> rusqlite::Result<Option<(i64, Place)>> {
-    let sql = "SELECT uni, rev, seq, prev, at, command, body, sum FROM log WHERE seq = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
     for &seq in odd.iter().take(MAX_MISPLACED) {
-        let entry = statement.query_row([seq], to_stored)?;
+        let entry = stored(connection, seq)?;
         let is_placed = entry.sum.is_some_and(|sum| sum >> 32 != 0) || seq == hole.seq;
         // Before the first entry that is left, it knows itself what was before it.
         for prev in [hole.prev, entry.place.prev] {

@@ -8,12 +8,6 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::columns::{head_sum, identity_sum};
 
-/// The most faults that are logged when a directory is opened.
-const MAX_LOGGED: usize = 20;
-
-/// How many of the last entries are looked for beyond the heads when a directory is opened.
-const RECENT: usize = 1_024;
-
 /// What is known of a universe besides its bodies. A part that is missing is `None`.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -252,45 +246,6 @@ pub(super) fn write_head(
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let all = params![uni, rev, seq, command, at, oldest, sum];
     connection.prepare_cached(sql)?.execute(all).map(drop)
-}
-
-/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
-/// heads are from before the end of their logs, although their sums are right.
-pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let (mut found, mut behind) = (0, Vec::new());
-    let mut log = |universe: String, problem: &dyn fmt::Display| {
-        found += 1;
-        if found <= MAX_LOGGED {
-            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
-        }
-    };
-    for uni in numbers(connection)? {
-        let frame = Frame::read(connection, uni)?;
-        for fault in frame.faults(connection)? {
-            log(frame.name(), &fault);
-        }
-    }
-    let sql = "SELECT uni, max(rev), max(seq) FROM (SELECT uni, rev, seq FROM log ORDER BY seq DESC LIMIT ?1) \
-               GROUP BY uni";
-    let mut last = connection.prepare(sql)?;
-    let mut last = last.query([i64::try_from(RECENT).unwrap_or(i64::MAX)])?;
-    while let Some(row) = last.next()? {
-        let (uni, rev, seq): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let frame = Frame::read(connection, uni)?;
-        if let Some(head) = frame.head.as_ref().filter(|head| head.seq < seq) {
-            log(frame.name(), &beyond(head.rev, rev));
-            behind.push(uni);
-        }
-    }
-    if found > MAX_LOGGED {
-        tracing::error!(found, "more of the universes are damaged");
-    }
-    Ok(behind)
-}
-
-/// What is said of a head that is before the end of its log.
-pub(super) fn beyond(head: i64, end: i64) -> String {
-    format!("its head is at revision {head}, and its log ends at {end}")
 }
 
 fn to_identity(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Identity>> {

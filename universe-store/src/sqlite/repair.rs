@@ -155,6 +155,11 @@ fn mend_head(
             (oldest, 0, None, at)
         }
     };
+    // An entry after that one which cannot be read was acknowledged, and is not to be written over.
+    let more = "SELECT EXISTS (SELECT 1 FROM log WHERE seq > ?1 AND uni = ?2 AND rev > ?3)";
+    if connection.query_row(more, [seq, uni, rev], |row| row.get::<_, bool>(0))? {
+        return Ok(None);
+    }
     write_head(connection, [uni, rev, seq, at, oldest], command)?;
     Ok(Some(format!("its head is at revision {rev}, the end of its log")))
 }
