@@ -1,12 +1,12 @@
 //! Goes through the log of all universes once: whether each entry says the place that it has, and where each log ends.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::is_sum;
-use super::frame::{Fault, Frame, numbers};
+use super::frame::{Fault, Frame, HeadRow, numbers};
 use super::schema::MARK;
 use crate::Finding;
 
@@ -63,7 +63,7 @@ struct Stored {
 impl Chain {
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut chain = Self::default();
-        let bases = bases(connection)?;
+        let heads = heads(connection)?;
         let sql = "SELECT uni, rev, seq, prev, at, command, body, sum FROM log ORDER BY seq";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
@@ -73,9 +73,9 @@ impl Chain {
                 None => break,
                 Some(row) => to_stored(row)?,
             };
-            chain.add(entry, &bases);
+            chain.add(entry, &heads);
         }
-        for (uni, rev, seq) in heads(connection)? {
+        for (uni, HeadRow { rev, seq, .. }) in heads {
             let end = chain.ends.get(&uni);
             if let Some(end) = end.filter(|end| end.rev + 1 == rev) {
                 chain.holes.push(Place { uni, rev, seq, prev: end.seq });
@@ -104,10 +104,10 @@ impl Chain {
         Ok(faults)
     }
 
-    fn add(&mut self, entry: Stored, bases: &HashMap<i64, i64>) {
+    fn add(&mut self, entry: Stored, heads: &HashMap<i64, HeadRow>) {
         let Place { uni, rev, seq, prev } = entry.place;
         let end = self.ends.get(&uni).map(|end| (end.rev, end.seq));
-        let end = end.or_else(|| bases.get(&uni).map(|base| (*base, prev)));
+        let end = end.or_else(|| heads.get(&uni).map(|head| (head.oldest, prev)));
         // An older sum says nothing of the place: the neighbours do.
         let is_torn = entry.sum.is_none_or(|sum| sum >> 32 == 0)
             && end.is_some_and(|(last, place)| rev > last && (rev == last + 1) != (prev == place));
@@ -133,8 +133,7 @@ impl Chain {
         let mut wrong = Vec::new();
         for mark in std::mem::take(&mut self.marks) {
             let sql = "SELECT seq FROM mark WHERE uni = ?1 AND rev = ?2";
-            let mut found = connection.prepare_cached(sql)?;
-            let found = found.query_row([mark.uni, mark.rev], |row| row.get::<_, i64>(0));
+            let found = connection.query_row(sql, [mark.uni, mark.rev], |row| row.get::<_, i64>(0));
             if found.optional()? != Some(mark.seq) {
                 wrong.push(mark);
             }
@@ -163,11 +162,9 @@ impl Place {
 pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let chain = Chain::read(connection)?;
     let mut found = Vec::new();
-    let mut known = HashSet::new();
     let mut names = HashMap::new();
     for uni in numbers(connection)? {
         let frame = Frame::read(connection, uni)?;
-        known.insert(uni);
         names.insert(uni, frame.name());
         for fault in chain.faults(connection, &frame)? {
             found.push(Finding { universe: frame.name(), problem: fault.to_string() });
@@ -181,10 +178,10 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
         let rev = place.rev;
         say(place.uni, format!("the entry of revision {rev} says another place than its own"));
     }
-    for mark in chain.marks.iter().filter(|mark| known.contains(&mark.uni)) {
+    for mark in chain.marks.iter().filter(|mark| names.contains_key(&mark.uni)) {
         say(mark.uni, format!("the mark of revision {} does not lead to its entry", mark.rev));
     }
-    for uni in chain.ends.keys().filter(|uni| !known.contains(uni)) {
+    for uni in chain.ends.keys().filter(|uni| !names.contains_key(uni)) {
         let doomed = "SELECT EXISTS (SELECT 1 FROM doomed WHERE uni = ?1)";
         if !connection.query_row(doomed, [uni], |row| row.get::<_, bool>(0))? {
             say(*uni, "its entries are there, and nothing else of it".to_owned());
@@ -263,15 +260,12 @@ fn fitting(
     Ok(None)
 }
 
-/// The revision that each log begins after.
-fn bases(connection: &Connection) -> rusqlite::Result<HashMap<i64, i64>> {
-    let mut all = connection.prepare("SELECT uni, oldest FROM head")?;
-    all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-fn heads(connection: &Connection) -> rusqlite::Result<Vec<(i64, i64, i64)>> {
-    let mut all = connection.prepare("SELECT uni, rev, seq FROM head")?;
-    all.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+fn heads(connection: &Connection) -> rusqlite::Result<HashMap<i64, HeadRow>> {
+    let mut heads = HashMap::new();
+    for uni in numbers(connection)? {
+        heads.extend(HeadRow::read(connection, uni)?.map(|head| (uni, head)));
+    }
+    Ok(heads)
 }
 
 fn to_stored(row: &Row<'_>) -> rusqlite::Result<Stored> {

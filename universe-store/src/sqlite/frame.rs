@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::columns::{head_sum, identity_sum};
@@ -89,15 +90,15 @@ impl Frame {
         );
         connection.prepare_cached(&sql)?.query_row([key], |row| {
             let uni = row.get(14)?;
-            let identity = to_identity(row, 3)?;
+            let identity = part(row, 3, Identity::of_row)?;
             let is_identity = match (&identity, row.get::<_, Option<i64>>(6)?) {
                 (Some(it), Some(kept)) => {
                     kept == identity_sum(uni, &it.id, &it.name, it.created_at)
                 }
                 _ => true,
             };
-            let record = to_identity(row, 0)?;
-            let head = to_head(row, 7)?;
+            let record = part(row, 0, Identity::of_row)?;
+            let head = part(row, 7, HeadRow::of_row)?;
             Ok(Self { uni, record, identity, is_identity, head, base: row.get(13)? })
         })
     }
@@ -166,11 +167,31 @@ impl Frame {
     }
 }
 
+impl Identity {
+    /// From three columns, in the order of the table.
+    pub(super) fn of_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let (id, name) = (row.get(first)?, row.get(first + 1)?);
+        Ok(Self { id, name, created_at: row.get(first + 2)? })
+    }
+}
+
 impl HeadRow {
+    /// From six columns, in the order of the table.
+    pub(super) fn of_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        Ok(Self {
+            rev: row.get(first)?,
+            seq: row.get(first + 1)?,
+            command: row.get(first + 2)?,
+            at: row.get(first + 3)?,
+            oldest: row.get(first + 4)?,
+            sum: row.get(first + 5)?,
+        })
+    }
+
     pub(super) fn read(connection: &Connection, uni: i64) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT rev, seq, command, at, oldest, sum FROM head WHERE uni = ?1";
-        let found = connection.prepare_cached(sql)?.query_row([uni], |row| to_head(row, 0));
-        Ok(found.optional()?.flatten())
+        let found = connection.prepare_cached(sql)?.query_row([uni], |row| Self::of_row(row, 0));
+        found.optional()
     }
 
     pub(super) fn sum(&self, uni: i64) -> i64 {
@@ -248,23 +269,11 @@ pub(super) fn write_head(
     connection.prepare_cached(sql)?.execute(all).map(drop)
 }
 
-fn to_identity(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Identity>> {
-    let Some(id) = row.get(first)? else {
-        return Ok(None);
-    };
-    Ok(Some(Identity { id, name: row.get(first + 1)?, created_at: row.get(first + 2)? }))
-}
-
-fn to_head(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<HeadRow>> {
-    let Some(rev) = row.get(first)? else {
-        return Ok(None);
-    };
-    Ok(Some(HeadRow {
-        rev,
-        seq: row.get(first + 1)?,
-        command: row.get(first + 2)?,
-        at: row.get(first + 3)?,
-        oldest: row.get(first + 4)?,
-        sum: row.get(first + 5)?,
-    }))
+/// A part of a frame, if its row is there.
+fn part<T>(
+    row: &Row<'_>,
+    first: usize,
+    read: fn(&Row<'_>, usize) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    if row.get_ref(first)? == ValueRef::Null { Ok(None) } else { read(row, first).map(Some) }
 }

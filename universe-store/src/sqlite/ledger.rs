@@ -170,6 +170,7 @@ impl Ledger {
             self.appended = self.appended.saturating_add(1);
             let (at, command) = (entry.at.as_millis(), entry.command_id.0.as_bytes());
             let place = [uni, integer(revision), seq, prev, at];
+            let kept = sum(&place, &[command, &entry.body]);
             let is_large = entry.body.len() > LARGE;
             let body = if is_large {
                 ToSqlOutput::ZeroBlob(entry.body.len() as u64)
@@ -179,16 +180,7 @@ impl Ledger {
             self.run(
                 "INSERT INTO log (seq, uni, rev, prev, at, command, body, sum) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                params![
-                    seq,
-                    uni,
-                    integer(revision),
-                    prev,
-                    at,
-                    command,
-                    body,
-                    sum(&place, &[command, &entry.body])
-                ],
+                params![seq, uni, integer(revision), prev, at, command, body, kept],
             )?;
             if is_large {
                 let mut room = self.connection.blob_open("main", "log", "body", seq, false)?;
