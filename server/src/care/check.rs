@@ -16,7 +16,7 @@ const PASSED_OVER: &str = "what to do: nothing; it is ignored, and the next one 
 const RESTORE: &str = "what to do: `universe-server restore FILE --replace` goes back to a backup";
 
 /// The advice for what does not fit together.
-pub(super) const REPAIR: &str = "what to do: `universe-server check --repair`, while no server runs, puts right what the rest \
+const REPAIR: &str = "what to do: `universe-server check --repair`, while no server runs, puts right what the rest \
                       of the store proves; `universe-server restore FILE --replace` goes back to a backup";
 
 /// The results of the check.
@@ -55,12 +55,20 @@ pub(super) fn check(dir: &Path, repair: bool) -> Result<ExitCode, CareError> {
         tally.is_file = true;
     }
     if tally.is_file {
-        say(
-            "what to do: `universe-server restore FILE --replace` goes back to a backup; without one, \
-             `universe-server export ID FILE` saves what can still be read of each universe",
-        )?;
+        say(&format!(
+            "{RESTORE}; without one, `universe-server export ID FILE` saves what can still be read of each universe"
+        ))?;
     }
     tally.sum_up(&inspector)
+}
+
+/// What a check comes to: in words, and the exit code.
+pub(super) fn verdict(problems: u64) -> (String, ExitCode) {
+    match problems {
+        0 => ("sound".to_owned(), ExitCode::SUCCESS),
+        1 => ("1 problem".to_owned(), ExitCode::from(DAMAGED)),
+        many => (format!("{many} problems"), ExitCode::from(DAMAGED)),
+    }
 }
 
 impl Tally {
@@ -103,11 +111,7 @@ impl Tally {
 
     fn sum_up(&self, inspector: &Inspector) -> Result<ExitCode, CareError> {
         let Self { universes, entries, snapshots, problems, .. } = self;
-        let (verdict, code) = match problems {
-            0 => ("sound".to_owned(), ExitCode::SUCCESS),
-            1 => ("1 problem".to_owned(), ExitCode::from(DAMAGED)),
-            many => (format!("{many} problems"), ExitCode::from(DAMAGED)),
-        };
+        let (verdict, code) = verdict(*problems);
         let size = match inspector.size() {
             Ok(size) => format!(
                 "{} bytes, {} of them free, and {} of write-ahead log",

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
-use super::{CareError, DAMAGED, Request, Verb, counted, export, import, off, say};
+use super::check::verdict;
+use super::{CareError, Request, Verb, counted, export, import, off, say};
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::store::StoreUrl;
 use crate::engine;
@@ -77,7 +78,7 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
     for Finding { universe, problem } in &findings {
         say(&format!("universe {universe}: {problem}"))?;
     }
-    let (mut universes, mut entries, mut problems) = (0, 0, findings.len());
+    let (mut universes, mut entries, mut problems) = (0, 0, findings.len() as u64);
     let service = CommandService::new(Arc::clone(&store), ServiceLimits::default());
     let mut after = None;
     loop {
@@ -88,13 +89,14 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
             let found = log(&*store, record, &mut entries).await?;
             problems += found;
             match service.peek(&record.meta.id).await {
-                Err(error @ ServiceError::Damaged { .. }) if found == 0 => {
+                // It may have been deleted meanwhile, or what is wrong with it was said.
+                Ok(_) | Err(ServiceError::NotFound(_) | ServiceError::Unsound(_)) => {}
+                Err(ServiceError::Damaged { .. }) if found > 0 => {}
+                Err(error @ ServiceError::Damaged { .. }) => {
                     problems += 1;
                     say(&error.to_string())?;
                 }
-                Err(error @ ServiceError::Unavailable) => return Err(error.into()),
-                // What is wrong with it was said.
-                _ => {}
+                Err(error) => return Err(error.into()),
             }
         }
         match page.last() {
@@ -102,19 +104,14 @@ async fn check(store: Arc<dyn UniverseLog>, repair: bool) -> Result<Option<ExitC
             _ => break,
         }
     }
-    let universes = counted(universes);
-    let (verdict, code) = match problems {
-        0 => ("sound".to_owned(), ExitCode::SUCCESS),
-        1 => ("1 problem".to_owned(), ExitCode::from(DAMAGED)),
-        many => (format!("{many} problems"), ExitCode::from(DAMAGED)),
-    };
+    let (verdict, code) = verdict(problems);
     if problems > 0 {
         say(
             "what to do: `universe-server check --repair`, with the same --store, puts right what the rest of the database \
              proves; pg_restore goes back to a backup",
         )?;
     }
-    say(&format!("{universes}, {entries} entries: {verdict}"))?;
+    say(&format!("{}, {entries} entries: {verdict}", counted(universes)))?;
     Ok(Some(code))
 }
 
@@ -123,7 +120,7 @@ async fn log(
     store: &dyn UniverseLog,
     record: &Record,
     entries: &mut u64,
-) -> Result<usize, CareError> {
+) -> Result<u64, CareError> {
     let (id, mut at, mut problems) = (&record.meta.id, record.oldest, 0);
     let mut tail = store.tail(id, at);
     while at < record.head.revision {

@@ -1,16 +1,23 @@
 //! Goes through the log of all universes once: whether each entry says the place that it has, and where each log ends.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::is_sum;
-use super::frame::{Frame, beyond, numbers};
+use super::frame::{Fault, Frame, HeadRow, numbers};
 use super::schema::MARK;
 use crate::Finding;
 
 /// The most entries that are tried in places where one is missing.
 const MAX_MISPLACED: usize = 1_000;
+
+/// The most faults that are logged when a directory is opened.
+const MAX_LOGGED: usize = 20;
+
+/// How many of the last entries are looked for beyond the heads when a directory is opened.
+const RECENT: i64 = 1_024;
 
 /// What the logs say.
 #[derive(Default)]
@@ -56,7 +63,7 @@ struct Stored {
 impl Chain {
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut chain = Self::default();
-        let bases = bases(connection)?;
+        let heads = heads(connection)?;
         let sql = "SELECT uni, rev, seq, prev, at, command, body, sum FROM log ORDER BY seq";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
@@ -66,9 +73,9 @@ impl Chain {
                 None => break,
                 Some(row) => to_stored(row)?,
             };
-            chain.add(entry, &bases);
+            chain.add(entry, &heads);
         }
-        for (uni, rev, seq) in heads(connection)? {
+        for (uni, HeadRow { rev, seq, .. }) in heads {
             let end = chain.ends.get(&uni);
             if let Some(end) = end.filter(|end| end.rev + 1 == rev) {
                 chain.holes.push(Place { uni, rev, seq, prev: end.seq });
@@ -81,10 +88,26 @@ impl Chain {
         Ok(chain)
     }
 
-    fn add(&mut self, entry: Stored, bases: &HashMap<i64, i64>) {
+    /// What does not fit in a frame, and between it and its log.
+    pub(super) fn faults(
+        &self,
+        connection: &Connection,
+        frame: &Frame,
+    ) -> rusqlite::Result<Vec<Fault>> {
+        let mut faults = frame.faults(connection)?;
+        if let (Some(head), Some(end)) = (&frame.head, self.ends.get(&frame.uni))
+            && end.rev > head.rev
+            && faults.is_empty()
+        {
+            faults.push(Fault::Head(beyond(head.rev, end.rev)));
+        }
+        Ok(faults)
+    }
+
+    fn add(&mut self, entry: Stored, heads: &HashMap<i64, HeadRow>) {
         let Place { uni, rev, seq, prev } = entry.place;
         let end = self.ends.get(&uni).map(|end| (end.rev, end.seq));
-        let end = end.or_else(|| bases.get(&uni).map(|base| (*base, prev)));
+        let end = end.or_else(|| heads.get(&uni).map(|head| (head.oldest, prev)));
         // An older sum says nothing of the place: the neighbours do.
         let is_torn = entry.sum.is_none_or(|sum| sum >> 32 == 0)
             && end.is_some_and(|(last, place)| rev > last && (rev == last + 1) != (prev == place));
@@ -110,8 +133,7 @@ impl Chain {
         let mut wrong = Vec::new();
         for mark in std::mem::take(&mut self.marks) {
             let sql = "SELECT seq FROM mark WHERE uni = ?1 AND rev = ?2";
-            let mut found = connection.prepare_cached(sql)?;
-            let found = found.query_row([mark.uni, mark.rev], |row| row.get::<_, i64>(0));
+            let found = connection.query_row(sql, [mark.uni, mark.rev], |row| row.get::<_, i64>(0));
             if found.optional()? != Some(mark.seq) {
                 wrong.push(mark);
             }
@@ -140,24 +162,13 @@ impl Place {
 pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     let chain = Chain::read(connection)?;
     let mut found = Vec::new();
-    let mut known = HashSet::new();
     let mut names = HashMap::new();
     for uni in numbers(connection)? {
         let frame = Frame::read(connection, uni)?;
-        known.insert(uni);
         names.insert(uni, frame.name());
-        let mut faults: Vec<_> =
-            frame.faults(connection)?.iter().map(ToString::to_string).collect();
-        if let (Some(head), Some(end)) = (&frame.head, chain.ends.get(&uni))
-            && end.rev > head.rev
-            && faults.is_empty()
-        {
-            faults.push(beyond(head.rev, end.rev));
+        for fault in chain.faults(connection, &frame)? {
+            found.push(Finding { universe: frame.name(), problem: fault.to_string() });
         }
-        let universe = frame.name();
-        found.extend(
-            faults.into_iter().map(|problem| Finding { universe: universe.clone(), problem }),
-        );
     }
     let mut say = |uni: i64, problem: String| {
         let universe = names.get(&uni).cloned().unwrap_or_else(|| format!("number {uni}"));
@@ -167,10 +178,10 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
         let rev = place.rev;
         say(place.uni, format!("the entry of revision {rev} says another place than its own"));
     }
-    for mark in chain.marks.iter().filter(|mark| known.contains(&mark.uni)) {
+    for mark in chain.marks.iter().filter(|mark| names.contains_key(&mark.uni)) {
         say(mark.uni, format!("the mark of revision {} does not lead to its entry", mark.rev));
     }
-    for uni in chain.ends.keys().filter(|uni| !known.contains(uni)) {
+    for uni in chain.ends.keys().filter(|uni| !names.contains_key(uni)) {
         let doomed = "SELECT EXISTS (SELECT 1 FROM doomed WHERE uni = ?1)";
         if !connection.query_row(doomed, [uni], |row| row.get::<_, bool>(0))? {
             say(*uni, "its entries are there, and nothing else of it".to_owned());
@@ -179,16 +190,64 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
     Ok(found)
 }
 
+/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
+/// heads are from before the end of their logs, although their sums are right.
+pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let (mut found, mut behind) = (0, Vec::new());
+    let mut log = |universe: String, problem: &dyn fmt::Display| {
+        found += 1;
+        if found <= MAX_LOGGED {
+            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
+        }
+    };
+    for uni in numbers(connection)? {
+        let frame = Frame::read(connection, uni)?;
+        for fault in frame.faults(connection)? {
+            log(frame.name(), &fault);
+        }
+    }
+    let sql = "SELECT l.seq FROM (SELECT uni, seq FROM log ORDER BY seq DESC LIMIT ?1) l JOIN head h USING (uni) \
+               WHERE l.seq > h.seq";
+    let mut last = connection.prepare(sql)?;
+    let mut last = last.query([RECENT])?;
+    while let Some(row) = last.next()? {
+        let entry = stored(connection, row.get(0)?)?;
+        let Place { uni, rev, .. } = entry.place;
+        // One that says another place than its own says nothing of the universe whose number it has.
+        if !entry.is_at(entry.place) || behind.contains(&uni) {
+            continue;
+        }
+        let frame = Frame::read(connection, uni)?;
+        if let Some(head) = &frame.head {
+            log(frame.name(), &beyond(head.rev, rev));
+            behind.push(uni);
+        }
+    }
+    if found > MAX_LOGGED {
+        tracing::error!(found, "more of the universes are damaged");
+    }
+    Ok(behind)
+}
+
+/// What is said of a head that is before the end of its log.
+fn beyond(head: i64, end: i64) -> String {
+    format!("its head is at revision {head}, and its log ends at {end}")
+}
+
+/// The entry at a place of the log.
+fn stored(connection: &Connection, seq: i64) -> rusqlite::Result<Stored> {
+    let sql = "SELECT uni, rev, seq, prev, at, command, body, sum FROM log WHERE seq = ?1";
+    connection.prepare_cached(sql)?.query_row([seq], to_stored)
+}
+
 /// The entry among the odd ones that was written for a place, by its sum.
 fn fitting(
     connection: &Connection,
     odd: &[i64],
     hole: Place,
 ) -> rusqlite::Result<Option<(i64, Place)>> {
-    let sql = "SELECT uni, rev, seq, prev, at, command, body, sum FROM log WHERE seq = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
     for &seq in odd.iter().take(MAX_MISPLACED) {
-        let entry = statement.query_row([seq], to_stored)?;
+        let entry = stored(connection, seq)?;
         let is_placed = entry.sum.is_some_and(|sum| sum >> 32 != 0) || seq == hole.seq;
         // Before the first entry that is left, it knows itself what was before it.
         for prev in [hole.prev, entry.place.prev] {
@@ -201,15 +260,12 @@ fn fitting(
     Ok(None)
 }
 
-/// The revision that each log begins after.
-fn bases(connection: &Connection) -> rusqlite::Result<HashMap<i64, i64>> {
-    let mut all = connection.prepare("SELECT uni, oldest FROM head")?;
-    all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-fn heads(connection: &Connection) -> rusqlite::Result<Vec<(i64, i64, i64)>> {
-    let mut all = connection.prepare("SELECT uni, rev, seq FROM head")?;
-    all.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+fn heads(connection: &Connection) -> rusqlite::Result<HashMap<i64, HeadRow>> {
+    let mut heads = HashMap::new();
+    for uni in numbers(connection)? {
+        heads.extend(HeadRow::read(connection, uni)?.map(|head| (uni, head)));
+    }
+    Ok(heads)
 }
 
 fn to_stored(row: &Row<'_>) -> rusqlite::Result<Stored> {

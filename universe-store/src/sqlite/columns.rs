@@ -1,9 +1,6 @@
-//! The values of columns: revisions, heads and checksums as SQLite has them.
+//! The values of columns: revisions and checksums as SQLite has them.
 
-use rusqlite::Row;
-use uuid::Uuid;
-
-use crate::{CommandId, Head, Revision, Timestamp};
+use crate::Revision;
 
 /// Bodies of entries beyond this many bytes are written into their place and read from it, not through the values of a
 /// row, which the database holds twice.
@@ -39,16 +36,6 @@ pub(super) fn head_sum(numbers: [i64; 5], command: Option<&[u8]>) -> i64 {
 pub(super) fn identity_sum(uni: i64, id: &str, name: &str, created_at: i64) -> i64 {
     let length = i64::try_from(id.len()).unwrap_or(i64::MAX);
     sum(&[uni, created_at, length], &[id.as_bytes(), name.as_bytes()])
-}
-
-/// A head from three columns, beginning at `first`: revision, command, time.
-pub(super) fn head(row: &Row<'_>, first: usize) -> rusqlite::Result<Head> {
-    let command: Option<[u8; 16]> = row.get(first + 1)?;
-    Ok(Head {
-        revision: revision(row.get(first)?),
-        last_command_id: command.map(|bytes| CommandId(Uuid::from_bytes(bytes))),
-        updated_at: Timestamp::from_millis(row.get(first + 2)?),
-    })
 }
 
 /// A revision as SQLite has it. None is beyond [`Revision::MAX`] but one that a reader made up.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, ErrorCode};
 
 use super::ledger::Ledger;
-use super::{Durability, frame, schema, upgrade};
+use super::{Durability, chain, schema, upgrade};
 
 pub(super) const DATABASE: &str = "universes.db";
 const LOCK: &str = "universes.lock";
@@ -233,7 +233,7 @@ fn open_database(
         0 => schema::create(&connection)?,
         found => upgrade::upgrade(&connection, found)?,
     }
-    for uni in frame::report(&connection)? {
+    for uni in chain::report(&connection)? {
         // So that nobody reads or writes on from there.
         connection.execute("UPDATE head SET sum = 0 WHERE uni = ?1", [uni])?;
     }
@@ -260,7 +260,7 @@ pub(super) fn open_read_only(dir: &Path) -> Result<(PathBuf, Lock), OpenError> {
     }
     let database = dir.join(DATABASE);
     let connection = open_reader(dir, &database)?;
-    frame::report(&connection).map_err(|error| damaged(dir, &error))?;
+    chain::report(&connection).map_err(|error| damaged(dir, &error))?;
     Ok((database, Lock(file)))
 }
 

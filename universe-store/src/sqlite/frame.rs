@@ -4,15 +4,10 @@
 
 use std::fmt;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::columns::{head_sum, identity_sum};
-
-/// The most faults that are logged when a directory is opened.
-const MAX_LOGGED: usize = 20;
-
-/// How many of the last entries are looked for beyond the heads when a directory is opened.
-const RECENT: usize = 1_024;
 
 /// What is known of a universe besides its bodies. A part that is missing is `None`.
 #[derive(Debug)]
@@ -75,21 +70,35 @@ impl fmt::Display for Fault {
 
 impl Frame {
     pub(super) fn read(connection: &Connection, uni: i64) -> rusqlite::Result<Self> {
-        let sql = "SELECT u.id, u.name, u.created_at, i.id, i.name, i.created_at, i.sum, \
-                     h.rev, h.seq, h.command, h.at, h.oldest, h.sum, g.rev \
-                   FROM (SELECT ?1 AS uni) k LEFT JOIN universe u ON u.uni = k.uni \
-                     LEFT JOIN identity i ON i.uni = k.uni LEFT JOIN head h ON h.uni = k.uni \
-                     LEFT JOIN genesis g ON g.uni = k.uni";
-        connection.prepare_cached(sql)?.query_row([uni], |row| {
-            let identity = to_identity(row, 3)?;
+        Self::select(connection, "SELECT ?1 AS uni", uni)
+    }
+
+    /// That of a universe that is called so in its record or its identity. In one statement, so that one that is being
+    /// deleted is there wholly or not at all.
+    pub(super) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
+        let named = "SELECT uni FROM universe WHERE id = ?1 UNION ALL SELECT uni FROM identity WHERE id = ?1 LIMIT 1";
+        Self::select(connection, named, id).optional()
+    }
+
+    fn select(connection: &Connection, of: &str, key: impl ToSql) -> rusqlite::Result<Self> {
+        let sql = format!(
+            "SELECT u.id, u.name, u.created_at, i.id, i.name, i.created_at, i.sum, \
+               h.rev, h.seq, h.command, h.at, h.oldest, h.sum, g.rev, k.uni \
+             FROM ({of}) k LEFT JOIN universe u ON u.uni = k.uni \
+               LEFT JOIN identity i ON i.uni = k.uni LEFT JOIN head h ON h.uni = k.uni \
+               LEFT JOIN genesis g ON g.uni = k.uni"
+        );
+        connection.prepare_cached(&sql)?.query_row([key], |row| {
+            let uni = row.get(14)?;
+            let identity = part(row, 3, Identity::of_row)?;
             let is_identity = match (&identity, row.get::<_, Option<i64>>(6)?) {
                 (Some(it), Some(kept)) => {
                     kept == identity_sum(uni, &it.id, &it.name, it.created_at)
                 }
                 _ => true,
             };
-            let record = to_identity(row, 0)?;
-            let head = to_head(row, 7)?;
+            let record = part(row, 0, Identity::of_row)?;
+            let head = part(row, 7, HeadRow::of_row)?;
             Ok(Self { uni, record, identity, is_identity, head, base: row.get(13)? })
         })
     }
@@ -98,6 +107,12 @@ impl Frame {
     pub(super) fn name(&self) -> String {
         let known = self.identity.as_ref().filter(|_| self.is_identity).or(self.record.as_ref());
         known.map_or_else(|| format!("number {}", self.uni), |it| it.id.clone())
+    }
+
+    /// Why nothing of the universe may be served. The second copy of its record is only needed where that is missing.
+    pub(super) fn problem(&self, connection: &Connection) -> rusqlite::Result<Option<Fault>> {
+        let faults = self.faults(connection)?;
+        Ok(faults.into_iter().find(|fault| !matches!(fault, Fault::Identity(_))))
     }
 
     /// What does not fit.
@@ -152,11 +167,31 @@ impl Frame {
     }
 }
 
+impl Identity {
+    /// From three columns, in the order of the table.
+    pub(super) fn of_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let (id, name) = (row.get(first)?, row.get(first + 1)?);
+        Ok(Self { id, name, created_at: row.get(first + 2)? })
+    }
+}
+
 impl HeadRow {
+    /// From six columns, in the order of the table.
+    pub(super) fn of_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        Ok(Self {
+            rev: row.get(first)?,
+            seq: row.get(first + 1)?,
+            command: row.get(first + 2)?,
+            at: row.get(first + 3)?,
+            oldest: row.get(first + 4)?,
+            sum: row.get(first + 5)?,
+        })
+    }
+
     pub(super) fn read(connection: &Connection, uni: i64) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT rev, seq, command, at, oldest, sum FROM head WHERE uni = ?1";
-        let found = connection.prepare_cached(sql)?.query_row([uni], |row| to_head(row, 0));
-        Ok(found.optional()?.flatten())
+        let found = connection.prepare_cached(sql)?.query_row([uni], |row| Self::of_row(row, 0));
+        found.optional()
     }
 
     pub(super) fn sum(&self, uni: i64) -> i64 {
@@ -192,16 +227,13 @@ pub(super) fn numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
 /// Makes the identities of a file that has none, and the sums of all heads that fit their logs. One that does not fit
 /// stays without: it is compared each time.
 pub(super) fn seal(connection: &Connection) -> rusqlite::Result<()> {
-    let all = "SELECT uni, id, name, created_at FROM universe";
-    let mut all = connection.prepare(all)?;
-    let mut rows = all.query([])?;
-    while let Some(row) = rows.next()? {
-        let uni: i64 = row.get(0)?;
-        let Some(identity) = to_identity(row, 1)? else { continue };
-        write_identity(connection, uni, &identity)?;
+    for uni in numbers(connection)? {
         let frame = Frame::read(connection, uni)?;
-        if let Some(head) = frame.head.as_ref().filter(|head| head.sum.is_none())
-            && frame.faults(connection)?.is_empty()
+        if let Some(record) = &frame.record {
+            write_identity(connection, uni, record)?;
+        }
+        if let Some(head) = &frame.head
+            && frame.problem(connection)?.is_none()
         {
             let sum = "UPDATE head SET sum = ?2 WHERE uni = ?1";
             connection.prepare_cached(sum)?.execute([uni, head.sum(uni)])?;
@@ -223,62 +255,25 @@ pub(super) fn write_identity(
     connection.prepare_cached(sql)?.execute(params![uni, id, name, created_at, sum]).map(drop)
 }
 
-/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
-/// heads are from before the end of their logs, although their sums are right.
-pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let (mut found, mut behind) = (0, Vec::new());
-    let mut log = |universe: String, problem: &dyn fmt::Display| {
-        found += 1;
-        if found <= MAX_LOGGED {
-            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
-        }
-    };
-    for uni in numbers(connection)? {
-        let frame = Frame::read(connection, uni)?;
-        for fault in frame.faults(connection)? {
-            log(frame.name(), &fault);
-        }
-    }
-    let sql = "SELECT uni, max(rev), max(seq) FROM (SELECT uni, rev, seq FROM log ORDER BY seq DESC LIMIT ?1) \
-               GROUP BY uni";
-    let mut last = connection.prepare(sql)?;
-    let mut last = last.query([i64::try_from(RECENT).unwrap_or(i64::MAX)])?;
-    while let Some(row) = last.next()? {
-        let (uni, rev, seq): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let frame = Frame::read(connection, uni)?;
-        if let Some(head) = frame.head.as_ref().filter(|head| head.seq < seq) {
-            log(frame.name(), &beyond(head.rev, rev));
-            behind.push(uni);
-        }
-    }
-    if found > MAX_LOGGED {
-        tracing::error!(found, "more of the universes are damaged");
-    }
-    Ok(behind)
+/// Writes a head: universe, revision, place of the entry, time, oldest revision; command.
+pub(super) fn write_head(
+    connection: &Connection,
+    numbers: [i64; 5],
+    command: Option<&[u8]>,
+) -> rusqlite::Result<()> {
+    let [uni, rev, seq, at, oldest] = numbers;
+    let sum = head_sum(numbers, command);
+    let sql = "INSERT OR REPLACE INTO head (uni, rev, seq, command, at, oldest, sum) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let all = params![uni, rev, seq, command, at, oldest, sum];
+    connection.prepare_cached(sql)?.execute(all).map(drop)
 }
 
-/// What is said of a head that is before the end of its log.
-pub(super) fn beyond(head: i64, end: i64) -> String {
-    format!("its head is at revision {head}, and its log ends at {end}")
-}
-
-fn to_identity(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Identity>> {
-    let Some(id) = row.get(first)? else {
-        return Ok(None);
-    };
-    Ok(Some(Identity { id, name: row.get(first + 1)?, created_at: row.get(first + 2)? }))
-}
-
-fn to_head(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<HeadRow>> {
-    let Some(rev) = row.get(first)? else {
-        return Ok(None);
-    };
-    Ok(Some(HeadRow {
-        rev,
-        seq: row.get(first + 1)?,
-        command: row.get(first + 2)?,
-        at: row.get(first + 3)?,
-        oldest: row.get(first + 4)?,
-        sum: row.get(first + 5)?,
-    }))
+/// A part of a frame, if its row is there.
+fn part<T>(
+    row: &Row<'_>,
+    first: usize,
+    read: fn(&Row<'_>, usize) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    if row.get_ref(first)? == ValueRef::Null { Ok(None) } else { read(row, first).map(Some) }
 }

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Params, Row, params};
 
-use super::columns::{LARGE, head_sum, integer, sum};
-use super::frame::{Identity, write_identity};
+use super::columns::{LARGE, integer, sum};
+use super::frame::{Identity, write_head, write_identity};
 use super::schema::{self, MARK};
 use super::{Durability, reader};
 use crate::adapter::failure::Failure;
@@ -135,11 +135,7 @@ impl Ledger {
         };
         write_identity(&self.connection, uni, &identity)?;
         let slot = Slot { uni, seq: 0, oldest: base.revision, head: base.head() };
-        self.run(
-            "INSERT INTO head (uni, rev, seq, command, at, oldest, sum) \
-             VALUES (?1, ?3, 0, NULL, ?2, ?3, ?4)",
-            params![uni, at, rev, head_sum([uni, rev, 0, at, rev], None)],
-        )?;
+        self.write_head(slot)?;
         self.run(
             "INSERT INTO genesis (uni, body, rev, at, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![uni, &base.body[..], rev, at, sum(&[uni, rev, at], &[&base.body])],
@@ -174,6 +170,7 @@ impl Ledger {
             self.appended = self.appended.saturating_add(1);
             let (at, command) = (entry.at.as_millis(), entry.command_id.0.as_bytes());
             let place = [uni, integer(revision), seq, prev, at];
+            let kept = sum(&place, &[command, &entry.body]);
             let is_large = entry.body.len() > LARGE;
             let body = if is_large {
                 ToSqlOutput::ZeroBlob(entry.body.len() as u64)
@@ -183,16 +180,7 @@ impl Ledger {
             self.run(
                 "INSERT INTO log (seq, uni, rev, prev, at, command, body, sum) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                params![
-                    seq,
-                    uni,
-                    integer(revision),
-                    prev,
-                    at,
-                    command,
-                    body,
-                    sum(&place, &[command, &entry.body])
-                ],
+                params![seq, uni, integer(revision), prev, at, command, body, kept],
             )?;
             if is_large {
                 let mut room = self.connection.blob_open("main", "log", "body", seq, false)?;
@@ -211,9 +199,8 @@ impl Ledger {
         }
         self.write_head(Slot { uni, seq, oldest, head })?;
         if let Some(name) = &append.name {
-            self.run("UPDATE universe SET name = ?2 WHERE uni = ?1", params![uni, name])?;
-            let named = "SELECT created_at FROM universe WHERE uni = ?1";
-            let created_at = self.get(named, [uni], |row| row.get(0))?;
+            let renamed = "UPDATE universe SET name = ?2 WHERE uni = ?1 RETURNING created_at";
+            let created_at = self.get(renamed, params![uni, name], |row| row.get(0))?;
             let (id, name) = (id.as_str().to_owned(), name.clone());
             write_identity(&self.connection, uni, &Identity { id, name, created_at })?;
         }
@@ -226,11 +213,7 @@ impl Ledger {
         let (rev, oldest) = (integer(head.revision), integer(oldest));
         let command = head.last_command_id.as_ref().map(|id| &id.0.as_bytes()[..]);
         let at = head.updated_at.as_millis();
-        let sum = head_sum([uni, rev, seq, at, oldest], command);
-        self.run(
-            "UPDATE head SET rev = ?2, seq = ?3, command = ?4, at = ?5, oldest = ?6, sum = ?7 WHERE uni = ?1",
-            params![uni, rev, seq, command, at, oldest, sum],
-        )
+        write_head(&self.connection, [uni, rev, seq, at, oldest], command)
     }
 
     /// Lets a keyed entry be found, and forgets some that are old.
@@ -353,20 +336,17 @@ impl Ledger {
         if let Some(slot) = self.heads.get(id) {
             return Ok(Ok(*slot));
         }
-        let record = match reader::record(&self.connection, id) {
+        let found = match reader::find(&self.connection, id) {
             Err(error) if reader::is_damage(&error) => {
                 tracing::error!(%error, "a universe is damaged, and not written to");
                 return Ok(Err(Failure::Unavailable.into()));
             }
-            record => record?,
+            found => found?,
         };
-        let Some(Record { head, oldest, .. }) = record else {
+        let Some((uni, seq, Record { head, oldest, .. })) = found else {
             return Ok(Err(missing));
         };
-        let find = "SELECT uni, seq FROM universe JOIN head USING (uni) WHERE id = ?1";
-        let slot = self.get(find, [id.as_str()], |row| {
-            Ok(Slot { uni: row.get(0)?, seq: row.get(1)?, oldest, head })
-        })?;
+        let slot = Slot { uni, seq, oldest, head };
         self.remember(id, slot);
         Ok(Ok(slot))
     }

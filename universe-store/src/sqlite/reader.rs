@@ -6,12 +6,12 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::columns::{LARGE, head, integer, is_sum, revision};
-use super::frame::{Fault, Frame, HeadRow};
+use super::columns::{LARGE, integer, is_sum, revision};
+use super::frame::{Frame, HeadRow, Identity};
 use super::schema::MARK;
 use crate::{
-    Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
-    UniverseId,
+    Base, CommandId, Entry, Head, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot,
+    Timestamp, UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
@@ -39,19 +39,24 @@ pub(super) fn locate(
 
 /// An error if what is known of it does not fit together.
 pub(super) fn record(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Record>> {
-    let sql = "SELECT uni FROM universe WHERE id = ?1 UNION ALL SELECT uni FROM identity WHERE id = ?1 LIMIT 1";
-    let found = connection.prepare_cached(sql)?.query_row([id.as_str()], |row| row.get(0));
-    let Some(uni) = found.optional()? else {
+    Ok(find(connection, id)?.map(|(.., record)| record))
+}
+
+/// The same with the universe's number and the place of its last entry before it.
+pub(super) fn find(
+    connection: &Connection,
+    id: &UniverseId,
+) -> rusqlite::Result<Option<(i64, i64, Record)>> {
+    let Some(frame) = Frame::find(connection, id.as_str())? else {
         return Ok(None);
     };
-    let faults = Frame::read(connection, uni)?.faults(connection)?;
-    // The record itself is there, and the second copy of it is only needed where it is not.
-    if let Some(fault) = faults.iter().find(|fault| !matches!(fault, Fault::Identity(_))) {
+    if let Some(fault) = frame.problem(connection)? {
         return Err(damage(0, &format!("universe {id}: {fault}")));
     }
-    let sql = "SELECT id, name, created_at, rev, command, at, oldest \
-               FROM universe JOIN head USING (uni) WHERE uni = ?1";
-    connection.prepare_cached(sql)?.query_row([uni], to_record).optional()
+    let Frame { uni, record: Some(record), head: Some(head), .. } = frame else {
+        return Ok(None);
+    };
+    Ok(Some((uni, head.seq, to_record(record, &head)?)))
 }
 
 /// The outer `None` is for no such universe.
@@ -82,11 +87,13 @@ pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec
     let (millis, id) = page.after.as_ref().map_or((i64::MAX, None), |position| {
         (position.created_at.as_millis(), Some(position.id.as_str()))
     });
-    let sql = "SELECT id, name, created_at, rev, command, at, oldest FROM universe JOIN head USING (uni) \
+    let sql = "SELECT id, name, created_at, rev, seq, command, at, oldest, sum FROM universe JOIN head USING (uni) \
                WHERE (created_at, id) < (?1, coalesce(?2, x'')) \
                ORDER BY created_at DESC, id DESC LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![millis, id, limit], to_record)?;
+    let rows = statement.query_map(params![millis, id, limit], |row| {
+        to_record(Identity::of_row(row, 0)?, &HeadRow::of_row(row, 3)?)
+    })?;
     // One whose id is none is reported otherwise, and keeps no other from the list.
     let is_listed = |row: &rusqlite::Result<_>| !row.as_ref().is_err_and(is_damage);
     rows.filter(is_listed).collect()
@@ -300,16 +307,19 @@ fn mark(view: &Connection, uni: i64, at: Revision) -> rusqlite::Result<i64> {
     view.prepare_cached(sql)?.query_row([uni, integer(at)], |row| row.get(0))
 }
 
-fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let id: String = row.get(0)?;
-    let id = UniverseId::new(id).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
-    })?;
-    let created_at = Timestamp::from_millis(row.get(2)?);
+fn to_record(record: Identity, head: &HeadRow) -> rusqlite::Result<Record> {
+    let id = UniverseId::new(record.id).map_err(|error| damage(0, &error.to_string()))?;
+    let command = head.command.as_deref().map(Uuid::from_slice).transpose();
+    let command = command.map_err(|error| damage(0, &error.to_string()))?;
+    let created_at = Timestamp::from_millis(record.created_at);
     Ok(Record {
-        meta: Meta { id, name: row.get(1)?, created_at },
-        head: head(row, 3)?,
-        oldest: revision(row.get(6)?),
+        meta: Meta { id, name: record.name, created_at },
+        head: Head {
+            revision: revision(head.rev),
+            last_command_id: command.map(CommandId),
+            updated_at: Timestamp::from_millis(head.at),
+        },
+        oldest: revision(head.oldest),
     })
 }
 

@@ -3,8 +3,8 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::chain::{Chain, Place};
-use super::columns::{head_sum, is_sum};
-use super::frame::{Fault, Frame, Identity, numbers, write_identity};
+use super::columns::is_sum;
+use super::frame::{Fault, Frame, HeadRow, Identity, numbers, write_head, write_identity};
 
 /// Repairs all that can be repaired, or nothing. Gives a line for each thing done.
 pub(super) fn repair(connection: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -14,10 +14,8 @@ pub(super) fn repair(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     for &(from, Place { uni, rev, seq, prev }) in &chain.misplaced {
         let sql = "UPDATE log SET uni = ?2, rev = ?3, seq = ?4, prev = ?5 WHERE seq = ?1";
         connection.execute(sql, [from, uni, rev, seq, prev])?;
-        done.push(format!(
-            "{}: the entry of revision {rev} is in its place",
-            name(connection, uni)?
-        ));
+        let name = name(connection, uni)?;
+        done.push(format!("{name}: the entry of revision {rev} is in its place"));
     }
     if !done.is_empty() {
         // What was moved may be the last one, or have a mark.
@@ -26,10 +24,8 @@ pub(super) fn repair(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     for &Place { uni, rev, seq, .. } in &chain.marks {
         let sql = "INSERT OR REPLACE INTO mark (uni, rev, seq) VALUES (?1, ?2, ?3)";
         connection.execute(sql, [uni, rev, seq])?;
-        done.push(format!(
-            "{}: the mark of revision {rev} leads to its entry",
-            name(connection, uni)?
-        ));
+        let name = name(connection, uni)?;
+        done.push(format!("{name}: the mark of revision {rev} leads to its entry"));
     }
     // First, since a row under another number is in the way of the one that is made anew.
     for uni in numbers(connection)? {
@@ -82,14 +78,7 @@ fn mend(
         done.push(format!("{}: its beginning is found again", name(connection, uni)?));
     }
     let frame = Frame::read(connection, uni)?;
-    let mut faults = frame.faults(connection)?;
-    if let (Some(head), Some(end)) = (&frame.head, chain.ends.get(&uni))
-        && end.rev > head.rev
-        && faults.is_empty()
-    {
-        faults.push(Fault::Head(String::new()));
-    }
-    for fault in faults {
+    for fault in chain.faults(connection, &frame)? {
         let mended = match fault {
             Fault::Record(_) => mend_record(connection, &frame, chain)?,
             Fault::Identity(_) => mend_identity(connection, &frame)?,
@@ -162,10 +151,12 @@ fn mend_head(
             (oldest, 0, None, at)
         }
     };
-    let sum = head_sum([uni, rev, seq, at, oldest], command);
-    let sql = "INSERT OR REPLACE INTO head (uni, rev, seq, command, at, oldest, sum) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    connection.execute(sql, params![uni, rev, seq, command, at, oldest, sum])?;
+    // An entry after that one which cannot be read was acknowledged, and is not to be written over.
+    let more = "SELECT EXISTS (SELECT 1 FROM log WHERE seq > ?1 AND uni = ?2 AND rev > ?3)";
+    if connection.query_row(more, [seq, uni, rev], |row| row.get::<_, bool>(0))? {
+        return Ok(None);
+    }
+    write_head(connection, [uni, rev, seq, at, oldest], command)?;
     Ok(Some(format!("its head is at revision {rev}, the end of its log")))
 }
 
@@ -188,11 +179,9 @@ fn find_base(connection: &Connection, uni: i64) -> rusqlite::Result<bool> {
     let (None, Some(head)) = (frame.base, &frame.head) else {
         return Ok(false);
     };
-    let strays = "SELECT uni FROM genesis WHERE uni NOT IN (SELECT uni FROM head)";
-    let mut strays = connection.prepare(strays)?;
-    let strays: rusqlite::Result<Vec<i64>> = strays.query_map([], |row| row.get(0))?.collect();
-    for stray in strays? {
-        if is_base(connection, stray, uni, head.oldest)? {
+    for stray in numbers(connection)? {
+        let is_stray = HeadRow::read(connection, stray)?.is_none();
+        if is_stray && is_base(connection, stray, uni, head.oldest)? {
             connection.execute("UPDATE genesis SET uni = ?2 WHERE uni = ?1", [stray, uni])?;
             return Ok(true);
         }

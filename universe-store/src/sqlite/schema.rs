@@ -83,6 +83,10 @@ CREATE TABLE snap (
     sum INTEGER
 ) STRICT;
 CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
+";
+
+/// The table that format 2 did not have.
+pub(super) const IDENTITY: &str = "
 CREATE TABLE identity (
     uni INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -134,7 +138,7 @@ pub(super) fn format(connection: &Connection) -> rusqlite::Result<i32> {
 /// the file itself, where they can be judged without opening it as a database.
 pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
-        "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} \
+        "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} {IDENTITY} \
          PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     ))
 }

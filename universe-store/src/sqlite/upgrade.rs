@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::frame;
-use super::schema::{FORMAT, rewrite, sizes};
+use super::schema::{FORMAT, IDENTITY, rewrite, sizes};
 
 /// From format 1, whose logs were whole, to 2.
 const FROM_1: &str = "
@@ -20,16 +20,7 @@ DROP TABLE doomed_1;
 ";
 
 /// From format 2, which compared no row with another. The sums follow.
-const FROM_2: &str = "
-ALTER TABLE head ADD COLUMN sum INTEGER;
-CREATE TABLE identity (
-    uni INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    name TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    sum INTEGER NOT NULL
-) STRICT;
-";
+const FROM_2: &str = "ALTER TABLE head ADD COLUMN sum INTEGER;";
 
 /// Up to this many bytes a file of format 1 is rewritten when it is opened, so that it can shrink; a larger one by
 /// `compact`.
@@ -43,8 +34,9 @@ pub(super) fn upgrade(connection: &Connection, from: i32) -> rusqlite::Result<()
     }
     tracing::info!(from, to = FORMAT, "the data directory is brought to a newer format");
     let from_1 = if from == 1 { FROM_1 } else { "" };
-    connection
-        .execute_batch(&format!("PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {from_1} {FROM_2}"))?;
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {from_1} {FROM_2} {IDENTITY}"
+    ))?;
     frame::seal(connection)?;
     connection.execute_batch(&format!("PRAGMA user_version = {FORMAT}; COMMIT;"))?;
     if from == 1 {

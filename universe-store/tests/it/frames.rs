@@ -187,6 +187,8 @@ async fn a_trimmed_and_a_new_universe_are_guarded_as_well() {
         "UPDATE genesis SET rev = 0 WHERE uni = 2",
         "DELETE FROM universe WHERE uni = 2",
         "UPDATE log SET rev = 22 WHERE uni = 2 AND rev = 21",
+        // The last entry of the file, which the other universe does not end with.
+        "UPDATE log SET uni = 1 WHERE uni = 2 AND rev = 300",
         "UPDATE head SET rev = 1 WHERE uni = 3",
         "DELETE FROM head WHERE uni = 3",
         "UPDATE genesis SET rev = 1 WHERE uni = 3",
@@ -228,6 +230,14 @@ async fn what_cannot_be_proved_is_left_as_it_is() {
         assert!(!is_served(&store, "sol").await, "{change}");
         assert!(is_served(&store, "vega").await, "{change}");
     }
+    // The last entry is damaged: the one before it is not the end of the log.
+    let dir = copy(sound.path());
+    tamper(dir.path(), "UPDATE log SET body = x'00' WHERE uni = 1 AND rev = 300");
+    tamper(dir.path(), "DELETE FROM head WHERE uni = 1");
+    assert_eq!(care::repair(dir.path()).unwrap(), [""; 0]);
+    let store = SqliteStore::open(dir.path(), Options::default()).unwrap();
+    assert_eq!(store.record(&id("sol")).await, Err(ReadError::Damaged));
+    drop(store);
     // A snapshot that is not what was written is none.
     for change in [
         "UPDATE snap SET rev = 249 WHERE uni = 2",
