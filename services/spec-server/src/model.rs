@@ -216,13 +216,6 @@ pub enum Operation {
     Renamed,
 }
 
-impl Tasks {
-    /// How many tasks are ticked.
-    pub fn completed(&self) -> usize {
-        self.items.iter().filter(|task| task.done).count()
-    }
-}
-
 impl Delta {
     /// The names that it touches. A rename has the old one and the new one; an incomplete rename has one.
     pub fn names(&self) -> impl Iterator<Item = &str> {

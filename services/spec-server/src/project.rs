@@ -293,7 +293,13 @@ impl Project {
     /// # Errors
     /// As [`Project::change`].
     pub fn change_folder(&self, id: &str) -> Result<PathBuf, ReadError> {
-        self.existing_folder(Kind::Change, id)
+        Ok(self.named_folder(Kind::Change, id)?.1)
+    }
+
+    /// The absolute path of the folder of a change that was read.
+    pub(crate) fn folder_of(&self, change: &Change) -> PathBuf {
+        let kind = if change.archived_on.is_some() { Kind::Archived } else { Kind::Change };
+        self.base(kind).join(&change.id)
     }
 
     /// Whether the nested folders `parts` exist below `base`. None of them may be a link.
@@ -360,10 +366,6 @@ impl Project {
 
     fn find_folders(&self, kind: Kind) -> Result<walk::FoundFiles, ReadError> {
         walk::changes(&self.inner.reader, self.layout(), kind, self.base(kind))
-    }
-
-    fn existing_folder(&self, kind: Kind, id: &str) -> Result<PathBuf, ReadError> {
-        Ok(self.named_folder(kind, id)?.1)
     }
 
     /// The exact id and the folder for `id`.

@@ -34,5 +34,5 @@ pub use spec::{
     Detail, ListDetail, RequirementView, Requirements, Selection, SpecList, SpecSummary,
     UnreadableFile, malformed,
 };
-pub use step::{StepView, WrittenView};
+pub use step::{NoArtifact, StepView, WrittenView};
 pub use touching::Touching;

@@ -113,8 +113,8 @@ pub fn write_file(
     if path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return refuse("is a link or a folder, and is not replaced");
     }
-    let old = fs::read(&path).ok();
-    let changed = old.as_deref() != Some(text.as_bytes());
+    let old = project.raw_file(&path)?;
+    let changed = old.as_ref().is_none_or(|old| old.bytes != text.as_bytes());
     if changed {
         if let Some(above) = path.parent() {
             let failed =

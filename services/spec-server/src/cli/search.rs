@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::CliError;
 use super::output::{Ink, Output};
@@ -37,8 +37,8 @@ pub(super) struct SearchArgs {
 #[derive(Debug, Clone, Args)]
 pub(super) struct Options {
     /// When specs can be searched: always, or only after `spec-server index` has run once.
-    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
-    index: When,
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    index: Freshness,
 
     /// A folder with a sentence-embedding model (model.safetensors, config.json, tokenizer.json), to find what says
     /// the same in other words. By default spec-server/model in the user's data folder ($XDG_DATA_HOME, else
@@ -58,14 +58,6 @@ pub(super) struct Options {
     /// mostly have less than 0.2.
     #[arg(long, value_name = "SCORE", default_value_t = Thresholds::default().semantic, value_parser = score)]
     semantic_threshold: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum When {
-    /// Always.
-    Auto,
-    /// After the command `index`.
-    Explicit,
 }
 
 impl SearchArgs {
@@ -133,10 +125,7 @@ impl Options {
         }
         let found = || model_of_user().filter(|_| !self.no_model);
         Ok(Settings {
-            freshness: match self.index {
-                When::Auto => Freshness::Always,
-                When::Explicit => Freshness::Explicit,
-            },
+            freshness: self.index,
             model: self.model_dir.clone().or_else(found),
             thresholds: Thresholds { bm25: self.threshold, semantic: self.semantic_threshold },
             ..Settings::default()

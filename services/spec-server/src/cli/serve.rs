@@ -18,7 +18,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     search: Options,
 
-    /// Offers the tools that write: archive_change and complete_task.
+    /// Offers the tools that write: new_change, write_artifact, archive_change and complete_task.
     #[arg(long)]
     allow_writes: bool,
 

@@ -47,12 +47,8 @@ pub(super) struct Write {
 impl Next {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let change = project.change(&self.id)?;
-        let Some(view) = StepView::of(project, &change, self.artifact.as_deref(), ALL) else {
-            let ids: Vec<&str> =
-                change.schema.artifacts.iter().map(|one| one.id.as_str()).collect();
-            let problem = format!("the workflow has no such artifact; it has {}", ids.join(", "));
-            return Err(CliError::Usage(problem));
-        };
+        let view = StepView::of(project, &change, self.artifact.as_deref(), ALL)
+            .map_err(|error| CliError::Usage(error.to_string()))?;
         if self.json {
             output.json(&view)?
         } else {

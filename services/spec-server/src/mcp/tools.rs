@@ -92,27 +92,22 @@ pub(super) fn add(
     if !allow_writes {
         return tools.0;
     }
-    let new_change = Tool::new("new_change", "Make an empty change; the answer is its next step.");
-    let new_change = new_change.with_title("Begin a change").with_annotations(adding());
-    let write_artifact = Tool::new(
-        "write_artifact",
-        "Write a whole file of a change; the answer has what validation finds in it.",
-    );
-    let write_artifact =
-        write_artifact.with_title("Write a file of a change").with_annotations(overwriting());
-    let tools = tools.add(new_change, write::new_change).add(write_artifact, write::write_artifact);
-    let builder = tools.0.tool(
-        Tool::new(
-            "archive_change",
-            "Apply a finished change to the specs and move it to the archive: all or nothing. Preview it first.",
-        )
-        .asking()
+    let new_change = Tool::new("new_change", "Make an empty change; the answer is its next step.")
+        .with_title("Begin a change")
+        .with_annotations(writing(false, false));
+    let about = "Write a whole file of a change; the answer has what validation finds in it.";
+    let write_artifact = Tool::new("write_artifact", about)
+        .with_title("Write a file of a change")
+        .with_annotations(writing(true, true));
+    let about = "Apply a finished change to the specs and move it to the archive: all or nothing. Preview it first.";
+    let archive_change = Tool::new("archive_change", about)
         .with_title("Archive a change")
-        .with_annotations(ToolAnnotations::destructive()),
-        write::archive_change,
-    );
-    let complete_task = Tool::new("complete_task", "Tick a task of a change.");
-    let complete_task = complete_task.with_title("Complete a task").with_annotations(idempotent());
+        .with_annotations(writing(true, false));
+    let complete_task = Tool::new("complete_task", "Tick a task of a change.")
+        .with_title("Complete a task")
+        .with_annotations(writing(false, true));
+    let tools = tools.add(new_change, write::new_change).add(write_artifact, write::write_artifact);
+    let builder = tools.0.tool(archive_change.asking(), write::archive_change);
     Tools(builder).add(complete_task, write::complete_task).0
 }
 
@@ -149,26 +144,12 @@ impl Tools {
     }
 }
 
-/// Annotations of a tool that writes, but only changes that can be reverted, and that has no further effect if called
-/// again.
-fn idempotent() -> ToolAnnotations {
+/// Annotations of a tool that writes: whether it may overwrite or delete, and whether another call has no further
+/// effect.
+fn writing(destructive: bool, idempotent: bool) -> ToolAnnotations {
     let mut hints = ToolAnnotations::destructive();
-    hints.destructive_hint = Some(false);
-    hints.idempotent_hint = Some(true);
-    hints
-}
-
-/// Annotations of a tool that makes something new.
-fn adding() -> ToolAnnotations {
-    let mut hints = ToolAnnotations::destructive();
-    hints.destructive_hint = Some(false);
-    hints
-}
-
-/// Annotations of a tool that replaces a file, and has no further effect if called again.
-fn overwriting() -> ToolAnnotations {
-    let mut hints = ToolAnnotations::destructive();
-    hints.idempotent_hint = Some(true);
+    hints.destructive_hint = Some(destructive);
+    hints.idempotent_hint = Some(idempotent);
     hints
 }
 

@@ -19,8 +19,6 @@ pub struct Schema {
     pub name: String,
     /// Its artifacts, in the order in which they are written.
     pub artifacts: Vec<Artifact>,
-    /// The artifacts that must exist before the tasks are worked on; all of them if it does not say.
-    pub apply_requires: Vec<String>,
     /// How to work on the tasks.
     pub apply_instruction: Option<String>,
     /// The pattern of the files with the tasks, if it names one.

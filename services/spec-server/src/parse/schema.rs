@@ -27,7 +27,6 @@ pub(crate) fn schema(text: &str, folder: PathBuf) -> Result<Schema, String> {
     let known = |id: &String| artifacts.iter().any(|artifact| artifact.id == *id);
     let mut schema = Schema {
         name: name.to_owned(),
-        apply_requires: artifacts.iter().map(|artifact| artifact.id.clone()).collect(),
         apply_instruction: None,
         tracked: artifacts.iter().find(|one| one.id == "tasks").map(|one| one.files.clone()),
         origin: Origin::Own(folder),
@@ -42,7 +41,6 @@ pub(crate) fn schema(text: &str, folder: PathBuf) -> Result<Schema, String> {
                 "`apply.requires` names {other:?}, which is not an artifact of it"
             ));
         }
-        schema.apply_requires = required;
         schema.apply_instruction = text_of(apply, "instruction");
         if let Some(tracks) = apply.get("tracks").filter(|tracks| **tracks != Value::Null) {
             let tracks = below(tracks).ok_or("`apply.tracks` must be a path below the change")?;

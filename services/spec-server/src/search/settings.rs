@@ -43,13 +43,14 @@ pub struct Settings {
     pub weights: Weights,
 }
 
-/// When the index is built.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// When specs can be searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Freshness {
-    /// With every update, for the specs that have changed.
+    /// Always.
     #[default]
+    #[value(name = "auto")]
     Always,
-    /// As well, but not before [`build`](super::build) was called once.
+    /// After the command `index`.
     Explicit,
 }
 

@@ -39,9 +39,7 @@ pub struct Report {
     pub infos: Vec<Finding>,
     /// Whether archiving would accept all changes among them now; `None` if nobody asked.
     pub archivable: Option<bool>,
-    /// Why not, in a sentence.
-    pub because: Option<String>,
-    /// A summary in one sentence, or two.
+    /// A summary in one sentence, or two: the second says why archiving would refuse changes.
     pub summary: String,
 }
 
@@ -74,15 +72,13 @@ impl Report {
         let invalid = items.iter().filter(|item| !item.is_valid(strict)).count();
         let mut asked = items.iter().filter_map(|item| item.archivable).peekable();
         let archivable = asked.peek().is_some().then(|| asked.all(|can| can));
-        let because = because(items);
         let mut summary = summary(items, invalid, strict, [errors.len(), warnings.len()]);
-        if let Some(because) = because.as_ref().filter(|_| invalid < items.len()) {
+        if let Some(because) = because(items).filter(|_| invalid < items.len()) {
             summary = format!("{summary} Archiving would refuse {because}.");
         }
         Self {
             valid: invalid == 0,
             archivable,
-            because,
             summary,
             errors,
             warnings,

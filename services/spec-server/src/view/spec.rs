@@ -102,7 +102,7 @@ pub struct Selection {
 }
 
 /// The requirements of a spec, in as much detail as was asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(transform = super::schema::terse)]
 pub struct Requirements {
     /// The spec.
@@ -211,13 +211,9 @@ impl Requirements {
     ) -> Result<Self, Missing> {
         let mut view = Self {
             spec_id: spec.id.clone(),
-            requirements: Vec::new(),
             file: file_of(spec),
             total: spec.requirements.len(),
-            text: None,
-            files: Vec::new(),
-            next_offset: None,
-            note: None,
+            ..Self::default()
         };
         let offset = asked.offset;
         let page_note = if asked.detail == Detail::Whole && asked.names.is_empty() {
@@ -264,14 +260,13 @@ impl Requirements {
         let (text, next_offset) = budget.part(&file.text, offset);
         Self {
             spec_id: spec.id.clone(),
-            requirements: Vec::new(),
             file: file.path.to_string_lossy().into_owned(),
             total: spec.requirements.len(),
             text: Some(text),
-            files: Vec::new(),
             next_offset,
             note: next_offset
                 .map(|next| format!("there is more text; call again with offset {next}")),
+            ..Self::default()
         }
     }
 }

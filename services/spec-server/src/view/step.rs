@@ -41,6 +41,16 @@ pub struct StepView {
     pub note: Option<String>,
 }
 
+/// An artifact that a workflow does not have.
+#[derive(Debug, thiserror::Error)]
+#[error("the workflow {schema:?} has no artifact {asked:?}; it has {}", .has.join(", "))]
+pub struct NoArtifact {
+    schema: String,
+    asked: String,
+    /// The ids of the artifacts that it has.
+    pub has: Vec<String>,
+}
+
 /// How far an artifact is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArtifactView {
@@ -97,22 +107,24 @@ pub struct WrittenView {
 }
 
 impl StepView {
-    /// The next step of a change, or `None` if it has no artifact `asked`. Blocks.
+    /// The next step of a change, or that of its artifact `asked`. Blocks.
+    ///
+    /// # Errors
+    /// [`NoArtifact`].
     pub fn of(
         project: &Project,
         change: &Change,
         asked: Option<&str>,
         budget: Budget,
-    ) -> Option<Self> {
+    ) -> Result<Self, NoArtifact> {
         let states = change.artifacts();
-        let is_asked = |one: &&ArtifactState<'_>| match asked {
-            Some(asked) => one.artifact.id.eq_ignore_ascii_case(asked),
-            None => one.state == State::Ready,
+        let artifact = match asked {
+            Some(asked) => {
+                let same = |one: &&ArtifactState<'_>| one.artifact.id.eq_ignore_ascii_case(asked);
+                Some(states.iter().find(same).ok_or_else(|| NoArtifact::new(change, asked))?)
+            }
+            None => states.iter().find(|one| one.state == State::Ready),
         };
-        let artifact = states.iter().find(is_asked);
-        if artifact.is_none() && asked.is_some() {
-            return None;
-        }
         let task =
             change.all_tasks().find(|(_, task)| !task.done).map(|(_, task)| TaskView::of(task));
         let (step, instruction) = match (artifact, &task) {
@@ -125,7 +137,7 @@ impl StepView {
             State::Blocked => Some(format!("write {} first", one.missing.join(", "))),
             State::Done | State::Ready => None,
         });
-        Some(Self {
+        Ok(Self {
             change_id: change.id.clone(),
             schema: change.schema.name.clone(),
             artifacts: states.iter().map(ArtifactView::of).collect(),
@@ -136,6 +148,13 @@ impl StepView {
             instruction: instruction.map(|text| budget.share(4).beginning(&text).0),
             note: notes([warning, oddities(change)]),
         })
+    }
+}
+
+impl NoArtifact {
+    fn new(change: &Change, asked: &str) -> Self {
+        let has = change.schema.artifacts.iter().map(|one| one.id.clone()).collect();
+        Self { schema: change.schema.name.clone(), asked: asked.to_owned(), has }
     }
 }
 

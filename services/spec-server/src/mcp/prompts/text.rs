@@ -1,66 +1,34 @@
 //! The texts of the prompts.
 
-use std::path::Path;
-
-use crate::model::Change;
-use crate::project::{Dialect, Project};
+use crate::model::{Artifact, Change, Task};
+use crate::project::Project;
 
 /// The most open tasks that a prompt repeats.
 const MAX_TASKS: usize = 50;
 
-/// An example of a delta. It is the same in both kinds of repository.
-const DELTA: &str = "\
-## ADDED Requirements
-
-### Requirement: Password reset
-
-The system SHALL let a user set a new password through a link sent by e-mail.
-
-#### Scenario: Link is used in time
-
-- **GIVEN** a link that is less than an hour old
-- **WHEN** the user opens it and enters a new password
-- **THEN** the new password is valid
-- **AND** the link is not
-
-## MODIFIED Requirements
-(the whole requirement as it is to be, with all of its scenarios: it replaces the old one)
-
-## REMOVED Requirements
-(the heading of each, then **Reason**: … and **Migration**: …)
-";
-
 /// The text for proposing a change.
 pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String {
-    let layout = project.layout();
-    let changes = below(project, &layout.changes);
+    let changes = project.display_path(&project.layout().changes);
     let id = match id.map(str::trim).filter(|id| !id.is_empty()) {
         Some(id) => format!("Its id is `{id}`."),
         None => "Choose an id in kebab-case that begins with a verb, such as `add-password-reset`."
             .to_owned(),
     };
-    let (title, renamed) = match layout.kind {
-        Dialect::SpecOxide => ("`# Change: TITLE`, then ", "`### Requirement: OLD → NEW`"),
-        Dialect::OpenSpec => {
-            ("", "a pair of lines, - FROM: `### Requirement: OLD` and - TO: `### Requirement: NEW`")
-        }
-    };
+    let schema = project.schema(&project.default_schema());
+    let file = |one: &Artifact| format!("- {}: `{}`, {}\n", one.id, one.files, one.description);
+    let files: String = schema.artifacts.iter().map(file).collect();
+    let deltas = schema.artifact("specs").and_then(|one| project.template(&schema, &one.template));
+    let deltas = deltas.map(|form| format!("\n\nThe form of a delta:\n\n```markdown\n{form}```"));
     format!(
         "Propose a change to the specifications of this repository:\n\n{idea}\n\n\
          1. Find what is specified already (search_specs, get_spec_requirements, get_scenario), and with list_changes \
          whether somebody is changing it. Ask me about whatever could be meant in more than one way.\n\
-         2. {id} Make the folder `{changes}/ID/` with these files, unless this repository names others:\n\
-         - `proposal.md`: {title}`## Why` (the problem, in 50 to 1000 characters), `## What Changes` (a list), \
-         `## Impact` (specs and code that it touches).\n\
-         - `tasks.md`: groups `## 1. NAME` of small, verifiable tasks `- [ ] 1.1 TEXT`, tests among them.\n\
-         - `design.md`: only if there is a decision to explain.\n\
-         - `specs/CAPABILITY/spec.md` for each spec that changes, CAPABILITY being its id, new or known: nothing but \
-         the requirements that change, under headings as in the example below. Renamed ones stand under \
-         `## RENAMED Requirements` as {renamed}. Each requirement says SHALL or MUST and has at least one scenario \
-         with WHEN and THEN.\n\
+         2. {id} Make the folder `{changes}/ID/` with these files, in this order:\n{files}\
+         Before each, call next_step with the id and the artifact: the answer has its template, how to write it, and \
+         the rules of this repository.\n\
          3. Run validate_change with the id and `strict`, and fix what it names until it is valid.\n\
-         4. Show me the proposal. Write no code before I agree.\n\n\
-         ```markdown\n{DELTA}```"
+         4. Show me the proposal. Write no code before I agree.{}",
+        deltas.unwrap_or_default()
     )
 }
 
@@ -72,7 +40,7 @@ pub(super) fn implement(project: &Project, change: &Change, writes: bool) -> Str
     } else {
         format!(
             "put an x into its box in `{}`",
-            below(project, &project.layout().changes.join(id).join("tasks.md"))
+            project.display_path(&project.layout().changes.join(id).join("tasks.md"))
         )
     };
     let tasks = open_tasks(change);
@@ -120,9 +88,9 @@ pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> Strin
         format!(
             "Change the specs below `{}` as the difference at the end shows, then move `{}` to `{}/YYYY-MM-DD-{id}` \
                  with the day of today.",
-            below(project, &layout.specs),
-            below(project, &layout.changes.join(id)),
-            below(project, &layout.archive)
+            project.display_path(&layout.specs),
+            project.display_path(&layout.changes.join(id)),
+            project.display_path(&layout.archive)
         )
     };
     format!(
@@ -137,7 +105,7 @@ pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> Strin
 
 fn open_tasks(change: &Change) -> String {
     let open: Vec<_> = change.all_tasks().map(|(_, task)| task).filter(|task| !task.done).collect();
-    let line = |task: &&crate::model::Task| {
+    let line = |task: &&Task| {
         let number = task.id.as_deref().unwrap_or("-");
         format!("- {number} (line {}) {}", task.line, task.text)
     };
@@ -146,10 +114,4 @@ fn open_tasks(change: &Change) -> String {
         lines.push(format!("- and {} more", open.len() - MAX_TASKS));
     }
     lines.join("\n")
-}
-
-/// A path relative to the root of the project.
-fn below(project: &Project, path: &Path) -> String {
-    let below = path.strip_prefix(project.root()).unwrap_or(path);
-    below.to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! `list_changes`, `get_change`.
+//! `list_changes`, `get_change`, `next_step`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -82,11 +82,7 @@ fn unread(project: &Project, change: &Change, file: &str) -> Result<Option<Sourc
     let wanted = fold(file);
     let found = change.files.iter().find(|file| file.text.is_none() && fold(&file.path) == wanted);
     let Some(found) = found else { return Ok(None) };
-    let base = match change.archived_on {
-        Some(_) => &project.layout().archive,
-        None => &project.layout().changes,
-    };
-    project.source(&base.join(&change.id).join(&found.path))
+    project.source(&project.folder_of(change).join(&found.path))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -108,15 +104,8 @@ pub(super) fn step(
     change: &Change,
     artifact: Option<&str>,
 ) -> Result<StepView, Failure> {
-    let view = StepView::of(&state.project()?, change, artifact, state.budget());
-    view.ok_or_else(|| {
-        let ids: Vec<&str> = change.schema.artifacts.iter().map(|one| one.id.as_str()).collect();
-        let message = format!(
-            "the workflow {:?} has no artifact {:?}; it has {}",
-            change.schema.name,
-            artifact.unwrap_or_default(),
-            ids.join(", ")
-        );
-        Failure::not_found("ARTIFACT_NOT_FOUND", message).with_data(json!({ "artifacts": ids }))
+    StepView::of(&state.project()?, change, artifact, state.budget()).map_err(|error| {
+        Failure::not_found("ARTIFACT_NOT_FOUND", error.to_string())
+            .with_data(json!({ "artifacts": error.has }))
     })
 }

@@ -1,4 +1,4 @@
-//! `preview_change`, and the tools that write: `archive_change`, `complete_task`.
+//! `preview_change`, and the tools that write: `new_change`, `write_artifact`, `archive_change`, `complete_task`.
 
 use mcp_proto::{Context, ElicitAction, ElicitForm, Field, ToolError};
 use schemars::JsonSchema;

@@ -160,7 +160,6 @@ fn built_in(name: &str, proposal: String, renamed: &str, skip: &str) -> Schema {
     Schema {
         name: name.to_owned(),
         artifacts,
-        apply_requires: vec!["tasks".to_owned()],
         apply_instruction: None,
         tracked: Some("tasks.md".to_owned()),
         origin: Origin::BuiltIn,

@@ -8,11 +8,7 @@ use crate::validate::finding::{ChangePart, Findings};
 
 /// Checks a change.
 pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &mut Findings) {
-    let base = match change.archived_on {
-        Some(_) => &project.layout().archive,
-        None => &project.layout().changes,
-    };
-    let own = project.display_path(&base.join(&change.id));
+    let own = project.display_path(&project.folder_of(change));
     let nested = change.nested();
     if let Some(first) = nested.first() {
         let message = format!(

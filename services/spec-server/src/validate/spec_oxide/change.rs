@@ -16,11 +16,7 @@ const HEADINGS: &str = "`## ADDED Requirements`, `## MODIFIED Requirements`, `##
 
 /// Checks a change. Without a proposal there is nothing else to check.
 pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &mut Findings) {
-    let base = match change.archived_on {
-        Some(_) => &project.layout().archive,
-        None => &project.layout().changes,
-    };
-    let own = project.display_path(&base.join(&change.id));
+    let own = project.display_path(&project.folder_of(change));
     let at = |name: &str| format!("{own}/{name}");
     let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
     let about_proposal = &mut findings.at(&proposal_file, Some(ChangePart::Proposal));

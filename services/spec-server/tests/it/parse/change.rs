@@ -55,7 +55,7 @@ fn every_line_with_a_box_is_a_task() {
             own(16, true, "", "done", "Second"),
         ]
     );
-    assert_eq!(tasks(text).completed(), 4);
+    assert_eq!(tasks(text).items.iter().filter(|task| task.done).count(), 4);
 }
 
 #[test]
