@@ -24,7 +24,6 @@ const MAX_WORD: usize = 40;
 #[derive(Deserialize)]
 struct Kills {
     system_id: u32,
-    #[serde(default)]
     ship_kills: u32,
     #[serde(default)]
     pod_kills: u32,

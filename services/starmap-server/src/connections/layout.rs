@@ -164,7 +164,10 @@ impl Reading {
         let member = |names: &[&str]| {
             names.iter().find_map(|name| entry.get(*name)).filter(|it| !it.is_null())
         };
-        connection.both_ways = member(&["both_ways"]).and_then(Value::as_bool);
+        if let Some(given) = member(&["both_ways"]) {
+            let why = || format!("both_ways is {given}; it is true or false, without quotes");
+            connection.both_ways = Some(given.as_bool().ok_or_else(why)?);
+        }
         if let Some(cost) = member(&["cost"]) {
             let jumps = cost.as_f64().filter(|cost| (0.0..=MOST_COST).contains(cost));
             let why =
@@ -196,6 +199,9 @@ impl Reading {
                 .max_ship
                 .or_else(|| ship(&word.trim_start_matches("wh_jump_mass_").into()));
             connection.kind = connection.kind.or(number).or_else(|| kind(word));
+        }
+        if let Some(given) = entry.get("kind").filter(|_| connection.kind.is_none()) {
+            self.unknown.insert(format!("kind {}", shown(&given.to_string())));
         }
         if connection.kind.is_none() && (entry.contains_key("wh_type") || *from == "source") {
             connection.kind = Some(ConnectionKind::Wormhole);

@@ -32,10 +32,6 @@ pub(crate) fn of_call(
     let mut about = Vec::new();
     for connection in connections.iter().filter(|it| it.is_open(ship, time)) {
         let (from, to) = (names.system(&connection.from)?, names.system(&connection.to)?);
-        if !connection.has_cost() {
-            let cost = connection.cost.unwrap_or_default().to_string();
-            return Err(invalid("connections.cost", &cost, "it is a number of jumps"));
-        }
         list.push(connection.between(from, to));
         about.push(connection.about("call"));
     }
@@ -57,11 +53,4 @@ fn allowed(ways: &Ways) -> Result<Vec<&'static str>, UniverseError> {
     let named = ways.allow.iter().flat_map(|list| list.iter());
     let allowed = named.map(|name| word("allow", Some(name), &words));
     Ok(allowed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-}
-
-impl Connection {
-    /// Whether its cost is a number of jumps, if it has one.
-    fn has_cost(&self) -> bool {
-        self.cost.is_none_or(|cost| crate::route::Cost::new(cost).is_some())
-    }
 }

@@ -189,11 +189,6 @@ impl Travel {
         self.about.get(place)
     }
 
-    /// What is known of all connections, in their order.
-    pub fn all_about(&self) -> &[About] {
-        &self.about
-    }
-
     /// The connections in the given order.
     pub fn list(&self) -> &[Extra] {
         &self.list

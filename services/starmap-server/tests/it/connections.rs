@@ -53,6 +53,10 @@ fn what_is_none_is_refused_in_words() {
         (br#"[{"from": "Jita", "to": true}]"#, "an end of it is not a name or an id"),
         (br#"[{"from": "a", "to": "b", "cost": -1}]"#, "the cost is -1"),
         (br#"[{"from": "a", "to": "b", "cost": 1e400}]"#, "out of range"),
+        (
+            br#"[{"from": "a", "to": "b", "both_ways": "false"}]"#,
+            "both_ways is \"false\"; it is true",
+        ),
     ] {
         let error = read(contents).unwrap_err();
         assert!(error.contains(told), "{error}");
@@ -77,13 +81,16 @@ fn what_is_none_is_refused_in_words() {
 fn one_bad_entry_and_unknown_members_cost_no_others() {
     let read = whole(
         br#"[{"from": "Jita", "to": "Pell", "mass": 5, "colour": "red"}, {"from": "Jita"},
-            {"from": "a", "to": "b", "max_ship": "huge"}, {"from": "c", "to": "d"}]"#,
+            {"from": "a", "to": "b", "max_ship": "huge"}, {"from": "c", "to": "d", "kind": "frobnicate"}]"#,
     );
     let read = read.unwrap();
     let ends: Vec<(&str, &str)> = read.list.iter().map(|it| (&*it.from, &*it.to)).collect();
     assert_eq!(ends, [("Jita", "Pell"), ("c", "d")]);
     let report = read.report.unwrap();
-    crate::assert_has(&report, &["2 of 4 connections", "number 2", "it has from", "colour, mass"]);
+    crate::assert_has(
+        &report,
+        &["2 of 4 connections", "number 2", "it has from", "colour, kind \"frobnicate\", mass"],
+    );
 }
 
 fn one(contents: &str) -> Connection {
