@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::connections::{Connection, resolve};
+use crate::connections::resolve;
 use crate::errors::{UniverseError, invalid};
 use crate::map::{RULES, Ship};
 use crate::route::Travel;
