@@ -1,4 +1,5 @@
-// Builds the page into what the server embeds: `dist/`, and the table of it in `../src/page/assets.rs`.
+// Builds the page into what the server embeds: `dist/`, the table of it in `../src/page/assets.rs`, and the view in a
+// conversation, `../src/mcp/view/view.html`, from `view/`.
 //
 // `node build.mjs` writes, `node build.mjs --check` compares with what is there, byte for byte. `PAGE_OUT` is the folder of
 // the page whose `dist/` is meant, where this is a copy of it.
@@ -23,6 +24,10 @@ const bundled = await build({
   bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, outdir: '/out', legalComments: 'none',
   charset: 'utf8', define: { 'process.env.NODE_ENV': '"production"' }, metafile: true, absWorkingDir: here,
 });
+const shared = await build({
+  entryPoints: [join(here, 'view/places.ts')], bundle: true, minify: true, format: 'iife', globalName: 'places', target: 'es2022',
+  write: false, charset: 'utf8', absWorkingDir: here,
+});
 const output = (end) => bundled.outputFiles.find(({ path }) => path.endsWith(end)).contents;
 
 /** Takes a file in under a name with the hash of its content, and says which. */
@@ -45,7 +50,18 @@ const names = {
 };
 add('index.html', 'text/html; charset=utf-8', Buffer.from(text('index.html').replace(/\{(\w+)\}/g, (_, name) => names[name])));
 add('licenses.txt', 'text/plain; charset=utf-8', Buffer.from(licences));
+files.set('../src/mcp/view/view.html', Buffer.from(view()));
 files.set('../src/page/assets.rs', Buffer.from(table()));
+
+/** The view, whose policy names its script and its style by their digests. */
+function view() {
+  let html = text('view/view.html').replace('{places}', () => shared.outputFiles[0].text.trim());
+  for (const tag of ['script', 'style']) {
+    const [, inside] = new RegExp(`<${tag}>([^]*)</${tag}>`).exec(html);
+    html = html.replace(`{${tag}-hash}`, `sha256-${createHash('sha256').update(inside).digest('base64')}`);
+  }
+  return html;
+}
 
 /** The licences of the packages whose code is in the bundle. */
 function licencesOf(inputs) {

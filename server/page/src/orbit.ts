@@ -1,4 +1,5 @@
-// Positions as a pure function of time: where a body is, relative to what it circles. No state, no clock.
+// Positions as a pure function of time: where a body is, relative to what it circles. No state, no clock. The page and the
+// view in a conversation (`../view`) are both made of this.
 //
 // With `elements` they follow from Kepler's equation. Without, the angle on an orbit grows evenly with time and the parent
 // is at the centre of the ellipse, as the domain has it. The world is right-handed, and its north is −y.
@@ -63,8 +64,20 @@ export function timeOf(at: string | number | undefined, epoch: string | undefine
 }
 
 const RADIANS = Math.PI / 180;
-const finite = (value: number | null | undefined, otherwise = 0) =>
-  typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const finite = (value: number | null | undefined, otherwise = 0) => (isNumber(value) ? value : otherwise);
+
+const ANGLES = ['semiMajorAxis', 'eccentricity', 'inclination', 'ascendingNode', 'argumentOfPeriapsis', 'meanAnomaly', 'period'] as const;
+const numbers = (it: Angles) => ANGLES.every((name) => it[name] === undefined || isNumber(it[name]));
+
+/** The elements of a body, if they are some: what does not fit is a member of another meaning, as for the server. */
+export function elementsOf({ elements: it }: Orbiting): Elements | undefined {
+  if (typeof it !== 'object' || !it || !numbers(it)) return undefined;
+  const rates = it.rates ?? {}, epoch = it.epoch ?? 0;
+  const dated = typeof epoch === 'string' ? !Number.isNaN(Date.parse(epoch)) : isNumber(epoch);
+  const planar = it.plane === undefined || it.plane === 'ecliptic' || it.plane === 'parentEquator';
+  return dated && planar && typeof rates === 'object' && numbers(rates) && it.semiMajorAxis > 0 && it.period > 0 ? it : undefined;
+}
 
 /** Turns a point about Z, then Y, then X, by degrees. */
 export function turned(p: Point, x: number, y: number, z: number): Point {
@@ -169,7 +182,8 @@ export function orbitOf(body: Orbiting, parent?: Orbiting, universe?: { epoch?: 
     };
     return ellipse(a, finite(rogue.eccentricity), rogue, centre, 360 / period, 0);
   }
-  if (body.elements) return keplerian(body.elements, parent, universe?.epoch, finite(universe?.time));
+  const elements = elementsOf(body);
+  if (elements) return keplerian(elements, parent, universe?.epoch, finite(universe?.time));
   const a = finite(body.semiMajorAxis, finite(body.orbitalDistance));
   const centre = { x: finite(body.orbitOffsetX), y: finite(body.orbitOffsetY), z: finite(body.orbitOffsetZ) };
   return ellipse(a, finite(body.eccentricity), body, centre, finite(body.orbitalSpeed), finite(body.orbitalPhase));

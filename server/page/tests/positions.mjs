@@ -47,6 +47,17 @@ export default async function positions() {
   near([...p], KEPLER, 'Kepler in the equator of its parent');
   const [x, y] = viewed({ ...dated, parentId: 'p' }, { stars: { p: { axialTilt: 20, axialNode: 70 } }, epoch: '2000-01-01T12:00:00Z' }, 321);
   near([x, y], [KEPLER[0], -KEPLER[2]], 'the view in a conversation, from north');
+  // What fits no orbit is a member of another meaning: the original's members hold, in the view as on the page.
+  for (const wrong of [{ semiMajorAxis: -1, period: 4 }, { semiMajorAxis: 1, period: 0 }, { semiMajorAxis: 1 }, { semiMajorAxis: 1, period: 'a year' },
+    { semiMajorAxis: 1, period: 4, rates: { period: 'x' } }, { semiMajorAxis: 1, period: 4, epoch: 'spring' }, { semiMajorAxis: 1, period: 4, plane: 'mine' }, 'round', 7]) {
+    const body = { ...round, elements: wrong };
+    near(at(body, 45), [0, 0, 10], `no elements: ${JSON.stringify(wrong)}`);
+    near(viewed(body, {}, 45), [0, -10], 'nor for the view');
+  }
+  // Rates that lead an axis below nothing end in the middle, in both.
+  const shrinking = { elements: { semiMajorAxis: 1, period: 400, rates: { semiMajorAxis: -3_155_760_000 } } };
+  near(at(shrinking, 5), [0, 0, 0], 'an axis is not negative');
+  near(viewed(shrinking, {}, 5), [0, 0], 'nor for the view');
   await direction();
   await layouts();
   await folding();

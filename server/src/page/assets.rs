@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-5495a14816dd.js",
+        path: "/page/page-557bcf4c8f9d.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "5495a14816dd",
+        tag: "557bcf4c8f9d",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "a3ebbf266c26",
+        tag: "d3cd7306b012",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
