@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Keep the pictures that the tests take in this folder.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// The one part to run: positions, apart, actions, others, access, look or figures; by default all.
+    /// The one part to run: positions, apart, door, actions, others, access, look or figures; by default all.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
 }

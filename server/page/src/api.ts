@@ -33,14 +33,15 @@ export const authorized = (headers: Record<string, string> = {}): Record<string,
 /** Dots are written as escapes, too: what ends in `.svg` or `.png` would be the picture of another universe. */
 export const pathOf = (id: string) => `/universes/${encodeURIComponent(id).replaceAll('.', '%2E')}`;
 
-export async function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+export async function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {},
+  cache: RequestCache = 'no-store'): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, {
       method,
       headers: authorized(body === undefined ? headers : { 'content-type': 'application/json', ...headers }),
       body: body === undefined ? undefined : JSON.stringify(body),
-      cache: 'no-store', credentials: 'omit',
+      cache, credentials: 'omit',
     });
   } catch {
     throw new Refused(0, 'the server does not answer');
@@ -95,6 +96,10 @@ export async function send(id: string, command: Command): Promise<{ warnings: Fi
   const { warnings } = await response.json() as { warnings?: Finding[] };
   return { warnings: warnings ?? [], revision: revisionOf(response) };
 }
+
+/** A universe as the server draws it. The browser may keep it, and asks whether it is still so. */
+export const picture = async (id: string, width: number, height: number, dark: boolean) =>
+  (await request('GET', `${pathOf(id)}.png?width=${width}&height=${height}&theme=${dark ? 'dark' : 'light'}`, undefined, {}, 'default')).blob();
 
 export const create = async (body: unknown) => await (await request('POST', '/universes', body)).json() as Universe;
 export const rename = (id: string, name: string) => request('PUT', pathOf(id), { name });

@@ -3,9 +3,10 @@
 import { batch, computed, signal } from '@preact/signals';
 import * as api from './api';
 import * as clock from './clock';
+import { readTime, stampOf } from './dates';
 import { type FeedEvent, type Link, follow } from './feed';
 import { fold } from './fold';
-import { type Ref, type State, entity, worldOf } from './model';
+import { type Ref, type State, entity, same, worldOf } from './model';
 
 export interface Open { id: string; name: string; revision: number; write: boolean; remove: boolean }
 export interface Toast { id: number; text: string; bad: boolean; action?: { label: string; run(): void } }
@@ -91,16 +92,68 @@ export async function refreshList(): Promise<void> {
   }
 }
 
-/** The id in the address of the page, or nothing. */
-export function addressed(): string {
-  try { return decodeURIComponent(location.hash.slice(1)); } catch { return ''; }
+/** Takes a universe that is gone from the list, before the list is read again. */
+export function forget(id: string | undefined): void {
+  universes.value = universes.value.filter((it) => it.id !== id);
+}
+
+/** What an address asks for: a universe, and what of it is seen. */
+export interface Look { id: string; body: string; at: string; view: string }
+
+/** The address of the list of universes. No id is written like this. */
+const LIST = '#/';
+/** The universe of a server that was started with `--demo`. */
+const DEMO = 'sol';
+
+/** What the address of the page asks for; the id is empty where it names no universe. */
+export function addressed(): Look {
+  const [path, query] = location.hash.slice(1).split('?', 2);
+  const given = new URLSearchParams(query), of = (name: string) => given.get(name) ?? '';
+  let id = '';
+  try { id = path === '/' ? '' : decodeURIComponent(path!); } catch { /* no id is written like this */ }
+  return { id, body: of('body'), at: of('at'), view: of('view') };
+}
+
+/** Where the eye is, as a link has it: the picture tells it, and goes where it should be. */
+export const eye = { tell: () => '', wanted: signal('') };
+
+/** What is seen as a part of an address; with its time if that was chosen, or `always`. */
+export function here(always = false): string {
+  const { id } = open.value!, given = new URLSearchParams();
+  if (selected.value?.family === 'stars') given.set('body', selected.value.id);
+  if (always || (!clock.attached.value && !clock.unasked)) given.set('at', stampOf(clock.shown.value, clock.epoch.value));
+  const view = eye.tell();
+  if (view) given.set('view', view);
+  // Colons and commas are no harm in this place, and read better.
+  const query = String(given).replaceAll('%3A', ':').replaceAll('%2C', ',');
+  return `#${encodeURIComponent(id)}${query && `?${query}`}`;
+}
+
+/** Once nothing moves, the address is that of what is seen. */
+export function settle(): void {
+  if (open.value && !clock.playing.value && location.hash !== here()) history.replaceState(null, '', here());
+}
+
+/** Shows what an address asks for, where its universe is open. */
+export function arrive({ body, at, view }: Look): void {
+  const now = world.value;
+  if (!now) return;
+  const time = at ? readTime(at, clock.epoch.value) : null;
+  if (typeof time === 'number') { clock.play(false); clock.jump(time); } else if (time) say(time, true);
+  if (body && !now.byId.has(body)) say(`This universe has no body “${body}”.`, true);
+  select(now.byId.has(body) ? { family: 'stars', id: body } : null);
+  eye.wanted.value = view;
 }
 
 export async function start(): Promise<void> {
   await attempt(async () => { readOnly.value = await api.isReadOnly(); });
   await refreshList();
-  const named = addressed();
-  if (!asking.value && named) await openUniverse(named);
+  if (asking.value) return;
+  const { id } = addressed(), list = universes.value;
+  // Without any address, what people came for: the demo, or the one universe that is here.
+  const door = location.hash ? undefined : list.find((it) => it.id === DEMO) ?? (list.length === 1 ? list[0] : undefined);
+  if (id) await openUniverse(id);
+  else if (door) await openUniverse(door.id, true);
 }
 
 /** Uses a token and goes on. */
@@ -110,7 +163,8 @@ export async function useToken(token: string): Promise<void> {
   await start();
 }
 
-export async function openUniverse(id: string): Promise<void> {
+/** Opens a universe, and shows what the address says of it; `instead` of the address that is there. */
+export async function openUniverse(id: string, instead = false): Promise<void> {
   stop();
   const own = (asked += 1);
   opening.value = id;
@@ -120,16 +174,18 @@ export async function openUniverse(id: string): Promise<void> {
   if (!got) { if (!asking.value) close(); return; }
   const { universe, write, remove } = got;
   batch(() => {
+    clock.attach(0);
     open.value = { id, name: universe.name, revision: universe.revision, write, remove };
     selected.value = null;
     following.value = false;
     log.value = [];
     take(universe);
-    clock.attach(universe.state.time);
-    if (world.value) clock.speed.value = clock.fittingSpeed(world.value);
+    clock.begin(universe.state, world.value);
   });
   seen = universe.revision;
-  if (location.hash.slice(1) !== encodeURIComponent(id)) history.pushState(null, '', `#${encodeURIComponent(id)}`);
+  const look = addressed();
+  if (look.id === id) arrive(look);
+  else history[instead ? 'replaceState' : 'pushState'](null, '', `#${encodeURIComponent(id)}`);
   document.title = `${universe.name} · Universe`;
   stop = follow(id, universe.revision, {
     event: (event) => { if (open.value?.id === id) heard(event); },
@@ -151,7 +207,7 @@ export function close(): void {
     clock.playing.value = false;
   });
   document.title = 'Universe';
-  if (location.hash) history.pushState(null, '', location.pathname);
+  if (location.hash !== LIST) history.pushState(null, '', LIST);
   void refreshList();
 }
 
@@ -162,14 +218,16 @@ function take(universe: api.Universe): void {
 }
 
 function setTime(time: number): void {
+  const moved = time !== universeTime.value;
   universeTime.value = time;
-  if (clock.attached.value) clock.shown.value = time;
+  if (clock.attached.value) clock.shown.value = time; else if (moved && clock.unasked) clock.attach(time);
 }
 
 /** An event of the feed: into the log, and into the state if it follows from it. */
 function heard({ event, revision, data }: FeedEvent): void {
   if (event === 'deleted') {
     say(`${open.value?.name} was deleted.`, true);
+    forget(open.value?.id);
     close();
     return;
   }
@@ -263,8 +321,8 @@ async function revert(id: string, revision: number, present: number): Promise<vo
 }
 
 export function select(ref: Ref | null): void {
+  if (!same(ref, selected.value)) following.value = false;
   selected.value = ref;
-  if (!ref) following.value = false;
   const it = world.value && entity(world.value.state, ref);
   if (it) spoken.value = `Selected ${String(it.name ?? ref!.id)}`;
 }

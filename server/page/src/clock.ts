@@ -1,7 +1,8 @@
 // The time that is looked at: it follows the universe's time, or goes its own way. Looking changes nothing on the server.
 
 import { signal } from '@preact/signals';
-import type { World } from './model';
+import { dateOf, epochOf } from './dates';
+import type { State, World } from './model';
 import { period } from './orbit';
 
 /** The time shown, in seconds of simulation. */
@@ -11,6 +12,31 @@ export const playing = signal(false);
 export const attached = signal(true);
 /** Seconds of simulation in a second of ours. */
 export const speed = signal(1);
+/** The date of time 0 in milliseconds, or null in a universe without dates. */
+export const epoch = signal<number | null>(null);
+/** Whether today is shown because nobody chose a time: then the universe's own time is shown once somebody moves it. */
+export let unasked = false;
+
+const SLOWLY = 86_400;
+
+/** Whether things should not move by themselves. */
+const isCalm = () => globalThis.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? true;
+
+/** Begins with a universe: today, where it has dates and nobody moved it, and slowly going on; else at its own time. */
+export function begin(state: State, world: World | null): void {
+  epoch.value = epochOf(state.epoch);
+  attach(state.time);
+  speed.value = epoch.value !== null ? SLOWLY : world ? fittingSpeed(world) : 1;
+  if (epoch.value === null || state.time !== 0) return;
+  jump(today());
+  unasked = true;
+  playing.value = !isCalm();
+}
+
+/** The time of now. Without dates there is none. */
+export const today = () => (Date.now() - (epoch.value ?? NaN)) / 1000;
+/** A time as a date where there are dates, else as a span. */
+export const told = (time: number) => dateOf(time, epoch.value) ?? span(time);
 
 /** Lets so many real seconds pass. */
 export function pass(seconds: number): void {
@@ -18,17 +44,20 @@ export function pass(seconds: number): void {
 }
 
 export function play(on: boolean): void {
+  if (!on) unasked = false;
   playing.value = on;
   if (on) attached.value = false;
 }
 
 export function jump(time: number): void {
   if (!Number.isFinite(time)) return;
+  unasked = false;
   attached.value = false;
   shown.value = time;
 }
 
 export function attach(time: number): void {
+  unasked = false;
   playing.value = false;
   attached.value = true;
   shown.value = time;
@@ -48,14 +77,15 @@ export function fittingSpeed(world: World): number {
   return SPEEDS.find((it) => it >= wanted) ?? 1;
 }
 
-const UNITS: [string, number][] = [['y', 31_557_600], ['d', 86_400], ['h', 3600], ['min', 60], ['s', 1]];
+const UNITS: [string, number][] = [['years', 31_557_600], ['days', 86_400], ['hours', 3600], ['min', 60], ['s', 1]];
 
-/** A span of time for people: `2.4 y`. */
+/** A span of time for people: `2.4 years`. */
 export function span(seconds: number): string {
   if (!Number.isFinite(seconds)) return '∞';
   const size = Math.abs(seconds);
   const [unit, length] = UNITS.find(([, length]) => size >= length) ?? ['s', 1];
-  return `${figure(seconds / length)} ${unit}`;
+  const number = figure(seconds / length);
+  return `${number} ${number === '1' ? unit.replace(/(?<=..)s$/, '') : unit}`;
 }
 
 /** A number in few digits. */

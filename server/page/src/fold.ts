@@ -26,6 +26,7 @@ export function fold(state: State, command: Command): State | null {
   if (STRUCTURE.some((member) => member in patch)) return null;
   const map = state[name] as Record<string, object>;
   const old = Object.hasOwn(map, command.id) ? map[command.id] : undefined;
-  if (!old) return null;
+  // Other members of a body follow from its elements: the server says them.
+  if (!old || 'elements' in patch || ('elements' in old && Object.keys(patch).some((member) => /^(orbit|semiMajor|eccen)/.test(member)))) return null;
   return { ...state, [name]: { ...map, [command.id]: { ...old, ...patch } } };
 }

@@ -6,6 +6,7 @@
 
 import type { Body, World } from './model';
 import { pointAtAngle, pointAtTime } from './orbit';
+import { radiusIn } from './units';
 
 export type Scale = 'compact' | 'true';
 
@@ -32,7 +33,6 @@ export interface Layout {
   spread: boolean;
 }
 
-const KM_PER_AU = 149597870.7;
 /** Orbits whose sizes differ by less than this factor share a ring. */
 const ALIKE = 1.12;
 
@@ -42,7 +42,7 @@ export function layoutOf(world: World, scale: Scale): Layout {
   const count = bodies.length;
   const radius = new Float64Array(count), extent = new Float64Array(count);
   const knots: Knot[][] = Array.from({ length: scale === 'compact' ? count : 0 }, () => []);
-  if (scale === 'compact') compactRadii(bodies, radius); else trueRadii(bodies, radius);
+  if (scale === 'compact') compactRadii(bodies, radius); else trueRadii(world, radius);
   for (let index = count - 1; index >= 0; index -= 1) {
     const body = bodies[index]!;
     if (scale === 'compact') {
@@ -103,13 +103,10 @@ function compactRadii(bodies: Body[], radius: Float64Array): void {
 }
 
 /** Sizes in the unit of distances where that is known or can be: else dots of a few pixels. */
-function trueRadii(bodies: Body[], radius: Float64Array): void {
+function trueRadii({ bodies, state }: World, radius: Float64Array): void {
   const fits = bodies.every((body) => body.parent < 0 || body.orbit.a === 0
     || body.star.radius + bodies[body.parent]!.star.radius < body.orbit.a);
-  for (const body of bodies) {
-    const km = body.star.radiusKm;
-    radius[body.index] = typeof km === 'number' ? km / KM_PER_AU : fits ? Math.max(body.star.radius, 0) : 0;
-  }
+  for (const body of bodies) radius[body.index] = radiusIn(state, body.star) ?? (fits ? Math.max(body.star.radius, 0) : 0);
 }
 
 function lastExtent(body: Body, bodies: Body[], extent: Float64Array): number {

@@ -40,6 +40,8 @@ export interface State {
   nebulae: Record<string, Nebula>; time: number;
   /** The date at time 0. */
   epoch?: string;
+  /** What lengths, masses and radii are measured in. */
+  units?: { length?: string; mass?: string; radius?: string };
 }
 
 export type Family = 'stars' | 'groups' | 'smallBodyFields' | 'protoplanetaryDisks' | 'nebulae';

@@ -2,7 +2,7 @@
 
 import { type Layout, orbitLine } from './layout';
 import type { Body, Family, World } from './model';
-import { pointAtTime } from './orbit';
+import { type Orbit, pointAtTime } from './orbit';
 import { scatter } from './random';
 
 export type Rgb = [number, number, number];
@@ -12,7 +12,11 @@ export interface Lines {
   parent: number;
   points: Float32Array;
   /** Where each begins, how many points it has, and whose it is. */
-  parts: { start: number; count: number; body: Body; color: Rgb; reach: number; closed: boolean }[];
+  parts: {
+    start: number; count: number; body: Body; color: Rgb; reach: number; closed: boolean;
+    /** The time at which it lies like this, and for how long that will do, in seconds of simulation. */
+    asOf: number; lasts: number;
+  }[];
   /** The furthest of them from the parent. */
   reach: number;
 }
@@ -33,6 +37,8 @@ export interface Scene {
   world: World; layout: Layout; lines: Lines[]; grains: Grains[]; puffs: Puff[];
   /** The colour of each body. */
   colors: Rgb[];
+  /** Grows when lines change. */
+  version: number;
 }
 
 const parsed = new Map<string, Rgb>();
@@ -60,13 +66,32 @@ export function rgb(text: string | undefined): Rgb {
 /** The most grains of one belt. */
 const MAX_GRAINS = 60_000;
 
-export function sceneOf(world: World, layout: Layout, byGroup: boolean, maxGrains: number): Scene {
+export function sceneOf(world: World, layout: Layout, byGroup: boolean, maxGrains: number, time: number): Scene {
   const colors = world.bodies.map((body) =>
     rgb((byGroup ? body.groupColor ?? '#8a8f98' : undefined) ?? body.star.roguePlanet?.colorOverride ?? body.star.color));
-  return { world, layout, colors, lines: linesOf(world, layout, colors), grains: grainsOf(world, layout, maxGrains), puffs: puffsOf(world, layout) };
+  return { world, layout, colors, version: 0, lines: linesOf(world, layout, colors, time), grains: grainsOf(world, layout, maxGrains), puffs: puffsOf(world, layout) };
 }
 
-function linesOf(world: World, layout: Layout, colors: Rgb[]): Lines[] {
+/** How long an orbit that turns is drawn as it lay: until it has turned by half a degree. */
+function lasting({ kepler }: Orbit): number {
+  const { ascendingNode = 0, argumentOfPeriapsis = 0 } = kepler?.elements.rates ?? {};
+  const fastest = Math.max(Math.abs(ascendingNode), Math.abs(argumentOfPeriapsis));
+  return fastest ? (0.5 / fastest) * 36_525 * 86_400 : Infinity;
+}
+
+/** Puts orbits that turn as they lie now. */
+export function refresh(scene: Scene, time: number): void {
+  for (const { points, parts } of scene.lines) {
+    for (const part of parts) {
+      if (Math.abs(time - part.asOf) <= part.lasts) continue;
+      points.set(orbitLine(part.body, scene.layout, part.count - 1), 3 * part.start);
+      part.asOf = time;
+      scene.version += 1;
+    }
+  }
+}
+
+function linesOf(world: World, layout: Layout, colors: Rgb[], time: number): Lines[] {
   const { bodies } = world;
   const segments = bodies.length > 3000 ? 48 : 128;
   const by = new Map<number, Body[]>();
@@ -82,9 +107,10 @@ function linesOf(world: World, layout: Layout, colors: Rgb[]): Lines[] {
     let at = 0, reach = 0;
     const parts = pieces.map(({ line, body, color, closed }) => {
       points.set(line, at);
-      const own = Math.hypot(line[0]!, line[1]!, line[2]!);
+      let own = 0;
+      for (let n = 0; n < line.length; n += 3) own = Math.max(own, Math.hypot(line[n]!, line[n + 1]!, line[n + 2]!));
       reach = Math.max(reach, own);
-      const part = { start: at / 3, count: line.length / 3, body, color, reach: own, closed };
+      const part = { start: at / 3, count: line.length / 3, body, color, reach: own, closed, asOf: time, lasts: closed && body.parent === parent ? lasting(body.orbit) : Infinity };
       at += line.length;
       return part;
     });

@@ -3,11 +3,12 @@
 import { Camera } from './camera';
 import { CanvasRenderer } from './draw/canvas';
 import { type Frame, type Renderer, least } from './draw/frame';
+import { isMaking } from './draw/globes';
 import { WebGlRenderer } from './draw/webgl';
 import { type Layout, layoutOf, placesAt, type Scale } from './layout';
 import type { World } from './model';
 import { Overlay } from './overlay';
-import { type Scene, sceneOf } from './scene';
+import { type Scene, refresh, sceneOf } from './scene';
 
 export interface Settings { scale: Scale; labels: boolean; orbits: boolean; byGroup: boolean; dark: boolean; still: boolean }
 /** Colours of the page's theme. */
@@ -30,7 +31,7 @@ export class Stage {
   hovered = -1;
   following = false;
   private renderer: Renderer;
-  private picture: HTMLCanvasElement;
+  private canvas: HTMLCanvasElement;
   private readonly overlay: Overlay;
   private settings: Settings = { scale: 'compact', labels: true, orbits: true, byGroup: false, dark: true, still: false };
   private theme: Theme = { ground: [10, 12, 18], ink: [230, 232, 238], accent: [110, 150, 255] };
@@ -46,12 +47,15 @@ export class Stage {
   private taken: DOMRect[] = [];
   /** Whether everything is shown, and stays so when the page changes its shape. */
   private fitted = false;
-  private flight: { from: number[]; to: () => number[]; distance: [number, number]; begin: number } | null = null;
+  private flight: { from: number[]; to: () => number[]; distance: [number, number]; yaw: [number, number]; begin: number } | null = null;
+  /** Told once nothing has moved for a while. */
+  onRest = () => {};
+  private resting = 0;
 
   constructor(private readonly holder: HTMLElement, wanted: string | null, private readonly tick: (now: number) => boolean) {
     this.overlay = new Overlay(this.element('names'));
-    [this.renderer, this.picture] = this.choose(wanted);
-    holder.append(this.picture, this.overlay.canvas);
+    [this.renderer, this.canvas] = this.choose(wanted);
+    holder.append(this.canvas, this.overlay.canvas);
     new ResizeObserver(() => this.resize()).observe(holder);
     this.resize();
   }
@@ -71,8 +75,8 @@ export class Stage {
       if (renderer) {
         canvas.addEventListener('webglcontextlost', () => {
           const [plain, element] = this.choose('canvas');
-          this.picture.replaceWith(element);
-          [this.renderer, this.picture] = [plain, element];
+          this.canvas.replaceWith(element);
+          [this.renderer, this.canvas] = [plain, element];
           this.remake();
         }, { once: true });
         return [renderer, canvas];
@@ -110,20 +114,61 @@ export class Stage {
     this.hovered = -1;
     this.remake();
     if (!fresh) return;
-    // A tall screen is filled by looking from higher up.
-    this.camera.pitch = this.camera.height > this.camera.width * 1.2 ? 0.95 : 0.55;
-    this.camera.yaw = 0.6;
+    [this.camera.yaw, this.camera.pitch] = this.begin();
     this.camera.update();
     this.fit(true);
+  }
+
+  /** The directions that a universe is first seen from: a tall screen is filled by looking from higher up. */
+  private begin(): [number, number] {
+    return [0.6, this.camera.height > this.camera.width * 1.2 ? 0.95 : 0.55];
+  }
+
+  /** Where the eye is, as a part of an address; nothing where it has not moved. */
+  view(): string {
+    const { yaw, pitch, distance, target } = this.camera, [firstYaw, firstPitch] = this.begin();
+    if (this.fitted && yaw === firstYaw && pitch === firstPitch) return '';
+    const short = (it: number, digits: number) => String(Number(it.toPrecision(digits)));
+    const free = this.selected >= 0 && this.following ? [] : target.map((it) => short(it, 9));
+    return [short(yaw, 4), short(pitch, 4), short(distance, 5), ...free, ...(this.settings.scale === 'true' ? ['true'] : [])].join();
+  }
+
+  /** Goes where such a part says, at once: to a place, or to the body that is selected. Whether it says something. */
+  look(view: string): boolean {
+    const [yaw, pitch, distance, ...target] = view.split(',').filter((it) => it !== 'true').map(Number);
+    if (![yaw, pitch, distance, ...target].every(Number.isFinite) || !distance || distance <= 0 || target.length % 3) return false;
+    this.camera.yaw = yaw!;
+    this.camera.pitch = pitch!;
+    this.go(() => (target.length ? target : this.selected >= 0 ? this.placeOf(this.selected) : [0, 0, 0]), distance, { atOnce: true });
+    return true;
+  }
+
+  private placeOf(index: number): number[] { return [...this.places.slice(3 * index, 3 * index + 3)]; }
+
+  /** What is drawn now, as a picture of its own with a line that says what it is. */
+  picture(caption: string): HTMLCanvasElement {
+    this.detail = 1;
+    this.draw(performance.now());
+    const made = document.createElement('canvas'), c = made.getContext('2d')!;
+    [made.width, made.height] = [this.canvas.width, this.canvas.height];
+    c.drawImage(this.canvas, 0, 0);
+    c.drawImage(this.overlay.canvas, 0, 0, made.width, made.height);
+    const ratio = made.width / this.camera.width;
+    c.font = `${12 * ratio}px system-ui, sans-serif`;
+    c.fillStyle = `rgb(${this.theme.ink.join()})`;
+    c.fillText(caption, 12 * ratio, made.height - 12 * ratio);
+    return made;
   }
 
   private remake(): void {
     if (!this.world) { this.scene = null; this.layout = null; this.ask(); return; }
     const size = this.world.bodies.length;
     this.layout = layoutOf(this.world, this.settings.scale);
-    this.scene = sceneOf(this.world, this.layout, this.settings.byGroup, this.renderer.grains);
     this.places = new Float64Array(3 * size);
     this.screen = new Float64Array(4 * size);
+    // Orbits lie as at this time.
+    placesAt(this.world, this.layout, this.time, this.places);
+    this.scene = sceneOf(this.world, this.layout, this.settings.byGroup, this.renderer.grains, this.time);
     this.ask();
   }
 
@@ -143,21 +188,27 @@ export class Stage {
     const begin = performance.now();
     if (this.scene && this.layout && this.world) {
       placesAt(this.world, this.layout, this.time, this.places);
+      refresh(this.scene, this.time);
       this.fly(now);
     }
     this.camera.update();
     this.project();
     const ratio = Math.min(window.devicePixelRatio || 1, this.detail < 0.5 ? 1 : 2);
-    const scene = this.scene ?? { world: EMPTY, layout: layoutOf(EMPTY, 'true'), lines: [], grains: [], puffs: [], colors: [] };
+    const scene = this.scene ?? { world: EMPTY, layout: layoutOf(EMPTY, 'true'), lines: [], grains: [], puffs: [], colors: [], version: 0 };
     const frame: Frame = {
       scene, camera: this.camera, time: this.time, places: this.places, screen: this.screen, seen: this.seen,
       detail: this.detail, dark: this.settings.dark, orbits: this.settings.orbits, selected: this.selected,
+      calm: !this.flowing,
       ...this.theme, ratio,
     };
     this.renderer.draw(frame);
     const named = scene.puffs.filter((_, n) => n % 9 === 0)
       .map((puff) => ({ ...puff, name: scene.world.state.nebulae[puff.id]?.name ?? puff.id }));
     this.overlay.draw(frame, this.settings.labels, this.hovered, named, this.taken);
+    // The next picture has the next surface.
+    if (isMaking(frame)) this.ask();
+    clearTimeout(this.resting);
+    this.resting = window.setTimeout(this.onRest, 500);
     // While things move, the time between two pictures says what the browser did with them.
     const gap = this.flowing ? Math.min(now - this.drawn, 1000) : 0;
     this.drawn = now;
@@ -174,6 +225,7 @@ export class Stage {
     dataset.renderer = this.renderer.name;
     dataset.took = took.toFixed(1);
     dataset.detail = String(this.detail);
+    dataset.time = String(this.time);
     dataset.distance = this.camera.distance.toPrecision(6);
     clearTimeout(this.rest);
     if (this.detail < 1) {
@@ -193,7 +245,9 @@ export class Stage {
       const at = 3 * index, to = 4 * index;
       screen[to + 3] = -1;
       if (!camera.project(places[at]!, places[at + 1]!, places[at + 2]!, screen, to)) continue;
-      const r = Math.max((layout.radius[index]! * camera.focal) / screen[to + 2]!, least(kind));
+      // From near, less than half of a ball is seen, and it looks larger.
+      const own = layout.radius[index]!, depth = screen[to + 2]!;
+      const r = Math.max((own * camera.focal) / Math.sqrt(Math.max(depth * depth - own * own, 0.01 * own * own) || 1), least(kind));
       if (screen[to]! < -r - 60 || screen[to + 1]! < -r - 60 || screen[to]! > camera.width + r + 60 || screen[to + 1]! > camera.height + r + 60) continue;
       // Satellites that cannot be told from their parent are not drawn, and points of no size only where there is room.
       const { parent } = world.bodies[index]!;
@@ -221,31 +275,51 @@ export class Stage {
   }
 
   /** Shows everything. */
-  fit(at_once = false): void {
+  fit(atOnce = false): void {
     if (!this.layout) return;
     const tight = Math.min(this.camera.width, this.camera.height * 1.25) / Math.min(this.camera.height, this.camera.width * 1.4);
-    this.go(() => [0, 0, 0], (this.layout.reach * 2.6) / Math.max(tight, 0.3), at_once);
+    this.go(() => [0, 0, 0], (this.layout.reach * 2.6) / Math.max(tight, 0.3), { atOnce });
     this.fitted = true;
   }
 
-  /** Goes to a body, so near that what circles it fills the view. */
+  /** Goes to a body, so near that its disc is seen, from its day side; where that is so, so far that all about it is. */
   focus(index: number): void {
-    const { layout, world } = this;
-    if (!layout || !world?.bodies[index]) return;
-    const own = layout.radius[index]!;
-    const near = Math.max(layout.extent[index]! * 2.8, own * 9, layout.reach * 1e-9);
-    this.go(() => [...this.places.slice(3 * index, 3 * index + 3)], near);
+    const { layout, world, camera } = this, body = world?.bodies[index];
+    if (!layout || !body) return;
+    const own = layout.radius[index]!, ring = body.star.ring?.outerRadiusMultiplier ?? 0;
+    const around = Math.max(layout.extent[index]! * 2.8, own * 9, layout.reach * 1e-9), disc = own * Math.max(7, ring * 3.6);
+    const [x, y, z] = this.placeOf(index).map((at, axis) => at - camera.target[axis]!);
+    const isThere = Math.hypot(x!, y!, z!) < own && Math.abs(camera.distance / disc - 1) < 0.1;
+    let yaw = camera.yaw;
+    if (own > 0 && body.parent >= 0 && body.kind !== 'star') {
+      let sun = body.parent;
+      while (world.bodies[sun]!.parent >= 0 && world.bodies[sun]!.kind !== 'star') sun = world.bodies[sun]!.parent;
+      const [here, there] = [this.placeOf(index), this.placeOf(sun)], full = Math.atan2(there[0]! - here[0]!, here[2]! - there[2]!);
+      // Three quarters of the disc are lit, and what is nearer to how one looks now is taken.
+      const off = (it: number) => Math.atan2(Math.sin(it - camera.yaw), Math.cos(it - camera.yaw));
+      const [one, other] = [off(full + 0.9), off(full - 0.9)];
+      yaw += Math.abs(off(full)) < 1.2 ? 0 : Math.abs(one) < Math.abs(other) ? one : other;
+    }
+    this.go(() => this.placeOf(index), own > 0 && !isThere ? disc : around, { yaw });
   }
 
-  private go(to: () => number[], distance: number, at_once = false): void {
+  /** Brings a body into the picture, if it is not there. */
+  reveal(index: number): void {
+    const [x, y, , r] = this.screen.slice(4 * index, 4 * index + 4), { width, height } = this.camera;
+    if (r! > 0 && x! > 0 && y! > 0 && x! < width && y! < height) return;
+    this.go(() => this.placeOf(index), this.camera.distance);
+  }
+
+  private go(to: () => number[], distance: number, { atOnce = false, yaw = this.camera.yaw } = {}): void {
     this.fitted = false;
-    if (at_once || this.settings.still) {
+    if (atOnce || this.settings.still) {
       if (this.world && this.layout) placesAt(this.world, this.layout, this.time, this.places);
       this.camera.target = to();
       this.camera.distance = distance;
+      this.camera.yaw = yaw;
       this.flight = null;
     } else {
-      this.flight = { from: [...this.camera.target], to, distance: [this.camera.distance, distance], begin: performance.now() };
+      this.flight = { from: [...this.camera.target], to, distance: [this.camera.distance, distance], yaw: [this.camera.yaw, yaw], begin: performance.now() };
     }
     this.ask();
   }
@@ -253,20 +327,34 @@ export class Stage {
   private fly(now: number): void {
     const { flight, camera } = this;
     if (flight) {
-      const part = Math.min(Math.max((now - flight.begin) / 700, 0), 1), ease = part * part * (3 - 2 * part);
+      const part = Math.min(Math.max((now - flight.begin) / 900, 0), 1), ease = part * part * (3 - 2 * part);
       const [from, to] = flight.distance;
       camera.distance = from * (to / from) ** ease;
+      camera.yaw = flight.yaw[0] + (flight.yaw[1] - flight.yaw[0]) * ease;
       // The target arrives with the distance, so that what is gone to stays in view.
       const arrival = from > to * 1.01 ? 1 - ((camera.distance - to) / (from - to)) * (1 - ease) : ease;
       const end = flight.to();
       camera.target = camera.target.map((_, axis) => flight.from[axis]! + (end[axis]! - flight.from[axis]!) * arrival);
       if (part >= 1) this.flight = null;
     } else if (this.following && this.selected >= 0) {
-      camera.target = [...this.places.slice(3 * this.selected, 3 * this.selected + 3)];
+      camera.target = this.placeOf(this.selected);
     }
   }
 
+  /** The nearest that the eye may come to its target: a body that it is in fills the picture then. */
+  private nearest(): number {
+    const { target } = this.camera, { layout, world } = this;
+    let least = (layout?.reach ?? 10) * 1e-9;
+    for (const { index } of world?.bodies ?? []) {
+      const own = layout!.radius[index]!;
+      const away = Math.hypot(this.places[3 * index]! - target[0]!, this.places[3 * index + 1]! - target[1]!, this.places[3 * index + 2]! - target[2]!);
+      if (away < own) least = Math.max(least, 2.2 * own);
+    }
+    return least;
+  }
+
   turn(dx: number, dy: number): void {
+    if (this.flight) this.flight.yaw = [this.camera.yaw, this.camera.yaw];
     this.camera.yaw -= dx * 0.006;
     this.camera.pitch += dy * 0.006;
     this.ask();
@@ -283,13 +371,14 @@ export class Stage {
     const reach = this.layout?.reach ?? 10;
     this.flight = null;
     this.fitted = false;
-    this.camera.zoom(factor, reach * 1e-9, reach * 40);
+    this.camera.zoom(factor, this.nearest(), reach * 40);
     this.ask();
   }
 
   dispose(): void {
     cancelAnimationFrame(this.asked);
     clearTimeout(this.rest);
+    clearTimeout(this.resting);
     this.renderer.dispose();
     this.holder.replaceChildren();
   }

@@ -43,7 +43,7 @@ async function readOnly() {
   await server.kill();
   server.options.push('--read-only');
   await server.run();
-  const { page, faults } = await browse(server.url);
+  const { page, faults } = await browse(`${server.url}/#/`);
   await page.getByText('started with --read-only').waitFor();
   ok(await page.getByRole('button', { name: 'New universe' }).isDisabled(), 'nothing can be made');
   await page.locator('.card-open').click();
@@ -62,7 +62,7 @@ async function tokens() {
   const line = (token, name, scopes) => `sha256:${createHash('sha256').update(token).digest('hex')} ${name} ${scopes}\n`;
   writeFileSync(file, line('full', 'ann', 'admin') + line('look', 'bob', 'read') + line('some', 'eve', 'universe:sol:write'));
   const server = await Server.start('--demo', '--auth-token-file', file);
-  const { page, context, faults } = await browse(server.url);
+  const { page, context, faults } = await browse(`${server.url}/#/`);
   const enter = async (token) => {
     await page.getByRole('dialog').getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Continue' }).click();

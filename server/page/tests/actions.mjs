@@ -6,7 +6,7 @@ import { RESULTS, Server, browse, drawn, equal, ok, shows, stage, until } from '
 
 export default async function actions() {
   const server = await Server.start('--demo');
-  const { page, faults } = await browse(server.url);
+  const { page, faults } = await browse(`${server.url}/#/`);
   await makes(server, page);
   await edits(server, page);
   await looks(page);
@@ -22,7 +22,7 @@ export default async function actions() {
 const button = (page, name) => page.getByRole('button', { name, exact: true });
 const row = (page, name) => page.getByRole('treeitem', { name: new RegExp(`^›?\\s*${name}`) }).first();
 const field = (page, name) => page.locator('.inspector').getByLabel(name, { exact: true }).first();
-const idOf = (page) => decodeURIComponent(new URL(page.url()).hash.slice(1));
+const idOf = (page) => decodeURIComponent(new URL(page.url()).hash.slice(1).split('?')[0]);
 
 async function makes(server, page) {
   await page.locator('.card').filter({ hasText: 'Sol' }).waitFor();
@@ -30,7 +30,7 @@ async function makes(server, page) {
     await button(page, 'New universe').click();
     await page.getByRole('radio', { name: kind }).check();
     await page.getByRole('dialog').getByLabel('Name').fill(name);
-    await button(page, 'Make it').click();
+    await button(page, 'Create').click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
   await make('Solar system', 'Copy of Sol');
@@ -93,11 +93,11 @@ async function edits(server, page) {
   await page.locator('.warnings', { hasText: 'should be 0 or more' }).waitFor();
   // What the server refuses is shown at its field.
   await page.getByText('Move to another body').click();
-  await field(page, 'Circles').fill('moon');
+  await field(page, 'Orbits').fill('moon');
   await page.keyboard.press('Enter');
   await page.locator('.field .wrong').waitFor();
   ok(true, 'a circle of parents is refused at its field');
-  await field(page, 'Circles').fill('Venus');
+  await field(page, 'Orbits').fill('Venus');
   await page.keyboard.press('Enter');
   await until(async () => (await server.state(id)).stars.earth.parentId === 'venus', 'a body moves to another');
   await button(page, 'Detach').click();
@@ -164,7 +164,9 @@ async function looks(page) {
   await page.keyboard.press('?');
   await page.getByRole('dialog').getByText('Keys and gestures').waitFor();
   await page.keyboard.press('Escape');
-  await until(async () => await page.getByRole('dialog').count() === 0, 'Escape closes the help');
+  // A browser hides a window before it reports that it is closed, and until then the page takes no keys: what counts is
+  // that the page has taken it away.
+  await until(async () => await page.locator('dialog').count() === 0, 'Escape closes the help');
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();
   // A browser reports that a window is closed later than it closes it.
@@ -178,9 +180,9 @@ async function looks(page) {
 
 async function timeGoes(server, page) {
   const id = idOf(page);
-  const shown = async () => Number(await page.getByLabel('Time in seconds').inputValue());
+  const shown = async () => Number((await stage(page)).time);
   await page.locator('.canvas').focus();
-  await page.keyboard.press('n');
+  await page.keyboard.press('b');
   await until(async () => await shown() === 0, "the universe's time is shown");
   await page.keyboard.press(' ');
   await until(async () => await shown() > 0, 'time goes on when it plays');
@@ -192,19 +194,21 @@ async function timeGoes(server, page) {
   await page.keyboard.press('.');
   await until(async () => await shown() > paused, 'a step goes on');
   await page.keyboard.press(',');
-  await until(async () => await shown() === paused, 'a step back comes back');
+  await until(async () => Math.abs(await shown() - paused) < 0.001, 'a step back comes back');
   const speed = () => page.locator('.speed output').textContent();
   const before = await speed();
   await page.keyboard.press(']');
   await until(async () => await speed() !== before, 'the speed changes');
-  await page.getByLabel('Time in seconds').fill('86400');
+  const date = page.getByLabel('Date and time');
+  await date.fill('2000-01-02 12:00');
   await page.keyboard.press('Enter');
-  await until(async () => await shown() === 86400, 'a jump');
+  await until(async () => await shown() === 86400, 'a jump to a date');
   equal((await server.state(id)).time, 0, 'looking changes nothing');
   await page.locator('.tree').focus();
-  await page.keyboard.press('f');
+  // Who went there follows, until the key takes it back.
   await page.getByRole('button', { name: 'Following' }).waitFor();
   await page.keyboard.press('f');
+  await page.getByRole('button', { name: 'Follow', exact: true }).waitFor();
   await button(page, 'Move it here').click();
   await until(async () => (await server.state(id)).time === 86400, 'the universe is moved to the time shown');
 }
@@ -242,7 +246,7 @@ async function filesGoInAndOut(server, page) {
   await page.getByText('holds neither a state').waitFor();
   await page.getByLabel('File', { exact: true }).setInputFiles(path);
   await page.getByRole('dialog').getByLabel('Name').fill('Imported');
-  await button(page, 'Make it').click();
+  await button(page, 'Create').click();
   await page.getByRole('heading', { level: 1, name: 'Imported' }).waitFor();
   equal(await server.state(idOf(page)), state, 'what comes back in is the same');
 }

@@ -22,7 +22,7 @@ export default async function look() {
 }
 
 async function visit(server, view, name, crowded, phone, whole) {
-  const { browser, page, faults } = await browse(server.url, view);
+  const { browser, page, faults } = await browse(`${server.url}/#/`, view);
   const look = async (what) => {
     if (!whole && !['sol', 'saturn', 'crowded'].includes(what)) return;
     await page.waitForTimeout(250);

@@ -3,6 +3,7 @@
 import access from './access.mjs';
 import actions from './actions.mjs';
 import apart from './apart.mjs';
+import door from './door.mjs';
 import figures from './figures.mjs';
 import { ONLY, counted, finish } from './harness.mjs';
 import look from './look.mjs';
@@ -10,7 +11,7 @@ import others from './others.mjs';
 import positions from './positions.mjs';
 
 let failed = false;
-for (const [name, test] of Object.entries({ positions, apart, actions, others, access, look, figures })) {
+for (const [name, test] of Object.entries({ positions, apart, door, actions, others, access, look, figures })) {
   if (ONLY && ONLY !== name) continue;
   const begun = Date.now(), before = counted();
   try {

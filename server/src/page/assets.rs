@@ -5,16 +5,16 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-557bcf4c8f9d.js",
+        path: "/page/page-cd2e07868c28.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "557bcf4c8f9d",
+        tag: "cd2e07868c28",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-4cd7d5ef9a92.css",
+        path: "/page/page-b59490175e87.css",
         content_type: "text/css; charset=utf-8",
-        tag: "4cd7d5ef9a92",
+        tag: "b59490175e87",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "d3cd7306b012",
+        tag: "af2184c3c19d",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -1,7 +1,11 @@
 // Draws on a plain canvas: where there is no GPU this is several times quicker than WebGL on the processor.
 
-import { LANES, type Grains, type Rgb } from '../scene';
+import { LANES, type Grains, type Lines, type Rgb } from '../scene';
+import { fineLine, isFine } from './fine';
 import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
+import { Globes, SURFACE, ringColor } from './globes';
+import { densityOf, partsOf } from './rings';
+import { CLASSES, sky } from './sky';
 
 const css = (color: Rgb, alpha = 1) =>
   `rgba(${color[0] | 0},${color[1] | 0},${color[2] | 0},${alpha})`;
@@ -16,6 +20,7 @@ export class CanvasRenderer implements Renderer {
   readonly grains = 20_000;
   private readonly context: CanvasRenderingContext2D;
   private readonly p = new Float64Array(3);
+  private readonly globes = new Globes();
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.context = canvas.getContext('2d', { alpha: false })!;
@@ -32,10 +37,26 @@ export class CanvasRenderer implements Renderer {
     c.globalAlpha = 1;
     c.fillStyle = css(frame.ground);
     c.fillRect(0, 0, camera.width, camera.height);
+    if (frame.dark) this.stars(frame);
     this.puffs(frame);
     for (const grains of frame.scene.grains) this.matter(frame, grains);
     if (frame.orbits) this.orbits(frame);
     this.bodies(frame);
+  }
+
+  private stars({ camera: { basis: b, focal, width, height } }: Frame): void {
+    const { context: c } = this;
+    CLASSES.forEach(({ alpha, size }, at) => {
+      c.fillStyle = `rgba(214,224,255,${alpha})`;
+      const all = sky[at]!;
+      for (let n = 0; n < all.length; n += 3) {
+        const [x, y, z] = [all[n]!, all[n + 1]!, all[n + 2]!];
+        const depth = b[6]! * x + b[7]! * y + b[8]! * z;
+        if (depth < 0.2) continue;
+        const scale = focal / depth, sx = width / 2 + (b[0]! * x + b[1]! * y + b[2]! * z) * scale, sy = height / 2 - (b[3]! * x + b[4]! * y + b[5]! * z) * scale;
+        if (sx > 0 && sx < width && sy > 0 && sy < height) c.fillRect(sx, sy, size, size);
+      }
+    });
   }
 
   private puffs({ scene, camera, dark }: Frame): void {
@@ -81,7 +102,8 @@ export class CanvasRenderer implements Renderer {
     }
   }
 
-  private orbits({ scene, camera, places, screen, detail, dark, selected, accent, ink }: Frame): void {
+  private orbits(frame: Frame): void {
+    const { scene, camera, places, screen, detail, dark, selected, accent, ink } = frame;
     const { context: c, p } = this;
     const paths = new Map<string, Path2D>();
     let left = MAX_POINTS * detail;
@@ -103,6 +125,7 @@ export class CanvasRenderer implements Renderer {
         const key = mine ? css(accent, alpha) : css(mixed(visible(part.color, dark), ink, dark ? 0.15 : 0.25), alpha);
         let path = paths.get(key);
         if (!path) paths.set(key, (path = new Path2D()));
+        if (isFine(part.body, pixels, part.closed)) { this.fine(frame, part, [ox, oy, oz], path); continue; }
         let drawing = false;
         for (let n = 0; n < part.count; n += stride) {
           const from = 3 * (part.start + Math.min(n, part.count - 1));
@@ -117,6 +140,17 @@ export class CanvasRenderer implements Renderer {
     for (const [color, path] of paths) {
       c.strokeStyle = color;
       c.stroke(path);
+    }
+  }
+
+  private fine({ scene, camera }: Frame, { body }: Lines['parts'][number], [ox, oy, oz]: number[], path: Path2D): void {
+    const { p } = this, [tx, ty, tz] = camera.target as [number, number, number], points: number[] = [];
+    fineLine(body, scene.layout, [ox! - tx, oy! - ty, oz! - tz], camera, points);
+    let drawing = false;
+    for (let n = 0; n < points.length; n += 3) {
+      const ahead = camera.projectRelative(points[n]!, points[n + 1]!, points[n + 2]!, p);
+      if (ahead && drawing) path.lineTo(p[0]!, p[1]!); else if (ahead) path.moveTo(p[0]!, p[1]!);
+      drawing = ahead;
     }
   }
 
@@ -152,25 +186,14 @@ export class CanvasRenderer implements Renderer {
     }
   }
 
-  private ball({ scene, screen, ratio }: Frame, index: number, x: number, y: number, r: number, color: Rgb): void {
+  private ball(frame: Frame, index: number, x: number, y: number, r: number, color: Rgb): void {
     const { context: c } = this;
-    if (r * ratio < 1.7) {
-      c.fillStyle = css(color);
+    c.fillStyle = css(color);
+    if (r * frame.ratio < 1.7) {
       c.fillRect(x - r * 0.85, y - r * 0.85, r * 1.7, r * 1.7);
       return;
     }
-    c.fillStyle = css(color);
-    if (r > 5 && r < 4000 && scene.world.bodies[index]!.kind !== 'star') {
-      let root = index;
-      while (scene.world.bodies[root]!.parent >= 0) root = scene.world.bodies[root]!.parent;
-      const [dx, dy] = [screen[4 * root]! - x, screen[4 * root + 1]! - y];
-      const far = Math.hypot(dx, dy) || 1;
-      const shade = c.createRadialGradient(x + (dx / far) * r * 0.55, y + (dy / far) * r * 0.55, r * 0.1, x, y, r * 1.15);
-      shade.addColorStop(0, css(mixed(color, [255, 255, 255], 0.25)));
-      shade.addColorStop(0.55, css(color));
-      shade.addColorStop(1, css(mixed(color, [8, 10, 18], 0.7)));
-      c.fillStyle = shade;
-    }
+    if (r > SURFACE && r < 4000 && this.globes.draw(c, frame, index, x, y, r)) return;
     c.beginPath();
     c.arc(x, y, r, 0, 2 * Math.PI);
     c.fill();
@@ -191,14 +214,17 @@ export class CanvasRenderer implements Renderer {
   /** The half of a ring behind its planet, or that in front. */
   private ring(frame: Frame, index: number, front: boolean): void {
     const { scene, dark } = frame;
-    const ring = scene.world.bodies[index]!.star.ring!;
-    const radius = scene.layout.radius[index]!;
-    const color = visible(mixed([0, 0, 0], parseRing(ring.color, scene.colors[index]!), Math.min(1, 0.5 + (ring.albedo ?? 0.8))), dark);
-    this.annulus(frame, index, radius * ring.innerRadiusMultiplier, radius * ring.outerRadiusMultiplier,
-      css(color, Math.min(1, (ring.opacity ?? 0.6) * (0.4 + 0.6 * (ring.density ?? 0.6)))), front);
+    const { star } = scene.world.bodies[index]!, ring = star.ring!;
+    const radius = scene.layout.radius[index]!, wide = ring.outerRadiusMultiplier - ring.innerRadiusMultiplier;
+    const color = visible(ringColor(parseRing(ring.color, scene.colors[index]!), ring), dark), density = densityOf(ring);
+    for (const { from, to, alpha } of partsOf(star.id, ring)) {
+      this.annulus(frame, index, radius * (ring.innerRadiusMultiplier + wide * from), radius * (ring.innerRadiusMultiplier + wide * to),
+        css(color, Math.min(1, density * alpha)), front);
+    }
   }
 
-  private annulus({ scene, camera, places }: Frame, index: number, inner: number, outer: number, fill: string, front: boolean): void {
+  private annulus(frame: Frame, index: number, inner: number, outer: number, fill: string, front: boolean): void {
+    const { scene, camera, places } = frame;
     const { context: c, p } = this;
     const { disk } = scene.world.bodies[index]!;
     const at = 3 * index;
@@ -206,11 +232,12 @@ export class CanvasRenderer implements Renderer {
     // The angle at which the ring is furthest away.
     const b = camera.basis;
     const away = Math.atan2(b[6]! * disk.vx + b[7]! * disk.vy + b[8]! * disk.vz, b[6]! * disk.ux + b[7]! * disk.uy + b[8]! * disk.uz);
+    const steps = frame.screen[4 * index + 3]! > 60 ? 96 : 32;
     c.fillStyle = fill;
     c.beginPath();
     for (const [radius, way] of [[outer, 1], [inner, -1]] as const) {
-      for (let step = 0; step <= 32; step += 1) {
-        const angle = away + (front ? Math.PI : 0) + way * (-Math.PI / 2 + (Math.PI * step) / 32);
+      for (let step = 0; step <= steps; step += 1) {
+        const angle = away + (front ? Math.PI : 0) + way * (-Math.PI / 2 + (Math.PI * step) / steps);
         const [u, v] = [radius * Math.cos(angle), radius * Math.sin(angle)];
         if (!camera.projectRelative(ox + disk.ux * u + disk.vx * v, oy + disk.uy * u + disk.vy * v, oz + disk.uz * u + disk.vz * v, p)) return;
         if (step === 0 && way === 1) c.moveTo(p[0]!, p[1]!); else c.lineTo(p[0]!, p[1]!);

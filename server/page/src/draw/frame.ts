@@ -14,6 +14,8 @@ export interface Frame {
   /** 1 is all detail, less is less. */
   detail: number;
   dark: boolean; orbits: boolean; selected: number;
+  /** Whether nothing moves: then there is time to draw well. */
+  calm: boolean;
   accent: [number, number, number]; ink: [number, number, number]; ground: [number, number, number];
   /** Device pixels of a pixel. */
   ratio: number;

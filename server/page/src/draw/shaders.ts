@@ -106,8 +106,51 @@ void main() {
   fragment: LINES.fragment,
 };
 
+/** A body with a surface, alone: the same as `globes.ts` paints for a plain canvas. */
+export const GLOBES = {
+  vertex: `${PROJECTION}
+uniform vec3 origin;
+uniform float radius;    // pixels
+out vec2 at;
+void main() {
+  at = (vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0) * (radius + 1.0) / radius;
+  gl_Position = put(origin);
+  gl_Position.xy += at * radius * 2.0 / eye.zw * gl_Position.w;
+}`,
+  fragment: `#version 300 es
+precision highp float;
+in vec2 at;
+uniform sampler2D skin;
+uniform mat3 turn;       // rows, as they are given: the eye's directions to the body's own
+uniform vec4 light;      // the way to it; w: how much the night has
+uniform vec3 ring;       // from, to, whether there is one
+uniform float profile[64];
+out vec4 result;
+void main() {
+  float d = dot(at, at), width = fwidth(sqrt(d));
+  float cover = 1.0 - smoothstep(1.0 - width, 1.0 + width * 0.5, sqrt(d));
+  if (cover < 0.02) discard;
+  float z = sqrt(max(1.0 - d, 0.0));
+  vec3 p = vec3(at, z) * turn;
+  vec2 where = vec2(atan(p.y, p.x) / 6.2831853, acos(clamp(p.z, -1.0, 1.0)) / 3.1415927);
+  // Without a step where the map meets itself.
+  vec3 color = textureLod(skin, where, 0.0).rgb;
+  float lit = 0.72 + 0.28 * z;
+  if (light.w < 1.0) {
+    float facing = dot(p, light.xyz);
+    lit = facing > 0.0 ? 1.0 - (1.0 - facing) * (1.0 - facing) * 0.9 : 0.0;
+    if (ring.z > 0.0 && p.z * light.z < 0.0) {
+      float far = length(p.xy - light.xy * p.z / light.z), across = (far - ring.x) / (ring.y - ring.x);
+      if (across >= 0.0 && across < 1.0) lit *= 1.0 - 0.75 * profile[int(across * 64.0)];
+    }
+    lit = mix(light.w, 1.0, lit);
+  }
+  result = vec4(color * lit * cover, cover);
+}`,
+};
+
 /** How many steps a ring has round. */
-export const RING_STEPS = 96;
+export const RING_STEPS = 192;
 
 export const RINGS = {
   vertex: `${PROJECTION}
@@ -127,10 +170,11 @@ precision mediump float;
 in float across;
 uniform vec4 first;
 uniform vec4 second;
+uniform float profile[64];
 out vec4 result;
 void main() {
   vec4 color = mix(first, second, across);
-  float alpha = color.a * smoothstep(0.0, 0.04, across) * (1.0 - smoothstep(0.96, 1.0, across));
+  float alpha = color.a * profile[min(int(across * 64.0), 63)] * smoothstep(0.0, 0.01, across) * (1.0 - smoothstep(0.99, 1.0, across));
   result = vec4(color.rgb * alpha, alpha);
 }`,
 };

@@ -1,17 +1,30 @@
 // Draws on the GPU: bodies in one call, each belt in one, the orbits about each body that is near enough in one.
 
+import type { Body } from '../model';
 import { LANES, type Lines, type Rgb, type Scene, rgb } from '../scene';
+import type { Skin } from '../skin';
+import { fineLine, isFine } from './fine';
 import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
-import { BALL, CROSS, GLOW, GRAINS, HOLE, LINES, RINGS, RING_STEPS, SPRITES, STAR } from './shaders';
+import { SURFACE, globeOf, night, ringColor } from './globes';
+import { STEPS, profileOf } from './rings';
+import { BALL, CROSS, GLOBES, GLOW, GRAINS, HOLE, LINES, RINGS, RING_STEPS, SPRITES, STAR } from './shaders';
+import { CLASSES, sky } from './sky';
 
 type Uniforms = Record<string, WebGLUniformLocation | null>;
 interface Program { program: WebGLProgram; uniforms: Uniforms }
 /** The numbers of one sprite: place, radius, colour, kind, light, alpha. */
 const SPRITE = 11;
 
+/** How far away stars are put: beyond all that is drawn. */
+const FAR = 1e7;
+/** A ring without parts. */
+const WHOLE = new Float32Array(STEPS).fill(1);
+const hasSurface = ({ scene, screen }: Frame, index: number) =>
+  screen[4 * index + 3]! > SURFACE && !/blackHole|lagrangePoint/.test(scene.world.bodies[index]!.kind);
+
 /** What of a scene is on the GPU. */
 interface Uploaded {
-  scene: Scene; dark: boolean;
+  scene: Scene; dark: boolean; version: number; points: WebGLBuffer;
   lines: WebGLVertexArrayObject; ranges: { lines: Lines; first: number; count: number; points: number }[];
   grains: WebGLVertexArrayObject[]; buffers: WebGLBuffer[];
 }
@@ -26,7 +39,10 @@ function playedByProcessor(gl: WebGL2RenderingContext): boolean {
 export class WebGlRenderer implements Renderer {
   readonly name = 'webgl2';
   readonly grains = 400_000;
-  private readonly programs: { lines: Program; sprites: Program; grains: Program; rings: Program };
+  private readonly programs: { lines: Program; sprites: Program; grains: Program; rings: Program; globes: Program };
+  private readonly skins = new Map<Skin, WebGLTexture>();
+  private readonly stars: WebGLVertexArrayObject[];
+  private readonly fine: { array: WebGLVertexArrayObject; buffer: WebGLBuffer };
   private readonly sprites: { array: WebGLVertexArrayObject; buffer: WebGLBuffer };
   private readonly empty: WebGLVertexArrayObject;
   private data = new Float32Array(SPRITE * 1024);
@@ -37,7 +53,8 @@ export class WebGlRenderer implements Renderer {
     this.programs = {
       lines: this.program(LINES, ['origin', 'paint']), sprites: this.program(SPRITES, ['dark']),
       grains: this.program(GRAINS, ['origin', 'lanes', 'first', 'second', 'size']),
-      rings: this.program(RINGS, ['origin', 'u', 'v', 'radii', 'first', 'second']),
+      rings: this.program(RINGS, ['origin', 'u', 'v', 'radii', 'first', 'second', 'profile']),
+      globes: this.program(GLOBES, ['origin', 'radius', 'skin', 'turn', 'light', 'ring', 'profile']),
     };
     const array = gl.createVertexArray()!, buffer = gl.createBuffer()!;
     gl.bindVertexArray(array);
@@ -49,6 +66,8 @@ export class WebGlRenderer implements Renderer {
     });
     this.sprites = { array, buffer };
     this.empty = gl.createVertexArray()!;
+    this.stars = sky.map((all) => this.points(Float32Array.from({ length: (all.length / 3) * 4 }, (_, n) => (n % 4 === 3 ? 0 : all[3 * (n >> 2) + (n % 4)]! * FAR)), 4).array);
+    this.fine = this.points(new Float32Array(3), 3);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthFunc(gl.LEQUAL);
@@ -78,11 +97,12 @@ export class WebGlRenderer implements Renderer {
     gl.clearColor(r / 255, g / 255, b / 255, 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.disable(gl.DEPTH_TEST);
+    if (dark) this.sky(frame);
     this.glows(frame);
     this.matter(frame);
     if (frame.orbits) this.orbits(frame);
     gl.enable(gl.DEPTH_TEST);
-    this.bodies(frame);
+    this.bodies(frame, this.globes(frame));
     gl.depthMask(false);
     this.rings(frame);
     gl.depthMask(true);
@@ -120,6 +140,7 @@ export class WebGlRenderer implements Renderer {
     for (const buffer of this.uploaded?.buffers ?? []) gl.deleteBuffer(buffer);
     for (const array of [this.uploaded?.lines, ...this.uploaded?.grains ?? []]) if (array) gl.deleteVertexArray(array);
     const buffers: WebGLBuffer[] = [];
+    let pointsBuffer: WebGLBuffer;
     const buffer = (target: number, data: Float32Array | Uint32Array | Uint8Array) => {
       const made = gl.createBuffer()!;
       gl.bindBuffer(target, made);
@@ -147,6 +168,7 @@ export class WebGlRenderer implements Renderer {
     const lines = gl.createVertexArray()!;
     gl.bindVertexArray(lines);
     buffer(gl.ARRAY_BUFFER, points);
+    pointsBuffer = buffers[0]!;
     gl.enableVertexAttribArray(0);
     gl.vertexAttribPointer(0, 3, gl.FLOAT, false, 0, 0);
     buffer(gl.ARRAY_BUFFER, colors);
@@ -162,7 +184,7 @@ export class WebGlRenderer implements Renderer {
       return array;
     });
     gl.bindVertexArray(null);
-    this.uploaded = { scene, dark, lines, ranges, grains, buffers };
+    this.uploaded = { scene, dark, version: scene.version, points: pointsBuffer, lines, ranges, grains, buffers };
   }
 
   private offset({ places, camera }: Frame, body: number): [number, number, number] {
@@ -240,7 +262,12 @@ export class WebGlRenderer implements Renderer {
   private orbits(frame: Frame): void {
     const { gl } = this;
     const { camera, screen, accent, selected } = frame;
-    const { lines, ranges } = this.uploaded!;
+    const { lines, ranges, points } = this.uploaded!;
+    if (this.uploaded!.version !== frame.scene.version) {
+      this.uploaded!.version = frame.scene.version;
+      gl.bindBuffer(gl.ARRAY_BUFFER, points);
+      for (const range of ranges) gl.bufferSubData(gl.ARRAY_BUFFER, 12 * range.points, range.lines.points);
+    }
     const uniforms = this.use(this.programs.lines, frame);
     gl.bindVertexArray(lines);
     for (const range of ranges) {
@@ -251,24 +278,104 @@ export class WebGlRenderer implements Renderer {
       }
       gl.uniform3fv(uniforms.origin!, this.offset(frame, parent));
       gl.uniform4f(uniforms.paint!, 0, 0, 0, 0);
-      gl.drawElements(gl.LINES, range.count, gl.UNSIGNED_INT, 4 * range.first);
-      if (selected < 0) continue;
-      let at = range.first;
+      // One call for what lies together; what is seen from near, and what is selected, is drawn alone.
+      let at = range.first, from = at;
+      const flush = (to: number) => { if (to > from) gl.drawElements(gl.LINES, to - from, gl.UNSIGNED_INT, 4 * from); };
       for (const part of parts) {
-        const count = 2 * (part.count - 1);
-        if (part.body.index === selected && part.body.parent === parent) {
-          gl.uniform4f(uniforms.paint!, accent[0] / 255, accent[1] / 255, accent[2] / 255, 0.95);
-          gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 4 * at);
+        const count = 2 * (part.count - 1), { body } = part, mine = body.index === selected && body.parent === parent;
+        const pixels = (part.reach * camera.focal) / Math.max(parent < 0 ? camera.distance : screen[4 * parent + 2]!, part.reach * 0.3);
+        const near = body.parent === parent && isFine(body, pixels, part.closed);
+        if (near || mine) {
+          flush(at);
+          const color = mine ? accent : visible(part.color, frame.dark), alpha = mine ? 0.95 : body.depth < 2 ? 0.4 : 0.28;
+          gl.uniform4f(uniforms.paint!, color[0] / 255, color[1] / 255, color[2] / 255, alpha);
+          if (near) { this.near(frame, body, uniforms); gl.uniform3fv(uniforms.origin!, this.offset(frame, parent)); gl.bindVertexArray(lines); }
+          else gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 4 * at);
+          gl.uniform4f(uniforms.paint!, 0, 0, 0, 0);
+          from = at + count;
         }
         at += count;
       }
+      flush(at);
     }
   }
 
-  private bodies(frame: Frame): void {
+  private near(frame: Frame, body: Body, uniforms: Uniforms): void {
+    const { gl } = this, points: number[] = [];
+    fineLine(body, frame.scene.layout, this.offset(frame, body.parent), frame.camera, points);
+    gl.bindVertexArray(this.fine.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.fine.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, Float32Array.from(points), gl.STREAM_DRAW);
+    gl.uniform3f(uniforms.origin!, 0, 0, 0);
+    gl.drawArrays(gl.LINE_STRIP, 0, points.length / 3);
+  }
+
+  private points(data: Float32Array, size: number): { array: WebGLVertexArrayObject; buffer: WebGLBuffer } {
+    const { gl } = this, array = gl.createVertexArray()!, buffer = gl.createBuffer()!;
+    gl.bindVertexArray(array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
+    gl.enableVertexAttribArray(0);
+    gl.vertexAttribPointer(0, size, gl.FLOAT, false, 0, 0);
+    gl.bindVertexArray(null);
+    return { array, buffer };
+  }
+
+  private sky(frame: Frame): void {
+    const { gl } = this, uniforms = this.use(this.programs.grains, frame);
+    gl.uniform3f(uniforms.origin!, 0, 0, 0);
+    gl.uniform2fv(uniforms.lanes!, Float32Array.from({ length: 2 * LANES }, (_, n) => 1 - (n % 2)));
+    CLASSES.forEach(({ alpha, size, count }, at) => {
+      gl.uniform1f(uniforms.size!, size * frame.ratio);
+      for (const name of ['first', 'second']) gl.uniform4f(uniforms[name]!, 0.84, 0.88, 1, alpha);
+      gl.bindVertexArray(this.stars[at]!);
+      gl.drawArrays(gl.POINTS, 0, count);
+    });
+  }
+
+  /** Draws the bodies whose surfaces are there, and says which. */
+  private globes(frame: Frame): Set<number> {
+    const done = new Set<number>();
+    const { gl } = this, uniforms = this.use(this.programs.globes, frame);
+    gl.bindVertexArray(this.empty);
+    for (const index of frame.seen) {
+      if (!hasSurface(frame, index)) continue;
+      const globe = globeOf(frame, index);
+      if (!globe) continue;
+      const { light, ring } = globe;
+      this.bind(globe.skin);
+      gl.uniform3fv(uniforms.origin!, this.offset(frame, index));
+      gl.uniform1f(uniforms.radius!, frame.screen[4 * index + 3]!);
+      gl.uniformMatrix3fv(uniforms.turn!, false, globe.turn);
+      gl.uniform4f(uniforms.light!, ...light ?? [0, 0, 0] as const, light ? night(frame.dark) : 1);
+      gl.uniform3f(uniforms.ring!, ring?.inner ?? 0, ring?.outer ?? 0, ring ? 1 : 0);
+      if (ring) gl.uniform1fv(uniforms.profile!, ring.profile);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+      done.add(index);
+    }
+    return done;
+  }
+
+  private bind(skin: Skin): void {
+    const { gl } = this, kept = this.skins.get(skin);
+    if (kept) { gl.bindTexture(gl.TEXTURE_2D, kept); return; }
+    if (this.skins.size >= 64) {
+      const [oldest, texture] = this.skins.entries().next().value!;
+      gl.deleteTexture(texture);
+      this.skins.delete(oldest);
+    }
+    const texture = gl.createTexture()!;
+    this.skins.set(skin, texture);
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, skin.width, skin.height, 0, gl.RGBA, gl.UNSIGNED_BYTE, skin.data);
+    for (const [name, value] of [[gl.TEXTURE_MIN_FILTER, gl.LINEAR], [gl.TEXTURE_MAG_FILTER, gl.LINEAR], [gl.TEXTURE_WRAP_S, gl.REPEAT], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE]] as const) gl.texParameteri(gl.TEXTURE_2D, name, value);
+  }
+
+  private bodies(frame: Frame, done: Set<number>): void {
     const { scene, screen, dark } = frame;
     const { bodies } = scene.world;
     for (const index of frame.seen) {
+      if (done.has(index)) continue;
       const body = bodies[index]!;
       let kind = BALL, lx = 0, ly = 0, radius = screen[4 * index + 3]!;
       let color = visible(scene.colors[index]!, dark);
@@ -294,7 +401,7 @@ export class WebGlRenderer implements Renderer {
     const { scene, screen, dark } = frame;
     const uniforms = this.use(this.programs.rings, frame);
     gl.bindVertexArray(this.empty);
-    const ring = (index: number, inner: number, outer: number, first: Rgb, second: Rgb, alpha: number, fade: number) => {
+    const ring = (index: number, inner: number, outer: number, first: Rgb, second: Rgb, alpha: number, fade: number, profile: Float32Array) => {
       const { disk } = scene.world.bodies[index]!;
       gl.uniform3fv(uniforms.origin!, this.offset(frame, index));
       gl.uniform3f(uniforms.u!, disk.ux, disk.uy, disk.uz);
@@ -302,6 +409,7 @@ export class WebGlRenderer implements Renderer {
       gl.uniform2f(uniforms.radii!, inner, outer);
       gl.uniform4f(uniforms.first!, first[0] / 255, first[1] / 255, first[2] / 255, alpha);
       gl.uniform4f(uniforms.second!, second[0] / 255, second[1] / 255, second[2] / 255, fade);
+      gl.uniform1fv(uniforms.profile!, profile);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 2 * (RING_STEPS + 1));
     };
     for (const index of frame.seen) {
@@ -309,12 +417,11 @@ export class WebGlRenderer implements Renderer {
       const { star } = scene.world.bodies[index]!;
       const radius = scene.layout.radius[index]!;
       if (star.ring) {
-        const color = visible(rgb(star.ring.color), dark);
-        const alpha = Math.min(1, (star.ring.opacity ?? 0.6) * (0.4 + 0.6 * (star.ring.density ?? 0.6)));
-        ring(index, radius * star.ring.innerRadiusMultiplier, radius * star.ring.outerRadiusMultiplier, color, color, alpha, alpha * 0.8);
+        const color = visible(ringColor(rgb(star.ring.color), star.ring), dark);
+        ring(index, radius * star.ring.innerRadiusMultiplier, radius * star.ring.outerRadiusMultiplier, color, color, 1, 1, profileOf(star.id, star.ring));
       }
       if (star.blackHole && star.blackHole.hasAccretionDisk !== false) {
-        ring(index, radius * 1.3, radius * 3.5, rgb(star.blackHole.diskInnerColor ?? '#ffc478'), rgb(star.blackHole.diskOuterColor ?? '#d26028'), 0.95, 0.1);
+        ring(index, radius * 1.3, radius * 3.5, rgb(star.blackHole.diskInnerColor ?? '#ffc478'), rgb(star.blackHole.diskOuterColor ?? '#d26028'), 0.95, 0.1, WHOLE);
       }
     }
   }

@@ -11,8 +11,10 @@ import { Home } from './Home';
 import { Icon, IconButton } from './Icon';
 import { Inspector } from './Inspector';
 import { LinkState, Log } from './Log';
-import { StageView, focus, stage } from './StageView';
-import { TimeBar, step } from './TimeBar';
+import { copyLink, copyPicture, fullScreen, saveAs } from './Share';
+import { StageView } from './StageView';
+import { focus, stage } from './eye';
+import { TimeBar, goNow, step } from './TimeBar';
 
 const THEMES = { system: ['light', 'auto', 'as the system'], light: ['dark', 'sun', 'light'], dark: ['system', 'moon', 'dark'] } as const;
 const nextTheme = () => { prefs.theme.value = THEMES[prefs.theme.value][0]; };
@@ -21,9 +23,10 @@ export function App() {
   useEffect(() => {
     const keys = (event: KeyboardEvent) => shortcut(event);
     const back = () => {
-      const named = app.addressed();
-      if (named && named !== app.open.value?.id) void app.openUniverse(named);
-      if (!named && app.open.value) app.close();
+      const look = app.addressed();
+      if (look.id && look.id !== app.open.value?.id) void app.openUniverse(look.id);
+      else if (look.id) app.arrive(look);
+      else if (app.open.value) app.close();
     };
     addEventListener('keydown', keys);
     addEventListener('popstate', back);
@@ -65,6 +68,8 @@ function Top() {
         </>
       )}
       <span class="stretch" />
+      {open && <IconButton name="link" label="Copy a link to what is seen" keys="K" onClick={() => void copyLink()} />}
+      {open && <IconButton name="picture" label="Copy as picture" keys="I" onClick={() => void copyPicture()} />}
       {open && <IconButton name="undo" label={why ? `Undo: ${why}` : 'Undo the last command'} keys="Control+Z" disabled={!!why || open.revision === 0} onClick={() => void app.undoTo(open.revision - 1)} />}
       {open && <IconButton name="down" label="Export as JSON" onClick={save} />}
       {open && <IconButton name="trash" label={open.remove ? 'Delete this universe' : 'Delete: this needs the scope admin, and a server that takes changes'} disabled={!open.remove} onClick={() => { prefs.dialog.value = { kind: 'delete', id: open.id, name: open.name }; }} />}
@@ -87,7 +92,7 @@ function Workspace() {
   return (
     <main class="workspace" id="main" tabIndex={-1} data-sheet={narrow.value ? sheet.value : undefined}>
       {!narrow.value && <aside class="panel left" aria-label="Bodies">{bodies}</aside>}
-      <div class="middle"><StageView /><TimeBar /></div>
+      <div class="middle" id="middle"><StageView /><TimeBar /></div>
       <aside class="panel right" aria-label="Details">
         <div class="tabs" role="tablist" aria-label="Details">
           {tabs.map((it) => (
@@ -111,12 +116,7 @@ function save(): void {
   const open = app.open.value, state = app.whole();
   if (!open || !state) return;
   const text = JSON.stringify({ name: open.name, revision: open.revision, state }, null, 1);
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${open.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'universe'}-${open.revision}.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  saveAs(new Blob([text], { type: 'application/json' }), 'json');
 }
 
 function shortcut(event: KeyboardEvent): void {
@@ -137,7 +137,7 @@ function shortcut(event: KeyboardEvent): void {
   const speed = (by: number) => { clock.speed.value = clock.SPEEDS[Math.min(Math.max(at + by, 0), clock.SPEEDS.length - 1)]!; };
   const inside: Record<string, () => void> = {
     ' ': () => clock.play(!clock.playing.value), '.': () => step(1), ',': () => step(-1), ']': () => speed(1), '[': () => speed(-1),
-    n: () => clock.attach(app.universeTime.value), '0': () => { app.following.value = false; stage?.fit(); },
+    n: goNow, b: () => clock.attach(app.universeTime.value), k: () => void copyLink(), i: () => void copyPicture(), v: fullScreen, '0': () => { app.following.value = false; stage?.fit(); },
     '+': () => stage?.zoom(1 / 1.4), '=': () => stage?.zoom(1 / 1.4), '-': () => stage?.zoom(1.4),
     l: () => prefs.flip(prefs.labels), o: () => prefs.flip(prefs.orbits), c: () => prefs.flip(prefs.byGroup),
     s: () => { prefs.scale.value = prefs.scale.value === 'compact' ? 'true' : 'compact'; },

@@ -7,6 +7,7 @@ import { type Ref, same } from '../model';
 import { dialog, side } from '../prefs';
 import { KINDS, MAX_HITS, type Row, rowsOf, search } from '../rows';
 import { IconButton } from './Icon';
+import { reveal } from './eye';
 
 const HEIGHT = 30;
 
@@ -60,7 +61,8 @@ export function Bodies({ focus }: { focus(ref: Ref): void }) {
         if (row?.open) flip(row);
         else for (let at = active.value - 1; at >= 0; at -= 1) if (rows.value[at]!.level < row!.level) { show(at); break; }
       },
-      Enter: () => { if (row) { app.select(row.ref); focus(row.ref); } }, ' ': () => { if (row) app.select(row.ref); },
+      // Space is left to the page: it plays, whatever has the focus.
+      Enter: () => { if (row) { app.select(row.ref); focus(row.ref); } },
     };
     const move = moves[event.key];
     if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -109,7 +111,7 @@ function TreeRow({ row, at, active, flip, focus }: { row: Row; at: number; activ
   return (
     <div id={`row-${at}`} class="row" data-active={active} role="treeitem" aria-level={row.level} aria-setsize={row.size} aria-posinset={row.position}
       aria-selected={selected} aria-expanded={row.open ?? undefined} style={{ top: `${at * HEIGHT}px`, paddingLeft: `${row.level * 14 - 4}px` }}
-      onClick={() => { app.select(row.ref); side.value = 'inspector'; }} onDblClick={() => focus(row.ref)}>
+      onClick={() => { app.select(row.ref); reveal(row.ref); side.value = 'inspector'; }} onDblClick={() => focus(row.ref)}>
       {row.open === null
         ? <span class="twist" />
         : <span class="twist" data-open={row.open} onClick={(event) => { event.stopPropagation(); flip(row); }}>›</span>}

@@ -96,7 +96,7 @@ export function Create() {
       {kind.value === 'file' && <label class="line">File<input type="file" accept=".json,application/json" onChange={(event) => void choose(event.currentTarget.files?.[0])} /></label>}
       <label class="line">Name<input type="text" placeholder={fallback} value={name.value} onInput={(event) => { name.value = event.currentTarget.value; }} /></label>
       {wrong.value && <p class="wrong" role="alert">{wrong.value}</p>}
-      <div class="foot"><button type="button" onClick={shut}>Cancel</button><button class="primary" disabled={busy.value}>{busy.value ? 'Making…' : 'Make it'}</button></div>
+      <div class="foot"><button type="button" onClick={shut}>Cancel</button><button class="primary" disabled={busy.value}>{busy.value ? 'Making…' : 'Create'}</button></div>
     </form>
   );
 }

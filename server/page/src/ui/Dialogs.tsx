@@ -7,6 +7,7 @@ import * as api from '../api';
 import * as app from '../app';
 import { BODY_TYPES } from '../members';
 import { dialog } from '../prefs';
+import { unitOf } from '../units';
 import { Create } from './Create';
 
 export function Dialogs() {
@@ -38,7 +39,7 @@ function Window({ title, children, fixed }: { title: string; children: Component
     };
   }, []);
   return (
-    <dialog ref={own} aria-labelledby="window-title" onCancel={(event) => { if (fixed) event.preventDefault(); }} onClose={() => { if (!fixed) shut(); }}
+    <dialog ref={own} aria-labelledby="window-title" onCancel={(event) => { event.preventDefault(); if (!fixed) shut(); }} onClose={() => { if (!fixed) shut(); }}
       onClick={(event) => { if (event.target === own.current && !fixed) shut(); }}>
       <div class="window">
         <header><h2 id="window-title">{title}</h2>{!fixed && <button type="button" class="icon-button" aria-label="Close" onClick={shut}>×</button>}</header>
@@ -71,6 +72,7 @@ function Delete({ id, name }: { id: string; name: string }) {
       const done = await app.attempt(() => api.remove(id));
       shut();
       if (!done) return;
+      app.forget(id);
       app.say(`${name} is deleted.`);
       if (app.open.value?.id === id) app.close(); else void app.refreshList();
     }}>
@@ -117,10 +119,10 @@ function AddBody({ parent }: { parent: string | null }) {
         wrong.value = error instanceof Error ? error.message : String(error);
       }
     }}>
-      <p class="note">{host ? `It will circle ${host.star.name}.` : 'It will circle nothing: the beginning of a system.'}</p>
+      <p class="note">{host ? `It will orbit ${host.star.name}.` : 'It will orbit nothing: the beginning of a system.'}</p>
       <label class="line">Name<input type="text" required value={name.value} onInput={(event) => { name.value = event.currentTarget.value; }} /></label>
       <label class="line">Kind<select value={kind.value} onChange={(event) => { kind.value = event.currentTarget.value; }}>{BODY_TYPES.map((it) => <option key={it} value={it}>{it}</option>)}</select></label>
-      {host && <label class="line">Distance in units<input type="text" inputMode="decimal" value={distance.value} onInput={(event) => { distance.value = event.currentTarget.value; }} /></label>}
+      {host && <label class="line">{`Distance in ${unitOf(world!.state, 'length')}`}<input type="text" inputMode="decimal" value={distance.value} onInput={(event) => { distance.value = event.currentTarget.value; }} /></label>}
       {wrong.value && <p class="wrong" role="alert">{wrong.value}</p>}
       <div class="foot"><button type="button" onClick={shut}>Cancel</button><button class="primary" disabled={!name.value.trim()}>Add</button></div>
     </form>
@@ -151,9 +153,9 @@ function Token({ why }: { why: string }) {
 }
 
 const KEYS: [string, string][] = [
-  ['Space', 'play or pause'], [', and .', 'a step back, a step on'], ['[ and ]', 'slower, faster'], ['N', "the universe's own time"],
+  ['Space', 'play or pause'], [', and .', 'a step back, a step on'], ['[ and ]', 'slower, faster'], ['N', 'now'], ['B', "the universe's own time"],
   ['/', 'search'], ['Arrows', 'turn the picture; with Shift, move it'], ['+ and −', 'nearer, further'], ['0', 'show everything'],
-  ['G', 'go to what is selected'], ['F', 'follow it'], ['P', 'select what it circles'], ['L, O, C', 'names, orbits, colours of groups'], ['S', 'compact scale or true distances'],
+  ['G', 'go to what is selected'], ['F', 'follow it'], ['V', 'full screen'], ['K, I', 'copy a link, a picture'], ['P', 'select what it orbits'], ['L, O, C', 'names, orbits, colours of groups'], ['S', 'compact scale or true distances'],
   ['T', 'light, dark, or as the system'], ['Ctrl+Z', 'undo the last command'], ['U', 'back to the universes'], ['Esc', 'select nothing, close'], ['?', 'this help'],
 ];
 

@@ -1,9 +1,9 @@
 // The universes: to open, to make, to rename, to delete.
 
-import { useEffect } from 'preact/hooks';
-import type { Summary } from '../api';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Summary, picture } from '../api';
 import * as app from '../app';
-import { dialog } from '../prefs';
+import { dialog, isDark } from '../prefs';
 import { Icon, IconButton } from './Icon';
 
 /** How often the list is looked at again while it is shown, in milliseconds. */
@@ -55,8 +55,9 @@ function Card({ it, why }: { it: Summary; why: string | null }) {
   return (
     <li class="card">
       <button type="button" class="card-open" onClick={() => void app.openUniverse(it.id)}>
+        <Picture it={it} />
         <strong>{it.name}</strong>
-        <span class="note">Revision {it.revision} · changed {changed.toLocaleDateString([], { day: 'numeric', month: 'short', year: 'numeric' })}, {changed.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}</span>
+        <span class="note">{it.revision ? `Revision ${it.revision} · changed` : 'Made'} {changed.toLocaleDateString([], { day: 'numeric', month: 'short', year: 'numeric' })}, {changed.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}</span>
         <code>{it.id}</code>
       </button>
       <div class="card-tools">
@@ -66,3 +67,27 @@ function Card({ it, why }: { it: Summary; why: string | null }) {
     </li>
   );
 }
+
+/** The universe as the server draws it, once it is in view. Read with the visitor's token, which an image could not send. */
+function Picture({ it }: { it: Summary }) {
+  const own = useRef<HTMLCanvasElement>(null);
+  const dark = isDark();
+  useEffect(() => {
+    const canvas = own.current!;
+    let gone = false;
+    const observer = new IntersectionObserver(async ([seen]) => {
+      if (!seen?.isIntersecting) return;
+      observer.disconnect();
+      // A picture that cannot be had leaves the card without one.
+      const drawn = await picture(it.id, WIDE, HIGH, dark).then((blob) => createImageBitmap(blob)).catch(() => null);
+      if (gone || !drawn) return;
+      canvas.getContext('2d')!.drawImage(drawn, 0, 0);
+      canvas.dataset.drawn = String(it.revision);
+    });
+    observer.observe(canvas);
+    return () => { gone = true; observer.disconnect(); };
+  }, [it.id, it.revision, dark]);
+  return <canvas class="card-picture" ref={own} width={WIDE} height={HIGH} aria-hidden="true" />;
+}
+
+const WIDE = 600, HIGH = 320;

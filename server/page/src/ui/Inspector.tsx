@@ -1,15 +1,16 @@
 // What is selected: all of it that can be edited, each change as a command, and what the server says to it.
 
-import { useComputed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import * as api from '../api';
 import * as app from '../app';
 import * as clock from '../clock';
-import { type Member, RING, SECTIONS, change, removal } from '../members';
-import { type Body, type Ref, entity, same } from '../model';
-import { period, pointAtTime } from '../orbit';
+import { type Member, RING, change, inUnits, removal, sectionsOf } from '../members';
+import { type Body, type Ref, type State, entity, same } from '../model';
+import { elementsOf, period, pointAtTime } from '../orbit';
 import { dialog } from '../prefs';
 import { KINDS } from '../rows';
+import { large, metric, unitOf } from '../units';
 import { Field } from './Field';
 import { Icon } from './Icon';
 
@@ -43,12 +44,13 @@ export function Inspector({ focus }: { focus(ref: Ref): void }) {
     }
   };
   const set = (member: Member) => (value: unknown) => {
-    const patch: Record<string, unknown> = { [member.name]: value };
+    // Elements are given whole.
+    const patch: Record<string, unknown> = member.inside ? { [member.inside]: { ...it[member.inside] as object, [member.name]: value } } : { [member.name]: value };
     // Both members mean the same distance; who reads the older one must not see another.
-    if (member.name === 'semiMajorAxis') patch.orbitalDistance = value;
+    if (member.name === 'semiMajorAxis' && !member.inside) patch.orbitalDistance = value;
     return send(change(ref.family, ref.id, patch));
   };
-  const valueOf = (member: Member) => (member.name === 'semiMajorAxis' ? it.semiMajorAxis ?? it.orbitalDistance : it[member.name]);
+  const valueOf = (member: Member) => (member.inside ? (it[member.inside] as Record<string, unknown>)[member.name] : member.name === 'semiMajorAxis' ? it.semiMajorAxis ?? it.orbitalDistance : it[member.name]);
   const ring = body?.star.ring;
   return (
     <div class="inspector">
@@ -68,11 +70,11 @@ export function Inspector({ focus }: { focus(ref: Ref): void }) {
         </div>
       )}
       {body && <Facts body={body} />}
-      {SECTIONS[ref.family].map((section) => (
+      {sectionsOf(ref.family, !!body && !!elementsOf(body.star)).map((section) => (
         <details key={section.title} class="section" open={!section.shut}>
           <summary>{section.title}</summary>
           {section.members.map((member) => (
-            <Field key={`${ref.id}-${member.name}`} member={member} value={valueOf(member)} hint={hintOf(member, it, body)} disabled={!!why} commit={set(member)} />
+            <Field key={`${ref.id}-${member.name}`} member={inUnits(member, world.state)} value={valueOf(member)} hint={hintOf(member, valueOf(member), world.state, body)} disabled={!!why} commit={set(member)} />
           ))}
         </details>
       ))}
@@ -80,7 +82,7 @@ export function Inspector({ focus }: { focus(ref: Ref): void }) {
         <details class="section" open>
           <summary>Ring</summary>
           {RING.map((member) => (
-            <Field key={`${ref.id}-ring-${member.name}`} member={member} value={(ring as unknown as Record<string, unknown>)[member.name]} disabled={!!why}
+            <Field key={`${ref.id}-ring-${member.name}`} member={inUnits(member, world.state)} value={(ring as unknown as Record<string, unknown>)[member.name]} disabled={!!why}
               commit={(value) => send({ type: 'updateRing', planetId: ref.id, patch: { [member.name]: value } })} />
           ))}
         </details>
@@ -91,7 +93,7 @@ export function Inspector({ focus }: { focus(ref: Ref): void }) {
           ? <button type="button" disabled={!!why} onClick={() => void app.command({ type: 'removeRing', planetId: ref.id }, 'The ring is gone.')}>Remove ring</button>
           : <button type="button" disabled={!!why} onClick={() => void app.command({ type: 'updateRing', planetId: ref.id, patch: {} }, `${it.name} has a ring.`)}>Add ring</button>)}
         {body && <button type="button" disabled={!!why} onClick={() => { dialog.value = { kind: 'body', parent: ref.id }; }}>Add satellite</button>}
-        <button type="button" class="danger" disabled={!!why} onClick={() => void app.command(removal(ref.family, ref.id), `${it.name || ref.id} is removed${body?.children.length ? ', with all that circles it' : ''}.`)}>Remove</button>
+        <button type="button" class="danger" disabled={!!why} onClick={() => void app.command(removal(ref.family, ref.id), `${it.name || ref.id} is removed${body?.children.length ? ', with all that orbits it' : ''}.`)}>Remove</button>
       </div>
     </div>
   );
@@ -104,41 +106,49 @@ function Actions({ body, focus, why }: { body: Body; focus(ref: Ref): void; why:
       <button type="button" onClick={() => focus({ family: 'stars', id: body.star.id })}><Icon name="target" />Go there</button>
       <button type="button" aria-pressed={on} onClick={() => { app.following.value = !on; }}><Icon name="orbit" />{on ? 'Following' : 'Follow'}</button>
       {body.parent >= 0 && (
-        <button type="button" disabled={!!why} onClick={() => void app.command({ type: 'detachStar', childId: body.star.id }, `${body.star.name} circles nothing now.`)}>Detach</button>
+        <button type="button" disabled={!!why} onClick={() => void app.command({ type: 'detachStar', childId: body.star.id }, `${body.star.name} orbits nothing now.`)}>Detach</button>
       )}
     </div>
   );
 }
 
-/** Where it is at the time shown. */
+/** What everybody asks of a body, at the time shown. */
 function Facts({ body }: { body: Body }) {
-  const place = useComputed(() => {
-    const p = new Float64Array(3);
-    pointAtTime(body.orbit, clock.shown.value, p);
-    return p;
-  }).value;
-  const round = period(body.orbit);
-  const parent = app.world.value?.bodies[body.parent];
+  const p = new Float64Array(3), { state, bodies } = app.world.value!;
+  pointAtTime(body.orbit, clock.shown.value, p);
+  const round = period(body.orbit), parent = bodies[body.parent], far = Math.hypot(p[0]!, p[1]!, p[2]!);
+  const across = metric(state, 'radius', 2 * body.star.radius);
+  const moons = body.children.filter((child) => bodies[child]!.kind === 'moon').length, others = body.children.length - moons;
   return (
     <dl class="facts">
-      {parent && (<><dt>Circles</dt><dd><button type="button" class="link" onClick={() => app.select({ family: 'stars', id: parent.star.id })}>{parent.star.name || parent.star.id}</button></dd></>)}
-      {parent && Number.isFinite(round) && (<><dt>A round takes</dt><dd>{clock.span(round)}</dd></>)}
-      <dt>{parent ? 'Away from it' : 'Place'}</dt>
-      <dd>{parent ? `${clock.figure(Math.hypot(place[0]!, place[1]!, place[2]!))} units` : [...place].map(clock.figure).join(', ')}</dd>
-      {body.children.length > 0 && (<><dt>Satellites</dt><dd>{body.children.length}</dd></>)}
+      {parent && (<><dt>Orbits</dt><dd><button type="button" class="link" onClick={() => app.select({ family: 'stars', id: parent.star.id })}>{parent.star.name || parent.star.id}</button></dd></>)}
+      {parent && Number.isFinite(round) && (<><dt>{parent.kind === 'star' ? 'Year' : 'One orbit'}</dt><dd>{clock.span(round)}</dd></>)}
+      {parent
+        ? (<><dt>Distance now</dt><dd>{measured(state, far)}</dd></>)
+        : (<><dt>Place</dt><dd>{[...p].map(clock.figure).join(', ')}</dd></>)}
+      {across !== undefined && body.star.radius > 0 && (<><dt>Across</dt><dd>{large(across)} km</dd></>)}
+      {moons > 0 && (<><dt>Moons</dt><dd>{moons}</dd></>)}
+      {others > 0 && (<><dt>{moons ? 'Others around it' : 'Around it'}</dt><dd>{others}</dd></>)}
       {body.group && (<><dt>Group</dt><dd><span class="dot" style={{ backgroundColor: body.groupColor ?? '#888' }} />{body.group.name}</dd></>)}
     </dl>
   );
 }
 
-/** What it circles, by id or name. */
+/** A distance in the universe's unit, and in kilometres where that is known. */
+function measured(state: State, distance: number): string {
+  const unit = unitOf(state, 'length'), km = metric(state, 'length', distance), own = `${clock.figure(distance)} ${unit}`;
+  // What is a small part of the unit is better said in kilometres alone.
+  return km === undefined || unit === 'km' ? own : distance < 0.05 ? `${large(km)} km` : `${own} · ${large(km)} km`;
+}
+
+/** What it orbits, by id or name. */
 function Parent({ body, disabled, send }: { body: Body; disabled: boolean; send(command: api.Command): Promise<string | null> }) {
   const world = app.world.value!;
   const named = (text: string) => world.byId.get(text) ?? world.bodies.find((other) => other.star.name.toLowerCase() === text.toLowerCase());
   return (
     <details class="section">
       <summary>Move to another body</summary>
-      <Field key={`${body.star.id}-parent`} member={{ name: 'parentId', label: 'Circles', kind: 'text' }} value={world.bodies[body.parent]?.star.id ?? ''}
+      <Field key={`${body.star.id}-parent`} member={{ name: 'parentId', label: 'Orbits', kind: 'text' }} value={world.bodies[body.parent]?.star.id ?? ''}
         hint="The id or the name of a body" disabled={disabled}
         commit={async (value) => {
           const parent = named(String(value).trim());
@@ -149,12 +159,14 @@ function Parent({ body, disabled, send }: { body: Body; disabled: boolean; send(
   );
 }
 
-/** What the published facts say beside the numbers of the universe. */
-function hintOf(member: Member, it: Record<string, unknown>, body: Body | null): string | undefined {
-  const fact = (name: string, unit: string) => (typeof it[name] === 'number' ? `${clock.figure(it[name] as number)} ${unit}` : undefined);
-  if (member.name === 'mass') return fact('massKg', 'kg');
-  if (member.name === 'radius') return fact('radiusKm', 'km');
-  if (member.name === 'semiMajorAxis') return fact('semiMajorAxisKm', 'km');
-  if (member.name === 'orbitalSpeed' && body && Number.isFinite(period(body.orbit))) return `A round takes ${clock.span(period(body.orbit))}`;
+/** The same in kilograms, kilometres and years. */
+function hintOf(member: Member, value: unknown, state: State, body: Body | null): string | undefined {
+  if (typeof value !== 'number') return undefined;
+  if (member.of) {
+    const by = metric(state, member.of, value), plain = member.of === 'mass' ? 'kg' : 'km';
+    return by === undefined || state.units?.[member.of] === plain ? undefined : `${large(by)} ${plain}`;
+  }
+  if (member.name === 'period') return clock.span(value);
+  if (member.name === 'orbitalSpeed' && body && Number.isFinite(period(body.orbit))) return `One orbit takes ${clock.span(period(body.orbit))}`;
   return undefined;
 }

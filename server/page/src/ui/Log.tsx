@@ -27,7 +27,7 @@ const LINKS = { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnect
 
 export function LinkState() {
   const state = app.link.value;
-  return <span class="link-state" data-state={state} role="status"><span class="lamp" />{LINKS[state]}{state === 'reconnecting' ? '…' : ''}</span>;
+  return <span class="link-state" data-state={state} role="status"><span class="lamp" /><span>{LINKS[state]}{state === 'reconnecting' ? '…' : ''}</span></span>;
 }
 
 export function Log() {

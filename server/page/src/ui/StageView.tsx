@@ -4,31 +4,20 @@ import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import * as app from '../app';
 import * as clock from '../clock';
-import type { Ref } from '../model';
 import * as prefs from '../prefs';
 import { Stage, type Theme } from '../stage';
+import { focus, show, stage } from './eye';
 import { IconButton } from './Icon';
+import { fullScreen } from './Share';
+import { TryIt, Ways } from './TryIt';
 
 /** Whether systems are side by side because nothing says where they are. */
 const spread = signal(false);
-
-/** The stage that is shown, for what is outside of it. */
-export let stage: Stage | null = null;
 
 const THEMES: Record<'dark' | 'light', Theme> = {
   dark: { ground: [9, 11, 17], ink: [226, 230, 240], accent: [122, 162, 255] },
   light: { ground: [244, 245, 248], ink: [28, 32, 42], accent: [36, 87, 214] },
 };
-
-/** Goes to an entity: to a body, or to the host of a belt. */
-export function focus(ref: Ref): void {
-  const world = app.world.value;
-  if (!world || !stage) return;
-  const host = world.matter.find(({ it, family }) => family === ref.family && it.id === ref.id)?.host;
-  const system = ref.family === 'groups' ? world.bodies.find((body) => body.depth === 0 && body.group?.id === ref.id) : undefined;
-  const body = ref.family === 'stars' ? world.byId.get(ref.id) : host ?? system;
-  if (body) stage.focus(body.index); else stage.fit();
-}
 
 export function StageView() {
   const holder = useRef<HTMLDivElement>(null);
@@ -42,7 +31,7 @@ export function StageView() {
       made.time = clock.shown.value;
       return clock.playing.value;
     });
-    stage = made;
+    show(made);
     const ends = [
       effect(() => {
         const dark = prefs.isDark();
@@ -53,6 +42,7 @@ export function StageView() {
       }),
       effect(() => {
         const world = app.world.value, id = app.open.value?.id ?? null;
+        made.time = clock.shown.peek();
         made.show(world, id !== shown);
         shown = id;
         spread.value = made.layout?.spread ?? false;
@@ -61,14 +51,26 @@ export function StageView() {
       effect(() => {
         const ref = app.selected.value;
         made.selected = ref?.family === 'stars' ? app.world.value?.byId.get(ref.id)?.index ?? -1 : -1;
+        // Following begins with going there.
+        if (app.following.value && !made.following && made.selected >= 0) made.reveal(made.selected);
         made.following = app.following.value;
         made.ask();
+      }),
+      effect(() => {
+        const view = app.eye.wanted.value;
+        if (!view) return;
+        app.eye.wanted.value = '';
+        prefs.scale.value = view.endsWith(',true') ? 'true' : 'compact';
+        if (made.look(view)) app.following.value = made.selected >= 0 && view.split(',').length < 6;
+        else app.say('The link has a view that cannot be read.', true);
       }),
       effect(() => { holder.current!.dataset.revision = String(app.open.value?.revision ?? -1); }),
       effect(() => { void clock.shown.value; void clock.playing.value; made.ask(); }),
     ];
+    app.eye.tell = () => made.view();
+    made.onRest = () => app.settle();
     const stop = pointers(holder.current!, made);
-    return () => { ends.forEach((end) => end()); stop(); made.dispose(); stage = null; };
+    return () => { ends.forEach((end) => end()); stop(); made.dispose(); show(null); };
   }, []);
   const scale = prefs.scale.value;
   const name = app.open.value?.name ?? '';
@@ -79,8 +81,9 @@ export function StageView() {
       <div class="chips">
         <button type="button" class="chip" aria-keyshortcuts="S" title="Change the scale (S)" onClick={() => { prefs.scale.value = scale === 'compact' ? 'true' : 'compact'; }}>
           <strong>{scale === 'compact' ? 'Compact scale' : 'True distances'}</strong>
-          <span>{scale === 'compact' ? 'order and directions hold, distances and sizes do not' : 'what is too small to see is a dot'}</span>
+          <span>{scale === 'compact' ? 'order and directions hold, distances and sizes do not' : 'and sizes; what is too small to see is a dot'}</span>
         </button>
+        <TryIt />
         {spread.value && <span class="chip quiet">Systems without a place are side by side</span>}
       </div>
       <div class="tools" role="group" aria-label="View">
@@ -89,8 +92,10 @@ export function StageView() {
         <IconButton name="minus" label="Further" keys="-" onClick={() => stage?.zoom(1.4)} />
         <IconButton name="tag" label="Names" keys="L" pressed={prefs.labels.value === 'on'} onClick={() => prefs.flip(prefs.labels)} />
         <IconButton name="orbit" label="Orbits" keys="O" pressed={prefs.orbits.value === 'on'} onClick={() => prefs.flip(prefs.orbits)} />
+        <IconButton name="full" label="Full screen" keys="V" onClick={fullScreen} />
         <IconButton name="palette" label="Colour by group" keys="C" pressed={prefs.byGroup.value === 'on'} onClick={() => prefs.flip(prefs.byGroup)} />
       </div>
+      <Ways />
     </section>
   );
 }
@@ -156,7 +161,7 @@ function pointers(holder: HTMLElement, stage: Stage): () => void {
   on('dblclick', (event) => {
     const { x, y } = local(event);
     const index = stage.pick(x, y);
-    if (index >= 0) stage.focus(index);
+    if (index >= 0) { stage.focus(index); app.following.value = true; }
   });
   on('contextmenu', (event) => event.preventDefault(), false);
   on('wheel', (event) => { event.preventDefault(); stage.zoom(Math.exp(Math.min(Math.max(event.deltaY, -120), 120) * 0.0016)); }, false);

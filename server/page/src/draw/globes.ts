@@ -1,0 +1,139 @@
+// Bodies that are large enough to have a surface: how they lie, where their light comes from, and a picture of them for
+// the plain canvas. The GPU paints the same by its own program.
+
+import type { Ring } from '../model';
+import type { Rgb } from '../scene';
+import { type Skin, kindOf, skinOf } from '../skin';
+import { type Frame, starlight } from './frame';
+import { STEPS, profileOf } from './rings';
+
+/** Bodies with fewer pixels of radius are plain. */
+export const SURFACE = 5;
+/** How much of its light the night side has. */
+export const night = (dark: boolean) => (dark ? 0.09 : 0.3);
+
+export interface Globe {
+  skin: Skin;
+  /** Turns what the eye sees (right, up, towards it) into the body's own x, y and north, by rows. */
+  turn: Float32Array;
+  /** Where the light comes from, in the body's own directions; nothing for what shines itself. */
+  light: [number, number, number] | null;
+  /** The ring's shadow: from and to in radii, and its density across. */
+  ring: { inner: number; outer: number; profile: Float32Array } | null;
+}
+
+const skins = new Map<string, Skin>();
+/** The most surfaces that are kept. */
+const MOST = 64;
+/** Surfaces are made one in a picture, so that none takes long: whether this picture has made its own. */
+let made: Frame | null = null;
+
+function skinFor(frame: Frame, index: number): Skin | null {
+  const { scene } = frame;
+  const body = scene.world.bodies[index]!, own = scene.colors[index]!;
+  const color = body.kind === 'star' ? starlight(own, frame.dark) : own;
+  const r = frame.screen[4 * index + 3]!, width = r > 110 ? 512 : r > 24 ? 256 : 128, base = `${body.star.id} ${color.join()} `;
+  const key = base + width;
+  let skin = skins.get(key);
+  if (skin) return skin;
+  const other = [512, 256, 128].map((it) => skins.get(base + it)).find(Boolean) ?? null;
+  if (made === frame) return other;
+  made = frame;
+  if (skins.size >= MOST) skins.delete(skins.keys().next().value!);
+  skin = skinOf(kindOf(body, scene.world, color), color, body.star.id, width);
+  skins.set(key, skin);
+  return skin;
+}
+
+/** Whether surfaces are still to be made. */
+export const isMaking = (frame: Frame) => made === frame;
+
+/** A body as a globe; null while its surface is not made yet. */
+export function globeOf(frame: Frame, index: number): Globe | null {
+  const { scene: { world }, camera: { basis: b }, places } = frame;
+  const skin = skinFor(frame, index);
+  if (!skin) return null;
+  const body = world.bodies[index]!, { ux, uy, uz, vx, vy, vz } = body.disk;
+  const own = [[ux, uy, uz], [vx, vy, vz], [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx]] as const;
+  const turn = new Float32Array(9);
+  own.forEach(([x, y, z], row) => {
+    for (let n = 0; n < 3; n += 1) turn[3 * row + n] = (n < 2 ? 1 : -1) * (b[3 * n]! * x + b[3 * n + 1]! * y + b[3 * n + 2]! * z);
+  });
+  let sun = body.parent;
+  while (sun >= 0 && world.bodies[sun]!.kind !== 'star' && world.bodies[sun]!.parent >= 0) sun = world.bodies[sun]!.parent;
+  let light: Globe['light'] = null;
+  if (sun >= 0 && body.kind !== 'star') {
+    const [x, y, z] = [0, 1, 2].map((n) => places[3 * sun + n]! - places[3 * index + n]!) as [number, number, number];
+    const far = Math.hypot(x, y, z) || 1;
+    light = own.map((it) => (it[0] * x + it[1] * y + it[2] * z) / far) as [number, number, number];
+  }
+  return { skin, turn, light, ring: body.star.ring && light ? shadowOf(body.star.id, body.star.ring) : null };
+}
+
+const shadowOf = (id: string, ring: Ring) =>
+  ({ inner: ring.innerRadiusMultiplier, outer: ring.outerRadiusMultiplier, profile: profileOf(id, ring) });
+
+/** Pictures of globes, each kept as long as nothing of it changes. */
+export class Globes {
+  private readonly kept = new Map<number, { canvas: HTMLCanvasElement; key: string }>();
+
+  /** Draws a body where it is, if its surface is there. */
+  draw(c: CanvasRenderingContext2D, frame: Frame, index: number, x: number, y: number, r: number): boolean {
+    const globe = globeOf(frame, index);
+    if (!globe) return false;
+    const most = frame.detail < 1 ? 72 : frame.calm ? 240 : 120, size = Math.max(8, Math.ceil(Math.min(r * frame.ratio, most)) + 1);
+    const of = (it: ArrayLike<number> | null) => (it ? Array.from(it, (x) => Math.round(x * 300)).join() : '');
+    const key = `${size} ${globe.skin.width} ${frame.dark} ${frame.scene.colors[index]!.join()} ${of(globe.turn)} ${of(globe.light)} ${globe.ring?.outer}`;
+    let kept = this.kept.get(index);
+    if (kept?.key !== key) {
+      if (!kept) {
+        if (this.kept.size >= 48) this.kept.delete(this.kept.keys().next().value!);
+        this.kept.set(index, kept = { canvas: document.createElement('canvas'), key });
+      }
+      kept.key = key;
+      kept.canvas.width = kept.canvas.height = 2 * size;
+      paint(kept.canvas.getContext('2d')!, size, globe, night(frame.dark));
+    }
+    const edge = (r * size) / (size - 1);
+    c.drawImage(kept.canvas, x - edge, y - edge, 2 * edge, 2 * edge);
+    return true;
+  }
+}
+
+/** Paints a globe into a square of twice this size; one pixel is left about it. */
+function paint(c: CanvasRenderingContext2D, size: number, { skin, turn, light, ring }: Globe, night: number): void {
+  const image = c.createImageData(2 * size, 2 * size), { data } = image, r = size - 1;
+  const around = skin.width / (2 * Math.PI), down = skin.height / Math.PI;
+  for (let row = 0; row < 2 * size; row += 1) {
+    const y = (size - row - 0.5) / r;
+    for (let column = 0; column < 2 * size; column += 1) {
+      const x = (column + 0.5 - size) / r, d = x * x + y * y;
+      const cover = Math.min(1, (1 - Math.sqrt(d)) * r + 0.5);
+      if (cover <= 0) continue;
+      const z = Math.sqrt(Math.max(1 - d, 0));
+      const p = turn[0]! * x + turn[1]! * y + turn[2]! * z, q = turn[3]! * x + turn[4]! * y + turn[5]! * z, n = turn[6]! * x + turn[7]! * y + turn[8]! * z;
+      const longitude = Math.atan2(q, p), latitude = Math.acos(n > 1 ? 1 : n < -1 ? -1 : n);
+      const from = 4 * (Math.min(skin.height - 1, (latitude * down) | 0) * skin.width + (((longitude < 0 ? longitude + 2 * Math.PI : longitude) * around) | 0) % skin.width);
+      let lit = 0.72 + 0.28 * z;
+      if (light) {
+        const facing = p * light[0] + q * light[1] + n * light[2];
+        lit = facing > 0 ? 1 - (1 - facing) ** 2 * 0.9 : 0;
+        if (ring && lit > 0 && n * light[2] < 0) {
+          const t = -n / light[2], far = Math.hypot(p + t * light[0], q + t * light[1]);
+          const across = ((far - ring.inner) / (ring.outer - ring.inner)) * STEPS;
+          if (across >= 0 && across < STEPS) lit *= 1 - 0.75 * ring.profile[across | 0]!;
+        }
+        lit = night + (1 - night) * lit;
+      }
+      const to = 4 * (row * 2 * size + column);
+      data[to] = skin.data[from]! * lit; data[to + 1] = skin.data[from + 1]! * lit; data[to + 2] = skin.data[from + 2]! * lit; data[to + 3] = 255 * cover;
+    }
+  }
+  c.putImageData(image, 0, 0);
+}
+
+/** How a ring's colour is seen: its own, brightened by what it throws back. */
+export const ringColor = (color: Rgb, ring: Ring): Rgb => {
+  const by = Math.min(1, 0.5 + (ring.albedo ?? 0.8));
+  return [color[0] * by, color[1] * by, color[2] * by];
+};

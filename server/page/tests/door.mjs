@@ -1,0 +1,299 @@
+// What a visitor meets first: the solar system of today, a command to try, links, pictures, surfaces, words.
+
+import { Server, browse, drawn, equal, ok, stage, until } from './harness.mjs';
+import { module } from './positions.mjs';
+
+const DAY = 86_400, J2000 = Date.UTC(2000, 0, 1, 12) / 1000;
+
+export default async function door() {
+  await dates();
+  const server = await Server.start('--demo');
+  await opensToday(server);
+  await moves(server);
+  await triesIt(server);
+  await links(server);
+  await looksNear(server);
+  await tellsItsOwn(server);
+  await shares(server);
+  await lists(server);
+}
+
+/** What is read as a time, and what is refused. */
+async function dates() {
+  const { dateOf, readTime, stampOf } = await module('dates.ts');
+  const epoch = J2000 * 1000, at = (text) => readTime(text, epoch, epoch + 5000);
+  for (const [text, days] of [['2000-01-01', -0.5], ['2000-01-02 12:00', 1], ['2000-01-02T12:00:00Z', 1], ['2000-01-02 14:00 +02:00', 1], ['2000', -0.5], ['2000-3-1', 59.5]]) {
+    equal(at(text), days * DAY, text);
+  }
+  equal([at('now'), at(' Today '), at('86400 s'), at('-3s')], [5, 5, 86400, -3], 'now, and seconds');
+  for (const wrong of ['abc', '2026-02-30', '2026-13-01', '27.11.2026', '', 'abc 1']) ok(typeof at(wrong) === 'string', `refused: ${wrong}`);
+  equal([readTime('12.5', null), typeof readTime('2026-11-27', null)], [12.5, 'string'], 'without an epoch there are seconds alone');
+  equal([dateOf(DAY, epoch), dateOf(1e15, epoch), stampOf(1.2, epoch), stampOf(1.2, null)], ['2000-01-02 12:00', null, '2000-01-01T12:00:01Z', '1.2'], 'and back');
+}
+
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const says = (page, text) => page.locator('.toast', { hasText: text }).first();
+const time = async (page) => Number((await stage(page)).time);
+
+/** The plain address shows the demo as it is today; whoever asks for calm gets it. */
+async function opensToday(server) {
+  const { page, browser, faults } = await browse(server.url);
+  await page.getByRole('heading', { level: 1, name: 'Sol' }).waitFor();
+  await drawn(page);
+  ok(Math.abs(J2000 + await time(page) - Date.now() / 1000) < 120, 'it is today');
+  ok((await page.getByLabel('Date and time').inputValue()).startsWith(new Date().toISOString().slice(0, 8)), 'and the date says so');
+  equal(await button(page, 'Play').count(), 1, 'with reduced motion nothing moves by itself');
+  const [before, frames] = [await time(page), (await stage(page)).frames];
+  await page.waitForTimeout(700);
+  equal([await time(page), (await stage(page)).frames], [before, frames], 'and nothing is drawn');
+  equal((await server.ask('GET', '/universes/sol')).revision, 0, 'looking changes nothing');
+  // Refused input says so and stays to be mended.
+  const date = page.getByLabel('Date and time');
+  await date.fill('soon');
+  await page.keyboard.press('Enter');
+  await says(page, '“soon” is no date.').waitFor();
+  equal([await date.inputValue(), await date.getAttribute('aria-invalid')], ['soon', 'true'], 'what was typed stays');
+  await date.fill('2061-07-28');
+  await page.keyboard.press('Enter');
+  await until(async () => await date.inputValue() === '2061-07-28 00:00', 'a date is shown');
+  await button(page, 'Now').click();
+  await until(async () => Math.abs(J2000 + await time(page) - Date.now() / 1000) < 120, 'now is today again');
+  equal(faults, [], 'nothing goes wrong');
+  await browser.close();
+}
+
+/** Without that wish it moves slowly; play and pause move nothing else; the universe's time is followed once somebody moves it. */
+async function moves(server) {
+  const { page, browser } = await browse(server.url, { calm: false });
+  await drawn(page);
+  const begun = await time(page);
+  await until(async () => await time(page) > begun, 'it moves');
+  equal(await page.locator('.speed output').textContent(), '1 day/s', 'slowly');
+  const size = () => page.locator('.canvas').boundingBox();
+  const before = await size();
+  await page.locator('.tree').focus();
+  await page.keyboard.press(' ');
+  await button(page, 'Play').waitFor();
+  equal(await size(), before, 'pausing changes no size');
+  await page.getByRole('treeitem', { name: /Mars/ }).click();
+  await page.keyboard.press(' ');
+  await button(page, 'Pause').waitFor();
+  equal(await size(), before, 'nor does playing, nor what the list has in focus');
+  await browser.close();
+  const other = await browse(server.url, { calm: false });
+  await drawn(other.page);
+  await server.tool('sol', { type: 'tick', until: '2027-01-01T00:00:00Z' });
+  await until(async () => await time(other.page) === Date.UTC(2027, 0, 1) / 1000 - J2000, 'who chose no time sees it when a model moves the universe');
+  await server.ask('POST', '/universes/sol/undo', { revision: 0 });
+  await other.browser.close();
+}
+
+/** The three ways do the same. */
+async function triesIt(server) {
+  const { page, browser } = await browse(server.url);
+  await drawn(page);
+  await page.getByRole('button', { name: /Try it/ }).click();
+  const way = (title) => page.getByLabel(title, { exact: true }).textContent();
+  const ring = async () => (await server.state('sol')).stars.neptune.ring;
+  const command = JSON.parse(await way('The command'));
+  const wanted = { ...command.patch };
+  const isThere = async () => { const made = await ring(); return !!made && Object.entries(wanted).every(([name, value]) => made[name] === value); };
+  const gone = async () => { await server.command('sol', { type: 'removeRing', planetId: 'neptune' }); equal(await ring(), undefined, 'and away'); };
+  await button(page, 'Do it').click();
+  await until(isThere, 'the button gives Neptune a ring');
+  await page.locator('.selection h2', { hasText: 'Neptune' }).waitFor();
+  await button(page, 'Take it away').click();
+  await until(async () => !await ring(), 'and takes it away');
+  const rest = await way('From a program: REST');
+  const [, url, body] = /^curl (\S+)[^]*-d '(.*)'$/.exec(rest);
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  ok(answer.ok && await isThere(), 'the call of REST that is shown does the same');
+  await gone();
+  const { method, params } = JSON.parse(await way('From an AI: MCP'));
+  equal([method, params.name], ['tools/call', 'send_universe_command'], 'the call of MCP');
+  await server.tool(params.arguments.universeId, params.arguments.command);
+  ok(await isThere(), 'does the same');
+  await page.getByLabel('The command', { exact: true }).waitFor();
+  await gone();
+  await button(page, 'Close').click();
+  await page.getByRole('button', { name: /Try it/ }).waitFor();
+  await browser.close();
+}
+
+/** A link has the universe, the body, the time and the view. */
+async function links(server) {
+  const { page, context, browser } = await browse(`${server.url}/#sol?body=saturn&at=2026-11-27T06:00:00Z`);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('.selection h2', { hasText: 'Saturn' }).waitFor();
+  await until(async () => await page.getByLabel('Date and time').inputValue() === '2026-11-27 06:00', 'the time of the link');
+  await page.locator('.canvas').focus();
+  await page.keyboard.press('s');
+  await page.keyboard.press('g');
+  await page.keyboard.press('ArrowLeft');
+  await button(page, 'Copy a link to what is seen').click();
+  await says(page, 'The link is copied').waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  for (const part of ['#sol?', 'body=saturn', 'at=2026-11-27T06:00:00Z', 'view=']) ok(link.includes(part), `${link} has ${part}`);
+  const { distance } = await stage(page);
+  const second = await context.newPage();
+  await second.goto(link);
+  await second.locator('.selection h2', { hasText: 'Saturn' }).waitFor();
+  await until(async () => Math.abs(Number((await stage(second)).distance) / Number(distance) - 1) < 0.001, 'the view is the same');
+  equal(await time(second), await time(page), 'and the time');
+  await second.getByText('True distances').waitFor();
+  // The address follows what is seen, once it rests.
+  await second.getByRole('treeitem', { name: '› Jupiter' }).click();
+  await until(async () => second.url().includes('body=jupiter'), 'the address follows');
+  // A link that is wrong says so.
+  await second.goto(`${server.url}/#sol?body=vulcan&view=near`);
+  await says(second, 'no body “vulcan”').waitFor();
+  await says(second, 'a view that cannot be read').waitFor();
+  await browser.close();
+}
+
+/** From near there are discs of true size with surfaces, and the wheel does not lead into a body. */
+async function looksNear(server) {
+  for (const gl of [false, true]) {
+    const { page, browser, faults } = await browse(`${server.url}/${gl ? '?draw=webgl' : ''}#sol?body=jupiter&at=2026-11-27&view=0.6,0.5,0.005,true`, { gl, width: 1100, height: 700 });
+    await drawn(page);
+    equal((await stage(page)).renderer, gl ? 'webgl2' : 'canvas', 'the renderer');
+    const box = await page.locator('.canvas').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    let last = 0;
+    await until(async () => {
+      const before = last;
+      for (let n = 0; n < 10; n += 1) await page.mouse.wheel(0, -120);
+      last = Number((await stage(page)).distance);
+      return last === before;
+    }, 'the wheel has a nearest distance');
+    const radius = 69_911 / 149_597_870.7;
+    ok(last > 2 * radius && last < 2.5 * radius, `which is about the size of the body: ${last / radius}`);
+    // Colours down the middle of the disc: bands.
+    const colours = await page.evaluate(async (bytes) => {
+      const image = await createImageBitmap(new Blob([Uint8Array.from(atob(bytes), (it) => it.charCodeAt(0))]));
+      const canvas = new OffscreenCanvas(image.width, image.height), c = canvas.getContext('2d');
+      c.drawImage(image, 0, 0);
+      return Array.from({ length: 160 }, (_, n) => [...c.getImageData(image.width / 2 - 120, image.height * (0.06 + n / 180), 1, 1).data].slice(0, 3).reduce((a, b) => a + b));
+    }, (await page.locator('.canvas').screenshot()).toString('base64'));
+    // From light to dark and back by a good step each: a plain ball does so once.
+    let turns = 0, extreme = colours[0], way = 0;
+    for (const it of colours) {
+      if (way * (it - extreme) >= 0 && way) extreme = it;
+      else if (Math.abs(it - extreme) > 12) { way = Math.sign(it - extreme); extreme = it; turns += 1; }
+    }
+    ok(turns >= 5, `its bands are seen: ${turns} changes`);
+    equal(faults, [], 'nothing goes wrong');
+    await browser.close();
+  }
+  await fineLines(server);
+  await surfaces();
+}
+
+/** Orbits go through their bodies and have no corners, however near one is. */
+async function fineLines(server) {
+  const [{ Camera }, { fineLine }, { layoutOf, placesAt }, { worldOf }] = await Promise.all(['camera.ts', 'draw/fine.ts', 'layout.ts', 'model.ts'].map(module));
+  const world = worldOf(await server.state('sol')), places = new Float64Array(3 * world.bodies.length);
+  for (const scale of ['true', 'compact']) {
+    const layout = layoutOf(world, scale);
+    placesAt(world, layout, 8.4e8, places);
+    for (const id of ['saturn', 'halley']) {
+      const { index, parent } = world.byId.get(id), camera = new Camera();
+      [camera.width, camera.height, camera.distance] = [1000, 800, scale === 'true' ? 1e-3 : 0.5];
+      camera.target = [...places.slice(3 * index, 3 * index + 3)];
+      camera.update();
+      const points = [];
+      fineLine(world.bodies[index], layout, [0, 1, 2].map((n) => places[3 * parent + n] - camera.target[n]), camera, points);
+      let nearest = Infinity, sharpest = 0;
+      for (let n = 3; n < points.length; n += 3) {
+        const [a, b] = [points.slice(n - 3, n), points.slice(n, n + 3)], way = b.map((x, axis) => x - a[axis]);
+        const long = way.reduce((sum, x) => sum + x * x, 0);
+        const t = Math.min(1, Math.max(0, -way.reduce((sum, x, axis) => sum + x * a[axis], 0) / long));
+        nearest = Math.min(nearest, Math.hypot(...a.map((x, axis) => x + t * way[axis])));
+        if (n > 3) {
+          const before = a.map((x, axis) => x - points[n - 6 + axis]);
+          const cos = before.reduce((sum, x, axis) => sum + x * way[axis], 0) / Math.hypot(...before) / Math.sqrt(long);
+          sharpest = Math.max(sharpest, Math.acos(Math.min(1, cos)));
+        }
+      }
+      ok(nearest * camera.unit < 1, `the orbit of ${id} goes through it, ${scale}: ${nearest * camera.unit} pixels`);
+      ok(points.length < 20_000 && sharpest < 0.35, `and has no corners: ${sharpest}`);
+    }
+  }
+}
+
+/** Surfaces are the same for the same body, and tilted with it; rings have a gap. */
+async function surfaces() {
+  const [{ skinOf }, { profileOf }] = await Promise.all(['skin.ts', 'draw/rings.ts'].map(module));
+  const [one, same, other] = ['a', 'a', 'b'].map((seed) => [...skinOf('giant', [210, 166, 121], seed, 32).data].join());
+  equal([one === same, one === other], [true, false], 'a surface is that of its body');
+  const ring = profileOf('saturn', { innerRadiusMultiplier: 1.15, outerRadiusMultiplier: 2.35, opacity: 0.8, density: 0.7, albedo: 0.5, thickness: 0, color: '#ddd' });
+  const at = (part) => ring[Math.floor(part * ring.length)];
+  ok(at(0.75) < 0.2 * at(0.6) && at(0.75) < 0.2 * at(0.85), `a gap between two bright parts: ${at(0.6)}, ${at(0.75)}, ${at(0.85)}`);
+}
+
+/** The inspector shows the numbers of what is selected, also while time stands. */
+async function tellsItsOwn(server) {
+  const { page, browser } = await browse(`${server.url}/#sol?at=2026-11-27T00:00:00Z`);
+  await drawn(page);
+  const { places } = await server.ask('GET', '/universes/sol/places?at=2026-11-27T00:00:00Z&from=sun&bodies=saturn,earth,mercury,neptune');
+  const fact = (name) => page.locator('.facts dt', { hasText: name }).locator('+ dd').textContent();
+  for (const { id, distance } of places) {
+    await page.locator('.row', { has: page.locator('.name', { hasText: new RegExp(`^${id}$`, 'i') }) }).click();
+    await page.locator('.selection h2', { hasText: new RegExp(`^${id}$`, 'i') }).waitFor();
+    ok(Math.abs(parseFloat(await fact('Distance now')) / distance - 1) < 0.001, `${id} is ${distance} au away: ${await fact('Distance now')}`);
+    ok((await fact('Distance now')).includes(' au · '), 'with units');
+  }
+  equal([await fact('Year'), await fact('Orbits')], ['164.8 years', 'Sun'], 'in words that a child knows');
+  // Setting a distance moves the body, and is said in its unit.
+  const distance = page.locator('.inspector').getByLabel('Distance', { exact: true });
+  await distance.fill('3');
+  await page.keyboard.press('Enter');
+  await until(async () => (await server.state('sol')).stars.neptune.elements.semiMajorAxis === 3, 'the distance is that of its elements');
+  await until(async () => parseFloat(await fact('Distance now')) < 3.1, 'and the inspector follows');
+  await server.ask('POST', '/universes/sol/undo', { revision: 0 });
+  await browser.close();
+}
+
+/** Full screen, and a picture to keep. */
+async function shares(server) {
+  const { page, context, browser } = await browse(`${server.url}/#sol`);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await drawn(page);
+  await button(page, 'Full screen').click();
+  await until(() => page.evaluate(() => document.fullscreenElement?.id === 'middle'), 'the picture and its time over the whole screen');
+  await page.keyboard.press('v');
+  await until(() => page.evaluate(() => !document.fullscreenElement), 'and back');
+  await button(page, 'Copy as picture').click();
+  await says(page, 'The picture is copied.').waitFor();
+  const [type, size] = await page.evaluate(async () => {
+    const [it] = await navigator.clipboard.read();
+    const blob = await it.getType('image/png'), image = await createImageBitmap(blob);
+    return [blob.type, image.width];
+  });
+  equal([type, size], ['image/png', (await page.locator('.canvas').boundingBox()).width], 'the picture is as large as it is shown');
+  // Where a page may not copy, it saves.
+  await page.evaluate(() => { navigator.clipboard.write = () => Promise.reject(new Error('no')); });
+  const waits = page.waitForEvent('download');
+  await button(page, 'Copy as picture').click();
+  ok((await waits).suggestedFilename().endsWith('.png'), 'it is saved where it cannot be copied');
+  await browser.close();
+}
+
+/** The list has an address of its own, and each card is a picture. */
+async function lists(server) {
+  const { page, browser, faults } = await browse(server.url);
+  await drawn(page);
+  await page.keyboard.press('u');
+  await page.getByRole('heading', { level: 1, name: 'Universes' }).waitFor();
+  ok(page.url().endsWith('/#/'), 'the address of the list');
+  await page.reload();
+  await page.locator('.card-picture[data-drawn]').waitFor();
+  const several = await page.locator('.card-picture').evaluate((it) => new Set(it.getContext('2d').getImageData(0, 0, it.width, it.height).data).size);
+  ok(several > 20, 'the card has a picture of its universe');
+  await page.locator('.card-open').click();
+  await drawn(page);
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Universes' }).waitFor();
+  equal(faults, [], 'nothing goes wrong');
+  await browser.close();
+}
