@@ -220,7 +220,7 @@ async function goesBack(server, page) {
   const entries = page.locator('.entries li');
   await until(async () => await entries.count() === revision, 'the log has every revision');
   ok((await entries.first().textContent()).includes('tick'), 'the newest first');
-  await page.getByRole('button', { name: 'Back to revision 1', exact: true }).click();
+  await page.getByRole('button', { name: 'Back to here: revision 1', exact: true }).click();
   await shows(page, revision + 1);
   equal((await server.state(id)).stars.earth.mass, 2.5, 'the state of revision 1 is back');
   await page.locator('.canvas').focus();

@@ -24,29 +24,36 @@ export default async function look() {
 async function visit(server, view, name, crowded, phone, whole) {
   const { browser, page, faults } = await browse(`${server.url}/#/`, view);
   const look = async (what) => {
-    if (!whole && !['sol', 'saturn', 'crowded'].includes(what)) return;
+    if (!whole && !['first', 'saturn', 'inspector', 'create', 'try', 'dead', 'crowded'].includes(what)) return;
     await page.waitForTimeout(250);
     await page.screenshot({ path: join(RESULTS, `${what}-${name}.png`) });
     // Not as a script of the page, which its policy would refuse.
     const found = await page.evaluate(`${AXE}; axe.run({ resultTypes: ['violations'] }).then((it) => it.violations.map((one) => [one.id, one.impact, one.nodes.map((node) => node.html.slice(0, 200) + ' | ' + node.failureSummary)]))`);
     equal(found, [], `axe finds nothing: ${what}, ${name}`);
   };
-  await page.locator('.card-open').first().waitFor();
+  await page.locator('.card-picture[data-drawn]').first().waitFor();
   await look('home');
-  if (whole) {
-    await page.getByRole('button', { name: 'New universe' }).click();
-    await page.getByRole('radio', { name: 'From a seed' }).check();
-    await look('create');
-    await page.getByRole('button', { name: 'Cancel' }).click();
-  }
-  await page.goto(`${server.url}/#sol`);
+  await page.getByRole('button', { name: 'New universe' }).click();
+  await page.getByRole('radio', { name: 'From a seed' }).check();
+  await look('create');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.goto(server.url);
   await drawn(page);
-  await look('sol');
+  await look('first');
   if (phone) await page.getByRole('tab', { name: 'Bodies' }).click();
   await page.getByRole('treeitem', { name: /Saturn/ }).click();
   if (phone) { await look('bodies'); await page.getByRole('tab', { name: 'Inspector' }).click(); }
   await page.getByRole('button', { name: 'Go there' }).click();
+  await look('inspector');
+  if (phone) await page.getByRole('tab', { name: 'Inspector' }).click();
   await look('saturn');
+  await page.getByRole('button', { name: /Try it/ }).click();
+  await page.getByRole('button', { name: 'Do it' }).click();
+  await page.getByRole('button', { name: 'Take it away' }).waitFor();
+  await look('try');
+  await page.getByRole('button', { name: 'Take it away' }).click();
+  await page.getByRole('button', { name: 'Do it' }).waitFor();
+  await page.getByRole('region', { name: 'Try it' }).getByRole('button', { name: 'Close' }).click();
   await page.getByRole('tab', { name: 'Log' }).click();
   await look('log');
   if (whole) {
@@ -63,5 +70,9 @@ async function visit(server, view, name, crowded, phone, whole) {
   // Nothing is wider than the screen.
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `nothing sticks out: ${name}`);
   equal(faults, [], 'nothing goes wrong in the browser');
+  await server.kill();
+  await page.locator('.link-state[data-state="reconnecting"]').waitFor();
+  await look('dead');
+  await server.run();
   await browser.close();
 }

@@ -5,16 +5,16 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-cd2e07868c28.js",
+        path: "/page/page-6479df2bbb33.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "cd2e07868c28",
+        tag: "6479df2bbb33",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-b59490175e87.css",
+        path: "/page/page-6849a72a8f35.css",
         content_type: "text/css; charset=utf-8",
-        tag: "b59490175e87",
+        tag: "6849a72a8f35",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "af2184c3c19d",
+        tag: "c49d2c68ee2e",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

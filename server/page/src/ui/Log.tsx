@@ -50,7 +50,7 @@ export function Log() {
             </div>
             <time dateTime={entry.at}>{clockTime(entry.at)}</time>
             {entry.revision < revision && (
-              <button type="button" class="link" disabled={!!why} aria-label={`Back to revision ${entry.revision}`} onClick={() => void app.undoTo(entry.revision)}>Back to here</button>
+              <button type="button" class="link" disabled={!!why} aria-label={`Back to here: revision ${entry.revision}`} onClick={() => void app.undoTo(entry.revision)}>Back to here</button>
             )}
           </li>
         ))}

@@ -47,13 +47,16 @@ export function Ways() {
         <button type="button" class="icon-button" aria-label="Close" title="Close" onClick={() => { open.value = false; }}><Icon name="close" /></button>
       </header>
       <div class="ways">
-        <Way title="The command" text={JSON.stringify(command, null, 1)}>All that changes a universe is a command. Everybody who looks sees it at once.</Way>
+        <Way title="The command" text={written(command)}>All that changes a universe is a command. Everybody who looks sees it at once.</Way>
         <Way title="From a program: REST" text={rest}>Paste it into a terminal.</Way>
-        <Way title="From an AI: MCP" text={JSON.stringify(call, null, 1)}>{`Connect a client to ${location.origin}/mcp and say: “${what}.”`}</Way>
+        <Way title="From an AI: MCP" text={written(call)}>{`Connect a client to ${location.origin}/mcp and say: “${what}.”`}</Way>
       </div>
     </section>
   );
 }
+
+/** JSON in one line, with room between. */
+const written = (it: unknown) => JSON.stringify(it, null, 1).replace(/\n\s*/g, ' ');
 
 function Way({ title, text, children }: { title: string; text: string; children: string }) {
   return (
