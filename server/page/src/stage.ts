@@ -3,7 +3,7 @@
 import { Camera } from './camera';
 import { CanvasRenderer } from './draw/canvas';
 import { type Frame, type Renderer, least } from './draw/frame';
-import { isMaking } from './draw/globes';
+import { isMaking, surfaceFrom } from './draw/globes';
 import { WebGlRenderer } from './draw/webgl';
 import { type Layout, layoutOf, placesAt, type Scale } from './layout';
 import type { World } from './model';
@@ -198,7 +198,7 @@ export class Stage {
     const frame: Frame = {
       scene, camera: this.camera, time: this.time, places: this.places, screen: this.screen, seen: this.seen,
       detail: this.detail, dark: this.settings.dark, orbits: this.settings.orbits, selected: this.selected,
-      calm: !this.flowing,
+      calm: !this.flowing, surface: surfaceFrom(this.seen, this.screen),
       ...this.theme, ratio,
     };
     this.renderer.draw(frame);

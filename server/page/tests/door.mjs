@@ -185,8 +185,28 @@ async function looksNear(server) {
     equal(faults, [], 'nothing goes wrong');
     await browser.close();
   }
+  await manyDiscs(server);
   await fineLines(server);
   await surfaces();
+}
+
+/** However many discs are seen, their surfaces are made, and then nothing is drawn any more. */
+async function manyDiscs(server) {
+  const ids = Array.from({ length: 150 }, (_, n) => `p${n}`);
+  const stars = Object.fromEntries(ids.map((id) => [id, { id, name: id, color: 'teal', mass: 1, radius: 1, children: [], parentId: null, bodyType: 'planet', orbitalDistance: 0, orbitalSpeed: 0, orbitalPhase: 0 }]));
+  const { id } = await server.ask('POST', '/universes', { name: 'Many', state: { stars, rootIds: ids } });
+  const { page, browser } = await browse(`${server.url}/#${id}`);
+  await drawn(page);
+  let last = -1, since = Date.now();
+  await until(async () => {
+    const { frames } = await stage(page);
+    if (frames !== last) [last, since] = [frames, Date.now()];
+    return Date.now() - since > 1500;
+  }, 'it comes to rest');
+  await page.getByRole('treeitem', { name: 'p7', exact: false }).first().click();
+  equal(await page.getByLabel('Colour: choose').inputValue(), '#008080', 'a colour by its name is chosen as what it is');
+  await browser.close();
+  await server.ask('DELETE', `/universes/${id}`);
 }
 
 /** Orbits go through their bodies and have no corners, however near one is. */

@@ -3,7 +3,7 @@
 import { LANES, type Grains, type Lines, type Rgb } from '../scene';
 import { fineLine, isFine } from './fine';
 import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
-import { Globes, SURFACE, ringColor } from './globes';
+import { Globes, ringColor } from './globes';
 import { densityOf, partsOf } from './rings';
 import { CLASSES, sky } from './sky';
 
@@ -193,7 +193,7 @@ export class CanvasRenderer implements Renderer {
       c.fillRect(x - r * 0.85, y - r * 0.85, r * 1.7, r * 1.7);
       return;
     }
-    if (r > SURFACE && r < 4000 && this.globes.draw(c, frame, index, x, y, r)) return;
+    if (r > frame.surface && r < 4000 && this.globes.draw(c, frame, index, x, y, r)) return;
     c.beginPath();
     c.arc(x, y, r, 0, 2 * Math.PI);
     c.fill();

@@ -14,6 +14,8 @@ export interface Frame {
   /** 1 is all detail, less is less. */
   detail: number;
   dark: boolean; orbits: boolean; selected: number;
+  /** The least radius in pixels of a body that shows its surface: the largest of them do. */
+  surface: number;
   /** Whether nothing moves: then there is time to draw well. */
   calm: boolean;
   accent: [number, number, number]; ink: [number, number, number]; ground: [number, number, number];

@@ -8,7 +8,22 @@ import { type Frame, starlight } from './frame';
 import { STEPS, profileOf } from './rings';
 
 /** Bodies with fewer pixels of radius are plain. */
-export const SURFACE = 5;
+const LEAST = 5;
+/** The most bodies of a picture that show their surface. */
+const LARGEST = 40;
+
+/** The radius in pixels from which bodies show their surface. */
+export function surfaceFrom(seen: number[], screen: Float64Array): number {
+  const large = seen.map((index) => screen[4 * index + 3]!).filter((r) => r > LEAST);
+  return large.length > LARGEST ? large.sort((a, b) => b - a)[LARGEST]! : LEAST;
+}
+
+/** What a map has under a key, which is its newest then: the first of it is what was not used for longest. */
+export function used<K, V>(map: Map<K, V>, key: K): V | undefined {
+  const value = map.get(key);
+  if (value !== undefined) { map.delete(key); map.set(key, value); }
+  return value;
+}
 /** How much of its light the night side has. */
 export const night = (dark: boolean) => (dark ? 0.09 : 0.3);
 
@@ -23,8 +38,8 @@ export interface Globe {
 }
 
 const skins = new Map<string, Skin>();
-/** The most surfaces that are kept. */
-const MOST = 64;
+/** The most surfaces that are kept: more than a picture shows, in several sizes. */
+const MOST = 3 * LARGEST;
 /** Surfaces are made one in a picture, so that none takes long: whether this picture has made its own. */
 let made: Frame | null = null;
 
@@ -34,9 +49,9 @@ function skinFor(frame: Frame, index: number): Skin | null {
   const color = body.kind === 'star' ? starlight(own, frame.dark) : own;
   const r = frame.screen[4 * index + 3]!, width = r > 110 ? 512 : r > 24 ? 256 : 128, base = `${body.star.id} ${color.join()} `;
   const key = base + width;
-  let skin = skins.get(key);
+  let skin = used(skins, key);
   if (skin) return skin;
-  const other = [512, 256, 128].map((it) => skins.get(base + it)).find(Boolean) ?? null;
+  const other = [512, 256, 128].map((it) => used(skins, base + it)).find(Boolean) ?? null;
   if (made === frame) return other;
   made = frame;
   if (skins.size >= MOST) skins.delete(skins.keys().next().value!);
@@ -84,7 +99,7 @@ export class Globes {
     const most = frame.detail < 1 ? 72 : frame.calm ? 240 : 120, size = Math.max(8, Math.ceil(Math.min(r * frame.ratio, most)) + 1);
     const of = (it: ArrayLike<number> | null) => (it ? Array.from(it, (x) => Math.round(x * 300)).join() : '');
     const key = `${size} ${globe.skin.width} ${frame.dark} ${frame.scene.colors[index]!.join()} ${of(globe.turn)} ${of(globe.light)} ${globe.ring?.outer}`;
-    let kept = this.kept.get(index);
+    let kept = used(this.kept, index);
     if (kept?.key !== key) {
       if (!kept) {
         if (this.kept.size >= 48) this.kept.delete(this.kept.keys().next().value!);

@@ -5,7 +5,7 @@ import { LANES, type Lines, type Rgb, type Scene, rgb } from '../scene';
 import type { Skin } from '../skin';
 import { fineLine, isFine } from './fine';
 import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
-import { SURFACE, globeOf, night, ringColor } from './globes';
+import { globeOf, night, ringColor, used } from './globes';
 import { STEPS, profileOf } from './rings';
 import { BALL, CROSS, GLOBES, GLOW, GRAINS, HOLE, LINES, RINGS, RING_STEPS, SPRITES, STAR } from './shaders';
 import { CLASSES, sky } from './sky';
@@ -19,8 +19,8 @@ const SPRITE = 11;
 const FAR = 1e7;
 /** A ring without parts. */
 const WHOLE = new Float32Array(STEPS).fill(1);
-const hasSurface = ({ scene, screen }: Frame, index: number) =>
-  screen[4 * index + 3]! > SURFACE && !/blackHole|lagrangePoint/.test(scene.world.bodies[index]!.kind);
+const hasSurface = ({ scene, screen, surface }: Frame, index: number) =>
+  screen[4 * index + 3]! > surface && !/blackHole|lagrangePoint/.test(scene.world.bodies[index]!.kind);
 
 /** What of a scene is on the GPU. */
 interface Uploaded {
@@ -357,9 +357,9 @@ export class WebGlRenderer implements Renderer {
   }
 
   private bind(skin: Skin): void {
-    const { gl } = this, kept = this.skins.get(skin);
+    const { gl } = this, kept = used(this.skins, skin);
     if (kept) { gl.bindTexture(gl.TEXTURE_2D, kept); return; }
-    if (this.skins.size >= 64) {
+    if (this.skins.size >= 128) {
       const [oldest, texture] = this.skins.entries().next().value!;
       gl.deleteTexture(texture);
       this.skins.delete(oldest);

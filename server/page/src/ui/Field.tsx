@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useId, useLayoutEffect } from 'preact/hooks';
 import { figure } from '../clock';
 import type { Member } from '../members';
+import { rgb } from '../scene';
 
 export function Field({ member, value, hint, disabled, commit }: {
   member: Member; value: unknown; hint?: string; disabled: boolean;
@@ -48,7 +49,7 @@ export function Field({ member, value, hint, disabled, commit }: {
         ) : (
           <>
             {member.kind === 'color' && (
-              <input type="color" aria-label={`${member.label}: choose`} disabled={disabled} value={/^#[0-9a-f]{6}$/i.test(own) ? own : '#808080'} onChange={(event) => void apply(event.currentTarget.value)} />
+              <input type="color" aria-label={`${member.label}: choose`} disabled={disabled} value={hex(own)} onChange={(event) => void apply(event.currentTarget.value)} />
             )}
             <input {...common} type="text" inputMode={member.kind === 'number' ? 'decimal' : undefined} autocomplete="off" spellcheck={false}
               value={shown} title={own}
@@ -73,5 +74,8 @@ export function Field({ member, value, hint, disabled, commit }: {
     </div>
   );
 }
+
+/** A colour in any of its ways, as the browser's chooser has it. */
+const hex = (color: string) => `#${rgb(color).map((it) => it.toString(16).padStart(2, '0')).join('')}`;
 
 const short = (value: number) => (String(value).length > 9 ? figure(value) : String(value));
