@@ -92,7 +92,8 @@ fn kind(schema: &Value) -> String {
         return name.rsplit('/').next().unwrap_or_default().to_owned();
     }
     if let Some(ways) = schema.get("anyOf").and_then(Value::as_array) {
-        let ways: Vec<String> = ways.iter().map(kind).collect();
+        let mut ways: Vec<String> = ways.iter().map(kind).collect();
+        ways.dedup();
         return ways.join(" or ");
     }
     match schema.get("type") {

@@ -92,8 +92,10 @@ fn to_json(lanes: &[Measured], held: &Map<String, Value>) -> Value {
         .iter()
         .map(|lane| {
             let failure = lane.failure.as_deref();
-            let report =
-                json!({ "calls": lane.calls, "succeeded": lane.times.len(), "failure": failure });
+            let mut times = lane.times.clone();
+            times.sort_unstable();
+            let p99 = percentile(&times, 99);
+            let report = json!({ "calls": lane.calls, "succeeded": times.len(), "failure": failure, "p99_us": p99 });
             (lane.name.to_owned(), report)
         })
         .collect();

@@ -110,8 +110,11 @@ pub(super) struct Row {
     session: Arc<Session>,
 }
 
-/// The states of sessions by their numbers: key, time, whether it was used, and body. `None` for one that was removed.
-pub(super) type Changes = BTreeMap<u64, Option<(Key, i64, bool, String)>>;
+/// The state of a session: key, time, whether it was used, and body.
+pub(super) type State = (Key, i64, bool, String);
+
+/// The states of sessions by their numbers. `None` for one that was removed.
+pub(super) type Changes = BTreeMap<u64, Option<State>>;
 
 /// The present on both clocks: instants of this process become times that another one understands.
 struct Now {
@@ -245,8 +248,10 @@ impl Database {
         {
             let mut insert = transaction.prepare_cached(INSERT)?;
             for row in rows {
-                let body = row.body();
-                let body = body.map_err(|it| rusqlite::Error::ToSqlConversionFailure(it.into()))?;
+                let failed = |error: Box<_>| rusqlite::Error::ToSqlConversionFailure(error);
+                let mut body = Vec::new();
+                row.write_body(&mut body).map_err(|error| failed(error.into()))?;
+                let body = String::from_utf8(body).map_err(|error| failed(error.into()))?;
                 let number = row.number.cast_signed();
                 insert.execute(params![number, row.key(), row.at, row.is_used, body])?;
             }
@@ -302,11 +307,11 @@ impl Row {
         key_of(&self.session.id)
     }
 
-    /// The session without its id, as JSON in one line.
-    pub(super) fn body(&self) -> serde_json::Result<String> {
+    /// Appends the session without its id, as JSON in one line.
+    pub(super) fn write_body(&self, line: &mut Vec<u8>) -> serde_json::Result<()> {
         let mut session = Session::clone(&self.session);
         session.id = SessionId::from_header(NAMELESS);
-        serde_json::to_string(&session)
+        serde_json::to_writer(line, &session)
     }
 }
 

@@ -9,6 +9,7 @@
 //!
 //! A line that a process did not finish is not read: it begins with the end of the line before, and ends with a mark.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
 use data_encoding::HEXLOWER;
 
-use super::database::{Changes, Row, own};
+use super::database::{Changes, Row, State, own};
 use crate::legacy::session::{MemorySessions, SessionId};
 
 /// From this size on its changes are written to the database.
@@ -166,8 +167,13 @@ fn write_line(line: &mut Vec<u8>, gone: &[u64], row: Option<&Row>) -> io::Result
         write!(line, "\n-{number};")?;
     }
     if let Some(row) = row {
-        let (key, used) = (HEXLOWER.encode(&row.key()), i32::from(row.is_used));
-        write!(line, "\n+{} {key} {} {used} {};", row.number, row.at, row.body()?)?;
+        let mut key = [0; 64];
+        HEXLOWER.encode_mut(&row.key(), &mut key);
+        write!(line, "\n+{} ", row.number)?;
+        line.extend_from_slice(&key);
+        write!(line, " {} {} ", row.at, i32::from(row.is_used))?;
+        row.write_body(line)?;
+        line.push(b';');
     }
     Ok(())
 }
@@ -203,22 +209,35 @@ fn read(path: &Path) -> io::Result<Changes> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Changes::new()),
         Err(error) => return Err(error),
     };
-    let lines = lines.split(|byte| *byte == b'\n');
-    Ok(lines.filter_map(|line| change(std::str::from_utf8(line).ok()?)).collect())
+    // The last line of each session, and of that alone what it says.
+    let mut last = BTreeMap::new();
+    last.extend(lines.split(|byte| *byte == b'\n').filter_map(|line| numbered(line)));
+    Ok(last.into_iter().filter_map(|(number, state)| Some((number, state_of(state)?))).collect())
 }
 
-/// The number of a session and its state. `None` for a line that is not whole.
-fn change(line: &str) -> Option<<Changes as IntoIterator>::Item> {
-    let line = line.strip_suffix(';')?;
-    if let Some(number) = line.strip_prefix('-') {
-        return Some((number.parse().ok()?, None));
+/// The number of a session and the text of its state, which is empty for one that has ended. `None` for a line that is
+/// not whole.
+fn numbered(line: &[u8]) -> Option<(u64, &str)> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix(';')?;
+    match line.strip_prefix('-') {
+        Some(number) => Some((number.parse().ok()?, "")),
+        None => {
+            let (number, state) = line.strip_prefix('+')?.split_once(' ')?;
+            Some((number.parse().ok()?, state))
+        }
     }
-    let mut parts = line.strip_prefix('+')?.splitn(5, ' ');
-    let number = parts.next()?.parse().ok()?;
+}
+
+/// What the text of a state says: nothing for a session that has ended. `None` if it cannot be read.
+fn state_of(text: &str) -> Option<Option<State>> {
+    if text.is_empty() {
+        return Some(None);
+    }
+    let mut parts = text.splitn(4, ' ');
     let key = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?.try_into().ok()?;
     let at = parts.next()?.parse().ok()?;
     let used = parts.next()? == "1";
-    Some((number, Some((key, at, used, parts.next()?.to_owned()))))
+    Some(Some((key, at, used, parts.next()?.to_owned())))
 }
 
 /// An empty file, for lines that are each one write to its end.
