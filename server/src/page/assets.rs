@@ -12,9 +12,9 @@ pub(super) const ASSETS: [Asset; 5] = [
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-6849a72a8f35.css",
+        path: "/page/page-5776fba89c91.css",
         content_type: "text/css; charset=utf-8",
-        tag: "6849a72a8f35",
+        tag: "5776fba89c91",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "877f24c07f76",
+        tag: "7337519a31c8",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
