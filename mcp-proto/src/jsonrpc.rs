@@ -348,9 +348,6 @@ impl Response {
     }
 }
 
-/// The initial capacity for a result; most results are short.
-const FIRST_ROOM: usize = 256;
-
 fn members(params: Value) -> Map<String, Value> {
     match params {
         Value::Object(members) => members,

@@ -69,7 +69,7 @@ impl Response {
         match &self.outcome {
             Ok(payload) => {
                 text.put_slice(RESULT);
-                text.put_slice(payload.as_str().as_bytes());
+                text.put_slice(payload.as_bytes());
             }
             Err(error) => {
                 text.put_slice(br#","error":"#);
@@ -108,7 +108,7 @@ pub(crate) fn append_all(answers: &[Response], text: &mut impl BufMut) {
 }
 
 /// Writes the text before a result into the space before it, if that is large enough, and the text after it.
-fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Bytes> {
+fn within(id: Option<&RequestId>, text: &mut Vec<u8>, from: usize) -> Option<Bytes> {
     let mut before = [0; ENVELOPE];
     let mut room = before.get_mut(..from.min(ENVELOPE))?;
     let room_at_first = room.len();
@@ -118,7 +118,7 @@ fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Byte
     write_until_outcome(&mut room, id).ok()?;
     room.put_slice(RESULT);
     let length = room_at_first - room.len();
-    let mut text = std::mem::take(text).into_bytes();
+    let mut text = std::mem::take(text);
     let start = from - length;
     text.get_mut(start..from)?.copy_from_slice(before.get(..length)?);
     text.push(b'}');
