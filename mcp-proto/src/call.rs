@@ -4,18 +4,16 @@
 //! uses, without a tree of its params. Every other form, and every error, is left to [`Message`], so that all errors
 //! are worded in one place.
 
-mod fields;
-mod members;
-mod meta;
+mod read;
 
 use serde_json::{Map, Value};
 
-use crate::json::{self, Meter};
+use crate::json::{self, Meter, Object};
 use crate::jsonrpc::{
     self, ErrorObject, Message, Notification, ReadError, Request, RequestId, Response,
 };
 use crate::lifecycle::ModernMeta;
-use members::ReadCall;
+use read::PlainCall;
 
 /// The method of calls.
 const TOOLS_CALL: &str = "tools/call";
@@ -83,7 +81,8 @@ impl CallToolRequest {
         }
         let text = std::str::from_utf8(text).ok()?;
         let before = meter.used();
-        let read = json::from_text(text, ReadCall(meter)).ok().flatten();
+        let read = json::from_text(text, Object::<PlainCall>::new(meter));
+        let read = read.ok().and_then(PlainCall::into_request);
         if read.is_none() {
             meter.go_back_to(before);
         }

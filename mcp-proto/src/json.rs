@@ -6,11 +6,11 @@
 mod meter;
 mod string;
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{
-    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor,
-};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some(name) = members.next_key_seed(Name)? {
+        while let Some(name) = members.next_key::<String>()? {
             self.0.member(&name, object.len())?;
             let value = members.next_value_seed(self)?;
             match object.entry(name) {
@@ -166,6 +166,68 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
+/// What an object is read into, one member after the other, without a map in between.
+pub(crate) trait Fields: Default {
+    /// Takes the member of this name, whose value is next.
+    fn take<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: &str,
+        value: &mut A,
+        meter: &Meter,
+    ) -> Result<(), A::Error>;
+}
+
+/// Reads an object into its fields.
+pub(crate) struct Object<'m, F> {
+    meter: &'m Meter,
+    fields: F,
+}
+
+/// A text, borrowed unless it is written with escapes.
+#[derive(Deserialize)]
+pub(crate) struct Name<'t>(#[serde(borrow)] pub(crate) Cow<'t, str>);
+
+impl<'m, F: Fields> Object<'m, F> {
+    pub(crate) fn new(meter: &'m Meter) -> Self {
+        Self { meter, fields: F::default() }
+    }
+}
+
+impl<'de, F: Fields> DeserializeSeed<'de> for Object<'_, F> {
+    type Value = F;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<F, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
+    type Value = F;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<F, A::Error> {
+        while let Some(Name(name)) = members.next_key()? {
+            self.fields.take(&name, &mut members, self.meter)?;
+        }
+        Ok(self.fields)
+    }
+}
+
+/// Puts the value of a member into its field, which must be free.
+pub(crate) fn put<T, E: serde::de::Error>(
+    field: &mut Option<T>,
+    name: &str,
+    value: T,
+) -> Result<(), E> {
+    match field.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(twice(name)),
+    }
+}
+
 /// The error for an object with two members of the same name.
 pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format_args!("the member {:?} is given twice", quoted(name)))
@@ -174,17 +236,6 @@ pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
 /// The beginning of a client's text, for an error message.
 pub(crate) fn quoted(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_QUOTED)).unwrap_or(text)
-}
-
-/// A member name; its own seed so that the map visitor needs no type annotations.
-struct Name;
-
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        String::deserialize(deserializer)
-    }
 }
 
 /// An optional member: null and values that cannot be read count as absent.
