@@ -16,7 +16,7 @@ use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
 pub use string::escaped;
-pub(crate) use string::{on_one_line, push_string, to_json, write_line};
+pub(crate) use string::{on_one_line, push_string, to_json};
 
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
 pub const MAX_DEPTH: usize = 127;
@@ -168,13 +168,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
 /// What an object is read into, one member after the other, without a map in between.
 pub(crate) trait Fields: Default {
-    /// Takes the member of this name, whose value is next.
-    fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: &str,
-        value: &mut A,
-        meter: &Meter,
-    ) -> Result<(), A::Error>;
+    fn take<'de, A: MapAccess<'de>>(&mut self, member: Member<'_, A>) -> Result<(), A::Error>;
 }
 
 /// Reads an object into its fields.
@@ -183,9 +177,42 @@ pub(crate) struct Object<'m, F> {
     fields: F,
 }
 
+/// A member of an object. Its value is read by one of its methods.
+pub(crate) struct Member<'m, A> {
+    pub(crate) name: &'m str,
+    pub(crate) meter: &'m Meter,
+    value: &'m mut A,
+}
+
 /// A text, borrowed unless it is written with escapes.
 #[derive(Deserialize)]
-pub(crate) struct Name<'t>(#[serde(borrow)] pub(crate) Cow<'t, str>);
+struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+
+impl<'de, A: MapAccess<'de>> Member<'_, A> {
+    /// Its value, of any kind.
+    pub(crate) fn tree(&mut self) -> Result<Value, A::Error> {
+        self.value.next_value_seed(Strict(self.meter))
+    }
+
+    /// Its value, which must be an object.
+    pub(crate) fn object<F: Fields>(&mut self) -> Result<F, A::Error> {
+        self.value.next_value_seed(Object::new(self.meter))
+    }
+
+    /// Its value, which must be a text and is not counted.
+    pub(crate) fn text(&mut self) -> Result<Cow<'de, str>, A::Error> {
+        let Text(text) = self.value.next_value()?;
+        Ok(text)
+    }
+
+    /// Puts its value into a field, which must be free.
+    pub(crate) fn put<T>(&self, field: &mut Option<T>, value: T) -> Result<(), A::Error> {
+        match field.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(twice(self.name)),
+        }
+    }
+}
 
 impl<'m, F: Fields> Object<'m, F> {
     pub(crate) fn new(meter: &'m Meter) -> Self {
@@ -209,22 +236,11 @@ impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<F, A::Error> {
-        while let Some(Name(name)) = members.next_key()? {
-            self.fields.take(&name, &mut members, self.meter)?;
+        while let Some(Text(name)) = members.next_key()? {
+            let value = &mut members;
+            self.fields.take(Member { name: &name, meter: self.meter, value })?;
         }
         Ok(self.fields)
-    }
-}
-
-/// Puts the value of a member into its field, which must be free.
-pub(crate) fn put<T, E: serde::de::Error>(
-    field: &mut Option<T>,
-    name: &str,
-    value: T,
-) -> Result<(), E> {
-    match field.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(twice(name)),
     }
 }
 

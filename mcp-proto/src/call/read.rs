@@ -7,7 +7,7 @@ use serde::de::{Error, MapAccess};
 use serde_json::{Map, Value};
 
 use super::{CallToolRequest, TOOLS_CALL};
-use crate::json::{Fields, Meter, Name, Object, Strict, put};
+use crate::json::{Fields, Member};
 use crate::jsonrpc::RequestId;
 use crate::lifecycle::{
     ClientCapabilities, Implementation, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL,
@@ -71,20 +71,18 @@ impl PlainCall {
 }
 
 impl Fields for PlainCall {
-    fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: &str,
-        value: &mut A,
-        meter: &Meter,
-    ) -> Result<(), A::Error> {
-        match name {
-            "jsonrpc" => put(&mut self.version, name, is(value, "2.0")?),
-            "method" => put(&mut self.method, name, is(value, TOOLS_CALL)?),
+    fn take<'de, A: MapAccess<'de>>(&mut self, mut member: Member<'_, A>) -> Result<(), A::Error> {
+        match member.name {
+            "jsonrpc" => is(&mut self.version, member, "2.0"),
+            "method" => is(&mut self.method, member, TOOLS_CALL),
             "id" => {
-                let id = RequestId::from_value(&value.next_value()?);
-                put(&mut self.id, name, id.map_err(|_| unusual())?)
+                let id = RequestId::from_value(&member.tree()?);
+                member.put(&mut self.id, id.map_err(|_| unusual())?)
             }
-            "params" => put(&mut self.params, name, value.next_value_seed(Object::new(meter))?),
+            "params" => {
+                let params = member.object()?;
+                member.put(&mut self.params, params)
+            }
             // A message other than a request has these.
             _ => Err(unusual()),
         }
@@ -92,22 +90,20 @@ impl Fields for PlainCall {
 }
 
 impl Fields for CallToolParams {
-    fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: &str,
-        value: &mut A,
-        meter: &Meter,
-    ) -> Result<(), A::Error> {
-        match name {
-            "name" => put(&mut self.name, name, text(value, meter)?),
+    fn take<'de, A: MapAccess<'de>>(&mut self, mut member: Member<'_, A>) -> Result<(), A::Error> {
+        match member.name {
+            "name" => text(&mut self.name, member),
             "arguments" => {
-                let arguments = value.next_value_seed(Strict(meter))?;
+                let arguments = member.tree()?;
                 if !arguments.is_object() && !arguments.is_null() {
                     return Err(unusual());
                 }
-                put(&mut self.arguments, name, arguments)
+                member.put(&mut self.arguments, arguments)
             }
-            "_meta" => put(&mut self.meta, name, value.next_value_seed(Object::new(meter))?),
+            "_meta" => {
+                let meta = member.object()?;
+                member.put(&mut self.meta, meta)
+            }
             _ => Err(unusual()),
         }
     }
@@ -136,32 +132,29 @@ impl Meta {
 }
 
 impl Fields for Meta {
-    fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: &str,
-        value: &mut A,
-        meter: &Meter,
-    ) -> Result<(), A::Error> {
-        match name {
+    fn take<'de, A: MapAccess<'de>>(&mut self, mut member: Member<'_, A>) -> Result<(), A::Error> {
+        match member.name {
             META_PROTOCOL_VERSION => {
-                let Name(version) = value.next_value()?;
-                let version = version.parse::<ProtocolVersion>().map_err(|_| unusual())?;
+                let version = member.text()?.parse::<ProtocolVersion>();
+                let version = version.map_err(|_| unusual())?;
                 if version.era() == Era::Legacy {
                     return Err(unusual());
                 }
-                put(&mut self.version, name, version)
+                member.put(&mut self.version, version)
             }
             META_CLIENT_INFO => {
-                put(&mut self.client, name, value.next_value_seed(Object::new(meter))?)
+                let client = member.object()?;
+                member.put(&mut self.client, client)
             }
             META_CLIENT_CAPABILITIES => {
-                put(&mut self.capabilities, name, value.next_value_seed(Strict(meter))?)
+                let capabilities = member.tree()?;
+                member.put(&mut self.capabilities, capabilities)
             }
             META_LOG_LEVEL => {
-                let Name(level) = value.next_value()?;
-                put(&mut self.log_level, name, level.parse().map_err(|_| unusual())?)
+                let level = member.text()?.parse();
+                member.put(&mut self.log_level, level.map_err(|_| unusual())?)
             }
-            _ => insert(&mut self.others, name, value, meter),
+            _ => insert(&mut self.others, member),
         }
     }
 }
@@ -183,19 +176,14 @@ impl Client {
 }
 
 impl Fields for Client {
-    fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: &str,
-        value: &mut A,
-        meter: &Meter,
-    ) -> Result<(), A::Error> {
-        let field = match name {
+    fn take<'de, A: MapAccess<'de>>(&mut self, member: Member<'_, A>) -> Result<(), A::Error> {
+        let field = match member.name {
             "name" => &mut self.name,
             "title" => &mut self.title,
             "version" => &mut self.version,
-            _ => return insert(&mut self.others, name, value, meter),
+            _ => return insert(&mut self.others, member),
         };
-        put(field, name, text(value, meter)?)
+        text(field, member)
     }
 }
 
@@ -205,27 +193,31 @@ fn unusual<E: Error>() -> E {
 }
 
 /// Reads a text that must be this one.
-fn is<'de, A: MapAccess<'de>>(value: &mut A, expected: &str) -> Result<(), A::Error> {
-    let Name(text) = value.next_value()?;
-    if text == expected { Ok(()) } else { Err(unusual()) }
+fn is<'de, A: MapAccess<'de>>(
+    field: &mut Option<()>,
+    mut member: Member<'_, A>,
+    expected: &str,
+) -> Result<(), A::Error> {
+    if member.text()? == expected { member.put(field, ()) } else { Err(unusual()) }
 }
 
 /// Reads a text, which is counted.
-fn text<'de, A: MapAccess<'de>>(value: &mut A, meter: &Meter) -> Result<String, A::Error> {
-    let Name(text) = value.next_value()?;
-    meter.string(text.len())?;
-    Ok(text.into_owned())
+fn text<'de, A: MapAccess<'de>>(
+    field: &mut Option<String>,
+    mut member: Member<'_, A>,
+) -> Result<(), A::Error> {
+    let text = member.text()?.into_owned();
+    member.meter.string(text.len())?;
+    member.put(field, text)
 }
 
 /// Reads one more member of an object.
 fn insert<'de, A: MapAccess<'de>>(
     members: &mut Map<String, Value>,
-    name: &str,
-    value: &mut A,
-    meter: &Meter,
+    mut member: Member<'_, A>,
 ) -> Result<(), A::Error> {
-    meter.member(name, members.len())?;
-    match members.insert(name.to_owned(), value.next_value_seed(Strict(meter))?) {
+    member.meter.member(member.name, members.len())?;
+    match members.insert(member.name.to_owned(), member.tree()?) {
         None => Ok(()),
         Some(_) => Err(unusual()),
     }

@@ -6,11 +6,9 @@
 //! U+2028 and U+2029 are escaped, too: clients cut lines by readers that take them for line ends.
 
 use std::borrow::Cow;
-use std::io;
 
 use memchr::{memchr, memchr_iter, memmem};
 use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
 
 /// How many bytes are looked at together: enough for the compiler to use vectors, few enough for short texts.
 const BLOCK: usize = 32;
@@ -204,38 +202,6 @@ pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<St
     })
 }
 
-/// Writes a value as `serde_json` does, on one line.
-///
-/// # Errors
-/// As [`serde_json::to_writer`].
-pub(crate) fn write_line<T: Serialize + ?Sized>(
-    writer: impl io::Write,
-    value: &T,
-) -> serde_json::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(writer, OneLine))
-}
-
-/// Writes the compact form.
-struct OneLine;
-
-impl Formatter for OneLine {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        writer.write_all(on_one_line(fragment).as_bytes())
-    }
-
-    fn write_raw_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        writer.write_all(on_one_line(fragment).as_bytes())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -270,9 +236,6 @@ mod tests {
             prop_assert_eq!(&written, &expected);
             prop_assert_eq!(escaped(&text), &expected[1..expected.len() - 1]);
             prop_assert_eq!(to_json(&text).unwrap(), &*expected);
-            let mut line = Vec::new();
-            write_line(&mut line, &text).unwrap();
-            prop_assert_eq!(line, expected.as_bytes());
             prop_assert_eq!(on_one_line(&plain), &*expected);
             prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
-use crate::json::{Fields, Meter, Strict, put, twice};
+use crate::json::{Fields, Member, twice};
 
 /// The members that JSON-RPC defines. Other members are read just as strictly and then dropped.
 #[derive(Debug, Default)]
@@ -36,15 +36,10 @@ impl From<Map<String, Value>> for Members {
 }
 
 impl Fields for Members {
-    fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: &str,
-        value: &mut A,
-        meter: &Meter,
-    ) -> Result<(), A::Error> {
-        let before = meter.used();
-        let value = value.next_value_seed(Strict(meter))?;
-        let member = match name {
+    fn take<'de, A: MapAccess<'de>>(&mut self, mut member: Member<'_, A>) -> Result<(), A::Error> {
+        let before = member.meter.used();
+        let value = member.tree()?;
+        let field = match member.name {
             "jsonrpc" => &mut self.jsonrpc,
             "id" => &mut self.id,
             "method" => &mut self.method,
@@ -52,8 +47,8 @@ impl Fields for Members {
             "result" => &mut self.result,
             "error" => &mut self.error,
             other => {
-                meter.go_back_to(before);
-                meter.name(other)?;
+                member.meter.go_back_to(before);
+                member.meter.name(other)?;
                 return if self.others.insert(other.to_owned()) {
                     Ok(())
                 } else {
@@ -61,6 +56,6 @@ impl Fields for Members {
                 };
             }
         };
-        put(member, name, value)
+        member.put(field, value)
     }
 }
