@@ -4,18 +4,16 @@
 //! uses, without a tree of its params. Every other form, and every error, is left to [`Message`], so that all errors
 //! are worded in one place.
 
-mod fields;
-mod members;
-mod meta;
+mod read;
 
 use serde_json::{Map, Value};
 
-use crate::json::{self, Meter};
+use crate::json::{self, Meter, Object};
 use crate::jsonrpc::{
     self, ErrorObject, Message, Notification, ReadError, Request, RequestId, Response,
 };
 use crate::lifecycle::ModernMeta;
-use members::ReadCall;
+use read::PlainCall;
 
 /// The method of calls.
 const TOOLS_CALL: &str = "tools/call";
@@ -83,7 +81,8 @@ impl CallToolRequest {
         }
         let text = std::str::from_utf8(text).ok()?;
         let before = meter.used();
-        let read = json::from_text(text, ReadCall(meter)).ok().flatten();
+        let read = json::from_text(text, Object::<PlainCall>::new(meter));
+        let read = read.ok().and_then(PlainCall::into_request);
         if read.is_none() {
             meter.go_back_to(before);
         }
@@ -111,6 +110,27 @@ impl Called {
         match self {
             Self::Tool(call) => (member == "name").then_some(&*call.name),
             Self::Other(request) => request.params.get(member).and_then(Value::as_str),
+        }
+    }
+
+    /// The tool of a call that carries no answers and requests no task.
+    pub(crate) fn plain_tool(&self) -> Option<&str> {
+        match self {
+            Self::Tool(call) => Some(&call.name),
+            Self::Other(request) => {
+                let more = ["inputResponses", "requestState", "task"];
+                let is_plain = !more.iter().any(|more| request.params.contains_key(*more));
+                let name = request.params.get("name").filter(|_| request.method == TOOLS_CALL);
+                name?.as_str().filter(|_| is_plain)
+            }
+        }
+    }
+
+    /// Takes the arguments of a call.
+    pub(crate) fn into_arguments(self) -> Option<Value> {
+        match self {
+            Self::Tool(call) => call.arguments,
+            Self::Other(mut request) => request.params.remove("arguments"),
         }
     }
 

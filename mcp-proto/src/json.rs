@@ -5,20 +5,18 @@
 
 mod meter;
 mod string;
-mod writer;
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{
-    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor,
-};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
 pub use string::escaped;
-pub(crate) use string::{on_one_line, push_string, write_line};
-pub(crate) use writer::{push_json, to_json};
+pub(crate) use string::{on_one_line, push_string, to_json};
 
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
 pub const MAX_DEPTH: usize = 127;
@@ -152,7 +150,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some(name) = members.next_key_seed(Name)? {
+        while let Some(name) = members.next_key::<String>()? {
             self.0.member(&name, object.len())?;
             let value = members.next_value_seed(self)?;
             match object.entry(name) {
@@ -168,6 +166,84 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
+/// What an object is read into, one member after the other, without a map in between.
+pub(crate) trait Fields: Default {
+    fn take<'de, A: MapAccess<'de>>(&mut self, member: Member<'_, A>) -> Result<(), A::Error>;
+}
+
+/// Reads an object into its fields.
+pub(crate) struct Object<'m, F> {
+    meter: &'m Meter,
+    fields: F,
+}
+
+/// A member of an object. Its value is read by one of its methods.
+pub(crate) struct Member<'m, A> {
+    pub(crate) name: &'m str,
+    pub(crate) meter: &'m Meter,
+    value: &'m mut A,
+}
+
+/// A text, borrowed unless it is written with escapes.
+#[derive(Deserialize)]
+struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+
+impl<'de, A: MapAccess<'de>> Member<'_, A> {
+    /// Its value, of any kind.
+    pub(crate) fn tree(&mut self) -> Result<Value, A::Error> {
+        self.value.next_value_seed(Strict(self.meter))
+    }
+
+    /// Its value, which must be an object.
+    pub(crate) fn object<F: Fields>(&mut self) -> Result<F, A::Error> {
+        self.value.next_value_seed(Object::new(self.meter))
+    }
+
+    /// Its value, which must be a text and is not counted.
+    pub(crate) fn text(&mut self) -> Result<Cow<'de, str>, A::Error> {
+        let Text(text) = self.value.next_value()?;
+        Ok(text)
+    }
+
+    /// Puts its value into a field, which must be free.
+    pub(crate) fn put<T>(&self, field: &mut Option<T>, value: T) -> Result<(), A::Error> {
+        match field.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(twice(self.name)),
+        }
+    }
+}
+
+impl<'m, F: Fields> Object<'m, F> {
+    pub(crate) fn new(meter: &'m Meter) -> Self {
+        Self { meter, fields: F::default() }
+    }
+}
+
+impl<'de, F: Fields> DeserializeSeed<'de> for Object<'_, F> {
+    type Value = F;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<F, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
+    type Value = F;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<F, A::Error> {
+        while let Some(Text(name)) = members.next_key()? {
+            let value = &mut members;
+            self.fields.take(Member { name: &name, meter: self.meter, value })?;
+        }
+        Ok(self.fields)
+    }
+}
+
 /// The error for an object with two members of the same name.
 pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format_args!("the member {:?} is given twice", quoted(name)))
@@ -176,17 +252,6 @@ pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
 /// The beginning of a client's text, for an error message.
 pub(crate) fn quoted(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_QUOTED)).unwrap_or(text)
-}
-
-/// A member name; its own seed so that the map visitor needs no type annotations.
-struct Name;
-
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        String::deserialize(deserializer)
-    }
 }
 
 /// An optional member: null and values that cannot be read count as absent.

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::json::{self, JsonError, MAX_TREE_BYTES, Meter, Strict, quoted};
-use members::{Members, ReadMembers};
+use crate::json::{self, JsonError, MAX_TREE_BYTES, Meter, Object, Strict, quoted};
+use members::Members;
 
 pub(crate) use write::append_all;
 
@@ -98,7 +98,7 @@ impl Message {
     /// As [`Message::from_slice`]; [`ReadError::TooCostly`] above the allowance.
     pub fn from_slice_within(text: &[u8], meter: &Meter) -> Result<Self, ReadError> {
         let read = if text.trim_ascii_start().starts_with(b"{") {
-            json::parse(text, ReadMembers(meter)).map(Self::from_members)
+            json::parse(text, Object::new(meter)).map(Self::from_members)
         } else {
             json::parse(text, Strict(meter))
                 .map(|value| Self::from_value(value).map_err(Into::into))
@@ -347,9 +347,6 @@ impl Response {
         Ok(Self { id, outcome })
     }
 }
-
-/// The initial capacity for a result; most results are short.
-const FIRST_ROOM: usize = 256;
 
 fn members(params: Value) -> Map<String, Value> {
     match params {

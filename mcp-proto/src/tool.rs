@@ -17,7 +17,7 @@ use crate::content::Icon;
 use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
-pub(crate) use call::{Plain, Room, Started};
+pub(crate) use call::{Callable, Room, Started};
 pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub(crate) use result::Shape;

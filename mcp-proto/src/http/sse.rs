@@ -48,10 +48,13 @@ const fn event_size(message: usize) -> usize {
 /// and none inside, so one `data` line is enough.
 pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Vec<u8> {
     lines.extend_from_slice(BEGIN_TEXT);
-    if let Err(error) = json::write_line(&mut lines, message) {
+    match json::to_json(message) {
+        Ok(message) => lines.extend_from_slice(message.as_bytes()),
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
-        tracing::error!(%error, "a message could not be serialised");
-        return KEEP_ALIVE.into();
+        Err(error) => {
+            tracing::error!(%error, "a message could not be serialised");
+            return KEEP_ALIVE.into();
+        }
     }
     lines.extend_from_slice(END_TEXT);
     report_large(lines.len());

@@ -1,19 +1,21 @@
 //! Texts as JSON strings, written as `serde_json` writes them, several bytes at a time.
 //!
-//! `serde_json` looks at one byte at a time, which is most of the cost of a large text.
+//! `serde_json` looks at one byte at a time, which is most of the cost of a large text. Where few bytes are escaped, as
+//! in prose, blocks are looked at; where many are, as in JSON, eight bytes at a time.
 //!
 //! U+2028 and U+2029 are escaped, too: clients cut lines by readers that take them for line ends.
 
 use std::borrow::Cow;
-use std::io;
 
+use memchr::{memchr, memchr_iter, memmem};
 use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
 
 /// How many bytes are looked at together: enough for the compiler to use vectors, few enough for short texts.
 const BLOCK: usize = 32;
-/// How many bytes are looked at as one number, to find one that must be escaped.
+/// How many bytes are looked at as one number, to find those that must be escaped.
 const WORD: usize = size_of::<u64>();
+/// Parts of at most this length are copied by one instruction or two.
+const SHORT: usize = 16;
 
 /// The separators of lines and paragraphs, the byte that both begin with, and their escapes.
 const LINE: &str = "\u{2028}";
@@ -26,41 +28,149 @@ const PARAGRAPH_ESCAPE: &str = "\\u2029";
 #[must_use]
 pub fn escaped(text: &str) -> String {
     // Every eighth byte of a text may need a second one.
-    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    let mut out = Vec::with_capacity(text.len() + text.len() / 4);
     push_escaped(&mut out, text);
-    out
+    String::from_utf8(out).unwrap_or_else(|wrong| {
+        tracing::error!(%wrong, "a text was cut within a character");
+        String::from_utf8_lossy(wrong.as_bytes()).into_owned()
+    })
 }
 
 /// Appends `text` as a JSON string, with its quotation marks.
-pub(crate) fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
-    out.push('"');
+    out.push(b'"');
     push_escaped(out, text);
-    out.push('"');
+    out.push(b'"');
 }
 
 /// Appends `text` as it stands between the quotation marks of a JSON string.
-pub(crate) fn push_escaped(out: &mut String, text: &str) {
-    let mut rest = text;
-    while let Some(at) = first_escaped(rest.as_bytes()) {
-        let byte = rest.as_bytes().get(at).copied().unwrap_or_default();
-        // Apart from the lead byte of three, what is escaped is ASCII, so that all parts are whole characters.
-        let length = if byte == LEAD { 3 } else { 1 };
-        let (Some(plain), Some(found), Some(behind)) =
-            (rest.get(..at), rest.get(at..at + length), rest.get(at + length..))
-        else {
-            break;
-        };
-        out.push_str(plain);
-        match found {
-            LINE => out.push_str(LINE_ESCAPE),
-            PARAGRAPH => out.push_str(PARAGRAPH_ESCAPE),
-            other if byte == LEAD => out.push_str(other),
-            _ => push_escape(out, byte),
+fn push_escaped(out: &mut Vec<u8>, text: &str) {
+    let text = text.as_bytes();
+    let has = |separator: &str| memmem::find(text, separator.as_bytes()).is_some();
+    let mut written = 0;
+    if memchr(LEAD, text).is_some() && (has(LINE) || has(PARAGRAPH)) {
+        for at in memchr_iter(LEAD, text) {
+            let behind = known_range::items(text, at..);
+            let escape = if behind.starts_with(LINE.as_bytes()) {
+                LINE_ESCAPE
+            } else if behind.starts_with(PARAGRAPH.as_bytes()) {
+                PARAGRAPH_ESCAPE
+            } else {
+                continue;
+            };
+            push_line(out, known_range::items(text, written..at));
+            out.extend_from_slice(escape.as_bytes());
+            written = at + LINE.len();
         }
-        rest = behind;
     }
-    out.push_str(rest);
+    push_line(out, known_range::items(text, written..));
+}
+
+/// The same for a text without separators.
+fn push_line(out: &mut Vec<u8>, text: &[u8]) {
+    let mut line = OpenLine { out, text, written: 0 };
+    let mut at = 0;
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    for block in blocks {
+        if block.iter().fold(false, |any, &byte| any | is_escaped(byte)) {
+            line.take_words(at, block);
+        }
+        at += BLOCK;
+    }
+    let tail = line.take_words(at, rest);
+    for (at, &byte) in (text.len() - tail.len()..).zip(tail) {
+        if is_escaped(byte) {
+            line.escape(at);
+        }
+    }
+    line.push_until(text.len());
+}
+
+/// A text on its way into a JSON string.
+struct OpenLine<'t> {
+    out: &'t mut Vec<u8>,
+    text: &'t [u8],
+    /// How much of it is in `out`.
+    written: usize,
+}
+
+impl OpenLine<'_> {
+    /// Escapes what is to be escaped in the whole words of a part of the text. Returns what is behind them.
+    #[inline]
+    fn take_words<'p>(&mut self, mut at: usize, part: &'p [u8]) -> &'p [u8] {
+        let (words, tail) = part.as_chunks();
+        for word in words {
+            let mut found = escaped_in(*word);
+            while found != 0 {
+                self.escape(at + found.trailing_zeros() as usize / 8);
+                found &= found - 1;
+            }
+            at += WORD;
+        }
+        tail
+    }
+
+    /// Pushes the text until a byte that is to be escaped, and its escape.
+    #[inline]
+    fn escape(&mut self, at: usize) {
+        self.push_until(at);
+        self.written = at + 1;
+        let byte = self.text.get(at).copied().unwrap_or_default();
+        // Those that are no control characters stand for themselves.
+        if byte < b' ' {
+            self.escape_control(byte)
+        } else {
+            self.out.extend_from_slice(&[b'\\', byte])
+        }
+    }
+
+    fn escape_control(&mut self, byte: u8) {
+        let letter = match byte {
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0c => b'f',
+            _ => {
+                let digit = |digit: u8| if digit < 10 { b'0' + digit } else { b'a' - 10 + digit };
+                let (high, low) = (digit(byte >> 4), digit(byte & 15));
+                return self.out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+            }
+        };
+        self.out.extend_from_slice(&[b'\\', letter]);
+    }
+
+    #[inline]
+    fn push_until(&mut self, end: usize) {
+        let length = end - self.written;
+        let begun = known_range::items(self.text, self.written..);
+        match begun.first_chunk::<SHORT>() {
+            // Copying a fixed number of bytes costs less than asking how many there are.
+            Some(short) if length <= SHORT => {
+                let before = self.out.len();
+                self.out.extend_from_slice(short);
+                self.out.truncate(before + length);
+            }
+            _ => self.out.extend_from_slice(known_range::items(begun, ..length)),
+        }
+    }
+}
+
+/// Whether a JSON string has to escape a byte (RFC 8259 §7).
+fn is_escaped(byte: u8) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+}
+
+/// The same for eight bytes: the highest bit of each that is escaped, the first byte lowest.
+fn escaped_in(word: [u8; WORD]) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; WORD]);
+    const LOW: u64 = ONES * 0x7f;
+    let word = u64::from_le_bytes(word);
+    // The highest bit of each byte that is not zero.
+    let filled = |word: u64| ((word & LOW) + LOW) | word;
+    let equal = |byte: u8| filled(word ^ (ONES * u64::from(byte)));
+    !(filled(word & (ONES * 0xe0)) & equal(b'"') & equal(b'\\') | LOW)
 }
 
 /// JSON text of others without line breaks, since transports end messages and events by them. Between the tokens of
@@ -80,87 +190,16 @@ fn may_break(byte: u8) -> bool {
     (byte == b'\n') | (byte == b'\r') | (byte == LEAD)
 }
 
-/// Writes a value as `serde_json` does, on one line.
+/// A value as JSON, on one line.
 ///
 /// # Errors
-/// As [`serde_json::to_writer`].
-pub(crate) fn write_line<T: Serialize + ?Sized>(
-    writer: impl io::Write,
-    value: &T,
-) -> serde_json::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(writer, OneLine))
-}
-
-/// Writes the compact form.
-struct OneLine;
-
-impl Formatter for OneLine {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        writer.write_all(on_one_line(fragment).as_bytes())
-    }
-
-    fn write_raw_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        writer.write_all(on_one_line(fragment).as_bytes())
-    }
-}
-
-/// The position of the first byte that a JSON string has to escape (RFC 8259 §7), or that may begin a separator.
-fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    let is_plain =
-        |block: &[u8; BLOCK]| !block.iter().fold(false, |any, &byte| any | is_escaped(byte));
-    let mut from = BLOCK * blocks.iter().take_while(|block| is_plain(block)).count();
-    let (words, tail) = bytes.get(from..)?.as_chunks::<WORD>();
-    for word in words {
-        let escaped = escaped_in(u64::from_le_bytes(*word));
-        if escaped != 0 {
-            return Some(from + escaped.trailing_zeros() as usize / 8);
-        }
-        from += WORD;
-    }
-    let at = tail.iter().position(|&byte| is_escaped(byte))?;
-    Some(from + at)
-}
-
-fn is_escaped(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\') | (byte == LEAD)
-}
-
-/// Eight bytes at once: the highest bit of the lowest byte that is escaped is the lowest bit set. Bits above it mean
-/// nothing, as a subtraction borrows from the byte above.
-fn escaped_in(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; WORD]);
-    const HIGH: u64 = ONES << 7;
-    let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word & HIGH;
-    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    below(word, b' ') | equal(b'"') | equal(b'\\') | equal(LEAD)
-}
-
-fn push_escape(out: &mut String, byte: u8) {
-    let short = match byte {
-        b'"' => "\\\"",
-        b'\\' => "\\\\",
-        b'\n' => "\\n",
-        b'\r' => "\\r",
-        b'\t' => "\\t",
-        0x08 => "\\b",
-        0x0c => "\\f",
-        _ => {
-            out.push_str("\\u00");
-            let digits = [byte >> 4, byte & 15].into_iter();
-            out.extend(digits.filter_map(|digit| char::from_digit(digit.into(), 16)));
-            return;
-        }
-    };
-    out.push_str(short);
+/// As [`serde_json::to_string`].
+pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<String> {
+    let json = serde_json::to_string(value)?;
+    Ok(match on_one_line(&json) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(line) => line,
+    })
 }
 
 #[cfg(test)]
@@ -176,9 +215,12 @@ mod tests {
                 let mut text = "x".repeat(length);
                 text.push(byte);
                 text.push_str("yé\u{80}\u{10ffff}");
-                let mut written = String::new();
+                let mut written = Vec::new();
                 push_string(&mut written, &text);
-                assert_eq!(written, serde_json::to_string(&text).unwrap());
+                assert_eq!(
+                    String::from_utf8(written).unwrap(),
+                    serde_json::to_string(&text).unwrap()
+                );
             }
         }
     }
@@ -188,12 +230,12 @@ mod tests {
         fn a_text_is_written_as_serde_json_writes_it(text in "(?s)[a\"\\\\\u{0}-\u{1f}\u{7f}-\u{a0}é😀…\u{2027}-\u{202a}]{0,200}") {
             let plain = serde_json::to_string(&text).unwrap();
             let expected = plain.replace(LINE, LINE_ESCAPE).replace(PARAGRAPH, PARAGRAPH_ESCAPE);
-            let mut written = String::new();
+            let mut written = Vec::new();
             push_string(&mut written, &text);
+            let written = String::from_utf8(written).unwrap();
             prop_assert_eq!(&written, &expected);
-            let mut line = Vec::new();
-            write_line(&mut line, &text).unwrap();
-            prop_assert_eq!(line, expected.as_bytes());
+            prop_assert_eq!(escaped(&text), &expected[1..expected.len() - 1]);
+            prop_assert_eq!(to_json(&text).unwrap(), &*expected);
             prop_assert_eq!(on_one_line(&plain), &*expected);
             prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
         }

@@ -1,13 +1,11 @@
 //! The members of a message, read but not judged yet.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
-use crate::json::{Meter, Strict, twice};
+use crate::json::{Fields, Member, twice};
 
 /// The members that JSON-RPC defines. Other members are read just as strictly and then dropped.
 #[derive(Debug, Default)]
@@ -18,21 +16,8 @@ pub(super) struct Members {
     pub(super) params: Option<Value>,
     pub(super) result: Option<Value>,
     pub(super) error: Option<Value>,
-}
-
-/// Reads an object as [`Members`], without a map in between: every request passes here.
-pub(super) struct ReadMembers<'m>(pub(super) &'m Meter);
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum Name {
-    Jsonrpc,
-    Id,
-    Method,
-    Params,
-    Result,
-    Error,
-    Other(String),
+    /// The names of the others.
+    others: BTreeSet<String>,
 }
 
 impl From<Map<String, Value>> for Members {
@@ -45,51 +30,32 @@ impl From<Map<String, Value>> for Members {
             params: take("params"),
             result: take("result"),
             error: take("error"),
+            others: BTreeSet::new(),
         }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for ReadMembers<'_> {
-    type Value = Members;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Members, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ReadMembers<'_> {
-    type Value = Members;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut read: A) -> Result<Members, A::Error> {
-        let mut members = Members::default();
-        let mut others = BTreeSet::new();
-        while let Some(name) = read.next_key::<Name>()? {
-            let before = self.0.used();
-            let value = read.next_value_seed(Strict(self.0))?;
-            let (name, member) = match name {
-                Name::Jsonrpc => ("jsonrpc", &mut members.jsonrpc),
-                Name::Id => ("id", &mut members.id),
-                Name::Method => ("method", &mut members.method),
-                Name::Params => ("params", &mut members.params),
-                Name::Result => ("result", &mut members.result),
-                Name::Error => ("error", &mut members.error),
-                Name::Other(name) => {
-                    self.0.go_back_to(before);
-                    self.0.name(&name)?;
-                    if let Some(name) = others.replace(name) {
-                        return Err(twice(&name));
-                    }
-                    continue;
-                }
-            };
-            if member.replace(value).is_some() {
-                return Err(twice(name));
+impl Fields for Members {
+    fn take<'de, A: MapAccess<'de>>(&mut self, mut member: Member<'_, A>) -> Result<(), A::Error> {
+        let before = member.meter.used();
+        let value = member.tree()?;
+        let field = match member.name {
+            "jsonrpc" => &mut self.jsonrpc,
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "params" => &mut self.params,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            other => {
+                member.meter.go_back_to(before);
+                member.meter.name(other)?;
+                return if self.others.insert(other.to_owned()) {
+                    Ok(())
+                } else {
+                    Err(twice(other))
+                };
             }
-        }
-        Ok(members)
+        };
+        member.put(field, value)
     }
 }

@@ -6,13 +6,12 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ErrorObject, FIRST_ROOM};
+use super::ErrorObject;
 use crate::budget::{Client, Held, Over};
 use crate::json;
 
 /// The space reserved before a result: enough for ids that are numbers or short strings.
-pub(super) const ENVELOPE: usize = BLANK.len();
-const BLANK: &str = "                                                                                                ";
+pub(super) const ENVELOPE: usize = 96;
 
 /// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and then copied.
 #[derive(Debug, Clone)]
@@ -27,7 +26,8 @@ pub struct Payload {
 #[derive(Debug, Clone)]
 pub(super) enum Text {
     Own {
-        text: String,
+        /// In UTF-8.
+        text: Vec<u8>,
         /// Where it begins: before it is room for what a message puts there.
         from: usize,
     },
@@ -41,7 +41,7 @@ pub(super) enum Text {
 #[derive(Debug)]
 pub(super) struct PartsText {
     parts: Vec<Bytes>,
-    whole: OnceLock<String>,
+    whole: OnceLock<Vec<u8>>,
 }
 
 impl Payload {
@@ -51,20 +51,20 @@ impl Payload {
     /// −32603 when the value cannot be written as JSON (a map whose keys are not strings, or an error of the type's
     /// `Serialize`).
     pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
-        json::to_json(value, FIRST_ROOM)
-            .map(|json| Self::own(json, 0))
+        json::to_json(value)
+            .map(|json| Self::own(json.into_bytes(), 0))
             .map_err(|error| ErrorObject::not_serialised(&error))
     }
 
     /// A text to write a result into, with this capacity in bytes.
-    pub(crate) fn start(capacity: usize) -> String {
-        let mut text = String::with_capacity(ENVELOPE + capacity);
-        text.push_str(BLANK);
+    pub(crate) fn start(capacity: usize) -> Vec<u8> {
+        let mut text = Vec::with_capacity(ENVELOPE + capacity);
+        text.extend_from_slice(&[b' '; ENVELOPE]);
         text
     }
 
     /// What was written into the text of [`start`](Self::start): one JSON object, without line breaks.
-    pub(crate) fn started(text: String) -> Self {
+    pub(crate) fn started(text: Vec<u8>) -> Self {
         Self::own(text, ENVELOPE)
     }
 
@@ -78,7 +78,7 @@ impl Payload {
         }
     }
 
-    fn own(text: String, from: usize) -> Self {
+    fn own(text: Vec<u8>, from: usize) -> Self {
         Self { text: Text::Own { text, from }, held: None, is_failure: false }
     }
 
@@ -96,7 +96,7 @@ impl Payload {
     #[must_use]
     pub(crate) fn shared(self) -> Self {
         let text = match self.text {
-            own @ Text::Own { .. } => Text::Shared(own.as_str().into()),
+            own @ Text::Own { .. } => Text::Shared(as_text(own.as_bytes()).into()),
             shared => shared,
         };
         Self { text, ..self }
@@ -130,34 +130,41 @@ impl Payload {
     pub(crate) fn size(&self) -> usize {
         match &self.text {
             Text::Parts(text) => text.parts.iter().map(Bytes::len).sum(),
-            text => text.as_str().len(),
+            text => text.as_bytes().len(),
         }
     }
 
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.text.as_str()
+        as_text(self.as_bytes())
+    }
+
+    /// The JSON text in UTF-8.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.text.as_bytes()
     }
 
     /// The payload as a tree, for tests and clients.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        serde_json::from_str(self.as_str()).unwrap_or_default()
+        serde_json::from_slice(self.as_bytes()).unwrap_or_default()
     }
 }
 
 impl Text {
-    fn as_str(&self) -> &str {
+    fn as_bytes(&self) -> &[u8] {
         match self {
-            Self::Own { text, from } => known_range::text(text, *from..),
-            Self::Shared(json) => json,
-            Self::Parts(text) => text.whole.get_or_init(|| {
-                let whole = text.parts.concat();
-                String::from_utf8(whole).unwrap_or_default()
-            }),
+            Self::Own { text, from } => known_range::items(text, *from..),
+            Self::Shared(json) => json.as_bytes(),
+            Self::Parts(text) => text.whole.get_or_init(|| text.parts.concat()),
         }
     }
+}
+
+/// JSON text that was written as UTF-8.
+fn as_text(json: &[u8]) -> &str {
+    std::str::from_utf8(json).unwrap_or_default()
 }
 
 /// The bytes of a payload that many answers share.

@@ -64,22 +64,22 @@ impl Serialize for Response {
 impl Response {
     /// Appends the message to a text, as [`Serialize`] writes it: its result is JSON already and needs no serializer.
     pub(crate) fn append_to(&self, text: &mut impl BufMut) {
-        // An id and an error are made of strings and JSON values: these cannot fail short of a bug.
-        let mut written = write_until_outcome(text, self.id.as_ref());
+        write_until_outcome(text, self.id.as_ref());
         match &self.outcome {
             Ok(payload) => {
                 text.put_slice(RESULT);
-                text.put_slice(payload.as_str().as_bytes());
+                text.put_slice(payload.as_bytes());
             }
             Err(error) => {
                 text.put_slice(br#","error":"#);
-                written = written.and_then(|()| json::write_line(text.writer(), error));
+                match json::to_json(error) {
+                    Ok(error) => text.put_slice(error.as_bytes()),
+                    // It is made of strings and JSON values: this cannot fail short of a bug.
+                    Err(error) => tracing::error!(%error, "an answer could not be serialised"),
+                }
             }
         }
         text.put_u8(b'}');
-        if let Err(error) = written {
-            tracing::error!(%error, "an answer could not be serialised");
-        }
     }
 
     /// The message as a text. A result that was [written](Payload::start) with room before it is not copied.
@@ -108,17 +108,17 @@ pub(crate) fn append_all(answers: &[Response], text: &mut impl BufMut) {
 }
 
 /// Writes the text before a result into the space before it, if that is large enough, and the text after it.
-fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Bytes> {
+fn within(id: Option<&RequestId>, text: &mut Vec<u8>, from: usize) -> Option<Bytes> {
     let mut before = [0; ENVELOPE];
     let mut room = before.get_mut(..from.min(ENVELOPE))?;
     let room_at_first = room.len();
     if id_size(id) + RESULT.len() + MESSAGE.len() > room_at_first {
         return None;
     }
-    write_until_outcome(&mut room, id).ok()?;
+    write_until_outcome(&mut room, id);
     room.put_slice(RESULT);
     let length = room_at_first - room.len();
-    let mut text = std::mem::take(text).into_bytes();
+    let mut text = std::mem::take(text);
     let start = from - length;
     text.get_mut(start..from)?.copy_from_slice(before.get(..length)?);
     text.push(b'}');
@@ -135,17 +135,20 @@ fn id_size(id: Option<&RequestId>) -> usize {
     }
 }
 
-fn write_until_outcome(text: &mut impl BufMut, id: Option<&RequestId>) -> serde_json::Result<()> {
+fn write_until_outcome(text: &mut impl BufMut, id: Option<&RequestId>) {
     text.put_slice(MESSAGE);
     let Some(id) = id else {
-        return Ok(());
+        return;
     };
     text.put_slice(ID);
-    if let RequestId::Number(id) = id {
-        text.put_slice(itoa::Buffer::new().format(*id).as_bytes());
-        return Ok(());
+    match id {
+        RequestId::Number(id) => text.put_slice(itoa::Buffer::new().format(*id).as_bytes()),
+        RequestId::String(id) => {
+            let mut written = Vec::new();
+            json::push_string(&mut written, id);
+            text.put_slice(&written);
+        }
     }
-    json::write_line(text.writer(), id)
 }
 
 impl Serialize for Message {

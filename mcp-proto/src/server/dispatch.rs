@@ -22,7 +22,7 @@ use crate::legacy::method::Method as LegacyMethod;
 use crate::prompt::{self, Prompt};
 use crate::resource::not_found;
 use crate::scopes::{Scopes, Wanted};
-use crate::tool::{self, Plain, Tool};
+use crate::tool::{self, Tool};
 use crate::version::{Era, ProtocolVersion};
 
 /// How many existing names an error lists.
@@ -67,14 +67,14 @@ impl Server {
             context.log_level = None;
         }
         let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
-        let request = match called {
-            Called::Tool(call) => match self.plain(&offered, &call.name) {
-                Some(tool) => return self.start_plain(&offered, tool, call.arguments, context),
-                None => Request::from(*call),
-            },
-            Called::Other(request) => *request,
-        };
-        let Request { id: _, method, mut params } = request;
+        // A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
+        let plain = called.plain_tool().filter(|_| self.0.capabilities.tools.is_some());
+        let tool = plain.filter(|_| !self.hides()).and_then(|name| offered.tools.find(name));
+        if let Some(tool) = tool.filter(|tool| tool.is_plain()) {
+            let started = self.start_tool(&offered, tool, called.into_arguments(), context);
+            return started.map_or_else(|error| Err(error).into(), Dispatched::Tool);
+        }
+        let Request { id: _, method, params } = called.into();
         let Some(method) = self.method(&method, era) else {
             // No method is both. Names that only the legacy era has are checked after the common ones, since they are
             // called most rarely.
@@ -97,13 +97,6 @@ impl Server {
             && let Some(ready) = self.ready(&offered, method, &params, context.protocol_version)
         {
             return Ok(ready).into();
-        }
-        if method == Method::CallTool
-            && let Some(name) = plain(&params)
-            && let Some(tool) = self.plain(&offered, name)
-        {
-            let arguments = params.remove("arguments");
-            return self.start_plain(&offered, tool, arguments, context);
         }
         if let Some(unknown) = self.unknown(&offered, method, &params, &context) {
             return Err(unknown).into();
@@ -134,26 +127,6 @@ impl Server {
             }
             // Its result always exists if it is offered.
             Method::Discover => Err(ErrorObject::internal()).into(),
-        }
-    }
-
-    /// A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
-    fn plain(&self, offered: &Offered, name: &str) -> Option<Plain> {
-        let tools = self.0.capabilities.tools.filter(|_| !self.hides());
-        tools.and_then(|_| offered.tools.plain(name))
-    }
-
-    /// Starts a call of such a tool.
-    fn start_plain(
-        &self,
-        offered: &Offered,
-        tool: Plain,
-        arguments: Option<Value>,
-        context: Context,
-    ) -> Dispatched<'_> {
-        match self.started(offered, tool, arguments, context) {
-            Ok(call) => Dispatched::Tool(call),
-            Err(error) => Err(error).into(),
         }
     }
 
@@ -267,15 +240,5 @@ impl Server {
             return None;
         }
         self.ready_list(offered, method, version)
-    }
-}
-
-/// The name of the tool in a call that carries no answers and requests no task.
-fn plain(params: &Map<String, Value>) -> Option<&str> {
-    let wants_more = ["inputResponses", "requestState", "task"];
-    if wants_more.iter().any(|more| params.contains_key(*more)) {
-        None
-    } else {
-        params.get("name")?.as_str()
     }
 }

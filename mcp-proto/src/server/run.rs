@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
-use crate::tool::{CallToolResult, Plain, Room, Shape, Started};
+use crate::tool::{CallToolResult, Callable, Room, Shape, Started};
 use crate::version::ProtocolVersion;
 
 /// Results above this size in bytes are written on a blocking thread. Escaping this many bytes takes well below a
@@ -32,15 +32,6 @@ pub(super) struct ToolCall<'s> {
 }
 
 impl<'s> ToolCall<'s> {
-    fn new(
-        server: &'s Server,
-        (version, client, max_answer): (ProtocolVersion, Option<Client>, Option<usize>),
-        started: Started,
-    ) -> Self {
-        let room = max_answer.map(|max| started.room(max));
-        Self { server, version, client, started, room }
-    }
-
     /// Runs the handler and writes its result.
     pub(super) fn finish(
         self,
@@ -72,33 +63,26 @@ impl Server {
         match method {
             Method::ReadResource => Box::pin(self.read_resource(offered, params, context)).await,
             Method::GetPrompt => Box::pin(self.get_prompt(offered, params, context)).await,
-            _ => self.start_tool(offered, params, context)?.finish().await,
+            _ => {
+                let (tool, arguments) = offered.tools.named(params)?;
+                self.start_tool(offered, tool, arguments, context)?.finish().await
+            }
         }
     }
 
     /// Prepares a call of a tool: the arguments are checked, and the handler is ready to run.
-    fn start_tool<'s>(
-        &'s self,
+    pub(super) fn start_tool(
+        &self,
         offered: &Offered,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<ToolCall<'s>, ErrorObject> {
-        let taker = (context.protocol_version, context.client.clone(), context.max_answer);
-        let started = offered.tools.start(params, context)?;
-        Ok(ToolCall::new(self, taker, started))
-    }
-
-    /// The same for a tool that was looked up already.
-    pub(super) fn started<'s>(
-        &'s self,
-        offered: &Offered,
-        tool: Plain,
+        tool: Callable,
         arguments: Option<Value>,
         context: Context,
-    ) -> Result<ToolCall<'s>, ErrorObject> {
-        let taker = (context.protocol_version, context.client.clone(), context.max_answer);
-        let started = offered.tools.start_plain(tool, arguments, context)?;
-        Ok(ToolCall::new(self, taker, started))
+    ) -> Result<ToolCall<'_>, ErrorObject> {
+        let (version, client) = (context.protocol_version, context.client.clone());
+        let max_answer = context.max_answer;
+        let started = offered.tools.start(tool, arguments, context)?;
+        let room = max_answer.map(|max| started.room(max));
+        Ok(ToolCall { server: self, version, client, started, room })
     }
 
     async fn read_resource(

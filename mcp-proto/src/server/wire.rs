@@ -167,15 +167,15 @@ impl<'a> ResultMeta<'a> {
     }
 
     /// Appends it to a text. Most results have only parts that are text already.
-    fn push_to(&self, out: &mut String) -> Result<(), ErrorObject> {
+    fn push_to(&self, out: &mut Vec<u8>) -> Result<(), ErrorObject> {
         let (None, Some(info)) = (self.members, self.server_info) else {
             return tool_result::push_value(out, self);
         };
-        out.push('{');
+        out.push(b'{');
         json::push_string(out, META_SERVER_INFO);
-        out.push(':');
-        out.push_str(info.get());
-        out.push('}');
+        out.push(b':');
+        out.extend_from_slice(info.get().as_bytes());
+        out.push(b'}');
         Ok(())
     }
 }

@@ -90,13 +90,12 @@ pub(crate) fn has_room(lines: &BytesMut) -> bool {
 
 /// Queues one message as one line. JSON text has no line feed outside strings and none inside.
 pub(crate) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
-    let before = lines.len();
-    match json::write_line((&mut *lines).writer(), message) {
-        Ok(()) => lines.extend_from_slice(b"\n"),
-        Err(error) => {
-            lines.truncate(before);
-            tracing::error!(%error, "a message could not be serialised");
+    match json::to_json(message) {
+        Ok(message) => {
+            lines.extend_from_slice(message.as_bytes());
+            lines.put_u8(b'\n');
         }
+        Err(error) => tracing::error!(%error, "a message could not be serialised"),
     }
 }
 

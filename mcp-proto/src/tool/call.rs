@@ -29,8 +29,8 @@ pub(super) type Handler = Box<
 /// Makes the error of a call with invalid arguments, from the tool's name, the arguments and the findings.
 pub(crate) type Refuse = Arc<dyn Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync>;
 
-/// A tool that neither asks its client nor becomes a task.
-pub(crate) struct Plain(pub(super) Arc<Registered>);
+/// A tool that was looked up.
+pub(crate) struct Callable(pub(super) Arc<Registered>);
 
 /// A call of a tool whose arguments were judged. Nothing of its handler has run yet. It continues if the tool is
 /// removed meanwhile.
@@ -61,6 +61,14 @@ pub(super) struct Registered {
     handler: Handler,
     /// The parameters that headers repeat.
     pub(super) mirrored: Vec<MirroredParam>,
+}
+
+impl Callable {
+    /// Whether it neither asks its client nor becomes a task.
+    pub(crate) fn is_plain(&self) -> bool {
+        let tool = &self.0.tool;
+        !tool.asks && tool.task_support.is_forbidden()
+    }
 }
 
 impl Registered {
@@ -247,23 +255,6 @@ impl Room {
         let error = ToolError::new("ANSWER_TOO_LARGE", message);
         self.registered.failed(error.with_data(json!({ "bytes": bytes, "limit": max })))
     }
-}
-
-/// The name and the arguments of a call.
-pub(super) fn split(params: Map<String, Value>) -> Result<(String, Option<Value>), ErrorObject> {
-    let (mut name, mut arguments) = (None, None);
-    for (member, value) in params {
-        match member.as_str() {
-            "name" => name = Some(value),
-            "arguments" => arguments = Some(value),
-            _ => {}
-        }
-    }
-    let Some(Value::String(name)) = name else {
-        let problem = "tools/call needs params.name, a string";
-        return Err(ErrorObject::invalid_params(problem));
-    };
-    Ok((name, arguments))
 }
 
 /// The arguments of a call; none are an empty object.

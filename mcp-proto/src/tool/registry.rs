@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 
-use super::call::{Plain, Refuse, Registered, Started, split};
+use super::call::{Callable, Refuse, Registered, Started};
 use super::new::NewTool;
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
@@ -153,11 +153,22 @@ impl ToolRegistry {
         shown.map(|it| &*it.mirrored).unwrap_or_default()
     }
 
-    /// The tool of this name, if it neither asks its client nor becomes a task.
-    pub(crate) fn plain(&self, name: &str) -> Option<Plain> {
-        let registered = self.shown(name)?;
-        let tool = &registered.tool;
-        (!tool.asks && tool.task_support.is_forbidden()).then(|| Plain(Arc::clone(registered)))
+    /// The tool of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<Callable> {
+        self.shown(name).map(|registered| Callable(Arc::clone(registered)))
+    }
+
+    /// The tool that params name, and its arguments.
+    pub(crate) fn named(
+        &self,
+        mut params: Map<String, Value>,
+    ) -> Result<(Callable, Option<Value>), ErrorObject> {
+        let Some(Value::String(name)) = params.remove("name") else {
+            let problem = "tools/call needs params.name, a string";
+            return Err(ErrorObject::invalid_params(problem));
+        };
+        let tool = self.find(&name).ok_or_else(|| unknown(&name))?;
+        Ok((tool, params.remove("arguments")))
     }
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
@@ -165,34 +176,14 @@ impl ToolRegistry {
         Some(self.shown(name)?.tool.task_support)
     }
 
-    /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.
+    /// Judges the arguments of a call: the first half of it, which takes them all. A caller that only awaits the second
+    /// half has a small future.
     ///
     /// # Errors
-    /// What interrupts the call.
-    pub(crate) async fn call(
-        &self,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<CallToolResult, Interrupt> {
-        self.start(params, context)?.finish().await
-    }
-
-    /// The first half of [`call`](Self::call), which takes all arguments: a caller that only awaits the second half has
-    /// a small future.
+    /// The arguments are not an object.
     pub(crate) fn start(
         &self,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Started, ErrorObject> {
-        let (name, arguments) = split(params)?;
-        let registered = self.shown(&name).ok_or_else(|| unknown(&name))?;
-        self.start_plain(Plain(Arc::clone(registered)), arguments, context)
-    }
-
-    /// The same for a tool that was looked up.
-    pub(crate) fn start_plain(
-        &self,
-        Plain(registered): Plain,
+        Callable(registered): Callable,
         arguments: Option<Value>,
         context: Context,
     ) -> Result<Started, ErrorObject> {

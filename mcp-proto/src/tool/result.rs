@@ -125,8 +125,7 @@ impl CallToolResult {
 
     /// As [`structured`](Self::structured), for a result that goes straight to the client.
     pub(crate) fn typed(value: &impl Serialize) -> Result<Self, ToolError> {
-        // Most results are short; what does not fit makes it grow.
-        let json = to_json(value, 256).map_err(|error| not_serialised(&error))?;
+        let json = to_json(value).map_err(|error| not_serialised(&error))?;
         Ok(Self { typed: Some(json), ..Self::default() })
     }
 

@@ -168,7 +168,8 @@ async fn in_rounds(
     let mut answers = input.map_or_else(BTreeMap::new, |input| input.all());
     for _ in 0..MAX_ROUNDS {
         context.input = Some(Arc::new(Input::new(answers.clone())));
-        match tools.call(params.clone(), context.clone()).await {
+        let (tool, arguments) = tools.named(params.clone())?;
+        match tools.start(tool, arguments, context.clone())?.finish().await {
             Ok(result) => return Ok(result),
             Err(Interrupt(Reason::Ask(questions))) => {
                 entry.ask(&questions);

@@ -16,7 +16,7 @@ use crate::version::{Era, ProtocolVersion};
 const FRAME: usize = 256;
 
 /// What is before structured content.
-const STRUCTURE: &str = r#","structuredContent":"#;
+const STRUCTURE: &[u8] = br#","structuredContent":"#;
 
 /// What stands in the place of a mirror text that is left out.
 const TEXT_LEFT_OUT: &str =
@@ -46,11 +46,11 @@ pub(crate) fn tool_result(
         None => push_blocks(&mut out, &older::for_version(&result.content, version))?,
     }
     push_warnings(&mut out, result);
-    out.push(']');
+    out.push(b']');
     let structured = result.structured_json().filter(|_| shape != Shape::Text);
     if let Some(json) = structured.filter(|_| result.has_structure(era)) {
-        out.push_str(STRUCTURE);
-        out.push_str(&on_one_line(json));
+        out.extend_from_slice(STRUCTURE);
+        out.extend_from_slice(on_one_line(json).as_bytes());
     }
     push_end(&mut out, result, era, server_info)?;
     Ok(Payload::started(out))
@@ -65,25 +65,25 @@ fn prepared(
     server_info: &RawValue,
 ) -> Result<Payload, ErrorObject> {
     let (json, quoted) = json.into_parts();
-    let mut before = String::new();
+    let mut before = Vec::new();
     push_begin(&mut before, era);
     let mut parts = Vec::new();
-    let mut between = String::new();
+    let mut between = Vec::new();
     if shape == Shape::Structure {
         push_text(&mut before, TEXT_LEFT_OUT);
         parts.push(Bytes::from(before));
     } else {
-        before.push_str(r#"{"type":"text","text":""#);
+        before.extend_from_slice(br#"{"type":"text","text":""#);
         parts.push(Bytes::from(before));
         parts.extend(quoted);
-        between.push_str(r#""}"#);
+        between.extend_from_slice(br#""}"#);
     }
     push_warnings(&mut between, result);
-    between.push(']');
-    let mut after = String::new();
+    between.push(b']');
+    let mut after = Vec::new();
     push_end(&mut after, result, era, server_info)?;
     if shape != Shape::Text && result.has_structure(era) {
-        between.push_str(STRUCTURE);
+        between.extend_from_slice(STRUCTURE);
         parts.push(between.into());
         parts.extend(json);
     } else {
@@ -94,19 +94,19 @@ fn prepared(
 }
 
 /// Writes what is before the content.
-fn push_begin(out: &mut String, era: Era) {
-    out.push('{');
+fn push_begin(out: &mut Vec<u8>, era: Era) {
+    out.push(b'{');
     if era == Era::Modern {
-        out.push_str(r#""resultType":"complete","#);
+        out.extend_from_slice(br#""resultType":"complete","#);
     }
-    out.push_str(r#""content":["#);
+    out.extend_from_slice(br#""content":["#);
 }
 
 /// Writes the text after the content, if there is one.
-fn push_warnings(out: &mut String, result: &CallToolResult) {
+fn push_warnings(out: &mut Vec<u8>, result: &CallToolResult) {
     if let Some(warnings) = &result.warnings {
-        if !out.ends_with('[') {
-            out.push(',');
+        if !out.ends_with(b"[") {
+            out.push(b',');
         }
         push_text(out, warnings);
     }
@@ -114,27 +114,27 @@ fn push_warnings(out: &mut String, result: &CallToolResult) {
 
 /// Writes the members after the content, and the end of the result.
 fn push_end(
-    out: &mut String,
+    out: &mut Vec<u8>,
     result: &CallToolResult,
     era: Era,
     server_info: &RawValue,
 ) -> Result<(), ErrorObject> {
     if result.is_error {
-        out.push_str(r#","isError":true"#);
+        out.extend_from_slice(br#","isError":true"#);
     }
     let meta = ResultMeta::new(result.meta.as_ref(), era, server_info);
     if !meta.is_empty() {
-        out.push_str(r#","_meta":"#);
+        out.extend_from_slice(br#","_meta":"#);
         meta.push_to(out)?;
     }
-    out.push('}');
+    out.push(b'}');
     Ok(())
 }
 
-fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorObject> {
+fn push_blocks(out: &mut Vec<u8>, content: &[ContentBlock]) -> Result<(), ErrorObject> {
     for (index, block) in content.iter().enumerate() {
         if index > 0 {
-            out.push(',');
+            out.push(b',');
         }
         match block {
             ContentBlock::Text(TextContent { text, annotations: None, meta: None }) => {
@@ -147,13 +147,15 @@ fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorOb
 }
 
 /// A text block without other members.
-fn push_text(out: &mut String, text: &str) {
-    out.push_str(r#"{"type":"text","text":"#);
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(br#"{"type":"text","text":"#);
     push_string(out, text);
-    out.push('}');
+    out.push(b'}');
 }
 
 /// A value as JSON.
-pub(super) fn push_value(out: &mut String, value: &impl Serialize) -> Result<(), ErrorObject> {
-    json::push_json(out, value).map_err(|error| ErrorObject::not_serialised(&error))
+pub(super) fn push_value(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), ErrorObject> {
+    let json = json::to_json(value).map_err(|error| ErrorObject::not_serialised(&error))?;
+    out.extend_from_slice(json.as_bytes());
+    Ok(())
 }

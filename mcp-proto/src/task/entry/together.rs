@@ -122,6 +122,6 @@ impl Stage {
 /// The placeholder for a result that was not read.
 pub(super) fn no_result() -> Payload {
     let mut text = Payload::start(2);
-    text.push_str("{}");
+    text.extend_from_slice(b"{}");
     Payload::started(text)
 }
