@@ -17,7 +17,6 @@ mod scenario;
 mod schema;
 mod spec;
 mod step;
-mod touching;
 
 pub(crate) use bound::notes;
 pub use bound::{Budget, Page};
@@ -35,4 +34,3 @@ pub use spec::{
     UnreadableFile, malformed,
 };
 pub use step::{NoArtifact, StepView, WrittenView};
-pub use touching::Touching;

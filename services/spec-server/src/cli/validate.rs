@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::output::{Ink, Output};
 use super::{CliError, find};
 use crate::archive;
-use crate::project::{Project, ReadError};
-use crate::validate::{self, Finding, Item, Report, Rules, Severity};
+use crate::project::{Dialect, Project, ReadError};
+use crate::validate::{self, Finding, Item, Report, Severity};
 use crate::view::FindingView;
 
 #[derive(Debug, Clone, Args)]
@@ -64,7 +64,12 @@ impl ValidateArgs {
             output.json(&self.validated(&items, &report))?;
         } else {
             for finding in items.iter().flat_map(|item| &item.findings) {
-                self.write(finding, output)?;
+                let ink = match finding.severity {
+                    _ if finding.fails(self.strict) => Ink::Red,
+                    Severity::Error | Severity::Warning => Ink::Yellow,
+                    Severity::Info => Ink::Dim,
+                };
+                output.findings([finding], finding.severity.name(), ink)?;
             }
             let ink = if report.valid { Ink::Green } else { Ink::Red };
             output.line(output.paint(ink, &report.summary))?;
@@ -74,17 +79,16 @@ impl ValidateArgs {
 
     fn items(&self, project: &Project) -> Result<Vec<Item>, CliError> {
         let layout = project.layout();
-        let rules = Rules::from(layout.kind);
-        if rules == Rules::OpenSpec && !layout.specs.is_dir() && !layout.changes.is_dir() {
+        if layout.kind == Dialect::OpenSpec && !layout.specs.is_dir() && !layout.changes.is_dir() {
             let problem = "openspec/ has neither specs/ nor changes/, so there is nothing to check";
             return Err(CliError::Usage(problem.to_owned()));
         }
         if self.ids.is_empty() {
             if self.archived {
-                return Ok(validate::archived(project, rules)?);
+                return Ok(validate::archived(project)?);
             }
-            let mut items = archive::judge(project, rules, None)?;
-            items.extend(validate::specs(project, rules, None)?);
+            let mut items = archive::judge(project, None)?;
+            items.extend(validate::specs(project, None)?);
             return Ok(items);
         }
         let found = |read: Result<String, ReadError>| match read {
@@ -100,28 +104,13 @@ impl ValidateArgs {
                 return Err(find::missing(project, id)?);
             }
             if let Some(id) = change {
-                items.extend(archive::judge(project, rules, Some(&id))?);
+                items.extend(archive::judge(project, Some(&id))?);
             }
             if let Some(id) = spec {
-                items.extend(validate::specs(project, rules, Some(&id))?);
+                items.extend(validate::specs(project, Some(&id))?);
             }
         }
         Ok(items)
-    }
-
-    /// One finding per line: location, severity, message.
-    fn write(&self, finding: &Finding, output: &mut Output<'_>) -> Result<(), CliError> {
-        let ink = match finding.severity {
-            _ if finding.fails(self.strict) => Ink::Red,
-            Severity::Error | Severity::Warning => Ink::Yellow,
-            Severity::Info => Ink::Dim,
-        };
-        let line = finding.line.map(|line| format!(":{line}"));
-        let place = format!("{}{}", finding.file, line.unwrap_or_default());
-        let message = output.safe(&finding.message);
-        let severity = output.paint(ink, finding.severity.name());
-        output.line(format_args!("{}: {severity}: {message}", output.safe(&place)))?;
-        Ok(())
     }
 
     fn validated(&self, items: &[Item], report: &Report) -> Validated {

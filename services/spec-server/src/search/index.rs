@@ -27,14 +27,7 @@ const REQUIREMENTS: f64 = 0.4;
 const AMONG: usize = 3;
 
 /// The weight of one occurrence in each kind of text, in the order of [`Field`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights(pub [f64; Field::COUNT]);
-
-impl Default for Weights {
-    fn default() -> Self {
-        Self([1.5, 1.5, 0.5, 1.75])
-    }
-}
+const WEIGHTS: [f64; Field::COUNT] = [1.5, 1.5, 0.5, 1.75];
 
 /// The position of a document in the index. After the document is removed, another one may get the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +56,6 @@ pub struct Match {
 /// All documents of all specs, indexed by their terms.
 #[derive(Debug, Default)]
 pub struct Index {
-    weights: Weights,
     specs: HashMap<String, Held>,
     documents: Vec<Option<IndexedDocument>>,
     vacant: Vec<Slot>,
@@ -105,11 +97,6 @@ struct Posting {
 }
 
 impl Index {
-    /// An empty index.
-    pub fn new(weights: Weights) -> Self {
-        Self { weights, ..Self::default() }
-    }
-
     /// Updates the index to `specs`: it reads those with a changed hash again, and removes those that are not among
     /// them. If two have the same id, the first one counts.
     pub fn update(&mut self, specs: &[Arc<Spec>]) -> Update {
@@ -316,16 +303,6 @@ impl Index {
         specs.all(same) && ids.len() == self.specs.len()
     }
 
-    /// How many specs it has.
-    pub fn len(&self) -> usize {
-        self.specs.len()
-    }
-
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
-    }
-
     /// The weight of a term before its share. A substitute counts as being as rare as the term: a rarer one is not a
     /// better answer than the term itself. A phrase does not have a rarity of its own.
     fn worth(&self, asked: &QueryTerm, term: &str) -> f64 {
@@ -343,21 +320,19 @@ impl Index {
     fn saturation(&self, posting: &Posting, average: f64) -> f64 {
         let entry = self.documents.get(posting.slot.index()).and_then(Option::as_ref);
         let lengths = entry.map_or([0; Field::COUNT], |entry| entry.lengths);
-        let length = self.weigh(lengths.map(f64::from));
-        let frequency = self.weigh(posting.counts.map(f64::from));
+        let length = weigh(lengths.map(f64::from));
+        let frequency = weigh(posting.counts.map(f64::from));
         frequency / (frequency + K1 * (1.0 - B + B * length / average))
     }
 
     /// The average length of a document.
     fn average(&self) -> f64 {
-        self.weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64
+        weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64
     }
+}
 
-    fn weigh(&self, counts: [f64; Field::COUNT]) -> f64 {
-        let Weights(weights) = self.weights;
-        let weighed = weights.iter().zip(counts);
-        weighed.map(|(weight, count)| weight * count).sum()
-    }
+fn weigh(counts: [f64; Field::COUNT]) -> f64 {
+    WEIGHTS.iter().zip(counts).map(|(weight, count)| weight * count).sum()
 }
 
 impl Slot {

@@ -54,6 +54,10 @@ impl ItemKind {
 }
 
 impl Item {
+    pub(super) fn new(kind: ItemKind, id: &str, findings: Vec<Finding>) -> Self {
+        Self { kind, id: id.to_owned(), findings, archivable: None }
+    }
+
     /// Whether no finding makes it invalid.
     pub fn is_valid(&self, strict: bool) -> bool {
         !self.findings.iter().any(|finding| finding.fails(strict))

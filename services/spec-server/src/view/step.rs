@@ -169,7 +169,7 @@ impl WrittenView {
         written: &Written,
         budget: Budget,
     ) -> Result<Self, ReadError> {
-        let items = archive::judge(project, project.layout().kind.into(), Some(id))?;
+        let items = archive::judge(project, Some(id))?;
         let file = project.display_path(&written.path);
         let mut report = Report::of(&items, false);
         for findings in [&mut report.errors, &mut report.warnings, &mut report.infos] {

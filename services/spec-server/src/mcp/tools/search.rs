@@ -7,7 +7,8 @@ use super::choice;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::search::{MAX_TOP_K, Scope, TOP_K};
-use crate::view::{SearchResults, Touching};
+use crate::validate::Touching;
+use crate::view::SearchResults;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchSpecs {
