@@ -31,7 +31,7 @@ use std::path::PathBuf;
 
 pub use document::{Document, DocumentPart, Field, documents};
 pub use explicit::build;
-pub use index::{Index, Match, Slot, Update};
+pub use index::{Index, Match, Slot};
 pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
 pub use semantic::{Model, ModelError, PIECES, Tokenizer};

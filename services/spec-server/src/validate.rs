@@ -18,6 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use finding::{ChangePart, Finding, MAX_FINDINGS, Rule, Severity};
+pub(crate) use report::WOULD_REFUSE;
 pub use report::{Item, ItemKind, Report};
 pub use touching::Touching;
 

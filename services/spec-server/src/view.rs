@@ -33,4 +33,4 @@ pub use spec::{
     Detail, ListDetail, RequirementView, Requirements, Selection, SpecList, SpecSummary,
     UnreadableFile, malformed,
 };
-pub use step::{NoArtifact, StepView, WrittenView};
+pub use step::{StepView, WrittenView};

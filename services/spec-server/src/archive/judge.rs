@@ -2,7 +2,7 @@
 
 use super::Plan;
 use crate::project::{Project, ReadError};
-use crate::validate::{self, Finding, Item, Severity};
+use crate::validate::{self, Finding, Item, Severity, WOULD_REFUSE};
 
 /// Checks all active changes, or the one with the id `only`, and whether each could be archived now. What stands in the
 /// way of a valid change is a note on it: another change may have to come first.
@@ -20,7 +20,7 @@ pub fn judge(project: &Project, only: Option<&str>) -> Result<Vec<Item>, ReadErr
         if item.is_valid(false) {
             let notes = problems.into_iter().flatten().map(|problem| Finding {
                 severity: Severity::Info,
-                message: format!("archiving would refuse this: {}", problem.message),
+                message: format!("{WOULD_REFUSE}{}", problem.message),
                 ..problem
             });
             item.findings.extend(notes);

@@ -22,8 +22,6 @@ pub struct Plan {
     specs: Vec<PlannedSpec>,
     problems: Vec<Finding>,
     warnings: Vec<Finding>,
-    /// The validator's findings about the deltas of the change.
-    invalid: Vec<Finding>,
     /// The problem of open tasks.
     open: Option<Finding>,
 }
@@ -60,14 +58,21 @@ impl Plan {
             specs: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
-            invalid: Vec::new(),
             open: None,
             change: Arc::clone(change),
         };
-        plan.take_findings(found);
+        let of = |finding: &&Finding, delta: &CapabilityDelta| delta.source.path == *finding.file;
+        let invalid: Vec<&Finding> = found.iter().filter(|finding| plan.refuses(finding)).collect();
+        let others = invalid.iter().filter(|one| !change.deltas.iter().any(|delta| of(one, delta)));
+        for finding in others {
+            let path = PathBuf::from(&finding.file);
+            plan.refuse(&path, vec![(finding.line, finding.message.clone())]);
+        }
         plan.look_at_change();
         for delta in &change.deltas {
-            plan.take(delta)?;
+            let invalid = invalid.iter().filter(|finding| of(finding, delta));
+            let invalid = invalid.map(|finding| (finding.line, finding.message.clone()));
+            plan.take(delta, invalid.collect())?;
         }
         plan.name_parts();
         Ok(plan)
@@ -133,24 +138,13 @@ impl Plan {
         }
     }
 
-    /// Adds the findings that make the deltas invalid. A change without deltas may be archived: it changes no spec.
-    /// Text that a delta would drop is refused when the delta is applied.
-    fn take_findings(&mut self, found: &[Finding]) {
-        let dialect = self.project.layout().kind;
-        let refuses = |finding: &Finding| {
-            finding.fails(false)
-                && (finding.part == Some(ChangePart::Deltas) || dialect == Dialect::OpenSpec)
-                && !matches!(finding.rule, "deltas-missing" | "scenarios-dropped")
-        };
-        for finding in found.iter().filter(|finding| refuses(finding)) {
-            let mut deltas = self.change.deltas.iter();
-            if deltas.any(|delta| delta.source.path == *finding.file) {
-                self.invalid.push(finding.clone());
-            } else {
-                let path = PathBuf::from(&finding.file);
-                self.refuse(&path, vec![(finding.line, finding.message.clone())]);
-            }
-        }
+    /// Whether validation refuses the change for this reason, and so does archiving. A change without deltas may be
+    /// archived: it changes no spec. Text that a delta would drop is refused in any case.
+    fn refuses(&self, finding: &Finding) -> bool {
+        finding.fails(false)
+            && (finding.part == Some(ChangePart::Deltas)
+                || self.project.layout().kind == Dialect::OpenSpec)
+            && !matches!(finding.rule, "deltas-missing" | "scenarios-dropped")
     }
 
     fn look_at_change(&mut self) {
@@ -177,13 +171,12 @@ impl Plan {
         }
     }
 
-    fn take(&mut self, delta: &CapabilityDelta) -> Result<(), ReadError> {
+    /// Plans one delta, which is `invalid` for these reasons.
+    fn take(&mut self, delta: &CapabilityDelta, invalid: Vec<Remark>) -> Result<(), ReadError> {
         let spec = self.project.existing_spec(&delta.capability)?;
         let mut problems = check::problems(delta, spec.as_deref());
         if problems.is_empty() {
-            let invalid = self.invalid.iter();
-            let invalid = invalid.filter(|finding| delta.source.path == *finding.file);
-            problems.extend(invalid.map(|finding| (finding.line, finding.message.clone())));
+            problems.extend(invalid);
         }
         let path = self.project.spec_path(&delta.capability)?;
         let old = self.project.raw_spec(&delta.capability)?;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::output::{Ink, Output};
 use super::{CliError, find};
@@ -28,25 +29,6 @@ pub(super) struct ValidateArgs {
     /// Prints JSON.
     #[arg(long)]
     json: bool,
-}
-
-/// For programs.
-#[derive(Debug, Serialize)]
-struct Validated {
-    valid: bool,
-    summary: String,
-    items: Vec<ValidatedItem>,
-}
-
-#[derive(Debug, Serialize)]
-struct ValidatedItem {
-    id: String,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    valid: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    archivable: Option<bool>,
-    issues: Vec<Issue>,
 }
 
 #[derive(Debug, Serialize)]
@@ -113,22 +95,26 @@ impl ValidateArgs {
         Ok(items)
     }
 
-    fn validated(&self, items: &[Item], report: &Report) -> Validated {
+    /// For programs.
+    fn validated(&self, items: &[Item], report: &Report) -> Value {
         let issue = |finding: &Finding| Issue {
             level: finding.severity.name(),
             finding: FindingView::of(finding),
         };
-        let item = |item: &Item| ValidatedItem {
-            id: item.id.clone(),
-            kind: item.kind.name(),
-            valid: item.is_valid(self.strict),
-            archivable: item.archivable,
-            issues: item.findings.iter().map(issue).collect(),
+        let item = |item: &Item| {
+            let mut validated = json!({
+                "id": item.id,
+                "type": item.kind.name(),
+                "valid": item.is_valid(self.strict),
+                "issues": item.findings.iter().map(issue).collect::<Vec<_>>(),
+            });
+            if let (Some(archivable), Some(members)) = (item.archivable, validated.as_object_mut())
+            {
+                members.insert("archivable".to_owned(), archivable.into());
+            }
+            validated
         };
-        Validated {
-            valid: report.valid,
-            summary: report.summary.clone(),
-            items: items.iter().map(item).collect(),
-        }
+        let items: Vec<Value> = items.iter().map(item).collect();
+        json!({ "valid": report.valid, "summary": report.summary, "items": items })
     }
 }

@@ -31,7 +31,9 @@ impl Changes {
         }
         let all = self.read.values().flat_map(|(_, files)| files);
         let all: Vec<Arc<Spec>> = all.cloned().collect();
-        self.index.update(&all);
+        if !self.index.is_current(&all) {
+            self.index = Index::of(&all);
+        }
     }
 
     pub(super) fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {

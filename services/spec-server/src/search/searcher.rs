@@ -1,11 +1,11 @@
 //! The entry point of search. It keeps the index and the embeddings, if any, and answers queries.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::changes::{self, Changes};
 use super::explicit;
-use super::index::{Index, Match, Update};
+use super::index::{Index, Match};
 use super::query::Query;
 use super::semantic::{Near, Semantic};
 use super::settings::{Freshness, Settings};
@@ -56,8 +56,14 @@ impl Searcher {
         self.check()?;
         // Most updates change nothing, and should not delay searches.
         if !self.read().is_current(specs) {
-            let update = self.write().update(specs);
-            self.embed(&update);
+            let index = Index::of(specs);
+            let semantic = self.semantic.as_ref();
+            let passages = semantic.map(|semantic| (semantic, semantic.passages(&index)));
+            let mut held = self.index.write().unwrap_or_else(PoisonError::into_inner);
+            *held = index;
+            if let Some((semantic, passages)) = passages {
+                semantic.apply(passages);
+            }
         }
         Ok(())
     }
@@ -146,19 +152,8 @@ impl Searcher {
         }
     }
 
-    /// Updates the passages to an update of the index. Other threads may search it in the meantime.
-    fn embed(&self, update: &Update) {
-        if let Some(semantic) = &self.semantic {
-            semantic.apply(&self.read(), update);
-        }
-    }
-
     fn read(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Index> {
-        self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

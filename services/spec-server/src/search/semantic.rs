@@ -65,9 +65,7 @@ impl Semantic {
             let passage = passage.clone();
             best.insert(slot, Near { found, passage });
         });
-        // Between the update of the index and the update of the passages, a slot may be empty.
-        let near = best.into_values().filter(|near| index.document(near.found.slot).is_some());
-        let mut near: Vec<Near> = near.collect();
+        let mut near: Vec<Near> = best.into_values().collect();
         near.sort_unstable_by(|a, b| index.order(&a.found, &b.found));
         near.truncate(limit);
         near

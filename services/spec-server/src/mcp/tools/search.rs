@@ -14,10 +14,10 @@ use crate::view::SearchResults;
 pub(super) struct SearchSpecs {
     /// A question, or some words.
     query: String,
-    /// How many results at most; 10 if it is left out.
+    /// How many results at most; else 10.
     #[schemars(range(min = 1, max = 100))]
     top_k: Option<usize>,
-    /// Where: in the specs if it is left out, in the active changes, or in the archived ones.
+    /// Where; else in the specs. `changes` are the active ones.
     #[serde(default)]
     #[schemars(schema_with = "choice::<Scope>")]
     r#in: Option<Scope>,

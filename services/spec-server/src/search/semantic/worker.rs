@@ -1,9 +1,8 @@
 //! The thread that embeds passages in the background.
 //!
-//! Each passage of the index is queued at most once, so the queue is bounded by the index. A passage whose document was
-//! removed is skipped. The thread ends with its [`Semantic`], after the current passages.
+//! Each passage of the index is queued at most once, so the queue is bounded by the index. The thread ends with its [`Semantic`], after the current passages.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 use super::ModelError;
 use super::kept::{Kept, Key, Vector};
 use super::model::Model;
-use super::passage::passages;
-use crate::search::index::{Index, Slot, Update};
+use super::passage::{Passage, passages};
+use crate::search::index::{Index, Slot};
 
 /// How many passages are embedded at once.
 const TOGETHER: usize = 8;
@@ -60,9 +59,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct SearchState {
     vectors: HashMap<Key, Vector>,
-    documents: HashMap<Slot, Vec<(PassageLocation, Key)>>,
-    /// How many passages use each text.
-    used: HashMap<Key, usize>,
+    documents: Vec<(Slot, Vec<(PassageLocation, Key)>)>,
+    used: HashSet<Key>,
     waiting: VecDeque<(Key, String)>,
     /// How many passages are being embedded.
     embedding: usize,
@@ -93,37 +91,30 @@ impl Semantic {
         &self.shared.model
     }
 
-    /// Follows the index: passages of removed documents are dropped, those of new ones are embedded.
-    pub(in crate::search) fn apply(&self, index: &Index, update: &Update) {
-        let model = &self.shared.model;
-        // Splitting text into passages takes longer than anything else here, and does not need the lock.
-        let fresh: Vec<_> = update
-            .occupied
-            .iter()
-            .filter_map(|slot| Some((*slot, index.document(*slot)?)))
-            .map(|(slot, document)| (slot, passages(document, model.tokenizer(), model.room())))
-            .collect();
+    /// The passages of an index. Splitting text into them takes time.
+    pub(in crate::search) fn passages(&self, index: &Index) -> Vec<(Slot, Vec<Passage>)> {
+        let model = self.model();
+        let split = |document| passages(document, model.tokenizer(), model.room());
+        index.all().map(|(slot, document)| (slot, split(document))).collect()
+    }
+
+    /// Takes the passages of another index, and embeds those that are new.
+    pub(in crate::search) fn apply(&self, fresh: Vec<(Slot, Vec<Passage>)>) {
         let mut state = self.shared.state();
-        for slot in &update.vacated {
-            state.forget(*slot);
-        }
-        let SearchState { used, waiting, .. } = &mut *state;
-        waiting.retain(|(key, _)| used.contains_key(key));
+        let SearchState { vectors, documents, used, waiting, .. } = &mut *state;
+        documents.clear();
+        used.clear();
+        waiting.clear();
         for (slot, passages) in fresh {
-            // Two updates may arrive in reverse order. Both read the same index, which is already the newer one.
-            state.forget(slot);
             let mut locations = Vec::with_capacity(passages.len());
-            for passage in passages {
-                let key = self.shared.key(&passage.text);
-                let uses = state.used.entry(key).or_default();
-                *uses += 1;
-                if *uses == 1 && !state.vectors.contains_key(&key) {
-                    state.waiting.push_back((key, passage.text));
+            for Passage { text, part, range } in passages {
+                let key = self.shared.key(&text);
+                if used.insert(key) && !vectors.contains_key(&key) {
+                    waiting.push_back((key, text));
                 }
-                let (part, range) = (passage.part, passage.range);
                 locations.push((PassageLocation { part, range }, key));
             }
-            state.documents.insert(slot, locations);
+            documents.push((slot, locations));
         }
         self.shared.wake.notify_one();
     }
@@ -215,7 +206,7 @@ impl Shared {
     ) -> MutexGuard<'d, SearchState> {
         let SearchState { vectors, used, .. } = &mut *state;
         if vectors.len() > used.len() + UNUSED {
-            vectors.retain(|key, _| used.contains_key(key));
+            vectors.retain(|key, _| used.contains(key));
         }
         let all: Vec<_> = vectors.iter().map(|(key, vector)| (*key, Arc::clone(vector))).collect();
         drop(state);
@@ -233,7 +224,7 @@ impl SearchState {
         while batch.len() < TOGETHER
             && let Some((key, text)) = self.waiting.pop_front()
         {
-            // A text that was removed and added again during its embedding is queued although it is done.
+            // A text that came again with another index during its embedding is queued although it is done.
             if !self.vectors.contains_key(&key) {
                 batch.push((key, text));
             }
@@ -245,16 +236,5 @@ impl SearchState {
     /// How many passages are not embedded yet.
     fn missing(&self) -> usize {
         self.waiting.len() + self.embedding
-    }
-
-    fn forget(&mut self, slot: Slot) {
-        for (_, key) in self.documents.remove(&slot).into_iter().flatten() {
-            if let Some(uses) = self.used.get_mut(&key) {
-                *uses -= 1;
-                if *uses == 0 {
-                    self.used.remove(&key);
-                }
-            }
-        }
     }
 }
