@@ -35,9 +35,8 @@ use jiff::Zoned;
 use service_host::ReplaceError;
 use similar::TextDiff;
 
-use crate::model::Line;
 use crate::project::{Project, ReadError};
-use crate::validate::ChangePart;
+use crate::validate::Finding;
 
 pub use apply::Counts;
 pub use draft::{Written, new_change, write_file};
@@ -51,9 +50,9 @@ pub struct Preview {
     /// One entry for each capability of the change whose delta can be applied, in their order.
     pub specs: Vec<PreviewSpec>,
     /// Why it cannot be archived; if empty, it can.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Finding>,
     /// Problems that do not prevent archiving.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<Finding>,
 }
 
 /// How one spec would change.
@@ -73,19 +72,6 @@ pub struct PreviewSpec {
     pub counts: Counts,
 }
 
-/// A problem of a change, or one that it would leave behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The file where it can be fixed, below the root of the project.
-    pub path: PathBuf,
-    /// The line in the file.
-    pub line: Option<Line>,
-    /// The part of the change; `None` for a spec.
-    pub part: Option<ChangePart>,
-    /// What is wrong, and how to fix it.
-    pub message: String,
-}
-
 /// A change that was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archived {
@@ -96,7 +82,7 @@ pub struct Archived {
     /// The specs that were written, created or removed.
     pub specs: Vec<PreviewSpec>,
     /// Problems that did not prevent archiving.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<Finding>,
 }
 
 /// Why a change or a task was not written. Nothing was written, unless the message says otherwise.
@@ -108,10 +94,10 @@ pub enum ArchiveError {
     Read(#[from] ReadError),
     /// It cannot be archived in its current state.
     #[error("the change cannot be archived: {}", in_words(.0))]
-    Refused(Vec<Problem>),
+    Refused(Vec<Finding>),
     /// There are open tasks, and archiving was not forced.
     #[error("the change is not archived: {}", in_words(std::slice::from_ref(.0)))]
-    OpenTasks(Problem),
+    OpenTasks(Finding),
     /// A file has changed since it was read.
     #[error("{} was changed by another program meanwhile: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
@@ -190,13 +176,10 @@ pub fn today() -> String {
     Zoned::now().date().to_string()
 }
 
-fn in_words(problems: &[Problem]) -> String {
+fn in_words(problems: &[Finding]) -> String {
     let sentences = problems.iter().map(|problem| {
-        let path = problem.path.display();
-        match problem.line {
-            Some(line) => format!("{path}:{line}: {}", problem.message),
-            None => format!("{path}: {}", problem.message),
-        }
+        let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line}: {}", problem.file, problem.message)
     });
     sentences.collect::<Vec<_>>().join("; ")
 }

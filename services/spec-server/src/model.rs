@@ -3,6 +3,7 @@
 mod change;
 mod schema;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -186,8 +187,14 @@ pub struct CapabilityDelta {
     pub source: Source,
     /// The purpose of a new capability.
     pub purpose: Option<Section>,
+    /// Its sections, with the lines of their headings.
+    pub sections: Vec<(Operation, Line)>,
     /// The changes, in the order of the file, from all sections.
     pub operations: Vec<Delta>,
+    /// Requirements outside of all sections, which are not applied.
+    pub orphans: Vec<(String, Line)>,
+    /// Headings of level 3 under ADDED or MODIFIED that are not requirements.
+    pub passed_over: Vec<(String, Line)>,
 }
 
 /// One changed requirement.
@@ -195,8 +202,10 @@ pub struct CapabilityDelta {
 pub struct Delta {
     /// The kind of change.
     pub operation: Operation,
-    /// Its line.
-    pub line: Line,
+    /// Its lines.
+    pub lines: Range<Line>,
+    /// Whether it is a heading with its block, and not a list item.
+    pub is_block: bool,
     /// The requirement: its new text if it is added or modified, otherwise its name and the text about it.
     pub requirement: Requirement,
     /// The new name of a renamed requirement.
@@ -217,6 +226,11 @@ pub enum Operation {
 }
 
 impl Delta {
+    /// Its first line.
+    pub const fn line(&self) -> Line {
+        self.lines.start
+    }
+
     /// The names that it touches. A rename has the old one and the new one; an incomplete rename has one.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let names = [Some(&self.requirement.name), self.renamed_to.as_ref()];

@@ -1,6 +1,7 @@
 //! Applies the same work to many items in parallel. It suits work that waits for a disk or needs processor time.
 
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::thread;
 
 /// The most threads of one call.
@@ -18,24 +19,14 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) 
         return items.iter().map(work).collect();
     }
     let work = &work;
-    let mut done = Vec::with_capacity(items.len());
     thread::scope(|scope| {
-        let mut shares = items.chunks(items.len().div_ceil(threads));
-        let own = shares.next().unwrap_or_default();
-        let others: Vec<_> = shares
-            .map(|share| {
-                let results = move || share.iter().map(work).collect::<Vec<R>>();
-                (share, scope.spawn(results))
-            })
-            .collect();
-        done.extend(own.iter().map(work));
-        for (share, other) in others {
-            match other.join() {
-                Ok(results) => done.extend(results),
-                // It panicked there. Here it panics again, in the caller's thread.
-                Err(_) => done.extend(share.iter().map(work)),
-            }
-        }
-    });
-    done
+        let shares = items.chunks(items.len().div_ceil(threads));
+        let shares = shares.map(|share| scope.spawn(move || share.iter().map(work).collect()));
+        let shares: Vec<_> = shares.collect();
+        let done = shares.into_iter().map(|share| share.join());
+        done.flat_map(|done: thread::Result<Vec<R>>| {
+            done.unwrap_or_else(|panic| resume_unwind(panic))
+        })
+        .collect()
+    })
 }

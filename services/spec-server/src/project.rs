@@ -239,15 +239,6 @@ impl Project {
         self.folders(Kind::Change)
     }
 
-    /// The ids of the archived changes, sorted: the names of their folders, which begin with the date. Empty if the
-    /// folder is missing.
-    ///
-    /// # Errors
-    /// [`ReadError`] if the folder cannot be listed.
-    pub fn archived_ids(&self) -> Result<Vec<String>, ReadError> {
-        self.folder_ids(Kind::Archived)
-    }
-
     /// The archived change `id`, ignoring case: the name of its folder, or the part of it after the date. If several
     /// have the same name without the date, it is the last one.
     ///

@@ -12,7 +12,6 @@
 //!
 //! Each is in 0..=1. Results below the [`Thresholds`] are left out.
 
-mod bytes;
 mod changes;
 mod document;
 mod explicit;
@@ -32,7 +31,7 @@ use std::path::PathBuf;
 
 pub use document::{Document, DocumentPart, Field, documents};
 pub use explicit::build;
-pub use index::{Index, Match, Slot, Update, Weights};
+pub use index::{Index, Match, Slot};
 pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
 pub use semantic::{Model, ModelError, PIECES, Tokenizer};

@@ -17,7 +17,6 @@ mod scenario;
 mod schema;
 mod spec;
 mod step;
-mod touching;
 
 pub(crate) use bound::notes;
 pub use bound::{Budget, Page};
@@ -34,5 +33,4 @@ pub use spec::{
     Detail, ListDetail, RequirementView, Requirements, Selection, SpecList, SpecSummary,
     UnreadableFile, malformed,
 };
-pub use step::{NoArtifact, StepView, WrittenView};
-pub use touching::Touching;
+pub use step::{StepView, WrittenView};

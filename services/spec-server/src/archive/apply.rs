@@ -1,6 +1,6 @@
 //! One delta applied to one spec.
 
-use super::check::{self, Finding, of, renames};
+use super::check::{self, Remark, of, renames};
 use super::parts::Parts;
 use crate::model::{CapabilityDelta, Line, Operation};
 use crate::parse::Outline;
@@ -28,7 +28,7 @@ pub(super) struct Applied {
     pub(super) left: usize,
     /// The first line of the file that is not its title, its purpose or a requirement.
     pub(super) other: Option<Line>,
-    pub(super) warnings: Vec<Finding>,
+    pub(super) warnings: Vec<Remark>,
 }
 
 /// Applies `delta` to the spec `raw`, whose outline is `outline`.
@@ -39,7 +39,7 @@ pub(super) fn apply(
     raw: &str,
     outline: &Outline<'_>,
     delta: &CapabilityDelta,
-) -> Result<Applied, Vec<Finding>> {
+) -> Result<Applied, Vec<Remark>> {
     let mut parts = Parts::of(raw, outline);
     let mut applying = Applying {
         counts: Counts::default(),
@@ -64,8 +64,8 @@ pub(super) fn apply(
 
 struct Applying {
     counts: Counts,
-    problems: Vec<Finding>,
-    warnings: Vec<Finding>,
+    problems: Vec<Remark>,
+    warnings: Vec<Remark>,
 }
 
 impl Applying {
@@ -119,15 +119,15 @@ impl Applying {
             match parts.names.remove(name) {
                 Some(block) => {
                     if let Some(piece) = parts.pieces.get_mut(block) {
-                        self.warn_of_foreign(item.line, name, piece.foreign(None));
+                        self.warn_of_foreign(item.line(), name, piece.foreign(None));
                         piece.removed = true;
                     }
                     self.counts.removed += 1;
                 }
                 None => match parts.names.near(name, name) {
-                    Some(near) => self.refuse(item.line, near_miss("REMOVED", name, near)),
+                    Some(near) => self.refuse(item.line(), near_miss("REMOVED", name, near)),
                     None => self.warnings.push((
-                        Some(item.line),
+                        Some(item.line()),
                         format!(
                             "REMOVED: there is no requirement {name:?}; taken as removed already"
                         ),
@@ -150,21 +150,13 @@ impl Applying {
                         new.name
                     ),
                 };
-                self.refuse(item.line, message);
+                self.refuse(item.line(), message);
                 continue;
             };
-            let lost = piece.lost(new);
-            if !lost.is_empty() {
-                self.refuse(item.line, format!(
-                    "MODIFIED replaces the whole requirement {:?} and lacks scenarios that it has: {}; repeat them",
-                    new.name, lost.join(", ")
-                ));
-            } else {
-                let foreign = piece.foreign(Some(new));
-                if piece.replace(new) {
-                    self.counts.modified += 1;
-                    self.warn_of_foreign(item.line, &new.name, foreign);
-                }
+            let foreign = piece.foreign(Some(new));
+            if piece.replace(new) {
+                self.counts.modified += 1;
+                self.warn_of_foreign(item.line(), &new.name, foreign);
             }
         }
     }
@@ -178,11 +170,11 @@ impl Applying {
                 parts.names.get(&new.name).and_then(|block| parts.pieces.get(block))
             {
                 if !piece.says(new) {
-                    self.refuse(item.line, format!("ADDED: there is a requirement {:?} already that says something else; put \
+                    self.refuse(item.line(), format!("ADDED: there is a requirement {:?} already that says something else; put \
                                                     it under MODIFIED", new.name));
                 }
             } else if let Some(near) = parts.names.near(&new.name, &new.name) {
-                self.refuse(item.line, format!("ADDED: {:?} differs from {near:?} in capitals or blanks alone; put it under \
+                self.refuse(item.line(), format!("ADDED: {:?} differs from {near:?} in capitals or blanks alone; put it under \
                                                 MODIFIED by that name, or choose another", new.name));
             } else {
                 parts.names.insert(&new.name, usize::MAX);

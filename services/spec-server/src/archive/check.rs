@@ -1,54 +1,34 @@
 //! Whether a delta is consistent, and which parts of a spec it can change.
 
-use std::collections::{HashMap, HashSet};
-
-use crate::model::{CapabilityDelta, Delta, Line, Operation};
-use crate::parse::{Outline, fold, requirement_name};
+use crate::model::{CapabilityDelta, Delta, Line, Operation, Spec};
+use crate::parse::{Outline, requirement_name};
+use crate::validate;
 
 /// A problem and its line.
-pub(super) type Finding = (Option<Line>, String);
+pub(super) type Remark = (Option<Line>, String);
 
-/// Why this delta cannot be applied to any spec.
-pub(super) fn problems(delta: &CapabilityDelta) -> Vec<Finding> {
-    let mut found = Vec::new();
-    if delta.operations.is_empty() {
-        let message = "changes no requirement; write `### Requirement:` blocks under `## ADDED Requirements`, MODIFIED, \
-                       REMOVED or RENAMED";
-        return vec![(None, message.to_owned())];
+/// Why this delta cannot be applied to the spec, which may not exist yet.
+pub(super) fn problems(delta: &CapabilityDelta, spec: Option<&Spec>) -> Vec<Remark> {
+    let nameless = delta.operations.iter().find(|one| one.names().next().is_none());
+    if delta.operations.is_empty() || nameless.is_some() {
+        let message = "changes no requirement; write `### Requirement: <name>` blocks under `## ADDED Requirements`, \
+                       MODIFIED, REMOVED or RENAMED";
+        return vec![(nameless.map(Delta::line), message.to_owned())];
     }
-    for rename in of(delta, Operation::Renamed) {
-        let name = &rename.requirement.name;
-        match &rename.renamed_to {
-            Some(to) if name.is_empty() => found.push((
-                Some(rename.line),
-                format!("TO: {to:?} has no FROM: line before it; write each rename as FROM: and then TO:"),
-            )),
-            None => found.push((
-                Some(rename.line),
-                format!("the rename of {name:?} has no new name; write a TO: line after its FROM: line, or `Old → New`"),
-            )),
-            Some(_) => {}
-        }
-    }
-    twice(delta, &mut found);
-    contradictions(delta, &mut found);
-    found
+    let found = validate::delta(delta, spec).into_iter();
+    found.map(|finding| (finding.line, finding.message)).collect()
 }
 
 /// Requirements outside every section of the delta, which have no effect.
-pub(super) fn orphans(delta: &CapabilityDelta) -> Vec<Finding> {
-    let outline = Outline::of(&delta.source.text);
-    let known: HashSet<Line> = delta.operations.iter().map(|d| d.requirement.line).collect();
-    let headings = outline.headings().iter();
-    headings
-        .filter_map(|heading| Some((heading.line, requirement_name(heading)?)))
-        .filter(|(line, _)| !known.contains(line))
-        .map(|(line, name)| {
-            let message = format!("requirement {name:?} stands in no section of the delta and is not applied; move it \
-                                   under ADDED, MODIFIED, REMOVED or RENAMED Requirements");
-            (Some(line), message)
-        })
-        .collect()
+pub(super) fn orphans(delta: &CapabilityDelta) -> Vec<Remark> {
+    let finding = |(name, line): &(String, Line)| {
+        let message = format!(
+            "requirement {name:?} stands in no section of the delta and is not applied; move it \
+                               under ADDED, MODIFIED, REMOVED or RENAMED Requirements"
+        );
+        (Some(*line), message)
+    };
+    delta.orphans.iter().map(finding).collect()
 }
 
 pub(super) fn of(delta: &CapabilityDelta, operation: Operation) -> impl Iterator<Item = &Delta> {
@@ -60,69 +40,8 @@ pub(super) fn of(delta: &CapabilityDelta, operation: Operation) -> impl Iterator
 pub(super) fn renames(delta: &CapabilityDelta) -> impl Iterator<Item = (&str, &str, Line)> {
     of(delta, Operation::Renamed).filter_map(|rename| {
         let to = rename.renamed_to.as_deref()?;
-        Some((rename.requirement.name.as_str(), to, rename.line))
+        Some((rename.requirement.name.as_str(), to, rename.line()))
     })
-}
-
-fn twice(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
-    for operation in Operation::IN_ORDER {
-        let mut seen = HashSet::new();
-        for item in of(delta, operation) {
-            let name = item.requirement.name.as_str();
-            if !name.is_empty() && !seen.insert(name) {
-                let section = operation.name().to_uppercase();
-                found.push((
-                    Some(item.line),
-                    format!("{name:?} is there twice under {section}; keep one"),
-                ));
-            }
-        }
-    }
-    let mut seen = HashSet::new();
-    for (_, to, line) in renames(delta) {
-        if !seen.insert(to) {
-            found.push((Some(line), format!("two requirements are renamed to {to:?}; keep one")));
-        }
-    }
-}
-
-fn contradictions(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
-    let names = |operation| -> HashSet<&str> {
-        of(delta, operation).map(|item| item.requirement.name.as_str()).collect()
-    };
-    let (added, modified) = (names(Operation::Added), names(Operation::Modified));
-    let removed: HashMap<&str, Line> = of(delta, Operation::Removed)
-        .map(|item| (item.requirement.name.as_str(), item.line))
-        .collect();
-    for item in &delta.operations {
-        let name = item.requirement.name.as_str();
-        let both = match item.operation {
-            Operation::Modified if removed.contains_key(name) => "MODIFIED and REMOVED",
-            Operation::Modified if added.contains(name) => "MODIFIED and ADDED",
-            Operation::Added if removed.contains_key(name) => "ADDED and REMOVED",
-            _ => continue,
-        };
-        found.push((Some(item.line), format!("{name:?} is under {both}; keep one")));
-    }
-    let folded: HashMap<String, Line> =
-        removed.iter().map(|(name, line)| (fold(name), *line)).collect();
-    for (from, to, line) in renames(delta) {
-        if folded.contains_key(&fold(from)) {
-            found.push((Some(line), format!("{from:?} is under RENAMED and REMOVED; keep one")));
-        }
-        if modified.contains(from) {
-            found.push((
-                Some(line),
-                format!("{from:?} is renamed, so MODIFIED must name it {to:?}"),
-            ));
-        }
-        if added.contains(to) {
-            found.push((
-                Some(line),
-                format!("{to:?} is the new name of {from:?} and under ADDED; choose another"),
-            ));
-        }
-    }
 }
 
 /// The line of `## Requirements`, and the end of the section: the next `## `.

@@ -7,6 +7,7 @@ use service_host::{ReplaceError, replace};
 
 use super::{ArchiveError, today};
 use crate::model::Change;
+use crate::parse::is_kebab;
 use crate::project::{Dialect, Project};
 
 /// A file that was written.
@@ -29,11 +30,7 @@ const LONGEST: usize = 100;
 /// # Errors
 /// [`ArchiveError::Draft`] if the name or the workflow cannot be used, or the change exists.
 pub fn new_change(project: &Project, id: &str, schema: Option<&str>) -> Result<(), ArchiveError> {
-    let is_word = |part: &str| {
-        !part.is_empty()
-            && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
-    if !id.split('-').all(is_word) || id.len() > LONGEST {
+    if !is_kebab(id) || id.len() > LONGEST {
         let problem = format!(
             "{id:?} is not a name for a change; write it in kebab-case with at most {LONGEST} characters, such as add-login"
         );

@@ -1,6 +1,6 @@
 //! The results of a change: the name of its archive folder, and the spec that it creates.
 
-use super::check::Finding;
+use super::check::Remark;
 use crate::model::{CapabilityDelta, Operation, Source};
 use crate::parse::{Outline, is_day, trim};
 
@@ -11,7 +11,7 @@ pub(super) fn archived_id(id: &str, day: &str) -> String {
     if dated { id.to_owned() } else { format!("{day}-{id}") }
 }
 
-pub(super) fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item = Finding> {
+pub(super) fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item = Remark> {
     delta.operations.iter().filter_map(|item| {
         let message = match item.operation {
             Operation::Modified | Operation::Renamed => {
@@ -22,7 +22,7 @@ pub(super) fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item =
             }
             Operation::Added | Operation::Removed => return None,
         };
-        Some((Some(item.line), message))
+        Some((Some(item.line()), message))
     })
 }
 

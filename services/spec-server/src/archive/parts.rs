@@ -1,22 +1,18 @@
 //! Splits a spec into requirements and puts it together again.
 
-use std::collections::HashMap;
 use std::mem;
-use std::ops::Range;
 
 use super::check;
 use super::lines::{self, RawLine, Writer};
 use super::names::Names;
 use crate::model::{Line, Requirement};
-use crate::parse::{Outline, requirement_name, scenario_name, trim};
+use crate::parse::{Outline, requirement_name, trim};
 
 /// A piece of the section of requirements: a block with the blank lines after it.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) content: Vec<RawLine>,
     gap: Vec<RawLine>,
-    /// The names of its scenarios, with the number of times each occurs.
-    scenarios: HashMap<String, usize>,
     pub(super) removed: bool,
 }
 
@@ -33,25 +29,6 @@ pub(super) struct Parts {
 }
 
 impl Piece {
-    /// The scenarios that it has and `new` lacks, as often as they are lost. A scenario under a heading of another
-    /// level is read, but does not count as a scenario in the new text.
-    pub(super) fn lost(&self, new: &Requirement) -> Vec<String> {
-        let mut left = self.scenarios.clone();
-        let outline = Outline::of(&new.text);
-        for (name, times) in scenarios(&outline, 1..outline.end()) {
-            if let Some(count) = left.get_mut(&name) {
-                *count = count.saturating_sub(times);
-            }
-        }
-        let mut lost: Vec<String> = left
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .map(|(name, _)| format!("{name:?}"))
-            .collect();
-        lost.sort();
-        lost
-    }
-
     pub(super) fn says(&self, new: &Requirement) -> bool {
         trim(&self.text()) == trim(&new.text)
     }
@@ -117,17 +94,10 @@ impl Parts {
         let after = all.split_off(index(end).min(all.len()));
         let mut names = Names::default();
         let mut pieces = Vec::new();
-        let mut next = end;
         for (block, (line, name)) in named.iter().enumerate().rev() {
             names.insert(name, block);
             let (content, gap) = without_gap(all.split_off(index(*line).min(all.len())));
-            pieces.push(Piece {
-                content,
-                gap,
-                scenarios: scenarios(outline, *line..next),
-                removed: false,
-            });
-            next = *line;
+            pieces.push(Piece { content, gap, removed: false });
         }
         pieces.reverse();
         let (before, lead) = without_gap(all);
@@ -206,12 +176,4 @@ fn without_gap(mut lines: Vec<RawLine>) -> (Vec<RawLine>, Vec<RawLine>) {
 
 fn index(line: Line) -> usize {
     usize::try_from(line).map_or(usize::MAX, |line| line.saturating_sub(1))
-}
-
-fn scenarios(outline: &Outline<'_>, lines: Range<Line>) -> HashMap<String, usize> {
-    let mut names = HashMap::new();
-    for name in outline.headings_in(lines).iter().filter_map(scenario_name) {
-        *names.entry(name.to_owned()).or_insert(0) += 1;
-    }
-    names
 }

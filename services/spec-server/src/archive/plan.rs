@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
 use super::apply::{Applied, apply};
-use super::check::{self, Finding};
+use super::check::{self, Remark};
 use super::commit::{Step, commit};
 use super::outcome::{archived_id, is_prose, not_for_a_new_one};
-use super::{ArchiveError, Archived, How, Preview, PreviewSpec, Problem};
+use super::{ArchiveError, Archived, How, Preview, PreviewSpec};
 use crate::model::{CapabilityDelta, Change, Source, Spec};
 use crate::parse::{self, Outline, is_day, normalise};
 use crate::project::{Dialect, Project, RawFile, ReadError};
-use crate::validate::{self, ChangePart, Rules};
+use crate::validate::{self, ChangePart, Finding, NOT_ARCHIVABLE};
 
 /// The plan for archiving a change. Nothing is written until [`Plan::apply`].
 #[derive(Debug)]
@@ -22,12 +20,10 @@ pub struct Plan {
     change: Arc<Change>,
     folder: PathBuf,
     specs: Vec<PlannedSpec>,
-    problems: Vec<Problem>,
-    warnings: Vec<Problem>,
-    /// The validator's findings about the deltas of the change.
-    invalid: Vec<validate::Finding>,
+    problems: Vec<Finding>,
+    warnings: Vec<Finding>,
     /// The problem of open tasks.
-    open: Option<Problem>,
+    open: Option<Finding>,
 }
 
 #[derive(Debug)]
@@ -43,20 +39,40 @@ impl Plan {
     /// [`ReadError`] if the change or a spec that it affects cannot be read.
     pub fn of(project: &Project, id: &str) -> Result<Self, ReadError> {
         let change = project.change(id)?;
+        let found = validate::change(project, &change);
+        Self::judged(project, &change, &found)
+    }
+
+    /// The same for a change that validation has these findings about.
+    ///
+    /// # Errors
+    /// [`ReadError`] if a spec that it affects cannot be read.
+    pub(super) fn judged(
+        project: &Project,
+        change: &Arc<Change>,
+        found: &[Finding],
+    ) -> Result<Self, ReadError> {
         let mut plan = Self {
             project: project.clone(),
-            folder: project.change_folder(id)?,
+            folder: project.folder_of(change),
             specs: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
-            invalid: Vec::new(),
             open: None,
-            change: Arc::clone(&change),
+            change: Arc::clone(change),
         };
-        plan.validate();
+        let of = |finding: &&Finding, delta: &CapabilityDelta| delta.source.path == *finding.file;
+        let invalid: Vec<&Finding> = found.iter().filter(|finding| plan.refuses(finding)).collect();
+        let others = invalid.iter().filter(|one| !change.deltas.iter().any(|delta| of(one, delta)));
+        for finding in others {
+            let path = PathBuf::from(&finding.file);
+            plan.refuse(&path, vec![(finding.line, finding.message.clone())]);
+        }
         plan.look_at_change();
         for delta in &change.deltas {
-            plan.take(delta)?;
+            let invalid = invalid.iter().filter(|finding| of(finding, delta));
+            let invalid = invalid.map(|finding| (finding.line, finding.message.clone()));
+            plan.take(delta, invalid.collect())?;
         }
         plan.name_parts();
         Ok(plan)
@@ -108,41 +124,27 @@ impl Plan {
 
     /// Sets the part of the change that each problem belongs to.
     fn name_parts(&mut self) {
-        let folder = self.project.relative(&self.folder);
+        let folder = self.project.display_path(&self.folder);
         let problems = self.problems.iter_mut().chain(&mut self.warnings);
         for problem in problems.chain(&mut self.open) {
-            let below = problem.path.strip_prefix(&folder).ok();
-            let is_tasks = self.change.tasks.iter().any(|tasks| tasks.source.path == problem.path);
-            problem.part = below.map(|below| match below.to_str() {
+            let below = problem.file.strip_prefix(&folder);
+            let is_tasks = self.change.tasks.iter().any(|one| one.source.path == *problem.file);
+            problem.part = below.map(|below| match below {
                 _ if is_tasks => ChangePart::Tasks,
-                Some("design.md") => ChangePart::Design,
-                Some(path) if path.starts_with("specs") => ChangePart::Deltas,
+                "/design.md" => ChangePart::Design,
+                path if path.starts_with("/specs") => ChangePart::Deltas,
                 _ => ChangePart::Proposal,
             });
         }
     }
 
-    /// Adds the findings that make the deltas invalid. A change without deltas may be archived: it changes no spec.
-    /// Text that a delta would drop is refused when the delta is applied.
-    fn validate(&mut self) {
-        let dialect = self.project.layout().kind;
-        let refuses = |finding: &validate::Finding| {
-            finding.fails(false)
-                && (finding.part == Some(ChangePart::Deltas) || dialect == Dialect::OpenSpec)
-                && !matches!(finding.rule, "deltas-missing" | "scenarios-dropped")
-        };
-        let found = validate::change(&self.project, &self.change, Rules::from(dialect));
-        let deltas: Vec<_> = self.change.deltas.iter().map(|d| &d.source.path).collect();
-        let (of_deltas, others) = found
-            .into_iter()
-            .filter(refuses)
-            .partition(|finding| deltas.iter().any(|path| **path == *finding.file));
-        self.invalid = of_deltas;
-        let others: Vec<validate::Finding> = others;
-        for finding in others {
-            let path = PathBuf::from(finding.file);
-            self.refuse(&path, vec![(finding.line, finding.message)]);
-        }
+    /// Whether validation refuses the change for this reason, and so does archiving. A change without deltas may be
+    /// archived: it changes no spec. Text that a delta would drop is refused in any case.
+    fn refuses(&self, finding: &Finding) -> bool {
+        finding.fails(false)
+            && (finding.part == Some(ChangePart::Deltas)
+                || self.project.layout().kind == Dialect::OpenSpec)
+            && !matches!(finding.rule, "deltas-missing" | "scenarios-dropped")
     }
 
     fn look_at_change(&mut self) {
@@ -169,12 +171,12 @@ impl Plan {
         }
     }
 
-    fn take(&mut self, delta: &CapabilityDelta) -> Result<(), ReadError> {
-        let mut problems = check::problems(delta);
+    /// Plans one delta, which is `invalid` for these reasons.
+    fn take(&mut self, delta: &CapabilityDelta, invalid: Vec<Remark>) -> Result<(), ReadError> {
+        let spec = self.project.existing_spec(&delta.capability)?;
+        let mut problems = check::problems(delta, spec.as_deref());
         if problems.is_empty() {
-            let invalid = self.invalid.iter();
-            let invalid = invalid.filter(|finding| delta.source.path == *finding.file);
-            problems.extend(invalid.map(|finding| (finding.line, finding.message.clone())));
+            problems.extend(invalid);
         }
         let path = self.project.spec_path(&delta.capability)?;
         let old = self.project.raw_spec(&delta.capability)?;
@@ -269,7 +271,7 @@ impl Plan {
     ) {
         let kind = self.project.layout().kind;
         let spec = parsed(&delta.capability, relative, after);
-        let findings = validate::spec(&spec, kind.into()).into_iter();
+        let findings = validate::spec(&spec, kind).into_iter();
         let problems = findings.filter(|finding| finding.fails(false)).map(|finding| {
             let way_out = match (finding.rule, kind) {
                 ("requirements-empty", Dialect::OpenSpec) if emptied => {
@@ -283,7 +285,7 @@ impl Plan {
         self.refuse(relative, problems.collect());
     }
 
-    fn refuse(&mut self, path: &Path, problems: Vec<Finding>) {
+    fn refuse(&mut self, path: &Path, problems: Vec<Remark>) {
         let problems = problems.into_iter().map(|finding| at(path, finding));
         self.problems.extend(problems);
     }
@@ -324,19 +326,9 @@ impl Plan {
     /// Checks that all files are unchanged since they were read, and that the target folder does not exist.
     fn check_again(&self, target: &Path) -> Result<(), ArchiveError> {
         let project = &self.project;
-        // The folder may also have new deltas.
         let now = project.change(&self.change.id)?;
         if *now != *self.change {
             return Err(ArchiveError::Changed(project.relative(&self.folder)));
-        }
-        for delta in &self.change.deltas {
-            let path = project.root().join(&delta.source.path);
-            let now = project.raw_file(&path)?;
-            let same =
-                |file: &RawFile| <[u8; 32]>::from(Sha256::digest(&file.bytes)) == delta.source.hash;
-            if !now.as_ref().is_some_and(same) {
-                return Err(ArchiveError::Changed(delta.source.path.clone()));
-            }
         }
         for spec in &self.specs {
             let now = project.raw_spec(&spec.preview.capability)?;
@@ -369,8 +361,8 @@ fn parsed(id: &str, path: &Path, text: &str) -> Spec {
     parse::spec(id, source)
 }
 
-fn at(path: &Path, (line, message): Finding) -> Problem {
-    Problem { path: path.to_owned(), line, part: None, message }
+fn at(path: &Path, (line, message): Remark) -> Finding {
+    NOT_ARCHIVABLE.finding(&path.to_string_lossy(), line, None, message)
 }
 
 fn text(project: &Project, file: &RawFile) -> Result<String, ReadError> {

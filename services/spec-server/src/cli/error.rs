@@ -28,7 +28,7 @@ pub enum CliError {
         /// At most three similar ids.
         nearest: Vec<String>,
     },
-    /// The spec has no requirement with this name.
+    /// The spec has no requirement, or the workflow no artifact, with this name.
     #[error(transparent)]
     Requirement(#[from] Missing),
     /// Archiving or ticking failed.

@@ -1,7 +1,9 @@
 //! `spec-server list`
 
+use std::sync::Arc;
+
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::CliError;
 use super::output::{Ink, Output};
@@ -26,32 +28,13 @@ pub(super) struct ListArgs {
     json: bool,
 }
 
-/// For programs.
-#[derive(Debug, Serialize)]
-struct Listed {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    specs: Option<Vec<ListedSpec>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Vec<ChangeSummary>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unreadable: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct ListedSpec {
-    id: String,
-    title: String,
-    purpose: String,
-    requirements: usize,
-}
-
 impl ListArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let specs = (!self.changes && !self.archived).then(|| project.specs());
         let changes = (!self.specs).then(|| project.changes_in(self.archived));
         let (specs, changes) = (specs.transpose()?, changes.transpose()?);
         if self.json {
-            output.json(&Listed::new(specs.as_ref(), changes.as_ref()))?;
+            output.json(&json(specs.as_ref(), changes.as_ref()))?;
             return Ok(0);
         }
         if let Some(hidden) = project.hidden() {
@@ -125,29 +108,26 @@ fn padded(output: &Output<'_>, id: &str, width: usize) -> String {
     format!("{}{}", output.paint(Ink::Cyan, id), " ".repeat(blanks))
 }
 
-impl Listed {
-    fn new(specs: Option<&Listing<Spec>>, changes: Option<&Listing<Change>>) -> Self {
-        let unreadable = specs.iter().flat_map(|specs| &specs.unreadable);
-        let of_changes = changes.iter().flat_map(|changes| &changes.unreadable);
-        let unreadable = unreadable.chain(of_changes);
-        Self {
-            specs: specs.map(|specs| specs.items.iter().map(|spec| ListedSpec::of(spec)).collect()),
-            changes: changes.map(|changes| {
-                let items = changes.items.iter();
-                items.map(|change| ChangeSummary::of(change)).collect()
-            }),
-            unreadable: unreadable.map(|file| file.problem.clone()).collect(),
-        }
+/// For programs.
+fn json(specs: Option<&Listing<Spec>>, changes: Option<&Listing<Change>>) -> Value {
+    let unreadable = specs.iter().flat_map(|specs| &specs.unreadable);
+    let unreadable = unreadable.chain(changes.iter().flat_map(|changes| &changes.unreadable));
+    let unreadable: Vec<&str> = unreadable.map(|file| file.problem.as_str()).collect();
+    let mut listed = Map::new();
+    if let Some(specs) = specs {
+        let spec = |spec: &Arc<Spec>| {
+            let purpose = spec.purpose.as_ref().map_or("", |purpose| &purpose.text);
+            let requirements = spec.requirements.len();
+            json!({"id": spec.id, "title": spec.title, "purpose": purpose, "requirements": requirements})
+        };
+        listed.insert("specs".to_owned(), specs.items.iter().map(spec).collect());
     }
-}
-
-impl ListedSpec {
-    fn of(spec: &Spec) -> Self {
-        Self {
-            id: spec.id.clone(),
-            title: spec.title.clone(),
-            purpose: spec.purpose.as_ref().map_or_else(String::new, |purpose| purpose.text.clone()),
-            requirements: spec.requirements.len(),
-        }
+    if let Some(changes) = changes {
+        let changes = changes.items.iter().map(|change| json!(ChangeSummary::of(change)));
+        listed.insert("changes".to_owned(), changes.collect());
     }
+    if !unreadable.is_empty() {
+        listed.insert("unreadable".to_owned(), json!(unreadable));
+    }
+    Value::Object(listed)
 }

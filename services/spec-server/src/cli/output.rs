@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 
+use crate::validate::Finding;
+
 /// The reader of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
@@ -75,6 +77,22 @@ impl<'w> Output<'w> {
         let text = self.safe(text);
         self.writer.write_all(text.as_bytes())?;
         if text.ends_with('\n') { Ok(()) } else { writeln!(self.writer) }
+    }
+
+    /// Findings, one on each line: location, severity, message.
+    pub(super) fn findings<'f>(
+        &mut self,
+        findings: impl IntoIterator<Item = &'f Finding>,
+        severity: &str,
+        ink: Ink,
+    ) -> io::Result<()> {
+        for finding in findings {
+            let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let (file, message) = (self.safe(&finding.file), self.safe(&finding.message));
+            let severity = self.paint(ink, severity);
+            self.line(format_args!("{file}{line}: {severity}: {message}"))?;
+        }
+        Ok(())
     }
 
     /// Text from a file as part of a line.

@@ -8,7 +8,8 @@ use super::CliError;
 use super::output::{Ink, Output};
 use crate::project::Project;
 use crate::search::{Freshness, MAX_TOP_K, Scope, Searcher, Settings, TOP_K, Thresholds};
-use crate::view::{SearchResults, Touching};
+use crate::validate::Touching;
+use crate::view::SearchResults;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct SearchArgs {
@@ -128,7 +129,6 @@ impl Options {
             freshness: self.index,
             model: self.model_dir.clone().or_else(found),
             thresholds: Thresholds { bm25: self.threshold, semantic: self.semantic_threshold },
-            ..Settings::default()
         })
     }
 }

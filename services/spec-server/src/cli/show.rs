@@ -6,7 +6,8 @@ use super::output::{Ink, Output};
 use super::{CliError, find};
 use crate::model::{Change, Source};
 use crate::project::Project;
-use crate::view::{Budget, ChangeView, Detail, Requirements, Selection, TaskProgress, Touching};
+use crate::validate::Touching;
+use crate::view::{Budget, ChangeView, Detail, Requirements, Selection, TaskProgress};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ShowArgs {

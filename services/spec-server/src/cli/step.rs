@@ -47,8 +47,7 @@ pub(super) struct Write {
 impl Next {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let change = project.change(&self.id)?;
-        let view = StepView::of(project, &change, self.artifact.as_deref(), ALL)
-            .map_err(|error| CliError::Usage(error.to_string()))?;
+        let view = StepView::of(project, &change, self.artifact.as_deref(), ALL)?;
         if self.json {
             output.json(&view)?
         } else {

@@ -2,12 +2,13 @@
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::output::{Ink, Output};
 use super::{CliError, find};
 use crate::archive;
-use crate::project::{Project, ReadError};
-use crate::validate::{self, Finding, Item, Report, Rules, Severity};
+use crate::project::{Dialect, Project, ReadError};
+use crate::validate::{self, Finding, Item, Report, Severity};
 use crate::view::FindingView;
 
 #[derive(Debug, Clone, Args)]
@@ -30,25 +31,6 @@ pub(super) struct ValidateArgs {
     json: bool,
 }
 
-/// For programs.
-#[derive(Debug, Serialize)]
-struct Validated {
-    valid: bool,
-    summary: String,
-    items: Vec<ValidatedItem>,
-}
-
-#[derive(Debug, Serialize)]
-struct ValidatedItem {
-    id: String,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    valid: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    archivable: Option<bool>,
-    issues: Vec<Issue>,
-}
-
 #[derive(Debug, Serialize)]
 struct Issue {
     level: &'static str,
@@ -64,7 +46,12 @@ impl ValidateArgs {
             output.json(&self.validated(&items, &report))?;
         } else {
             for finding in items.iter().flat_map(|item| &item.findings) {
-                self.write(finding, output)?;
+                let ink = match finding.severity {
+                    _ if finding.fails(self.strict) => Ink::Red,
+                    Severity::Error | Severity::Warning => Ink::Yellow,
+                    Severity::Info => Ink::Dim,
+                };
+                output.findings([finding], finding.severity.name(), ink)?;
             }
             let ink = if report.valid { Ink::Green } else { Ink::Red };
             output.line(output.paint(ink, &report.summary))?;
@@ -74,17 +61,16 @@ impl ValidateArgs {
 
     fn items(&self, project: &Project) -> Result<Vec<Item>, CliError> {
         let layout = project.layout();
-        let rules = Rules::from(layout.kind);
-        if rules == Rules::OpenSpec && !layout.specs.is_dir() && !layout.changes.is_dir() {
+        if layout.kind == Dialect::OpenSpec && !layout.specs.is_dir() && !layout.changes.is_dir() {
             let problem = "openspec/ has neither specs/ nor changes/, so there is nothing to check";
             return Err(CliError::Usage(problem.to_owned()));
         }
         if self.ids.is_empty() {
             if self.archived {
-                return Ok(validate::archived(project, rules)?);
+                return Ok(validate::archived(project)?);
             }
-            let mut items = archive::judge(project, rules, None)?;
-            items.extend(validate::specs(project, rules, None)?);
+            let mut items = archive::judge(project, None)?;
+            items.extend(validate::specs(project, None)?);
             return Ok(items);
         }
         let found = |read: Result<String, ReadError>| match read {
@@ -100,46 +86,35 @@ impl ValidateArgs {
                 return Err(find::missing(project, id)?);
             }
             if let Some(id) = change {
-                items.extend(archive::judge(project, rules, Some(&id))?);
+                items.extend(archive::judge(project, Some(&id))?);
             }
             if let Some(id) = spec {
-                items.extend(validate::specs(project, rules, Some(&id))?);
+                items.extend(validate::specs(project, Some(&id))?);
             }
         }
         Ok(items)
     }
 
-    /// One finding per line: location, severity, message.
-    fn write(&self, finding: &Finding, output: &mut Output<'_>) -> Result<(), CliError> {
-        let ink = match finding.severity {
-            _ if finding.fails(self.strict) => Ink::Red,
-            Severity::Error | Severity::Warning => Ink::Yellow,
-            Severity::Info => Ink::Dim,
-        };
-        let line = finding.line.map(|line| format!(":{line}"));
-        let place = format!("{}{}", finding.file, line.unwrap_or_default());
-        let message = output.safe(&finding.message);
-        let severity = output.paint(ink, finding.severity.name());
-        output.line(format_args!("{}: {severity}: {message}", output.safe(&place)))?;
-        Ok(())
-    }
-
-    fn validated(&self, items: &[Item], report: &Report) -> Validated {
+    /// For programs.
+    fn validated(&self, items: &[Item], report: &Report) -> Value {
         let issue = |finding: &Finding| Issue {
             level: finding.severity.name(),
             finding: FindingView::of(finding),
         };
-        let item = |item: &Item| ValidatedItem {
-            id: item.id.clone(),
-            kind: item.kind.name(),
-            valid: item.is_valid(self.strict),
-            archivable: item.archivable,
-            issues: item.findings.iter().map(issue).collect(),
+        let item = |item: &Item| {
+            let mut validated = json!({
+                "id": item.id,
+                "type": item.kind.name(),
+                "valid": item.is_valid(self.strict),
+                "issues": item.findings.iter().map(issue).collect::<Vec<_>>(),
+            });
+            if let (Some(archivable), Some(members)) = (item.archivable, validated.as_object_mut())
+            {
+                members.insert("archivable".to_owned(), archivable.into());
+            }
+            validated
         };
-        Validated {
-            valid: report.valid,
-            summary: report.summary.clone(),
-            items: items.iter().map(item).collect(),
-        }
+        let items: Vec<Value> = items.iter().map(item).collect();
+        json!({ "valid": report.valid, "summary": report.summary, "items": items })
     }
 }

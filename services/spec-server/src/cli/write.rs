@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::CliError;
 use super::output::{Ink, Output};
-use crate::archive::{self, How, PreviewSpec, Problem};
+use crate::archive::{self, How, PreviewSpec};
 use crate::project::Project;
 use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
 
@@ -57,8 +57,8 @@ impl OfChange {
             output.json(&PreviewView::of(&id, &preview, ALL))?;
         } else {
             write_specs(&preview.specs, output)?;
-            write_problems(&preview.problems, "error", Ink::Red, output)?;
-            write_problems(&preview.warnings, "warning", Ink::Yellow, output)?;
+            output.findings(&preview.problems, "error", Ink::Red)?;
+            output.findings(&preview.warnings, "warning", Ink::Yellow)?;
         }
         Ok(u8::from(!preview.problems.is_empty()))
     }
@@ -78,7 +78,7 @@ impl Archive {
             output.json(&ArchivedView::of(&id, &archived, ALL))?;
         } else {
             write_specs(&archived.specs, output)?;
-            write_problems(&archived.warnings, "warning", Ink::Yellow, output)?;
+            output.findings(&archived.warnings, "warning", Ink::Yellow)?;
             let path = archived.path.to_string_lossy();
             output.line(format_args!("archived in {}", output.safe(&path)))?;
         }
@@ -108,21 +108,6 @@ fn write_specs(specs: &[PreviewSpec], output: &mut Output<'_>) -> Result<(), Cli
         for line in diff.lines() {
             output.text(line)?;
         }
-    }
-    Ok(())
-}
-
-fn write_problems(
-    problems: &[Problem],
-    severity: &str,
-    ink: Ink,
-    output: &mut Output<'_>,
-) -> Result<(), CliError> {
-    for problem in problems {
-        let line = problem.line.map(|line| format!(":{line}"));
-        let place = format!("{}{}", problem.path.display(), line.unwrap_or_default());
-        let (place, message) = (output.safe(&place), output.safe(&problem.message));
-        output.line(format_args!("{place}: {}: {message}", output.paint(ink, severity)))?;
     }
     Ok(())
 }

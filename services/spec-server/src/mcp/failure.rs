@@ -23,11 +23,7 @@ pub(super) fn no_project(error: &ProjectError) -> Failure {
 
 impl From<Missing> for Failure {
     fn from(missing: Missing) -> Self {
-        let message = missing.to_string();
-        let (code, nearest) = match missing {
-            Missing::Requirement { nearest, .. } => ("REQUIREMENT_NOT_FOUND", nearest),
-            Missing::Scenario { nearest, .. } => ("SCENARIO_NOT_FOUND", nearest),
-        };
-        Self::not_found(code, message).with_data(json!({ "nearest": nearest }))
+        let data = json!({ "nearest": missing.nearest });
+        Self::not_found(missing.code, missing.to_string()).with_data(data)
     }
 }

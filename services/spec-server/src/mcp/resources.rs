@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::state::ServerState;
 use super::watch;
 use crate::model::{Change, Source};
+use crate::project::Project;
 use crate::view::Budget;
 
 const MARKDOWN: &str = "text/markdown";
@@ -17,9 +18,9 @@ const MARKDOWN: &str = "text/markdown";
 /// The longest description of a spec or a change in the list.
 const ABOUT: Budget = Budget(200);
 
-/// The prefix of a page key in the part of the list with specs. Specs come first, then the changes.
-const AFTER_SPEC: &str = "spec:";
-const AFTER_CHANGE: &str = "change:";
+/// The beginning of a page key of a spec and of a change. Specs come first.
+const SPEC_KEY: char = '1';
+const CHANGE_KEY: char = '2';
 
 /// Adds the resources and their templates.
 pub(super) fn add(builder: ServerBuilder<ServerState>) -> ServerBuilder<ServerState> {
@@ -70,31 +71,14 @@ async fn list(
                 |(_, specs, changes): &(_, Vec<String>, Vec<String>)| watch::uris(specs, changes);
             state.gives(read.as_ref().map(uris).unwrap_or_default());
         }
-        let (project, mut specs, changes) = read?;
-        if after.is_some_and(|after| after.starts_with(AFTER_CHANGE)) {
-            specs.clear();
-        }
-        let after_spec = after.and_then(|after| after.strip_prefix(AFTER_SPEC));
-        let specs = behind(specs, after_spec).map(|id| {
-            let about = project.spec(&id).ok().and_then(|spec| spec.purpose.clone());
-            let about = about.map(|purpose| ABOUT.beginning(&first_paragraph(&purpose.text)).0);
-            let about = about.unwrap_or_else(|| "A spec without a purpose.".to_owned());
-            let resource = Resource::new(address::spec(&id), &*id).with_description(about);
-            (format!("{AFTER_SPEC}{id}"), resource)
-        });
-        let after_change = after.and_then(|after| after.strip_prefix(AFTER_CHANGE));
-        let changes = behind(changes, after_change).map(|id| {
-            let title = project.change(&id).map(|change| change.title.clone());
-            let about = title.unwrap_or_else(|_| "A proposed change.".to_owned());
-            let about = ABOUT.beginning(&about).0;
-            let resource = Resource::new(address::change(&id), &*id).with_description(about);
-            (format!("{AFTER_CHANGE}{id}"), resource)
-        });
-        let mut all = specs.chain(changes);
+        let (project, specs, changes) = read?;
+        let keys = specs.into_iter().map(|id| (format!("{SPEC_KEY}{id}"), id));
+        let keys = keys.chain(changes.into_iter().map(|id| (format!("{CHANGE_KEY}{id}"), id)));
+        let mut all = keys.filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
         let mut last = None;
         let mut items = Vec::new();
-        for (key, resource) in all.by_ref().take(page.limit) {
-            items.push(resource.with_mime_type(MARKDOWN));
+        for (key, id) in all.by_ref().take(page.limit) {
+            items.push(resource(&project, &id, key.starts_with(SPEC_KEY)));
             last = Some(key);
         }
         Ok(match (last, all.next()) {
@@ -105,17 +89,24 @@ async fn list(
     Ok(listed.await?)
 }
 
+/// A spec, or else a change, in the list.
+fn resource(project: &Project, id: &str, is_spec: bool) -> Resource {
+    let (uri, about) = if is_spec {
+        let purpose = project.spec(id).ok().and_then(|spec| spec.purpose.clone());
+        (address::spec(id), purpose.map(|purpose| first_paragraph(&purpose.text)))
+    } else {
+        (address::change(id), project.change(id).ok().map(|change| change.title.clone()))
+    };
+    let without = if is_spec { "A spec without a purpose." } else { "A proposed change." };
+    let about = ABOUT.beginning(about.as_deref().unwrap_or(without)).0;
+    Resource::new(uri, id).with_description(about).with_mime_type(MARKDOWN)
+}
+
 /// The first paragraph of a text, on one line.
 fn first_paragraph(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let lines: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
     lines.join(" ")
-}
-
-/// The ids of a sorted list that come after a given one.
-fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String> {
-    let after = after.map(str::to_owned);
-    ids.into_iter().filter(move |id| after.as_ref().is_none_or(|after| id > after))
 }
 
 async fn read(

@@ -16,8 +16,8 @@ use crate::repository::Repository;
 use crate::search::{self, SearchError, Searcher};
 use crate::view::{Budget, notes};
 
-/// The hashes of the files behind each URI.
-pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
+/// The files behind each URI: the path, the size, and the hash of the text if it is read.
+pub(super) type Texts = BTreeMap<String, Vec<(String, u64, Option<[u8; 32]>)>>;
 
 /// How many requests read the disk at the same time. The others wait.
 const TURNS: usize = 8;
@@ -84,7 +84,7 @@ struct Inner {
     detection: watch::Sender<ChangeDetection>,
     /// The different resource lists that clients received since the last check; at most [`GIVEN`].
     given: Mutex<Vec<BTreeSet<String>>>,
-    /// All texts at the last full check; `None` without subscribers.
+    /// All texts at the last look since there are subscribers.
     texts: Mutex<Option<Texts>>,
     /// Cancelled with the last clone. This ends the background tasks.
     ended: CancellationToken,
@@ -198,7 +198,7 @@ impl ServerState {
         lock(&self.0.root)
     }
 
-    /// All texts at the last full check.
+    /// All texts at the last look.
     pub(super) fn texts(&self) -> MutexGuard<'_, Option<Texts>> {
         lock(&self.0.texts)
     }

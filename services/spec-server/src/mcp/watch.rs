@@ -6,18 +6,17 @@
 //! | any file in the folder of a change is | who subscribed to `change://ID` |
 //! | a spec or an active change comes or goes | all clients, by `resources/list_changed` |
 //!
-//! File system events are not enough: a folder may be moved away and back or replaced while it is watched, and events
-//! may be lost. So the folders are watched again whenever one of them was touched itself. Every few seconds all texts
-//! are compared with their earlier state.
+//! After each event, and every few seconds, all texts are compared with those of the last look: a folder may be moved
+//! away and back or replaced while it is watched, and events may be lost. The folders are watched again whenever one of
+//! them was touched itself.
 
 mod folders;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use mcp_proto::{Change, ResourceUpdate, Server, WeakServer};
-use service_host::{Changes, Watcher};
+use service_host::Watcher;
 
 use super::address::{self, Address};
 use super::failure::Failure;
@@ -28,10 +27,10 @@ use folders::Folders;
 /// The delay before looking again for a project that does not exist yet or cannot be watched.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long to wait without an event before a full check for missed changes.
+/// How long to wait without an event before the next look.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// A full check takes at most this fraction of the time: one part in `SHARE`.
+/// Looks without an event take at most this fraction of the time: one part in `SHARE`.
 const SHARE: u32 = 20;
 
 /// Watches the project in the background until the server ends.
@@ -61,24 +60,25 @@ pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
 struct Watch {
     state: WeakState,
     server: WeakServer,
-    /// The URIs at the last check; `None` before the first one.
+    /// The URIs at the last look; `None` before the first one.
     known: Option<BTreeSet<String>>,
-    /// The delay before the next full check.
+    /// The delay before the next look.
     patience: Duration,
     without_events: bool,
 }
 
-/// The current state of the project.
+/// The state of the project at one look.
 struct WatchedProject {
     layout: Layout,
     folders: Folders,
     uris: BTreeSet<String>,
+    /// `None` without subscribers.
+    texts: Option<Texts>,
 }
 
 impl Watch {
     async fn run(mut self) {
         let mut watched: Option<(Folders, Watcher)> = None;
-        let mut changes = Changes::Paths(BTreeSet::new());
         let mut lost = false;
         loop {
             let Some(looked) = self.look().await else {
@@ -88,20 +88,16 @@ impl Watch {
                 Ok(seen) => seen,
                 Err(failure) => {
                     if !lost {
-                        tracing::warn!(
-                            problem = failure.message,
-                            "the project cannot be watched for now"
-                        );
+                        let problem = failure.message;
+                        tracing::warn!(problem, "the project cannot be watched for now");
                     }
                     (watched, lost) = (None, true);
-                    self.notify_known();
-                    self.notify_list(BTreeSet::new());
+                    self.compare(BTreeSet::new(), Some(Texts::new()));
                     self.pause(ChangeDetection::Fine).await;
                     continue;
                 }
             };
-            self.notify_changed(&seen, &changes);
-            self.notify_list(seen.uris);
+            self.compare(seen.uris, seen.texts);
             match &mut watched {
                 Some((folders, watcher)) if *folders == seen.folders => {
                     self.set_detection(if self.without_events {
@@ -109,79 +105,49 @@ impl Watch {
                     } else {
                         ChangeDetection::Fine
                     });
-                    changes = self.next(&seen.layout, watcher).await;
-                    if folders.are_touched(&changes) {
+                    if self.is_touched(&seen.layout, folders, watcher).await {
                         watched = None;
                     }
                 }
-                _ => {
-                    // Changes up to now may have been missed.
-                    changes = Changes::Many;
-                    match watch(seen.folders, self.without_events).await {
-                        Ok(again) => {
-                            if lost {
-                                tracing::warn!("the project is watched again");
-                            }
-                            (watched, lost) = (Some(again), false);
+                // What has changed up to now is found by the next look.
+                _ => match watch(seen.folders, self.without_events).await {
+                    Ok(again) => {
+                        if lost {
+                            tracing::warn!("the project is watched again");
                         }
-                        Err(problem) => {
-                            if !lost {
-                                tracing::warn!(
-                                    problem,
-                                    "the project is looked at every second instead of watched"
-                                );
-                            }
-                            (watched, lost) = (None, true);
-                            self.pause(ChangeDetection::Looks(problem)).await;
-                        }
+                        (watched, lost) = (Some(again), false);
                     }
-                }
+                    Err(problem) => {
+                        if !lost {
+                            tracing::warn!(
+                                problem,
+                                "the project is looked at every second instead of watched"
+                            );
+                        }
+                        (watched, lost) = (None, true);
+                        self.pause(ChangeDetection::Looks(problem)).await;
+                    }
+                },
             }
         }
     }
 
-    /// The next changes of specs and changes: from file system events, or from a full check.
-    async fn next(&mut self, layout: &Layout, watcher: &mut Watcher) -> Changes {
-        loop {
-            tokio::select! {
-                changes = watcher.changed() => {
-                    if folders::concern(layout, &changes) {
-                        return changes;
-                    }
-                }
-                () = tokio::time::sleep(self.patience) => {
-                    self.notify_texts().await;
-                    return Changes::Paths(BTreeSet::new());
+    /// Waits until specs or changes may have changed, or until it is time for a look. Returns whether one of the
+    /// watched folders was touched itself.
+    async fn is_touched(&self, layout: &Layout, folders: &Folders, watcher: &mut Watcher) -> bool {
+        let concerning = async {
+            loop {
+                let changes = watcher.changed().await;
+                if folders::concern(layout, &changes) {
+                    return changes;
                 }
             }
-        }
-    }
-
-    /// Compares all texts with those of the last check, if there are subscribers.
-    async fn notify_texts(&mut self) {
-        let (Some(server), Some(state)) = (self.server.upgrade(), self.state.upgrade()) else {
-            return;
         };
-        if !server.has_subscribers() {
-            *state.texts() = None;
-            return;
-        }
-        let begun = Instant::now();
-        let now = state.read(texts).await;
-        self.patience = LOOK.max(begun.elapsed() * SHARE);
-        // Files that cannot be read now are compared with the known state when they can be read again.
-        let Ok(now) = now else { return };
-        let before = state.texts().replace(now.clone());
-        if let Some(before) = before {
-            let differs = |uri: &&String| before.get(*uri) != now.get(*uri);
-            let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-            for uri in all.into_iter().filter(differs) {
-                server.notify(Change::resource_updated(uri.clone()));
-            }
-        }
+        let changes = tokio::time::timeout(self.patience, concerning).await;
+        changes.is_ok_and(|changes| folders.are_touched(&changes))
     }
 
-    /// Waits before the next check, which finds added and removed items late.
+    /// Waits before the next look, which finds changes late.
     async fn pause(&self, detection: ChangeDetection) {
         self.set_detection(detection);
         tokio::time::sleep(PAUSE).await;
@@ -195,57 +161,42 @@ impl Watch {
     }
 
     /// The current state of the project; `None` when the server has ended.
-    async fn look(&self) -> Option<Result<WatchedProject, Failure>> {
-        let state = self.state.upgrade()?;
-        let seen = state.read(|state| {
+    async fn look(&mut self) -> Option<Result<WatchedProject, Failure>> {
+        let (state, server) = (self.state.upgrade()?, self.server.upgrade()?);
+        let begun = Instant::now();
+        let seen = state.read(move |state| {
             let project = state.project()?;
             Ok(WatchedProject {
                 folders: Folders::of(&project),
                 layout: project.layout().clone(),
                 uris: uris(&project.spec_ids()?, &project.change_ids()?),
+                texts: server.has_subscribers().then(|| texts(state)).transpose()?,
             })
         });
-        Some(seen.await)
+        let seen = seen.await;
+        self.patience = LOOK.max(begun.elapsed() * SHARE);
+        Some(seen)
     }
 
-    /// Notifies the subscribers of all known resources: none of them can be read now.
-    fn notify_known(&self) {
-        if let Some(server) = self.server.upgrade().filter(Server::has_subscribers) {
-            for uri in self.known.iter().flatten() {
+    /// Notifies the subscribers of resources that are not as at the last look, and all clients if some came or went.
+    fn compare(&mut self, uris: BTreeSet<String>, now: Option<Texts>) {
+        let (Some(server), Some(state)) = (self.server.upgrade(), self.state.upgrade()) else {
+            return;
+        };
+        if let Some(now) = now
+            && let Some(before) = state.texts().replace(now.clone())
+        {
+            let differs = |uri: &&String| before.get(*uri) != now.get(*uri);
+            let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+            for uri in all.into_iter().filter(differs) {
                 server.notify(Change::resource_updated(uri.clone()));
             }
         }
-    }
-
-    /// Notifies all clients if specs or changes were added or removed.
-    fn notify_list(&mut self, now: BTreeSet<String>) {
-        // Between two checks, a client may have received a list with items that existed only briefly.
-        let given = self.state.upgrade().map(|state| state.take_given());
-        let other = given.is_some_and(|given| given.iter().any(|given| *given != now));
-        let before = self.known.replace(now);
-        if (other || before.is_some() && before != self.known)
-            && let Some(server) = self.server.upgrade()
-        {
+        // Between two looks, a client may have received a list with items that existed only briefly.
+        let other = state.take_given().iter().any(|given| *given != uris);
+        let before = self.known.replace(uris);
+        if other || before.is_some() && before != self.known {
             server.notify(Change::ResourcesListChanged);
-        }
-    }
-
-    /// Notifies the subscribers of changed resources.
-    fn notify_changed(&self, seen: &WatchedProject, changes: &Changes) {
-        let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
-            return;
-        };
-        // Removed and new resources count too.
-        let known: BTreeSet<_> = self.known.iter().flatten().chain(&seen.uris).collect();
-        let changed: BTreeSet<_> = match changes {
-            Changes::Many => known.into_iter().cloned().collect(),
-            Changes::Paths(paths) => {
-                let belonging = |path: &PathBuf| folders::uris(&seen.layout, path, &known);
-                paths.iter().flat_map(belonging).collect()
-            }
-        };
-        for uri in changed {
-            server.notify(Change::resource_updated(uri));
         }
     }
 }
@@ -269,10 +220,15 @@ pub(super) async fn remember(state: &ServerState) {
 fn texts(state: &ServerState) -> Result<Texts, Failure> {
     let project = state.project()?;
     let (specs, changes) = (project.specs()?.items, project.changes()?.items);
-    let specs = specs.iter().map(|spec| (address::spec(&spec.id), vec![spec.source.hash]));
+    let specs = specs.iter().map(|spec| {
+        let file = (String::new(), 0, Some(spec.source.hash));
+        (address::spec(&spec.id), vec![file])
+    });
     let changes = changes.iter().map(|change| {
-        let hashes = change.sources().map(|source| source.hash);
-        (address::change(&change.id), hashes.collect())
+        let files = change.files.iter();
+        let files = files
+            .map(|file| (file.path.clone(), file.bytes, file.text.as_ref().map(|text| text.hash)));
+        (address::change(&change.id), files.collect())
     });
     Ok(specs.chain(changes).collect())
 }

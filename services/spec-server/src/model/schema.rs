@@ -2,12 +2,12 @@
 //! tasks.
 
 mod builtin;
-mod glob;
 
 use std::path::PathBuf;
 
+use glob::{MatchOptions, Pattern};
+
 pub(crate) use builtin::{spec_driven, spec_oxide};
-pub(crate) use glob::matching;
 
 /// The name of the workflow that comes with OpenSpec.
 pub(crate) const SPEC_DRIVEN: &str = "spec-driven";
@@ -78,6 +78,29 @@ impl Artifact {
     /// The only file that it can have; `None` for a pattern.
     pub fn file(&self) -> Option<&str> {
         let literal = self.files.strip_prefix("./").unwrap_or(&self.files);
-        (!literal.contains(['*', '?', '[', '{'])).then_some(literal)
+        (!literal.contains(SPECIAL)).then_some(literal)
     }
 }
+
+/// The paths that match a workflow's pattern, in their order. `*`, `?` and `**` are supported, and match no name that
+/// begins with a dot. A pattern with brackets or braces matches nothing.
+pub(super) fn matching<'p>(paths: impl Iterator<Item = &'p str>, pattern: &str) -> Vec<&'p str> {
+    const OPTIONS: MatchOptions = MatchOptions {
+        case_sensitive: true,
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+    };
+    if !pattern.contains(SPECIAL) {
+        let literal = pattern.strip_prefix("./").unwrap_or(pattern);
+        return paths.filter(|path| *path == literal).collect();
+    }
+    match Pattern::new(pattern) {
+        Ok(wanted) if !pattern.contains(['[', '{']) => {
+            paths.filter(|path| wanted.matches_with(path, OPTIONS)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The characters that make a pattern of a path.
+const SPECIAL: [char; 4] = ['*', '?', '[', '{'];

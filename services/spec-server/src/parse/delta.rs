@@ -1,12 +1,15 @@
 //! The changes to one capability: `specs/<capability>/spec.md` below the change.
 
-use super::block::{self, requirement, requirement_name};
+use std::ops::Range;
+
+use super::block::{self, requirement};
+use super::heading::{headings, is_titled, named_requirement};
 use super::outline::Outline;
-use super::text::{is_space, strip_prefix_any_case, trim};
+use super::text::{is_space, trim};
 use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source};
 
-/// Reads a delta. The sections are `## ADDED Requirements` and its three siblings, in upper or lower case, and each may
-/// occur several times. A block ends at the next `### Requirement:` or `## `.
+/// Reads a delta as OpenSpec does. The sections are `## ADDED Requirements` and its three siblings, in upper or lower
+/// case, and each may occur several times. A block ends at the next `### Requirement:` or `## `.
 ///
 /// REMOVED requirements are blocks or bullets that contain the heading. RENAMED ones are pairs of lines, ``- FROM: `###
 /// Requirement: A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). An incomplete rename is
@@ -15,145 +18,149 @@ use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source}
 pub fn delta(capability: &str, source: Source) -> CapabilityDelta {
     let text = source.text.clone();
     let outline = Outline::of(&text);
-    let mut operations = Vec::new();
-    for heading in outline.headings().iter().filter(|h| h.level == 2) {
-        let Some(operation) = operation(heading.title) else {
-            continue;
-        };
-        let end = outline
-            .headings_in(heading.line.saturating_add(1)..outline.end())
-            .iter()
-            .find(|next| next.level == 2 && !next.title.is_empty())
-            .map_or(outline.end(), |next| next.line);
-        read_section(&outline, operation, heading.line + 1, end, &mut operations);
-    }
-    CapabilityDelta {
+    let mut delta = CapabilityDelta {
         capability: capability.to_owned(),
         purpose: outline.section("Purpose"),
-        operations,
+        sections: Vec::new(),
+        operations: Vec::new(),
+        orphans: Vec::new(),
+        passed_over: Vec::new(),
         source,
+    };
+    let mut sections: Vec<(Option<Operation>, Range<Line>)> = vec![(None, 1..outline.end())];
+    for heading in headings(&outline, 1..outline.end()) {
+        if heading.level == 2 && is_titled(&outline, heading) {
+            if let Some((_, lines)) = sections.last_mut() {
+                lines.end = heading.line;
+            }
+            let operation = operation(heading.title);
+            delta.sections.extend(operation.map(|operation| (operation, heading.line)));
+            sections.push((operation, heading.line.saturating_add(1)..outline.end()));
+        }
+    }
+    for (operation, lines) in sections {
+        match operation {
+            Some(operation) => delta.read(&outline, operation, lines),
+            None => delta
+                .orphans
+                .extend(named(&outline, lines).map(|(name, block)| (name.to_owned(), block.start))),
+        }
+    }
+    delta
+}
+
+/// The operation that a section with this title has. Its words are separated by one blank, and case does not matter.
+pub(crate) fn operation(title: &str) -> Option<Operation> {
+    let (word, rest) = title.split_once(' ')?;
+    let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());
+    let operation = Operation::IN_ORDER.into_iter().find(named)?;
+    rest.eq_ignore_ascii_case("Requirements").then_some(operation)
+}
+
+impl CapabilityDelta {
+    fn read(&mut self, outline: &Outline<'_>, operation: Operation, lines: Range<Line>) {
+        let blocks = named(outline, lines.clone()).map(|(name, lines)| {
+            let requirement = requirement(outline, name, lines.clone());
+            let delta = Delta { operation, lines, is_block: true, requirement, renamed_to: None };
+            if operation == Operation::Renamed { arrow(delta) } else { delta }
+        });
+        let mut found: Vec<Delta> = blocks.collect();
+        match operation {
+            Operation::Removed => found.extend(bullets(outline, lines)),
+            Operation::Renamed => found.extend(pairs(outline, lines)),
+            Operation::Added | Operation::Modified => {
+                let others = headings(outline, lines)
+                    .filter(|heading| heading.level == 3 && is_titled(outline, heading))
+                    .filter(|heading| named_requirement(outline, heading).is_none());
+                let others = others.map(|heading| (heading.title.to_owned(), heading.line));
+                self.passed_over.extend(others);
+            }
+        }
+        found.sort_by_key(Delta::line);
+        self.operations.append(&mut found);
     }
 }
 
-fn operation(title: &str) -> Option<Operation> {
-    Operation::IN_ORDER.into_iter().find(|operation| {
-        strip_prefix_any_case(title, operation.name())
-            .is_some_and(|rest| rest.eq_ignore_ascii_case(" Requirements"))
-    })
-}
-
-fn read_section(
-    outline: &Outline<'_>,
-    operation: Operation,
-    start: Line,
-    end: Line,
-    operations: &mut Vec<Delta>,
-) {
-    let first = operations.len();
-    let headings = outline.headings_in(start..end);
-    let borders = headings
+/// The requirements in some lines, each with its name and its block.
+fn named<'t>(
+    outline: &Outline<'t>,
+    lines: Range<Line>,
+) -> impl Iterator<Item = (&'t str, Range<Line>)> {
+    let borders = outline
+        .headings_in(lines.clone())
         .iter()
-        .map(|heading| (heading, requirement_name(heading)))
+        .map(|heading| (heading, named_requirement(outline, heading)))
         // A `## ` without a title ends a block but not the section.
         .filter(|(heading, name)| name.is_some() || heading.level == 2);
-    let mut borders = borders.peekable();
-    while let Some((heading, name)) = borders.next() {
-        let Some(name) = name else { continue };
-        let line = heading.line;
-        let next = borders.peek().map_or(end, |(next, _)| next.line);
-        let requirement = requirement(outline, name, line..next);
-        operations.push(match operation {
-            Operation::Renamed => arrow(line, requirement),
-            _ => Delta { operation, line, requirement, renamed_to: None },
-        });
-    }
-    match operation {
-        Operation::Removed => operations.extend(bullets(outline, start, end)),
-        Operation::Renamed => operations.extend(pairs(outline, start, end)),
-        Operation::Added | Operation::Modified => return,
-    }
-    if let Some(mine) = operations.get_mut(first..) {
-        mine.sort_by_key(|delta| delta.line);
-    }
+    let ends = borders.clone().skip(1).map(|(next, _)| next.line).chain([lines.end]);
+    let blocks = borders.zip(ends);
+    blocks.filter_map(|((heading, name), end)| Some((name?, heading.line..end)))
 }
 
 /// A rename in one heading, `Old → New`.
-fn arrow(line: Line, mut requirement: Requirement) -> Delta {
-    let halves = ["→", "->"]
-        .into_iter()
-        .find_map(|arrow| requirement.name.split_once(arrow))
-        .map(|(old, new)| (trim(old).to_owned(), trim(new).to_owned()));
-    let renamed_to = halves.map(|(old, new)| {
-        requirement.name = old;
-        new
-    });
-    Delta { operation: Operation::Renamed, line, requirement, renamed_to }
+fn arrow(mut delta: Delta) -> Delta {
+    let name = &delta.requirement.name;
+    let halves = ["→", "->"].into_iter().find_map(|arrow| name.split_once(arrow));
+    if let Some((old, new)) = halves.map(|(old, new)| (trim(old).to_owned(), trim(new).to_owned()))
+    {
+        delta.requirement.name = old;
+        delta.renamed_to = Some(new);
+    }
+    delta
 }
 
-fn bullets(outline: &Outline<'_>, start: Line, end: Line) -> impl Iterator<Item = Delta> {
-    (start..end).filter_map(move |line| {
-        let text = prose(outline, line)?;
-        let name = quoted_name(text.strip_prefix(['-', '*', '+'])?)?;
-        Some(Delta {
-            operation: Operation::Removed,
-            line,
-            requirement: named(outline, name, line, line),
-            renamed_to: None,
-        })
+fn bullets(outline: &Outline<'_>, lines: Range<Line>) -> impl Iterator<Item = Delta> {
+    prose(outline, lines).filter_map(move |(line, text)| {
+        let name = quoted(text.strip_prefix(['-', '*', '+'])?)?;
+        Some(item(outline, Operation::Removed, name, line..line.saturating_add(1)))
     })
 }
 
-fn pairs(outline: &Outline<'_>, start: Line, end: Line) -> Vec<Delta> {
+fn pairs(outline: &Outline<'_>, lines: Range<Line>) -> Vec<Delta> {
     let mut found = Vec::new();
     let mut pending: Option<(Line, &str)> = None;
-    let half = |(line, name)| rename(outline, name, None, line, line);
-    for line in start..end {
-        let Some(text) = prose(outline, line) else {
-            continue;
-        };
+    let rename = |name, lines| item(outline, Operation::Renamed, name, lines);
+    let half = |(line, name): (Line, _)| rename(name, line..line.saturating_add(1));
+    for (line, text) in prose(outline, lines) {
         let text = trim(text.strip_prefix(['-', '*', '+']).unwrap_or(text));
-        if let Some(from) = text.strip_prefix("FROM:").and_then(quoted_name) {
+        if let Some(from) = text.strip_prefix("FROM:").and_then(quoted) {
             found.extend(pending.replace((line, from)).map(half));
-        } else if let Some(to) = text.strip_prefix("TO:").and_then(quoted_name) {
+        } else if let Some(to) = text.strip_prefix("TO:").and_then(quoted) {
             let (first, from) = pending.take().unwrap_or((line, ""));
-            found.push(rename(outline, from, Some(to), first, line));
+            let whole = rename(from, first..line.saturating_add(1));
+            found.push(Delta { renamed_to: Some(to.to_owned()), ..whole });
         }
     }
     found.extend(pending.map(half));
     found
 }
 
-fn rename(outline: &Outline<'_>, from: &str, to: Option<&str>, first: Line, last: Line) -> Delta {
-    Delta {
-        operation: Operation::Renamed,
-        line: first,
-        requirement: named(outline, from, first, last),
-        renamed_to: to.map(str::to_owned),
-    }
-}
-
-/// A requirement that only has a name.
-fn named(outline: &Outline<'_>, name: &str, first: Line, last: Line) -> Requirement {
-    Requirement {
+/// A requirement that only has a name, in some lines.
+fn item(outline: &Outline<'_>, operation: Operation, name: &str, lines: Range<Line>) -> Delta {
+    let requirement = Requirement {
         name: name.to_owned(),
-        line: first,
+        line: lines.start,
         description: String::new(),
-        text: outline.text_of(first..last.saturating_add(1)).trim_end_matches(is_space).to_owned(),
+        text: outline.text_of(lines.clone()).trim_end_matches(is_space).to_owned(),
         scenarios: Vec::new(),
         oddity: None,
-    }
+    };
+    Delta { operation, lines, is_block: false, requirement, renamed_to: None }
 }
 
-fn prose<'t>(outline: &Outline<'t>, line: Line) -> Option<&'t str> {
-    (!outline.is_code(line)).then(|| trim(outline.line(line)))
+/// The lines outside of code, trimmed.
+fn prose<'t>(outline: &Outline<'t>, lines: Range<Line>) -> impl Iterator<Item = (Line, &'t str)> {
+    let prose = lines.filter(|line| !outline.is_code(*line));
+    prose.map(|line| (line, trim(outline.line(line))))
 }
 
 /// The name in ``  `### Requirement: Name` ``, with or without the backticks. It is case-sensitive here, as in
 /// OpenSpec.
-fn quoted_name(text: &str) -> Option<&str> {
+fn quoted(text: &str) -> Option<&str> {
     let text = trim(text);
     let text = text.strip_prefix('`').unwrap_or(text).strip_prefix("###")?;
-    let name = text.trim_start_matches(is_space).strip_prefix("Requirement:")?;
-    let name = trim(name.strip_suffix('`').unwrap_or(name));
-    (!name.is_empty()).then(|| block::name(name))
+    let name = trim(text.trim_start_matches(is_space).strip_prefix("Requirement:")?);
+    // A backtick at the end is the closing one. A name of only one backtick is a name.
+    let open = name.strip_suffix('`').filter(|open| !open.is_empty()).unwrap_or(name);
+    (!open.is_empty()).then(|| block::name(open))
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use super::block;
 use super::outline::{Heading, Outline};
+use super::text::trim_start;
 use crate::model::Line;
 
 /// The headings in some lines that have a blank after their `#`. `###Requirement: x` is a requirement in two of three
@@ -50,4 +52,16 @@ pub(crate) fn end_of_section(outline: &Outline<'_>, section: &Heading<'_>) -> Li
     let mut after = headings(outline, section.line.saturating_add(1)..outline.end());
     let next = after.find(|next| next.level <= section.level && is_titled(outline, next));
     next.map_or(outline.end(), |next| next.line)
+}
+
+/// The name in `### Requirement: …`, without a closing run of `#`. There must be text after the colon. If it is blank,
+/// the name is empty.
+pub(crate) fn named_requirement<'t>(
+    outline: &Outline<'t>,
+    heading: &Heading<'t>,
+) -> Option<&'t str> {
+    let line = outline.line(heading.line).strip_prefix("###")?;
+    let (word, behind) = trim_start(line).split_once(':')?;
+    let named = word.eq_ignore_ascii_case("Requirement");
+    (named && !behind.is_empty()).then(|| block::name(trim_start(behind)))
 }

@@ -95,7 +95,7 @@ fn initiative(value: &Value) -> Result<(), &'static str> {
 }
 
 /// Whether `text` has the form of `add-login-2`.
-fn is_kebab(text: &str) -> bool {
+pub(crate) fn is_kebab(text: &str) -> bool {
     let is_lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     text.split('-').all(|part| !part.is_empty() && part.bytes().all(is_lower))
 }

@@ -65,16 +65,6 @@ impl<'t> Outline<'t> {
         &self.headings
     }
 
-    /// The number of lines. After an LF at the end of the text there is one more, empty line.
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Always false: an empty text is one empty line.
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// The line `line`, without its LF; empty beyond the end.
     pub fn line(&self, line: Line) -> &'t str {
         self.text_of(line..line.saturating_add(1))

@@ -11,7 +11,7 @@ use super::error::ReadError;
 
 /// A file that was changed more recently than this before it was read is read again. It could change once more without
 /// a new time stamp: the clocks of file systems are coarse, the slowest ticks every two seconds.
-pub(super) const SETTLED: Duration = Duration::from_secs(2);
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// Values by path.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ impl Folder {
     /// Checks which files exist.
     pub(super) fn look(project: &Project, path: &Path) -> Result<Self, ReadError> {
         let reader = &project.inner.reader;
-        let found = walk::deltas(reader, &path.join("specs"), project.layout().kind)?;
+        let found = walk::specs(reader, &path.join("specs"), project.layout().kind)?;
         // A delta that cannot be read must not be left out: the change would do less than its author intended.
         if let Some(problem) = found.unreadable.into_iter().next() {
             return Err(ReadError::Refused { path: problem.path, problem: problem.problem });

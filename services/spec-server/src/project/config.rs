@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::error::ProjectError;
 
@@ -28,17 +28,10 @@ pub(super) fn folders(root: &Path, file: &Path) -> Result<[PathBuf; 3], ProjectE
         .unwrap_or(&text)
         .parse()
         .map_err(|error| refuse(format!("is not TOML: {error}")))?;
-    let paths = section(&table, "paths").map_err(refuse)?;
+    let paths = table.get("paths").and_then(Value::as_table);
+    let paths = paths.ok_or_else(|| refuse("[paths] is missing, or is not a table".to_owned()))?;
     let folder = |name| folder(root, paths, name).map_err(refuse);
     Ok([folder("spec_folder")?, folder("changes_folder")?, folder("archive_folder")?])
-}
-
-fn section<'t>(table: &'t Table, name: &str) -> Result<&'t Table, String> {
-    table
-        .get(name)
-        .ok_or_else(|| format!("[{name}] is missing"))?
-        .as_table()
-        .ok_or_else(|| format!("{name} must be a table, [{name}]"))
 }
 
 /// A folder below the root.

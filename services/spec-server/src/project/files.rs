@@ -3,14 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use service_host::Stamp;
 use sha2::{Digest as _, Sha256};
 
 use super::Limits;
 use super::error::{ReadError, is_missing};
-use super::folders::{Folders, List};
+use super::folders::List;
 use crate::model::Source;
 use crate::parse::normalise;
 
@@ -20,7 +19,6 @@ pub(super) struct Reader {
     /// The root, without symbolic links.
     root: PathBuf,
     limits: Limits,
-    folders: Folders,
 }
 
 /// A raw file that is to be changed.
@@ -36,7 +34,7 @@ pub(crate) struct RawFile {
 
 impl Reader {
     pub(super) fn new(root: PathBuf, limits: Limits) -> Self {
-        Self { root, limits, folders: Folders::default() }
+        Self { root, limits }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -57,18 +55,8 @@ impl Reader {
     }
 
     /// The current entries of `folder`; empty if it does not exist.
-    pub(super) fn list(&self, folder: &Path) -> Result<Arc<List>, ReadError> {
-        let list = self.folders.list(folder);
-        list.map_err(|error| self.io(folder, error))
-    }
-
-    /// Whether the folder `base` exists. Its parent is known to be in the project, and links in `base` are checked.
-    pub(super) fn is_base_in(&self, base: &Path) -> Result<bool, ReadError> {
-        match fs::symlink_metadata(base) {
-            Ok(metadata) if metadata.is_dir() => Ok(true),
-            Err(error) if is_missing(&error) => Ok(false),
-            _ => self.is_base(base),
-        }
+    pub(super) fn list(&self, folder: &Path) -> Result<List, ReadError> {
+        List::of(folder).map_err(|error| self.io(folder, error))
     }
 
     /// Whether the folder `base` exists. Links in it are checked.

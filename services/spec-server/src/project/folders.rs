@@ -1,15 +1,9 @@
-//! The entries of a project's folders: listed once, and again when a folder has changed.
+//! The entries of a project's folders.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::Path;
 
-use service_host::Stamp;
-
-use super::cache::SETTLED;
 use super::error::is_missing;
 
 /// The most entries of one folder that are read.
@@ -17,24 +11,6 @@ pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
 /// The most files of one folder that are kept, apart from specs.
 const MAX_FILES: usize = 10_000;
-
-/// How many folders are cached. Beyond this number, the folders are listed again each time.
-const MAX_FOLDERS: usize = 50_000;
-
-/// How long a cached list is trusted. A folder's stamp changes whenever an entry is added, removed or renamed (POSIX
-/// requires this for each such call), but some user-space file systems do not comply.
-const BELIEVED: Duration = Duration::from_secs(60);
-
-/// The folders that were listed, by path.
-#[derive(Debug, Default)]
-pub(super) struct Folders(RwLock<HashMap<PathBuf, KnownFolder>>);
-
-#[derive(Debug)]
-struct KnownFolder {
-    stamp: Stamp,
-    at: Instant,
-    list: Arc<List>,
-}
 
 /// The entries of a folder.
 #[derive(Debug, Default)]
@@ -72,53 +48,19 @@ pub(super) enum What {
     File,
 }
 
-impl Folders {
+impl List {
     /// The current entries of `folder`; empty if it does not exist.
     ///
     /// # Errors
     /// The I/O error.
-    pub(super) fn list(&self, folder: &Path) -> io::Result<Arc<List>> {
-        let stamp = match Stamp::of(folder) {
-            Ok(Some(stamp)) => stamp,
-            Ok(None) => return Ok(Arc::default()),
-            Err(error) if is_missing(&error) => return Ok(Arc::default()),
-            Err(error) => return Err(error),
-        };
-        if let Some(list) = self.known(folder, &stamp) {
-            return Ok(list);
-        }
-        let now = SystemTime::now();
-        let list = match List::read(folder) {
-            Ok(list) => Arc::new(list),
-            Err(error) if is_missing(&error) => return Ok(Arc::default()),
-            Err(error) => return Err(error),
-        };
-        // It was changed while it was listed, or so recently that the next change may not alter its stamp. It is listed
-        // again.
-        let is_settled = stamp.age(now).is_some_and(|age| age >= SETTLED);
-        if is_settled && Stamp::of(folder).is_ok_and(|now| now.as_ref() == Some(&stamp)) {
-            let known = KnownFolder { stamp, at: Instant::now(), list: Arc::clone(&list) };
-            let mut folders = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            if folders.len() >= MAX_FOLDERS && !folders.contains_key(folder) {
-                folders.clear();
-            }
-            folders.insert(folder.to_owned(), known);
-        }
-        Ok(list)
-    }
-
-    fn known(&self, folder: &Path, stamp: &Stamp) -> Option<Arc<List>> {
-        let folders = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let known = folders.get(folder)?;
-        (known.stamp == *stamp && known.at.elapsed() < BELIEVED).then(|| Arc::clone(&known.list))
-    }
-}
-
-impl List {
-    fn read(folder: &Path) -> io::Result<Self> {
+    pub(super) fn of(folder: &Path) -> io::Result<Self> {
         let mut list = Self::default();
         let mut files = 0;
-        for entry in fs::read_dir(folder)?.take(MAX_ENTRIES) {
+        let entries = match fs::read_dir(folder) {
+            Err(error) if is_missing(&error) => return Ok(list),
+            entries => entries?,
+        };
+        for entry in entries.take(MAX_ENTRIES) {
             let entry = entry?;
             list.count += 1;
             let (name, is_odd) = match entry.file_name().into_string() {

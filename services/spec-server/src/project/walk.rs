@@ -21,25 +21,6 @@ pub(super) struct FoundFiles {
     pub(super) unreadable: Vec<Unreadable>,
 }
 
-/// The `spec.md` files below `base`: at any depth for OpenSpec, only in its direct subfolders for Spec Oxide. Empty if
-/// `base` is missing. A `spec.md` in `base` itself does not count, and links to folders are not followed.
-pub(super) fn specs(
-    reader: &Reader,
-    base: &Path,
-    dialect: Dialect,
-) -> Result<FoundFiles, ReadError> {
-    if reader.is_base(base)? { below(reader, base, dialect) } else { Ok(FoundFiles::default()) }
-}
-
-/// The same for the folder `base` of a change. The folder of the change is known to be in the project.
-pub(super) fn deltas(
-    reader: &Reader,
-    base: &Path,
-    dialect: Dialect,
-) -> Result<FoundFiles, ReadError> {
-    if reader.is_base_in(base)? { below(reader, base, dialect) } else { Ok(FoundFiles::default()) }
-}
-
 /// A folder that is still to be searched.
 struct Pending {
     path: PathBuf,
@@ -48,8 +29,18 @@ struct Pending {
     depth: usize,
 }
 
-fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<FoundFiles, ReadError> {
+/// The `spec.md` files below `base`, the folder of specs or that of the deltas of a change: at any depth for OpenSpec,
+/// only in its direct subfolders for Spec Oxide. Empty if `base` is missing. A `spec.md` in `base` itself does not
+/// count, and links to folders are not followed.
+pub(super) fn specs(
+    reader: &Reader,
+    base: &Path,
+    dialect: Dialect,
+) -> Result<FoundFiles, ReadError> {
     let mut found = FoundFiles::default();
+    if !reader.is_base(base)? {
+        return Ok(found);
+    }
     let most = reader.limits().specs;
     let mut looked_at = 0;
     let mut pending = vec![Pending { path: base.to_owned(), id: String::new(), depth: 0 }];

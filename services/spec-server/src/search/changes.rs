@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::index::{Index, Match, Weights};
+use super::index::{Index, Match};
 use super::query::Query;
 use crate::model::{Change, Source, Spec};
 use crate::parse;
@@ -21,10 +21,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Updates the index to `changes`.
-    pub(super) fn update(&mut self, changes: &[Arc<Change>], weights: Weights) {
-        if self.read.is_empty() {
-            self.index = Index::new(weights);
-        }
+    pub(super) fn update(&mut self, changes: &[Arc<Change>]) {
         let mut before = std::mem::take(&mut self.read);
         for change in changes {
             let known = before.remove(&change.id);
@@ -34,7 +31,9 @@ impl Changes {
         }
         let all = self.read.values().flat_map(|(_, files)| files);
         let all: Vec<Arc<Spec>> = all.cloned().collect();
-        self.index.update(&all);
+        if !self.index.is_current(&all) {
+            self.index = Index::of(&all);
+        }
     }
 
     pub(super) fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {

@@ -5,8 +5,6 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::bytes::FileError;
-
 /// The folder of a project.
 pub(super) fn path(root: &Path) -> PathBuf {
     root.join(".spec-server")
@@ -39,14 +37,14 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The contents of a file, up to a size limit. No more bytes are read even if the file grows in the meantime.
-pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let mut file = fs::File::open(path)?;
+/// The contents of a file of at most `most` bytes. No more are read even if it grows in the meantime.
+pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = fs::File::open(path)?;
     let bytes = file.metadata()?.len();
-    let mut content = Vec::new();
-    if bytes <= most {
-        io::Read::by_ref(&mut file).take(most + 1).read_to_end(&mut content)?;
+    if bytes > most {
+        return Err(io::Error::other(format!("it has {bytes} bytes, more than {most}")));
     }
-    let bytes = bytes.max(content.len() as u64);
-    if bytes <= most { Ok(content) } else { Err(FileError::Large { bytes, most }) }
+    let mut content = Vec::new();
+    file.take(most).read_to_end(&mut content)?;
+    Ok(content)
 }

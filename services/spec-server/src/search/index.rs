@@ -1,5 +1,5 @@
 //! The index in memory: BM25 over weighted fields (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple
-//! weighted fields", 2004), kept up to date spec by spec.
+//! weighted fields", 2004). It is made again when a spec has changed: that takes a moment even for hundreds of specs.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -27,27 +27,11 @@ const REQUIREMENTS: f64 = 0.4;
 const AMONG: usize = 3;
 
 /// The weight of one occurrence in each kind of text, in the order of [`Field`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights(pub [f64; Field::COUNT]);
+const WEIGHTS: [f64; Field::COUNT] = [1.5, 1.5, 0.5, 1.75];
 
-impl Default for Weights {
-    fn default() -> Self {
-        Self([1.5, 1.5, 0.5, 1.75])
-    }
-}
-
-/// The position of a document in the index. After the document is removed, another one may get the position.
+/// The position of a document in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u32);
-
-/// The effect of an update.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Update {
-    /// The slots that were freed, before any was taken.
-    pub vacated: Vec<Slot>,
-    /// The slots that were taken.
-    pub occupied: Vec<Slot>,
-}
 
 /// A document that contains terms of the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,18 +47,13 @@ pub struct Match {
 /// All documents of all specs, indexed by their terms.
 #[derive(Debug, Default)]
 pub struct Index {
-    weights: Weights,
-    specs: HashMap<String, Held>,
-    documents: Vec<Option<IndexedDocument>>,
-    vacant: Vec<Slot>,
+    /// The hash of each spec, and the slots of its documents. The first document is the spec itself.
+    specs: HashMap<String, ([u8; 32], Vec<Slot>)>,
+    documents: Vec<IndexedDocument>,
     postings: HashMap<String, Vec<Posting>>,
     /// The sum of the lengths of all documents, in occurrences by field.
     lengths: [u64; Field::COUNT],
-    count: usize,
 }
-
-/// How many specs are tokenized together: enough for several threads, with little memory in use.
-pub(super) const BATCH: usize = 512;
 
 /// The terms of a document.
 #[derive(Debug)]
@@ -83,12 +62,6 @@ pub(super) struct Terms {
     counts: HashMap<String, [u8; Field::COUNT]>,
     /// The length of each field. Identifiers count by their parts.
     lengths: [u32; Field::COUNT],
-}
-
-#[derive(Debug)]
-struct Held {
-    hash: [u8; 32],
-    slots: Vec<Slot>,
 }
 
 #[derive(Debug)]
@@ -105,103 +78,33 @@ struct Posting {
 }
 
 impl Index {
-    /// An empty index.
-    pub fn new(weights: Weights) -> Self {
-        Self { weights, ..Self::default() }
-    }
-
-    /// Updates the index to `specs`: it reads those with a changed hash again, and removes those that are not among
-    /// them. If two have the same id, the first one counts.
-    pub fn update(&mut self, specs: &[Arc<Spec>]) -> Update {
-        let mut update = Update::default();
-        let mut ids = HashSet::with_capacity(specs.len());
-        let specs = specs.iter().filter(|spec| ids.insert(spec.id.as_str()));
-        let fresh = specs.filter(|spec| {
-            let held = self.specs.get(&spec.id);
-            held.is_none_or(|held| held.hash != spec.source.hash)
+    /// The index of `specs`. If two have the same id, the first one counts.
+    pub fn of(specs: &[Arc<Spec>]) -> Self {
+        let mut index = Self::default();
+        let read = parallel::map(specs, |spec| {
+            let documents = documents(spec).into_iter();
+            documents.map(|document| (Terms::of(&document), document)).collect::<Vec<_>>()
         });
-        let fresh: Vec<&Arc<Spec>> = fresh.collect();
-        let gone = self.specs.keys().filter(|id| !ids.contains(id.as_str()));
-        let gone: Vec<String> = gone.cloned().collect();
-        for id in fresh.iter().map(|spec| &spec.id).chain(&gone) {
-            update.vacated.extend(self.remove(id));
-        }
-        for batch in fresh.chunks(BATCH) {
-            let taken_apart = parallel::map(batch, |spec| {
-                let documents = documents(spec).into_iter();
-                let with_terms = documents.map(|document| (Terms::of(&document), document));
-                with_terms.collect::<Vec<_>>()
-            });
-            for (spec, documents) in batch.iter().zip(taken_apart) {
-                let occupied = self.insert(&spec.id, spec.source.hash, documents);
-                update.occupied.extend(occupied);
+        for (spec, documents) in specs.iter().zip(read) {
+            if !index.specs.contains_key(&spec.id) {
+                let slots = documents.into_iter().map(|(terms, one)| index.insert(terms, one));
+                let slots = slots.collect();
+                index.specs.insert(spec.id.clone(), (spec.source.hash, slots));
             }
         }
-        update
+        index
     }
 
-    /// Adds the documents of a new spec.
-    pub(super) fn insert(
-        &mut self,
-        id: &str,
-        hash: [u8; 32],
-        documents: impl IntoIterator<Item = (Terms, Document)>,
-    ) -> Vec<Slot> {
-        let mut slots = Vec::new();
-        for (Terms { counts, lengths }, document) in documents {
-            let slot = self.vacant.pop().unwrap_or_else(|| {
-                self.documents.push(None);
-                Slot(u32::try_from(self.documents.len() - 1).unwrap_or(u32::MAX))
-            });
-            for (term, counts) in counts {
-                let postings = self.postings.entry(term).or_default();
-                // The slot of a new document is usually the last one.
-                let place = match postings.last() {
-                    Some(last) if last.slot > slot => {
-                        postings.partition_point(|posting| posting.slot < slot)
-                    }
-                    _ => postings.len(),
-                };
-                postings.insert(place, Posting { slot, counts });
-            }
-            for (sum, length) in self.lengths.iter_mut().zip(lengths) {
-                *sum += u64::from(length);
-            }
-            self.count += 1;
-            if let Some(place) = self.documents.get_mut(slot.index()) {
-                *place = Some(IndexedDocument { document, lengths });
-            }
-            slots.push(slot);
+    fn insert(&mut self, Terms { counts, lengths }: Terms, document: Document) -> Slot {
+        let slot = Slot(u32::try_from(self.documents.len()).unwrap_or(u32::MAX));
+        for (term, counts) in counts {
+            self.postings.entry(term).or_default().push(Posting { slot, counts });
         }
-        let held = Held { hash, slots: slots.clone() };
-        self.specs.insert(id.to_owned(), held);
-        slots
-    }
-
-    fn remove(&mut self, id: &str) -> Vec<Slot> {
-        let Some(held) = self.specs.remove(id) else {
-            return Vec::new();
-        };
-        for slot in &held.slots {
-            let entry = self.documents.get_mut(slot.index()).and_then(Option::take);
-            let Some(entry) = entry else { continue };
-            for term in Terms::of(&entry.document).counts.into_keys() {
-                if let Some(postings) = self.postings.get_mut(&term) {
-                    if let Ok(place) = postings.binary_search_by_key(slot, |posting| posting.slot) {
-                        postings.remove(place);
-                    }
-                    if postings.is_empty() {
-                        self.postings.remove(&term);
-                    }
-                }
-            }
-            for (sum, length) in self.lengths.iter_mut().zip(entry.lengths) {
-                *sum -= u64::from(length);
-            }
-            self.count -= 1;
-            self.vacant.push(*slot);
+        for (sum, length) in self.lengths.iter_mut().zip(lengths) {
+            *sum += u64::from(length);
         }
-        held.slots
+        self.documents.push(IndexedDocument { document, lengths });
+        slot
     }
 
     /// The documents that contain a term of the query and score at least `threshold`: the best first, at most `limit`,
@@ -246,15 +149,14 @@ impl Index {
             (score / best * (1.0 - LACK * lacking)).min(1.0)
         };
         let mut matches = Vec::new();
-        for held in self.specs.values() {
-            // The first document is the spec itself.
-            let mut shares: Vec<f64> = held.slots.iter().map(share).collect();
+        for (_, slots) in self.specs.values() {
+            let mut shares: Vec<f64> = slots.iter().map(share).collect();
             let itself = shares.first().copied().unwrap_or_default();
             let rest = shares.get_mut(1..).unwrap_or_default();
             rest.sort_unstable_by(|a, b| b.total_cmp(a));
             let best: f64 = rest.iter().take(AMONG).sum();
             let among = REQUIREMENTS * best / AMONG as f64;
-            for (place, slot) in held.slots.iter().enumerate() {
+            for (place, slot) in slots.iter().enumerate() {
                 let own = share(slot);
                 let above = if place == 0 { among } else { (itself + among).min(1.0) };
                 let score = own + SPEC * above * (1.0 - own);
@@ -281,10 +183,14 @@ impl Index {
         b.score.total_cmp(&a.score).then_with(ties)
     }
 
+    /// All documents, with their slots.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Slot, &Document)> {
+        (0..).map(Slot).zip(self.documents.iter().map(|entry| &entry.document))
+    }
+
     /// The document in a slot.
     pub fn document(&self, slot: Slot) -> Option<&Document> {
-        let entry = self.documents.get(slot.index())?.as_ref()?;
-        Some(&entry.document)
+        self.documents.get(slot.index()).map(|entry| &entry.document)
     }
 
     /// The weight of a term of the query; `None` for other terms.
@@ -311,19 +217,9 @@ impl Index {
         let mut ids = HashSet::with_capacity(specs.len());
         let mut specs = specs.iter().filter(|spec| ids.insert(spec.id.as_str()));
         let same = |spec: &Arc<Spec>| {
-            self.specs.get(&spec.id).is_some_and(|held| held.hash == spec.source.hash)
+            self.specs.get(&spec.id).is_some_and(|(hash, _)| *hash == spec.source.hash)
         };
         specs.all(same) && ids.len() == self.specs.len()
-    }
-
-    /// How many specs it has.
-    pub fn len(&self) -> usize {
-        self.specs.len()
-    }
-
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
     }
 
     /// The weight of a term before its share. A substitute counts as being as rare as the term: a rarer one is not a
@@ -335,29 +231,27 @@ impl Index {
 
     /// BM25's inverse document frequency, in the form that is never negative.
     fn rarity(&self, with: usize) -> f64 {
-        let (all, with) = (self.count as f64, with as f64);
+        let (all, with) = (self.documents.len() as f64, with as f64);
         ((all - with + 0.5) / (with + 0.5)).ln_1p()
     }
 
     /// BM25's term frequency as a share of its limit, `k1 + 1`, for an average document length of `average`.
     fn saturation(&self, posting: &Posting, average: f64) -> f64 {
-        let entry = self.documents.get(posting.slot.index()).and_then(Option::as_ref);
+        let entry = self.documents.get(posting.slot.index());
         let lengths = entry.map_or([0; Field::COUNT], |entry| entry.lengths);
-        let length = self.weigh(lengths.map(f64::from));
-        let frequency = self.weigh(posting.counts.map(f64::from));
+        let length = weigh(lengths.map(f64::from));
+        let frequency = weigh(posting.counts.map(f64::from));
         frequency / (frequency + K1 * (1.0 - B + B * length / average))
     }
 
     /// The average length of a document.
     fn average(&self) -> f64 {
-        self.weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64
+        weigh(self.lengths.map(|sum| sum as f64)) / self.documents.len().max(1) as f64
     }
+}
 
-    fn weigh(&self, counts: [f64; Field::COUNT]) -> f64 {
-        let Weights(weights) = self.weights;
-        let weighed = weights.iter().zip(counts);
-        weighed.map(|(weight, count)| weight * count).sum()
-    }
+fn weigh(counts: [f64; Field::COUNT]) -> f64 {
+    WEIGHTS.iter().zip(counts).map(|(weight, count)| weight * count).sum()
 }
 
 impl Slot {

@@ -1,11 +1,11 @@
 //! The entry point of search. It keeps the index and the embeddings, if any, and answers queries.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::changes::{self, Changes};
 use super::explicit;
-use super::index::{Index, Match, Update};
+use super::index::{Index, Match};
 use super::query::Query;
 use super::semantic::{Near, Semantic};
 use super::settings::{Freshness, Settings};
@@ -39,11 +39,10 @@ impl Searcher {
         let folder = folder::path(root);
         let model = settings.model.as_deref();
         let semantic = model.map(|model| Semantic::open(model, &folder)).transpose()?;
-        let index = Index::new(settings.weights);
         Ok(Self {
             folder,
             settings,
-            index: RwLock::new(index),
+            index: RwLock::default(),
             semantic,
             changes: Default::default(),
         })
@@ -57,8 +56,14 @@ impl Searcher {
         self.check()?;
         // Most updates change nothing, and should not delay searches.
         if !self.read().is_current(specs) {
-            let update = self.write().update(specs);
-            self.embed(&update);
+            let index = Index::of(specs);
+            let semantic = self.semantic.as_ref();
+            let passages = semantic.map(|semantic| (semantic, semantic.passages(&index)));
+            let mut held = self.index.write().unwrap_or_else(PoisonError::into_inner);
+            *held = index;
+            if let Some((semantic, passages)) = passages {
+                semantic.apply(passages);
+            }
         }
         Ok(())
     }
@@ -78,27 +83,26 @@ impl Searcher {
         let asked = checked(query)?;
         self.check()?;
         let waiting = self.semantic.as_ref().map_or(0, Semantic::waiting);
-        let ranker = match (&self.semantic, self.settings.ranker) {
-            (None, _) => Ranker::Bm25,
-            // With a part of the vectors, what is embedded already would go before what is not.
-            (Some(_), None) if waiting > 0 => Ranker::Bm25,
-            (Some(_), ranker) => ranker.unwrap_or(Ranker::Hybrid),
-        };
         let thresholds = self.settings.thresholds;
         let depth = top_k.max(FUSED);
+        // With a part of the vectors, what is embedded already would go before what is not.
+        let semantic = self.semantic.as_ref().filter(|_| waiting == 0);
         // Embedding takes time, so it is done before the index is locked.
-        let semantic = self.semantic.as_ref();
-        let semantic = semantic.filter(|_| ranker != Ranker::Bm25 && !asked.is_empty());
-        let sense = semantic.map(|semantic| (semantic, semantic.sense(query)));
+        let sense = semantic.filter(|_| !asked.is_empty()).map(|it| (it, it.sense(query)));
         let index = &*self.read();
-        let bm25 = match ranker {
-            Ranker::Semantic => Vec::new(),
-            _ => index.search(&asked, thresholds.bm25, depth),
-        };
+        let bm25 = index.search(&asked, thresholds.bm25, depth);
         let near = sense.map_or_else(Vec::new, |(semantic, sense)| {
             semantic.search(index, &sense, thresholds.semantic, depth)
         });
-        let ranked = rank(ranker, &bm25, &near, index);
+        let (ranker, ranked) = match semantic {
+            None => (Ranker::Bm25, bm25.into_iter().map(|found| (found, Ranker::Bm25)).collect()),
+            Some(_) => {
+                let near: Vec<Match> = near.iter().map(|near| near.found).collect();
+                let mut fused = fusion::fuse(&bm25, &near);
+                fused.sort_unstable_by(|(a, _), (b, _)| index.order(a, b));
+                (Ranker::Hybrid, fused)
+            }
+        };
         let all: Vec<Match> = ranked.iter().map(|(found, _)| *found).collect();
         let hits = ranked.into_iter().take(top_k).filter_map(|(found, by)| {
             let near = near.iter().find(|near| near.found.slot == found.slot);
@@ -127,7 +131,7 @@ impl Searcher {
         let [active, past] = &self.changes;
         let held = if archived { past } else { active }.lock();
         let mut held = held.unwrap_or_else(PoisonError::into_inner);
-        held.update(changes, self.settings.weights);
+        held.update(changes);
         let found = held.search(&asked, self.settings.thresholds.bm25, top_k);
         let hits = found.into_iter().filter_map(|found| {
             let mut hit = hit(held.index(), &asked, found, Ranker::Bm25, None)?;
@@ -141,26 +145,15 @@ impl Searcher {
         Ok(SearchOutcome { hits: hits.collect(), ranker: Ranker::Bm25, waiting: 0, doubt: None })
     }
 
-    /// Waits until every passage is embedded and saved, so that the next search includes all of them.
+    /// Waits until every passage is embedded, so that the next search includes all of them.
     pub fn finish(&self) {
         if let Some(semantic) = &self.semantic {
             semantic.finish();
         }
     }
 
-    /// Updates the passages to an update of the index. Other threads may search it in the meantime.
-    fn embed(&self, update: &Update) {
-        if let Some(semantic) = &self.semantic {
-            semantic.apply(&self.read(), update);
-        }
-    }
-
     fn read(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Index> {
-        self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -196,21 +189,6 @@ fn checked(query: &str) -> Result<Query, SearchError> {
     match query.chars().count() {
         chars if chars > QUERY_CHARS => Err(SearchError::LongQuery(chars)),
         _ => Ok(Query::new(query)),
-    }
-}
-
-/// The final ranking, with the rankings that contain each result.
-fn rank(ranker: Ranker, bm25: &[Match], near: &[Near], index: &Index) -> Vec<(Match, Ranker)> {
-    let near: Vec<Match> = near.iter().map(|near| near.found).collect();
-    let alone = |ranking: &[Match]| ranking.iter().map(|found| (*found, ranker)).collect();
-    match ranker {
-        Ranker::Bm25 => alone(bm25),
-        Ranker::Semantic => alone(&near),
-        Ranker::Hybrid => {
-            let mut fused = fusion::fuse(bm25, &near);
-            fused.sort_unstable_by(|(a, _), (b, _)| index.order(a, b));
-            fused
-        }
     }
 }
 

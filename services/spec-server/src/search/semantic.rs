@@ -2,35 +2,29 @@
 //! their words differ.
 //!
 //! Embedding a passage takes tens of milliseconds, so a thread does it in the background, once for each text. The
-//! vectors are stored on disk by the hash of their text. Until all are done, search uses the existing ones and reports
-//! how many are missing.
+//! vectors are kept on disk by the hash of their text. Until all are done, search ranks by words alone and reports how
+//! many are missing.
 
 mod bert;
 mod config;
+mod kept;
 mod model;
 mod passage;
-mod segments;
 mod tokenizer;
 mod worker;
 
 use std::collections::HashMap;
-use std::path::Path;
 
 pub use self::config::ModelError;
 pub use self::model::{Model, PIECES};
 pub use self::tokenizer::Tokenizer;
+pub(super) use self::worker::Semantic;
 
-use self::segments::Vector;
-use self::worker::{PassageLocation, Worker};
+use self::kept::Vector;
+use self::worker::PassageLocation;
 use super::document::Document;
-use super::index::{Index, Match, Update};
+use super::index::{Index, Match};
 use super::snippet::{OMITTED, beginning};
-
-/// Finds documents by the meaning of a query.
-#[derive(Debug)]
-pub(super) struct Semantic {
-    worker: Worker,
-}
 
 /// The vector of a query.
 #[derive(Debug)]
@@ -44,20 +38,9 @@ pub(super) struct Near {
 }
 
 impl Semantic {
-    /// Opens it with the model in one folder and the vectors in another.
-    pub(super) fn open(model: &Path, folder: &Path) -> Result<Self, ModelError> {
-        let worker = Worker::start(Model::open(model)?, folder)?;
-        Ok(Self { worker })
-    }
-
-    /// Follows the index: passages of removed documents are dropped, those of new ones are embedded.
-    pub(super) fn apply(&self, index: &Index, update: &Update) {
-        self.worker.apply(index, update);
-    }
-
     /// The vector of a query.
     pub(super) fn sense(&self, query: &str) -> Sense {
-        let vectors = self.worker.model().embed(&[query]);
+        let vectors = self.model().embed(&[query]);
         Sense(vectors.into_iter().flatten().collect())
     }
 
@@ -71,7 +54,7 @@ impl Semantic {
         limit: usize,
     ) -> Vec<Near> {
         let mut best: HashMap<_, Near> = HashMap::new();
-        self.worker.each(|slot, passage, vector| {
+        self.each(|slot, passage, vector| {
             // Vectors have length 1, except for rounding.
             let cosine = f64::from(dot(sense, vector)).min(1.0);
             if cosine < threshold || best.get(&slot).is_some_and(|near| near.found.score >= cosine)
@@ -82,22 +65,10 @@ impl Semantic {
             let passage = passage.clone();
             best.insert(slot, Near { found, passage });
         });
-        // Between the update of the index and the update of the passages, a slot may be empty.
-        let near = best.into_values().filter(|near| index.document(near.found.slot).is_some());
-        let mut near: Vec<Near> = near.collect();
+        let mut near: Vec<Near> = best.into_values().collect();
         near.sort_unstable_by(|a, b| index.order(&a.found, &b.found));
         near.truncate(limit);
         near
-    }
-
-    /// How many passages are not embedded yet.
-    pub(super) fn waiting(&self) -> usize {
-        self.worker.waiting()
-    }
-
-    /// Waits until all passages are embedded and saved.
-    pub(super) fn finish(&self) {
-        self.worker.finish();
     }
 }
 

@@ -5,9 +5,6 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Deserialize;
 
-use super::Ranker;
-use super::index::Weights;
-
 /// The default number of hits.
 pub const TOP_K: usize = 10;
 
@@ -37,10 +34,6 @@ pub struct Settings {
     pub model: Option<PathBuf>,
     /// The lowest scores of a hit.
     pub thresholds: Thresholds,
-    /// The ranking to use; by default both, fused. Without a model it is always the ranking by terms.
-    pub ranker: Option<Ranker>,
-    /// The weights of the fields of a document.
-    pub weights: Weights,
 }
 
 /// When specs can be searched.
@@ -57,9 +50,9 @@ pub enum Freshness {
 /// The lowest score of a hit, for each ranking. Fused rankings include a hit that passes either one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// For [`Ranker::Bm25`]. With 0, one term of the query is enough.
+    /// For [`Ranker::Bm25`](super::Ranker::Bm25). With 0, one term of the query is enough.
     pub bm25: f64,
-    /// For [`Ranker::Semantic`]: a cosine. Half of all random pairs of texts score below 0.10, and nine in ten right
+    /// For [`Ranker::Semantic`](super::Ranker::Semantic): a cosine. Half of all random pairs of texts score below 0.10, and nine in ten right
     /// answers score above 0.18.
     pub semantic: f64,
 }

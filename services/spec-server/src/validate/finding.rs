@@ -125,6 +125,18 @@ impl Rule {
         Self { advice: true, ..self }
     }
 
+    /// That a file breaks it.
+    pub(crate) fn finding(
+        self,
+        file: &str,
+        line: Option<Line>,
+        part: Option<ChangePart>,
+        message: String,
+    ) -> Finding {
+        let Self { name: rule, severity, advice } = self;
+        Finding { severity, file: file.to_owned(), line, part, message, rule, advice }
+    }
+
     const fn new(name: &'static str, severity: Severity) -> Self {
         Self { name, severity, advice: false }
     }
@@ -148,15 +160,7 @@ impl FindingsAt<'_> {
         line: impl Into<Option<Line>>,
         message: impl Into<String>,
     ) {
-        self.findings.add(Finding {
-            severity: rule.severity,
-            file: self.file.to_owned(),
-            line: line.into(),
-            part: self.part,
-            message: message.into(),
-            rule: rule.name,
-            advice: rule.advice,
-        });
+        self.findings.add(rule.finding(self.file, line.into(), self.part, message.into()));
     }
 
     /// Whether a finding about this line contains `text`.

@@ -7,17 +7,16 @@ mod against;
 mod block;
 mod change;
 mod delta;
-mod heading;
 mod operations;
 mod purpose;
-pub(super) mod rules;
+mod rules;
 mod spec;
 mod tasks;
 
 pub(super) use change::check as check_change;
 
-use super::finding::Findings;
-use crate::model::{Source, Spec};
+use super::finding::{ChangePart, Findings};
+use crate::model::{CapabilityDelta, Source, Spec};
 use crate::parse::Outline;
 
 /// Checks a spec.
@@ -31,6 +30,21 @@ pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
     let outline = Outline::of(&spec.source.text);
     spec::check_structure(&outline, &mut findings.at(&file, None));
+}
+
+/// Checks the operations of a delta, including renames in one heading.
+pub(super) fn check_operations(
+    delta: &CapabilityDelta,
+    spec: Option<&Spec>,
+    findings: &mut Findings,
+) {
+    let file = path(&delta.source);
+    let at = &mut findings.at(&file, Some(ChangePart::Deltas));
+    let plan = delta::plan(delta, true);
+    operations::check_clashes(&plan, at);
+    if let Some(spec) = spec {
+        against::check_scenarios(&plan, &Outline::of(&delta.source.text), spec, at);
+    }
 }
 
 /// The path of a file for answers.

@@ -54,6 +54,10 @@ impl ItemKind {
 }
 
 impl Item {
+    pub(super) fn new(kind: ItemKind, id: &str, findings: Vec<Finding>) -> Self {
+        Self { kind, id: id.to_owned(), findings, archivable: None }
+    }
+
     /// Whether no finding makes it invalid.
     pub fn is_valid(&self, strict: bool) -> bool {
         !self.findings.iter().any(|finding| finding.fails(strict))
@@ -87,6 +91,9 @@ impl Report {
     }
 }
 
+/// How a note begins that says why archiving would refuse a change.
+pub(crate) const WOULD_REFUSE: &str = "archiving would refuse this: ";
+
 /// How many changes are named that cannot be archived.
 const NAMED: usize = 10;
 
@@ -112,7 +119,10 @@ fn because(items: &[Item]) -> Option<String> {
             .filter(|finding| finding.rule == NOT_ARCHIVABLE.name || finding.fails(false))
     };
     let reason = match reasons().next() {
-        Some(finding) => short(finding.message.trim_end_matches('.')),
+        Some(finding) => {
+            let message = finding.message.trim_end_matches('.');
+            short(message.strip_prefix(WOULD_REFUSE).unwrap_or(message))
+        }
         None => "it is not valid".to_owned(),
     };
     if refused.len() == 1 && items.len() == 1 {

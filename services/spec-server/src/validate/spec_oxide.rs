@@ -7,7 +7,7 @@
 //! single CR ends a line. A task in another script is cut between characters, where that code panics.
 
 mod change;
-pub(super) mod rules;
+mod rules;
 mod scenario;
 mod spec;
 mod tasks;

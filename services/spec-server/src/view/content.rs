@@ -404,7 +404,7 @@ impl DeltaItem {
             renamed_to: delta.renamed_to.as_deref().map(name),
             scenarios: scenarios.take(MAX_NAMES).map(|scenario| name(&scenario.name)).collect(),
             text: budget.beginning(&delta.requirement.text).0,
-            line: delta.line,
+            line: delta.line(),
         }
     }
 }

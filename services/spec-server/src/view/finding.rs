@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bound::{Budget, sentence};
+use super::bound::Budget;
 use super::preview::ProblemView;
-use crate::validate::{ChangePart, Finding, Report};
+use crate::validate::{Finding, Report};
 
 /// The verdict on specs or changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -77,12 +77,7 @@ impl FindingView {
     /// The finding in an answer.
     pub fn of(finding: &Finding) -> Self {
         Self {
-            problem: ProblemView {
-                file: finding.file.clone(),
-                line: finding.line,
-                description: sentence(&finding.message),
-                section: finding.part.map(ChangePart::name),
-            },
+            problem: ProblemView::of(finding),
             rule: finding.rule.to_owned(),
             advice: finding.advice,
         }

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{name, notes};
-use super::touching::Touching;
 use crate::plural::counted;
 use crate::search::{Doubt, Hit, SearchOutcome};
+use crate::validate::Touching;
 
 /// What was found, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

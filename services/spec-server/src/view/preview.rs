@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{Budget, notes, sentence};
-use crate::archive::{Archived, Preview, PreviewSpec, Problem, Ticked};
-use crate::validate::ChangePart;
+use crate::archive::{Archived, Preview, PreviewSpec, Ticked};
+use crate::validate::{ChangePart, Finding};
 
 /// What a change would make of the specs if it were archived now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -151,9 +151,9 @@ impl ArchivedView {
 
 impl ProblemView {
     /// The problem in an answer.
-    pub fn of(problem: &Problem) -> Self {
+    pub fn of(problem: &Finding) -> Self {
         Self {
-            file: problem.path.to_string_lossy().into_owned(),
+            file: problem.file.clone(),
             line: problem.line,
             description: sentence(&problem.message),
             section: problem.part.map(ChangePart::name),
@@ -178,7 +178,7 @@ fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
     (previews.collect(), cut)
 }
 
-fn problems(problems: &[Problem]) -> impl ExactSizeIterator<Item = ProblemView> {
+fn problems(problems: &[Finding]) -> impl ExactSizeIterator<Item = ProblemView> {
     problems.iter().map(ProblemView::of)
 }
 

@@ -38,32 +38,25 @@ pub struct ScenarioView {
     pub note: Option<String>,
 }
 
-/// An item that a spec does not have.
+/// An item that a spec or a workflow does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Missing {
-    /// The requirement does not exist.
-    #[error("the spec {spec:?} has no requirement {asked:?}{}", or(.nearest))]
-    Requirement {
-        /// The spec.
-        spec: String,
-        /// The given name.
-        asked: String,
-        /// Similar names.
-        nearest: Vec<String>,
-    },
-    /// The scenario does not exist, or the requirement has no scenarios.
-    #[error("the requirement {requirement:?} of the spec {spec:?} has no scenario{}{}",
-        .asked.as_ref().map(|asked| format!(" {asked:?}")).unwrap_or_default(), or(.nearest))]
-    Scenario {
-        /// The spec.
-        spec: String,
-        /// The requirement.
-        requirement: String,
-        /// The given name; `None` for the first scenario.
-        asked: Option<String>,
-        /// Similar names.
-        nearest: Vec<String>,
-    },
+#[error("{message}")]
+pub struct Missing {
+    /// The error code for clients.
+    pub code: &'static str,
+    message: String,
+    /// Names of items that exist, the most similar ones.
+    pub nearest: Vec<String>,
+}
+
+impl Missing {
+    pub(super) fn new(code: &'static str, mut message: String, nearest: Vec<String>) -> Self {
+        if !nearest.is_empty() {
+            let quoted: Vec<_> = nearest.iter().map(|name| format!("{name:?}")).collect();
+            message = format!("{message}; there is {}", quoted.join(", "));
+        }
+        Self { code, message, nearest }
+    }
 }
 
 impl ScenarioView {
@@ -86,14 +79,17 @@ impl ScenarioView {
         };
         let scenarios = alike(within, scenario);
         let found = scenarios.first().copied();
-        let found = found.ok_or_else(|| Missing::Scenario {
-            spec: spec.id.clone(),
-            requirement: name(&within.name),
-            asked: scenario.map(name),
-            nearest: like(
-                scenario.unwrap_or_default(),
-                within.scenarios.iter().map(|scenario| &scenario.name),
-            ),
+        let found = found.ok_or_else(|| {
+            let asked = scenario.map(|asked| format!(" {:?}", name(asked))).unwrap_or_default();
+            let (spec, requirement) = (&spec.id, name(&within.name));
+            let names = within.scenarios.iter().map(|scenario| &scenario.name);
+            Missing::new(
+                "SCENARIO_NOT_FOUND",
+                format!(
+                    "the requirement {requirement:?} of the spec {spec:?} has no scenario{asked}"
+                ),
+                like(scenario.unwrap_or_default(), names),
+            )
         })?;
         let mut view = Self::new(spec, within, found, budget);
         let shared = [
@@ -167,7 +163,8 @@ fn alike<'s>(within: &'s Requirement, asked: Option<&str>) -> Vec<&'s Scenario> 
 
 fn no_requirement(spec: &Spec, asked: &str) -> Missing {
     let names = spec.requirements.iter().map(|one| &one.name);
-    Missing::Requirement { spec: spec.id.clone(), asked: name(asked), nearest: like(asked, names) }
+    let message = format!("the spec {:?} has no requirement {:?}", spec.id, name(asked));
+    Missing::new("REQUIREMENT_NOT_FOUND", message, like(asked, names))
 }
 
 /// A note that several items share the given name.
@@ -190,17 +187,4 @@ fn like<'n>(asked: &str, names: impl Iterator<Item = &'n String> + Clone) -> Vec
         offered.extend(names.take(OFFERED).cloned());
     }
     offered.iter().map(|offered| name(offered)).collect()
-}
-
-/// Suggested names, as the end of a sentence.
-fn or(nearest: &[String]) -> String {
-    match nearest {
-        [] => String::new(),
-        names => format!("; there is {}", quoted(names)),
-    }
-}
-
-fn quoted(names: &[String]) -> String {
-    let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
-    names.join(", ")
 }

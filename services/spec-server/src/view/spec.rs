@@ -11,11 +11,11 @@ use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
 use super::file::FileView;
 use super::names::file_of;
 use super::scenario::{Missing, requirements_named};
-use super::touching::Touching;
 use crate::model::{Line, Oddity, Requirement, Source, Spec, TextSection};
 use crate::parse::fold;
 use crate::plural::counted;
 use crate::project::Unreadable;
+use crate::validate::Touching;
 
 /// How much of a purpose is in the list.
 const PURPOSE: Budget = Budget(600);
@@ -344,36 +344,32 @@ fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<Selected<'s>>, M
     Ok(requirements.map(Selected::Requirement).chain(sections).collect())
 }
 
+/// Whether a heading is odd in a way.
+type IsOdd = fn(Oddity) -> bool;
+
+/// The ways in which headings of requirements are odd.
+const ODDITIES: [(IsOdd, &str); 3] = [
+    (|oddity| matches!(oddity, Oddity::Outside), "outside of `## Requirements`"),
+    (|oddity| matches!(oddity, Oddity::Level(_)), "whose headings do not have exactly three `#`"),
+    (
+        |oddity| matches!(oddity, Oddity::Unnamed),
+        "whose headings do not say `Requirement:`, which a change cannot name",
+    ),
+];
+
 /// Describes the malformed parts of a spec, which were read anyway.
 pub fn malformed(spec: &Spec) -> Option<String> {
-    let lines = |wanted: fn(Oddity) -> bool| {
-        let all = spec.requirements.iter();
-        let odd = all.filter(move |one| one.oddity.is_some_and(wanted));
-        odd.map(|one| one.line).collect::<Vec<_>>()
-    };
-    let outside = lines(|oddity| oddity == Oddity::Outside);
-    let level = lines(|oddity| matches!(oddity, Oddity::Level(_)));
     let mut found = Vec::new();
     if spec.purpose.is_none() {
         found.push("there is no `## Purpose`".to_owned());
     }
-    if !outside.is_empty() {
-        found.push(format!(
-            "{} of {} outside of `## Requirements` ({})",
-            outside.len(),
-            counted(spec.requirements.len(), "requirement"),
-            in_lines(&outside)
-        ));
-    }
-    if !level.is_empty() {
-        let levels = "headings of requirements without exactly three `#`";
-        found.push(format!("{levels} ({})", in_lines(&level)));
-    }
-    let unnamed = lines(|oddity| oddity == Oddity::Unnamed);
-    if !unnamed.is_empty() {
-        let headings =
-            "headings of requirements that do not say `Requirement:`, which a change cannot name";
-        found.push(format!("{headings} ({})", in_lines(&unnamed)));
+    let all = counted(spec.requirements.len(), "requirement");
+    for (wanted, what) in ODDITIES {
+        let odd = spec.requirements.iter().filter(|one| one.oddity.is_some_and(wanted));
+        let lines: Vec<Line> = odd.map(|one| one.line).collect();
+        if !lines.is_empty() {
+            found.push(format!("{} of {all} {what} ({})", lines.len(), in_lines(&lines)));
+        }
     }
     let mut by_name: BTreeMap<String, Vec<Line>> = BTreeMap::new();
     for one in &spec.requirements {

@@ -7,6 +7,7 @@ use super::bound::{Budget, notes, sentence};
 use super::change::TaskProgress;
 use super::content::{TaskView, oddities};
 use super::finding::Verdict;
+use super::scenario::Missing;
 use crate::archive::{self, Written};
 use crate::model::{ArtifactState, Change, State};
 use crate::project::{Project, ReadError};
@@ -30,7 +31,7 @@ pub struct StepView {
     /// The artifact to write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<WriteView>,
-    /// The task to work on.
+    /// The first open task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskView>,
     /// How to do it.
@@ -39,16 +40,6 @@ pub struct StepView {
     /// What is missing here and how to get it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-/// An artifact that a workflow does not have.
-#[derive(Debug, thiserror::Error)]
-#[error("the workflow {schema:?} has no artifact {asked:?}; it has {}", .has.join(", "))]
-pub struct NoArtifact {
-    schema: String,
-    asked: String,
-    /// The ids of the artifacts that it has.
-    pub has: Vec<String>,
 }
 
 /// How far an artifact is.
@@ -110,18 +101,24 @@ impl StepView {
     /// The next step of a change, or that of its artifact `asked`. Blocks.
     ///
     /// # Errors
-    /// [`NoArtifact`].
+    /// [`Missing`].
     pub fn of(
         project: &Project,
         change: &Change,
         asked: Option<&str>,
         budget: Budget,
-    ) -> Result<Self, NoArtifact> {
+    ) -> Result<Self, Missing> {
         let states = change.artifacts();
         let artifact = match asked {
             Some(asked) => {
                 let same = |one: &&ArtifactState<'_>| one.artifact.id.eq_ignore_ascii_case(asked);
-                Some(states.iter().find(same).ok_or_else(|| NoArtifact::new(change, asked))?)
+                Some(states.iter().find(same).ok_or_else(|| {
+                    let schema = &change.schema;
+                    let message =
+                        format!("the workflow {:?} has no artifact {asked:?}", schema.name);
+                    let has = schema.artifacts.iter().map(|one| one.id.clone()).collect();
+                    Missing::new("ARTIFACT_NOT_FOUND", message, has)
+                })?)
             }
             None => states.iter().find(|one| one.state == State::Ready),
         };
@@ -144,17 +141,10 @@ impl StepView {
             tasks: TaskProgress::of(change),
             step,
             write: artifact.map(|one| WriteView::of(project, change, one, budget)),
-            task: task.filter(|_| artifact.is_none()),
+            task: task.filter(|_| asked.is_none()),
             instruction: instruction.map(|text| budget.share(4).beginning(&text).0),
             note: notes([warning, oddities(change)]),
         })
-    }
-}
-
-impl NoArtifact {
-    fn new(change: &Change, asked: &str) -> Self {
-        let has = change.schema.artifacts.iter().map(|one| one.id.clone()).collect();
-        Self { schema: change.schema.name.clone(), asked: asked.to_owned(), has }
     }
 }
 
@@ -169,7 +159,7 @@ impl WrittenView {
         written: &Written,
         budget: Budget,
     ) -> Result<Self, ReadError> {
-        let items = archive::judge(project, project.layout().kind.into(), Some(id))?;
+        let items = archive::judge(project, Some(id))?;
         let file = project.display_path(&written.path);
         let mut report = Report::of(&items, false);
         for findings in [&mut report.errors, &mut report.warnings, &mut report.infos] {

@@ -90,7 +90,7 @@ fn refused(spec: &str, delta: &str) -> Vec<String> {
     let shown: Preview = preview(&project, "c").expect("a preview");
     assert_eq!(shown.problems, problems);
     let problems = problems.iter().map(|problem| {
-        let (path, line) = (problem.path.display(), problem.line.unwrap_or_default());
+        let (path, line) = (&problem.file, problem.line.unwrap_or_default());
         format!("{path}:{line}: {}", problem.message)
     });
     problems.collect()

@@ -15,8 +15,49 @@ use std::path::{Path, PathBuf};
 
 use compare::{Comparison, compare, ours, verdicts};
 use excused::{ARCHIVES_EXCUSED, EXCUSED};
-use spec_server::validate::Rules;
 use tool::Tool;
+
+/// The rules of an OpenSpec project.
+const RULES: [&str; 38] = [
+    "change-conflict",
+    "change-nested",
+    "delta-at-root",
+    "delta-heading-in-spec",
+    "delta-sections-empty",
+    "delta-sections-missing",
+    "delta-unread",
+    "deltas-missing",
+    "folder-partial",
+    "heading-ignored",
+    "heading-malformed",
+    "link-not-followed",
+    "metadata-invalid",
+    "normative-word-missing",
+    "operations-clash",
+    "purpose-missing",
+    "purpose-placeholder",
+    "purpose-short",
+    "rename-clash",
+    "rename-duplicate",
+    "rename-half",
+    "requirement-duplicate",
+    "requirement-ignored",
+    "requirement-long",
+    "requirement-outside",
+    "requirement-text-missing",
+    "requirements-empty",
+    "requirements-missing",
+    "scenario-missing",
+    "scenarios-dropped",
+    "skip-specs",
+    "skip-specs-clash",
+    "spec-unreadable",
+    "task-boxes-missing",
+    "task-duplicate",
+    "task-group",
+    "unreadable",
+    "workflow",
+];
 
 /// Writes a file with its folders; a path with `/` at its end is a folder.
 fn write(root: &Path, path: &str, text: &[u8]) {
@@ -37,8 +78,7 @@ fn the_corpus_is_large_and_breaks_every_rule() {
     assert!(items.len() >= 1000, "{} items", items.len());
     let broken: BTreeSet<&str> =
         items.iter().flat_map(|item| &item.findings).map(|finding| finding.rule).collect();
-    let rules = Rules::OpenSpec.all();
-    let named: BTreeSet<&str> = rules.iter().map(|rule| rule.name).collect();
+    let named: BTreeSet<&str> = RULES.into_iter().collect();
     assert_eq!(broken.difference(&named).collect::<Vec<_>>(), Vec::<&&str>::new());
     // What a file system must do for these is not everywhere to be had; `validate` has a test for each.
     let elsewhere = ["unreadable", "link-not-followed"];

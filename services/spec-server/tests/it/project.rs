@@ -53,3 +53,9 @@ pub(crate) fn spox(files: &[(&str, &str)]) -> (TempDir, Project) {
     let project = Project::open(root.path()).expect("a project");
     (root, project)
 }
+
+/// The ids of the archived changes.
+fn archived(project: &Project) -> Vec<String> {
+    let archived = project.archive().expect("changes").items;
+    archived.iter().map(|change| change.id.clone()).collect()
+}

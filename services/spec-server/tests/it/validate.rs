@@ -2,7 +2,6 @@
 //!
 //! Whether OpenSpec says the same is what `oracle` asks its own tool.
 
-mod conflicts;
 mod openspec_changes;
 mod openspec_deltas;
 mod openspec_specs;
@@ -10,9 +9,10 @@ mod openspec_tasks;
 mod reports;
 mod spec_oxide_changes;
 mod spec_oxide_specs;
+mod touching;
 
 use spec_server::project::Project;
-use spec_server::validate::{self, Finding, Item, Rules, Severity};
+use spec_server::validate::{self, Finding, Item, Severity};
 use tempfile::TempDir;
 
 use crate::project::folder;
@@ -39,18 +39,24 @@ fn info(rule: &'static str, line: u32) -> Short {
     (Severity::Info, rule, Some(line))
 }
 
-/// A project with these files, by the rules of its kind.
-fn project(files: &[(&str, &str)]) -> (TempDir, Project, Rules) {
+/// A project with these files.
+fn project(files: &[(&str, &str)]) -> (TempDir, Project) {
     let root = folder(files);
     let project = Project::open(root.path()).expect("a project");
-    let rules = project.layout().kind.into();
-    (root, project, rules)
+    (root, project)
+}
+
+/// What is found in all active changes and all specs.
+pub(crate) fn all(project: &Project) -> Vec<Item> {
+    let mut items = validate::changes(project, None).expect("changes are listed");
+    items.extend(validate::specs(project, None).expect("specs are listed"));
+    items
 }
 
 /// What is found in the one spec of an OpenSpec project.
 fn openspec_spec(text: &str) -> Vec<Finding> {
-    let (_root, project, rules) = project(&[("openspec/specs/gate/spec.md", text)]);
-    only(validate::specs(&project, rules, Some("gate")).expect("it is read"))
+    let (_root, project) = project(&[("openspec/specs/gate/spec.md", text)]);
+    only(validate::specs(&project, Some("gate")).expect("it is read"))
 }
 
 /// What is found in the change `go`, whose files are these, in an OpenSpec project with a spec `gate`.
@@ -58,8 +64,8 @@ fn openspec_change(files: &[(&str, &str)]) -> Vec<Finding> {
     let mut all = vec![("openspec/specs/gate/spec.md".to_owned(), GATE)];
     all.extend(files.iter().map(|(path, text)| (format!("openspec/changes/go/{path}"), *text)));
     let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-    let (_root, project, rules) = project(&all);
-    only(validate::changes(&project, rules, Some("go")).expect("it is read"))
+    let (_root, project) = project(&all);
+    only(validate::changes(&project, Some("go")).expect("it is read"))
 }
 
 /// What is found in a delta of `gate`.

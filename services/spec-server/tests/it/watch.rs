@@ -252,7 +252,6 @@ async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
             super::mcp::copy_folder(&here, &new);
             fs::rename(&here, &away).unwrap();
             fs::rename(&new, &here).unwrap();
-            listener.receive_all(told).await;
             project.write("openspec/specs/desk/returns/spec.md", "# Replaced\n");
             listener.receive_all(told).await;
         }

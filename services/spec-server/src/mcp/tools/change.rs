@@ -14,7 +14,7 @@ use crate::view::{ChangeList, ChangeView, ListDetail, StepView};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListChanges {
-    /// Lists the archived changes instead of the active ones.
+    /// Lists the archived changes instead.
     archived: Option<bool>,
     /// `ids` alone; else title and progress too.
     #[serde(default)]
@@ -104,8 +104,5 @@ pub(super) fn step(
     change: &Change,
     artifact: Option<&str>,
 ) -> Result<StepView, Failure> {
-    StepView::of(&state.project()?, change, artifact, state.budget()).map_err(|error| {
-        Failure::not_found("ARTIFACT_NOT_FOUND", error.to_string())
-            .with_data(json!({ "artifacts": error.has }))
-    })
+    Ok(StepView::of(&state.project()?, change, artifact, state.budget())?)
 }

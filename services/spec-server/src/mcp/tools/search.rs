@@ -7,16 +7,17 @@ use super::choice;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::search::{MAX_TOP_K, Scope, TOP_K};
-use crate::view::{SearchResults, Touching};
+use crate::validate::Touching;
+use crate::view::SearchResults;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchSpecs {
     /// A question, or some words.
     query: String,
-    /// How many results at most; 10 if it is left out.
+    /// How many results at most; else 10.
     #[schemars(range(min = 1, max = 100))]
     top_k: Option<usize>,
-    /// Where: in the specs if it is left out, in the active changes, or in the archived ones.
+    /// Where; else in the specs. `changes` are the active ones.
     #[serde(default)]
     #[schemars(schema_with = "choice::<Scope>")]
     r#in: Option<Scope>,

@@ -7,9 +7,9 @@ use serde_json::json;
 use super::choice;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::view::notes;
+use crate::validate::Touching;
 use crate::view::{
-    Detail, ListDetail, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching,
+    Detail, ListDetail, ProjectView, Requirements, ScenarioView, Selection, SpecList, notes,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -6,8 +6,7 @@ use serde::Deserialize;
 use crate::archive;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::project::{Project, ReadError};
-use crate::validate::{self, Item, Report, Rules};
+use crate::validate::{self, Item, Report};
 use crate::view::Verdict;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,9 +28,8 @@ pub(super) struct ValidateChange {
 pub(super) fn validate_spec(state: &ServerState, asked: &ValidateSpec) -> Result<Verdict, Failure> {
     // The exact id, for an id in upper or lower case.
     let only = asked.spec_id.as_ref().map(|id| state.spec(id)).transpose()?;
-    verdict(state, asked.strict, |project, rules| {
-        validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))
-    })
+    let items = validate::specs(&state.project()?, only.as_ref().map(|spec| &*spec.id))?;
+    Ok(verdict(state, asked.strict, &items))
 }
 
 pub(super) fn validate_change(
@@ -39,18 +37,10 @@ pub(super) fn validate_change(
     asked: &ValidateChange,
 ) -> Result<Verdict, Failure> {
     let only = asked.change_id.as_ref().map(|id| state.active_change(id)).transpose()?;
-    verdict(state, asked.strict, |project, rules| {
-        archive::judge(project, rules, only.as_ref().map(|change| &*change.id))
-    })
+    let items = archive::judge(&state.project()?, only.as_ref().map(|change| &*change.id))?;
+    Ok(verdict(state, asked.strict, &items))
 }
 
-fn verdict(
-    state: &ServerState,
-    strict: Option<bool>,
-    validate: impl FnOnce(&Project, Rules) -> Result<Vec<Item>, ReadError>,
-) -> Result<Verdict, Failure> {
-    let project = state.project()?;
-    let items = validate(&project, project.layout().kind.into())?;
-    let report = Report::of(&items, strict.unwrap_or(false));
-    Ok(Verdict::of(&report, state.budget()))
+fn verdict(state: &ServerState, strict: Option<bool>, items: &[Item]) -> Verdict {
+    Verdict::of(&Report::of(items, strict.unwrap_or(false)), state.budget())
 }

@@ -1,12 +1,11 @@
-//! The folders that are watched, and the resource that a path in them belongs to.
+//! The folders that are watched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use service_host::{Changes, Depth};
 
-use crate::mcp::address;
 use crate::project::{Layout, Project};
 
 /// The folders to watch, each with its identity: a new folder with the same name must be watched again.
@@ -83,33 +82,4 @@ pub(super) fn concern(layout: &Layout, changes: &Changes) -> bool {
     paths.iter().any(|path| {
         folders.iter().any(|folder| path.starts_with(folder) || folder.starts_with(path))
     })
-}
-
-/// The URIs that a changed path belongs to: the URI of one spec or change, or of the known ones below the path.
-pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> Vec<String> {
-    for folder in [&layout.archive, &layout.changes] {
-        if let Ok(below) = path.strip_prefix(folder)
-            && let Some(id) = below.components().next()
-        {
-            return vec![address::change(&id.as_os_str().to_string_lossy())];
-        }
-    }
-    if let Ok(below) = path.strip_prefix(&layout.specs)
-        && let Some(below) = below.to_str().filter(|below| !below.is_empty())
-    {
-        if let Some(id) = below.strip_suffix("/spec.md") {
-            return vec![address::spec(id)];
-        }
-        // A folder that was moved in or out, with all its contents.
-        let uri = address::spec(below);
-        let within = format!("{uri}/");
-        let below = known.range::<&String, _>(&within..);
-        let below = below.take_while(|known| known.starts_with(&within));
-        let itself = known.get(&uri).into_iter();
-        return itself.chain(below).map(|uri| String::clone(uri)).collect();
-    }
-    // A folder above: everything below it may have been replaced.
-    let is_above = layout.specs.starts_with(path) || layout.changes.starts_with(path);
-    let affected = known.iter().filter(|_| is_above);
-    affected.map(|uri| String::clone(uri)).collect()
 }

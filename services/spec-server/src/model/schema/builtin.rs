@@ -2,86 +2,16 @@
 
 use super::{Artifact, Origin, SPEC_DRIVEN, Schema};
 
-const PROPOSAL: &str = "\
-## Why
+const PROPOSAL: &str = include_str!("templates/proposal.md");
+const DESIGN: &str = include_str!("templates/design.md");
+const TASKS: &str = include_str!("templates/tasks.md");
 
-<the problem or the chance, in 50 to 1000 characters>
-
-## What Changes
-
-- <what will be different; mark what breaks users with **BREAKING**>
-
-## Capabilities
-
-### New Capabilities
-- `<id of a new spec>`: <what it covers>
-
-### Modified Capabilities
-- `<id of a spec>`: <which requirement changes>
-
-## Impact
-
-<code, interfaces and dependencies that it touches>
-";
-
-/// The form of a delta. It is the same in both kinds of repository, except for renames.
-const DELTA: &str = "\
-## Purpose
-
-<for a new spec only: what the capability is for, in 50 characters or more>
-
-## ADDED Requirements
-
-### Requirement: <name>
-
-The system SHALL <what it does>.
-
-#### Scenario: <name>
-
-- **WHEN** <what happens>
-- **THEN** <what follows>
-
-## MODIFIED Requirements
-
-### Requirement: <name, exactly as in the spec>
-
-<the whole requirement as it is to be, with all of its scenarios: it replaces the old one>
-
-## REMOVED Requirements
-
-### Requirement: <name, exactly as in the spec>
-
-**Reason**: <why>
-**Migration**: <what to use instead>
-
-## RENAMED Requirements
-
-";
+/// The form of a delta, which ends before the form of a rename.
+const DELTA: &str = include_str!("templates/delta.md");
 
 const PAIR: &str = "- FROM: `### Requirement: <old name>`\n- TO: `### Requirement: <new name>`\n";
 
 const ARROW: &str = "### Requirement: <old name> → <new name>\n";
-
-const DESIGN: &str = "\
-## Context
-
-<the state and the constraints>
-
-## Goals / Non-Goals
-
-## Decisions
-
-<each choice, why, and what else was considered>
-
-## Risks / Trade-offs
-";
-
-const TASKS: &str = "\
-## 1. <group>
-
-- [ ] 1.1 <a small step, and how to see that it is done>
-- [ ] 1.2 <its test>
-";
 
 const SPECS: &str = "Write one file specs/<capability>/spec.md for each spec that changes, where <capability> is its exact \
                      id, or a new one in kebab-case. It has only the requirements that change, below the headings of the \
@@ -135,7 +65,7 @@ fn built_in(name: &str, proposal: String, renamed: &str, skip: &str) -> Schema {
             "specs/**/*.md",
             "what becomes of the requirements",
             &format!("{SPECS} {skip}"),
-            format!("{DELTA}{renamed}"),
+            format!("{DELTA}\n{renamed}"),
             &["proposal"],
         ),
         artifact(

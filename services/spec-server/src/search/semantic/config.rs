@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::tokenizer::Tokenizer;
-use crate::search::bytes::FileError;
 use crate::search::folder;
 
 /// The most bytes of one of these files.
@@ -148,9 +147,9 @@ pub(super) fn file(
     let path = folder.join(name);
     match folder::read(&path, most) {
         Ok(bytes) => Ok((path, bytes)),
-        Err(FileError::Read(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(ModelError::Missing { folder: folder.to_owned(), missing: name })
         }
-        Err(error) => Err(ModelError::Unfit { path, problem: error.to_string() }),
+        Err(error) => Err(ModelError::Unfit { path, problem: format!("cannot be read: {error}") }),
     }
 }

@@ -14,7 +14,7 @@ const OVERLAP: usize = 4;
 
 /// A passage: its text and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Passage {
+pub(in crate::search) struct Passage {
     /// The text that is embedded.
     pub(super) text: String,
     /// Its part of the document.

@@ -1,9 +1,8 @@
 //! The thread that embeds passages in the background.
 //!
-//! Each passage of the index is queued at most once, so the queue is bounded by the index. A passage whose document was
-//! removed is skipped. The thread ends with its [`Worker`], after the current passage.
+//! Each passage of the index is queued at most once, so the queue is bounded by the index. The thread ends with its [`Semantic`], after the current passages.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,18 +12,20 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use super::ModelError;
+use super::kept::{Kept, Key, Vector};
 use super::model::Model;
-use super::passage::passages;
-use super::segments::{Key, Segments, Vector};
-use crate::search::index::{Index, Slot, Update};
+use super::passage::{Passage, passages};
+use crate::search::index::{Index, Slot};
 
 /// How many passages are embedded at once.
 const TOGETHER: usize = 8;
 
-/// The number of new vectors after which they are saved, if there is no pause before.
+/// Vectors are saved once this many are new, or no passage waits, and the new ones are more than one part in `SHARE` of
+/// all: the file is written as a whole. The rest is saved at the end.
 const BATCH: usize = 1024;
+const SHARE: usize = 8;
 
-/// The most unused vectors that are kept.
+/// The most unused vectors that are kept, for passages that come back with another branch.
 const UNUSED: usize = 1 << 15;
 
 /// How often a waiting caller checks whether the thread still runs.
@@ -37,8 +38,9 @@ pub(super) struct PassageLocation {
     pub(super) range: Range<usize>,
 }
 
+/// Finds documents by the meaning of a query.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(in crate::search) struct Semantic {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -49,50 +51,38 @@ struct Shared {
     state: Mutex<SearchState>,
     /// There is work, or the thread is to end.
     wake: Condvar,
-    /// The queue is empty and all vectors are saved.
+    /// All passages are embedded.
     rest: Condvar,
 }
 
 /// The state that the thread shares with searches. Only the thread accesses files, so searches never wait for a disk.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct SearchState {
     vectors: HashMap<Key, Vector>,
-    documents: HashMap<Slot, Vec<(PassageLocation, Key)>>,
-    /// How many passages use each text.
-    used: HashMap<Key, usize>,
+    documents: Vec<(Slot, Vec<(PassageLocation, Key)>)>,
+    used: HashSet<Key>,
     waiting: VecDeque<(Key, String)>,
-    thread: Doing,
+    /// How many passages are being embedded.
+    embedding: usize,
+    /// The thread is to end.
+    ended: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
-    Rest,
-    /// It embeds this many passages.
-    Embedding(usize),
-    Saving,
-    /// It is to end.
-    End,
-}
-
-impl Worker {
-    pub(super) fn start(model: Model, folder: &Path) -> Result<Self, ModelError> {
-        let (segments, vectors) = Segments::open(folder, model.identity(), model.dimensions());
+impl Semantic {
+    /// Opens it with the model in one folder and the vectors in another.
+    pub(in crate::search) fn open(model: &Path, folder: &Path) -> Result<Self, ModelError> {
+        let model = Model::open(model)?;
+        let kept = Kept::of(&model, folder);
         let shared = Arc::new(Shared {
             model,
-            state: Mutex::new(SearchState {
-                vectors,
-                documents: HashMap::new(),
-                used: HashMap::new(),
-                waiting: VecDeque::new(),
-                thread: Doing::Rest,
-            }),
+            state: Mutex::new(SearchState { vectors: kept.read(), ..SearchState::default() }),
             wake: Condvar::new(),
             rest: Condvar::new(),
         });
         let its = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("embedding".to_owned())
-            .spawn(move || its.work(segments))
+            .spawn(move || its.work(&kept))
             .map_err(ModelError::Thread)?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -101,36 +91,30 @@ impl Worker {
         &self.shared.model
     }
 
-    pub(super) fn apply(&self, index: &Index, update: &Update) {
-        let model = &self.shared.model;
-        // Splitting text into passages takes longer than anything else here, and does not need the lock.
-        let fresh: Vec<_> = update
-            .occupied
-            .iter()
-            .filter_map(|slot| Some((*slot, index.document(*slot)?)))
-            .map(|(slot, document)| (slot, passages(document, model.tokenizer(), model.room())))
-            .collect();
+    /// The passages of an index. Splitting text into them takes time.
+    pub(in crate::search) fn passages(&self, index: &Index) -> Vec<(Slot, Vec<Passage>)> {
+        let model = self.model();
+        let split = |document| passages(document, model.tokenizer(), model.room());
+        index.all().map(|(slot, document)| (slot, split(document))).collect()
+    }
+
+    /// Takes the passages of another index, and embeds those that are new.
+    pub(in crate::search) fn apply(&self, fresh: Vec<(Slot, Vec<Passage>)>) {
         let mut state = self.shared.state();
-        for slot in &update.vacated {
-            state.forget(*slot);
-        }
-        let SearchState { used, waiting, .. } = &mut *state;
-        waiting.retain(|(key, _)| used.contains_key(key));
+        let SearchState { vectors, documents, used, waiting, .. } = &mut *state;
+        documents.clear();
+        used.clear();
+        waiting.clear();
         for (slot, passages) in fresh {
-            // Two updates may arrive in reverse order. Both read the same index, which is already the newer one.
-            state.forget(slot);
             let mut locations = Vec::with_capacity(passages.len());
-            for passage in passages {
-                let key = self.shared.key(&passage.text);
-                let uses = state.used.entry(key).or_default();
-                *uses += 1;
-                if *uses == 1 && !state.vectors.contains_key(&key) {
-                    state.waiting.push_back((key, passage.text));
+            for Passage { text, part, range } in passages {
+                let key = self.shared.key(&text);
+                if used.insert(key) && !vectors.contains_key(&key) {
+                    waiting.push_back((key, text));
                 }
-                let (part, range) = (passage.part, passage.range);
                 locations.push((PassageLocation { part, range }, key));
             }
-            state.documents.insert(slot, locations);
+            documents.push((slot, locations));
         }
         self.shared.wake.notify_one();
     }
@@ -147,28 +131,25 @@ impl Worker {
         }
     }
 
-    pub(super) fn waiting(&self) -> usize {
-        let state = self.shared.state();
-        let at_work = match state.thread {
-            Doing::Embedding(count) => count,
-            Doing::Rest | Doing::Saving | Doing::End => 0,
-        };
-        state.waiting.len() + at_work
+    /// How many passages are not embedded yet.
+    pub(in crate::search) fn waiting(&self) -> usize {
+        self.shared.state().missing()
     }
 
-    pub(super) fn finish(&self) {
+    /// Waits until all passages are embedded.
+    pub(in crate::search) fn finish(&self) {
         let mut state = self.shared.state();
         let is_alive = || self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
-        while (state.thread != Doing::Rest || !state.waiting.is_empty()) && is_alive() {
+        while state.missing() > 0 && is_alive() {
             let waited = self.shared.rest.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
-impl Drop for Worker {
+impl Drop for Semantic {
     fn drop(&mut self) {
-        self.shared.state().thread = Doing::End;
+        self.shared.state().ended = true;
         self.shared.wake.notify_one();
         if let Some(thread) = self.thread.take() {
             // The thread has already reported its panic.
@@ -187,51 +168,49 @@ impl Shared {
         Sha256::new().chain_update(model).chain_update(text).finalize().into()
     }
 
-    fn work(&self, mut segments: Segments) {
-        let mut unsaved = Vec::new();
+    fn work(&self, kept: &Kept) {
+        let mut unsaved = 0;
         let mut state = self.state();
-        while state.thread != Doing::End {
+        while !state.ended {
             let batch = state.take();
-            if !batch.is_empty() {
-                drop(state);
-                let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
-                let vectors = self.model.embed(&texts);
-                state = self.state();
-                for ((key, _), vector) in batch.iter().zip(vectors) {
-                    state.vectors.insert(*key, vector.into());
-                    unsaved.push(*key);
-                }
-                if unsaved.len() >= BATCH {
-                    state = self.save(state, &mut segments, &mut unsaved);
-                }
-            } else if !unsaved.is_empty() {
-                state = self.save(state, &mut segments, &mut unsaved);
-            } else {
-                state.thread = Doing::Rest;
+            if batch.is_empty() {
                 self.rest.notify_all();
                 state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            drop(state);
+            let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+            let vectors = self.model.embed(&texts);
+            state = self.state();
+            state
+                .vectors
+                .extend(batch.iter().map(|(key, _)| *key).zip(vectors.into_iter().map(Into::into)));
+            state.embedding = 0;
+            unsaved += batch.len();
+            let is_due = state.waiting.is_empty() || unsaved >= BATCH;
+            if is_due && unsaved * SHARE >= state.vectors.len() {
+                unsaved = 0;
+                state = self.save(state, kept);
             }
         }
-        drop(self.save(state, &mut segments, &mut unsaved));
+        if unsaved > 0 {
+            drop(self.save(state, kept));
+        }
     }
 
-    /// Saves new vectors. If that fails, search continues with those in memory.
+    /// Saves the vectors. If that fails, search continues with those in memory.
     fn save<'d>(
         &'d self,
         mut state: MutexGuard<'d, SearchState>,
-        segments: &mut Segments,
-        unsaved: &mut Vec<Key>,
+        kept: &Kept,
     ) -> MutexGuard<'d, SearchState> {
-        state.set_doing(Doing::Saving);
-        let thinned = state.thin_out();
+        let SearchState { vectors, used, .. } = &mut *state;
+        if vectors.len() > used.len() + UNUSED {
+            vectors.retain(|key, _| used.contains(key));
+        }
+        let all: Vec<_> = vectors.iter().map(|(key, vector)| (*key, Arc::clone(vector))).collect();
         drop(state);
-        let look_up = |keys: &[Key]| {
-            let state = self.state();
-            let vectors =
-                keys.iter().filter_map(|key| Some((*key, Arc::clone(state.vectors.get(key)?))));
-            vectors.collect()
-        };
-        if let Err(problem) = segments.save(std::mem::take(unsaved), thinned, look_up) {
+        if let Err(problem) = kept.write(&all) {
             tracing::warn!("vectors are not kept: {problem}");
         }
         self.state()
@@ -245,41 +224,17 @@ impl SearchState {
         while batch.len() < TOGETHER
             && let Some((key, text)) = self.waiting.pop_front()
         {
-            // A text that was removed and added again during its embedding is queued although it is done.
+            // A text that came again with another index during its embedding is queued although it is done.
             if !self.vectors.contains_key(&key) {
                 batch.push((key, text));
             }
         }
-        if !batch.is_empty() {
-            self.set_doing(Doing::Embedding(batch.len()));
-        }
+        self.embedding = batch.len();
         batch
     }
 
-    /// Sets the state of the thread, unless it is to end.
-    fn set_doing(&mut self, doing: Doing) {
-        if self.thread != Doing::End {
-            self.thread = doing;
-        }
-    }
-
-    fn forget(&mut self, slot: Slot) {
-        for (_, key) in self.documents.remove(&slot).into_iter().flatten() {
-            if let Some(uses) = self.used.get_mut(&key) {
-                *uses -= 1;
-                if *uses == 0 {
-                    self.used.remove(&key);
-                }
-            }
-        }
-    }
-
-    /// Drops unused vectors if there are too many. Returns whether it did.
-    fn thin_out(&mut self) -> bool {
-        let unused = self.vectors.keys().filter(|key| !self.used.contains_key(*key)).count();
-        if unused > UNUSED {
-            self.vectors.retain(|key, _| self.used.contains_key(key));
-        }
-        unused > UNUSED
+    /// How many passages are not embedded yet.
+    fn missing(&self) -> usize {
+        self.waiting.len() + self.embedding
     }
 }

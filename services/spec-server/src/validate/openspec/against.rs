@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::block::{Block, blocks, missing};
 use super::delta::Plan;
-use super::heading::headings;
 use super::rules;
 use crate::model::Spec;
-use crate::parse::Outline;
+use crate::parse::{Outline, headings};
 use crate::validate::finding::FindingsAt;
 
 /// The most lost scenarios that one finding lists.

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::heading::{headings, requirement_name};
 use crate::model::Line;
-use crate::parse::{Outline, description, scenario_name, trim};
+use crate::parse::{Outline, description, headings, named_requirement, scenario_name, trim};
 
 /// A requirement in a spec or a delta.
 #[derive(Debug, Clone)]
@@ -29,7 +28,7 @@ pub(super) struct Scenarios {
 pub(super) fn blocks<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Block<'t>> {
     let mut blocks: Vec<Block<'t>> = Vec::new();
     for heading in outline.headings_in(lines.clone()) {
-        let Some(name) = requirement_name(outline, heading) else {
+        let Some(name) = named_requirement(outline, heading) else {
             continue;
         };
         if let Some(last) = blocks.last_mut() {

@@ -2,7 +2,7 @@
 
 use super::{against, delta, operations, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Origin, SPEC_DRIVEN};
-use crate::parse::Outline;
+use crate::parse::{self, Outline};
 use crate::project::Project;
 use crate::validate::finding::{ChangePart, Findings};
 
@@ -38,9 +38,9 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
 fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = super::path(&delta.source);
     let outline = Outline::of(&delta.source.text);
-    let plan = delta::plan(&outline);
+    let plan = delta::plan(delta, false);
     let at = &mut findings.at(&file, Some(ChangePart::Deltas));
-    operations::check(&plan, &outline, at);
+    operations::check(delta, &plan, &outline, at);
     match project.existing_spec(&delta.capability) {
         Ok(spec) => {
             if let Some(spec) = &spec {
@@ -75,7 +75,7 @@ fn check_misplaced(change: &Change, own: &str, findings: &mut Findings) -> bool 
         }
         let path = format!("{own}/{}", file.path);
         let Some(source) = &file.text else { continue };
-        if delta::plan(&Outline::of(&source.text)).sections.is_empty() {
+        if parse::delta(stem, source.clone()).sections.is_empty() {
             continue;
         }
         found = true;

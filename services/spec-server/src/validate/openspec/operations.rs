@@ -7,16 +7,35 @@ use super::block::Block;
 use super::delta::{Plan, Rename};
 use super::rules;
 use super::spec::check_text;
-use crate::model::{Line, Operation};
+use crate::model::{CapabilityDelta, Line, Operation};
 use crate::parse::{Outline, fold};
 use crate::validate::finding::{FindingsAt, Rule};
 
 /// Checks a delta on its own.
-pub(super) fn check(plan: &Plan<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
-    check_sections(plan, findings);
-    check_passed_over(plan, findings);
+pub(super) fn check(
+    delta: &CapabilityDelta,
+    plan: &Plan<'_>,
+    outline: &Outline<'_>,
+    findings: &mut FindingsAt<'_>,
+) {
+    if plan.operations() == 0 {
+        check_sections(delta, findings);
+    }
+    check_passed_over(delta, findings);
     for block in plan.added.iter().chain(&plan.modified) {
         check_block(block, outline, findings);
+    }
+    check_clashes(plan, findings);
+}
+
+/// Checks whether the operations of a delta go together.
+pub(super) fn check_clashes(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
+    for (is_new, name, line) in &plan.halves {
+        let (half, other) = if *is_new { ("TO", "FROM") } else { ("FROM", "TO") };
+        let message = format!(
+            "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
+        );
+        findings.add(rules::RENAME_HALF, *line, message);
     }
     let added = first_lines(&plan.added, Operation::Added, findings);
     let modified = first_lines(&plan.modified, Operation::Modified, findings);
@@ -32,11 +51,8 @@ pub(super) fn check(plan: &Plan<'_>, outline: &Outline<'_>, findings: &mut Findi
     check_renames(plan, [&added, &modified], findings);
 }
 
-fn check_sections(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
-    if plan.operations() > 0 {
-        return;
-    }
-    let Some((_, line)) = plan.sections.first() else {
+fn check_sections(delta: &CapabilityDelta, findings: &mut FindingsAt<'_>) {
+    let Some((_, line)) = delta.sections.first() else {
         let message = "the file has none of the sections `## ADDED Requirements`, `## MODIFIED Requirements`, `## REMOVED \
                        Requirements` and `## RENAMED Requirements`; write at least one, or keep notes outside of `specs/`";
         return findings.add(rules::SECTIONS_MISSING, 1, message);
@@ -46,26 +62,19 @@ fn check_sections(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
     findings.add(rules::SECTIONS_EMPTY, *line, message);
 }
 
-fn check_passed_over(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
-    for (title, line) in &plan.passed_over {
+fn check_passed_over(delta: &CapabilityDelta, findings: &mut FindingsAt<'_>) {
+    for (title, line) in &delta.passed_over {
         let message = format!(
             "`### {title}` is not read as a requirement; if it is one, write `### Requirement: <name>`"
         );
         findings.add(rules::HEADING_IGNORED, *line, message);
     }
-    for (name, line) in &plan.orphans {
+    for (name, line) in &delta.orphans {
         let message = format!(
             "the requirement {name:?} stands in no section of the delta and would be lost; move it below `## ADDED \
              Requirements` or the section that is meant"
         );
         findings.add(rules::REQUIREMENT_IGNORED, *line, message);
-    }
-    for (is_new, name, line) in &plan.halves {
-        let (half, other) = if *is_new { ("TO", "FROM") } else { ("FROM", "TO") };
-        let message = format!(
-            "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
-        );
-        findings.add(rules::RENAME_HALF, *line, message);
     }
 }
 

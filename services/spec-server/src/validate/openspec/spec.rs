@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::block::{Block, Scenarios, blocks, is_normative, prose};
-use super::heading::{below, children, headings, is_delta_title, requirement_name};
 use super::purpose::is_placeholder;
 use super::rules;
 use crate::model::{Line, Spec};
-use crate::parse::{Heading, Outline, end_of_section, trim};
+use crate::parse::{
+    Heading, Outline, below, children, end_of_section, headings, is_space, named_requirement,
+    operation, trim,
+};
 use crate::validate::finding::FindingsAt;
 
 /// The minimum length of a purpose and the maximum length of a requirement's prose, in UTF-16 code units, which
@@ -94,7 +96,7 @@ fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mu
     let ends = requirements.iter().skip(1).map(|next| next.line);
     let end = end_of_section(outline, &section);
     for (heading, end) in requirements.iter().zip(ends.chain([end])) {
-        let name = requirement_name(outline, heading).unwrap_or(heading.title);
+        let name = named_requirement(outline, heading).unwrap_or(heading.title);
         let mut scenarios = Scenarios::default();
         for child in children(outline, heading.line.saturating_add(1)..end) {
             scenarios.count(outline, child.line, below(outline, &child).end);
@@ -147,7 +149,7 @@ pub(super) fn check_structure(outline: &Outline<'_>, findings: &mut FindingsAt<'
             findings.add(rules::DELTA_HEADING, line, message);
             continue;
         }
-        let Some(name) = requirement_name(outline, heading) else {
+        let Some(name) = named_requirement(outline, heading) else {
             continue;
         };
         if !section.as_ref().is_some_and(|section| section.contains(&line)) {
@@ -164,6 +166,12 @@ pub(super) fn check_structure(outline: &Outline<'_>, findings: &mut FindingsAt<'
             names.insert(name, line);
         }
     }
+}
+
+/// Whether `title` is `ADDED Requirements` or one of its three siblings, with any blanks between the words.
+fn is_delta_title(title: &str) -> bool {
+    let words: Vec<&str> = title.split(is_space).filter(|word| !word.is_empty()).collect();
+    operation(&words.join(" ")).is_some()
 }
 
 /// Checks the prose of `### Requirement:` blocks.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::scenario::{self, Scenario};
 use super::{MIN_TEXT, Rows, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Line, Operation, Source};
-use crate::parse::trim;
+use crate::parse::{operation, trim};
 use crate::project::Project;
 use crate::validate::finding::{ChangePart, Findings, FindingsAt};
 use crate::validate::openspec::path;
@@ -78,7 +78,7 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let mut suspect = None;
     for line in rows.all() {
         let heading = rows.outside(line);
-        match operation(heading) {
+        match heading.strip_prefix("## ").and_then(operation) {
             Some(operation) => {
                 sections += 1;
                 check_section(&rows, rows.section(line), operation, findings);
@@ -94,14 +94,6 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
         findings.add(rules::DELTA_HEADING, line, message);
     }
     sections
-}
-
-fn operation(heading: &str) -> Option<Operation> {
-    let title = heading.strip_prefix("## ")?;
-    let (word, rest) = title.split_once(' ')?;
-    let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());
-    let operation = Operation::IN_ORDER.into_iter().find(named)?;
-    rest.eq_ignore_ascii_case("Requirements").then_some(operation)
 }
 
 fn names_operation(heading: &str) -> bool {

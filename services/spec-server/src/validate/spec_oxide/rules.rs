@@ -28,28 +28,3 @@ pub(super) const TASK_PROGRESS: Rule = Rule::info("task-progress");
 pub(super) const DELTAS_MISSING: Rule = Rule::error("deltas-missing");
 pub(super) const DELTA_HEADING: Rule = Rule::error("delta-heading-wrong");
 pub(super) const REQUIREMENT_INCOMPLETE: Rule = Rule::warning("requirement-incomplete");
-
-/// All rules.
-pub(in crate::validate) const ALL: [Rule; 21] = [
-    PURPOSE_MISSING,
-    PURPOSE_SHORT,
-    REQUIREMENTS_MISSING,
-    REQUIREMENTS_EMPTY,
-    TEXT_MISSING,
-    NORMATIVE_WORD,
-    SCENARIO_MISSING,
-    WHEN_MISSING,
-    THEN_MISSING,
-    PROPOSAL_MISSING,
-    WHY_MISSING,
-    WHY_SHORT,
-    WHAT_CHANGES_MISSING,
-    TASKS_MISSING,
-    TASKS_EMPTY,
-    TASK_NUMBER,
-    TASKS_GROUPED,
-    TASK_PROGRESS,
-    DELTAS_MISSING,
-    DELTA_HEADING,
-    REQUIREMENT_INCOMPLETE,
-];

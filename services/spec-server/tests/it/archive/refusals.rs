@@ -52,10 +52,10 @@ fn names_that_are_taken_are_refused() {
 #[test]
 fn a_modification_that_loses_scenarios_is_refused_with_their_names() {
     let less = requirement("Alpha").replace("#### Scenario: S2", "#### Scenario: Other");
-    refuses(&format!("## MODIFIED Requirements\n{less}"), 2, &["\"S2\"", "repeat"]);
+    refuses(&format!("## MODIFIED Requirements\n{less}"), 2, &["\"S2\"", "copy them here"]);
     // Under a heading of another level it would be none any more.
     let deeper = requirement("Alpha").replace("#### Scenario: S2", "##### Scenario: S2");
-    refuses(&format!("## MODIFIED Requirements\n{deeper}"), 2, &["\"S2\"", "repeat"]);
+    refuses(&format!("## MODIFIED Requirements\n{deeper}"), 2, &["\"S2\"", "copy them here"]);
     // Two of one name are two.
     let twice = spec(&["Alpha"]).replace("Scenario: S2", "Scenario: S1");
     let once =
@@ -75,20 +75,23 @@ fn what_contradicts_itself_is_refused() {
     let twice_removed = "### Requirement: Alpha\n- `### Requirement: Alpha`";
     let other_case = section("REMOVED", "- `### Requirement: alpha`");
     for (delta, words) in [
-        (modified.clone() + &removed, "MODIFIED and REMOVED"),
-        (modified.clone() + &added, "MODIFIED and ADDED"),
-        (added.clone() + &removed, "ADDED and REMOVED"),
-        (added + &alpha, "twice under ADDED"),
-        (modified.clone() + &modified, "twice under MODIFIED"),
-        (section("REMOVED", twice_removed), "twice under REMOVED"),
-        (renamed.clone() + &renames("Alpha", "Y"), "twice under RENAMED"),
-        (renamed.clone() + &renames("Beta two", "X"), "two requirements are renamed to \"X\""),
-        (renamed.clone() + &other_case, "RENAMED and REMOVED"),
-        (renamed.clone() + &modified, "must name it \"X\""),
-        (renamed + &adds("X"), "new name of \"Alpha\""),
-        (section("RENAMED", "- FROM: `### Requirement: Alpha`"), "no new name"),
-        (section("RENAMED", "- TO: `### Requirement: Alpha`"), "no FROM"),
-        (section("RENAMED", "### Requirement: Alpha"), "no new name"),
+        (modified.clone() + &removed, "under MODIFIED here and under REMOVED"),
+        (modified.clone() + &added, "under MODIFIED here and under ADDED"),
+        (added.clone() + &removed, "under ADDED here and under REMOVED"),
+        (added + &alpha, "is added on line 2 already"),
+        (modified.clone() + &modified, "is modified on line 2 already"),
+        (section("REMOVED", twice_removed), "is removed on line 2 already"),
+        (renamed.clone() + &renames("Alpha", "Y"), "is renamed on line 2 already"),
+        (
+            renamed.clone() + &renames("Beta two", "X"),
+            "\"X\" is the new name of the requirement on line 2",
+        ),
+        (renamed.clone() + &other_case, "renamed here and removed as well"),
+        (renamed.clone() + &modified, "by its new name, `### Requirement: X`"),
+        (renamed + &adds("X"), "\"Alpha\" gets that name on line 2"),
+        (section("RENAMED", "- FROM: `### Requirement: Alpha`"), "has no `TO:`"),
+        (section("RENAMED", "- TO: `### Requirement: Alpha`"), "has no `FROM:`"),
+        (section("RENAMED", "### Requirement: Alpha"), "has no `TO:`"),
         (section("ADDED", "\n## Notes"), "changes no requirement"),
     ] {
         let told = refused(&spec(&["Alpha", "Beta two"]), &delta).join("\n");

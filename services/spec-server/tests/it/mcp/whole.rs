@@ -61,7 +61,7 @@ async fn a_heading_among_requirements_that_does_not_say_so_is_noted() {
         let listed = structured(&client, "get_spec_requirements", asked.clone()).await;
         assert_eq!(names(&listed), ["Retention", "Named"]);
         let note = listed["note"].as_str().unwrap();
-        let says = "headings of requirements that do not say `Requirement:`, which a change cannot name (line 8)";
+        let says = "1 of 2 requirements whose headings do not say `Requirement:`, which a change cannot name (line 8)";
         assert!(note.contains(says), "{note}");
         let verdict = structured(&client, "validate_spec", asked).await;
         let advice = "`### Retention` is malformed; write `### Requirement: Retention`";

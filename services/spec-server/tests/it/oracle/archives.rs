@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use spec_server::archive::{How, archive_change};
 use spec_server::project::Project;
-use spec_server::validate::{self, Rules};
 
 use super::corpus::File;
 use super::tool::{ArchiveAnswer, Tool};
 use super::write;
+use crate::validate::all;
 
 /// Where the changes of a project are.
 const CHANGES: &str = "openspec/changes/";
@@ -101,7 +101,7 @@ fn their(said: &ArchiveAnswer, root: &Path) -> Result<BTreeMap<String, String>, 
 /// What our validator says against the specs of a project.
 fn invalid(root: &Path) -> Vec<String> {
     let project = Project::open(root).expect("a project");
-    let items = validate::all(&project, Rules::OpenSpec).expect("everything is read");
+    let items = all(&project);
     let specs = items.iter().filter(|item| item.kind.name() == "spec");
     specs
         .filter(|item| !item.is_valid(false))

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use spec_server::project::Project;
-use spec_server::validate::{self, Item, Rules, Severity};
+use spec_server::validate::{Item, Severity};
 
 use super::tool::{Verdict, Verdicts};
+use crate::validate::all;
 
 /// How the verdicts of two sides compare.
 #[derive(Debug, Default)]
@@ -22,7 +23,7 @@ pub(crate) struct Comparison {
 /// What we find in a project.
 pub(crate) fn ours(root: &Path) -> Vec<Item> {
     let project = Project::open(root).expect("a project");
-    validate::all(&project, Rules::OpenSpec).expect("everything is read")
+    all(&project)
 }
 
 /// Our verdicts.

@@ -32,10 +32,10 @@ pub(crate) const ARCHIVES_EXCUSED: [(&str, &str); 3] = [
     ),
     (
         "changes no requirement",
-        "a delta whose only requirement has no name: the tool archives it without a word, and nothing of it is in the specs",
+        "a delta with a requirement that has no name: the tool archives it without a word, and nothing of it is in the specs",
     ),
     (
-        "is renamed, so MODIFIED must name it",
+        "; modify it by its new name",
         "a rename written `Old → New`, as Spec Oxide has it: the tool passes over it, we read it",
     ),
 ];

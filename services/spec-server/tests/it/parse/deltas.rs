@@ -7,8 +7,7 @@ use super::delta;
 /// Operation, line, name and new name of each.
 fn operations(text: &str) -> Vec<(&'static str, u32, String, Option<String>)> {
     let shown = |delta: Delta| {
-        let name = delta.requirement.name;
-        (delta.operation.name(), delta.line, name, delta.renamed_to)
+        (delta.operation.name(), delta.line(), delta.requirement.name, delta.renamed_to)
     };
     delta(text).operations.into_iter().map(shown).collect()
 }

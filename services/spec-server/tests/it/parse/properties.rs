@@ -144,9 +144,9 @@ fn is_true(source: &Source) -> Result<(), TestCaseError> {
     is_true_of_section(text, "purpose", delta.purpose.as_ref())?;
     last = 0;
     for operation in &delta.operations {
-        prop_assert!(operation.line >= last, "in the order of the file");
-        last = operation.line;
-        prop_assert_eq!(operation.line, operation.requirement.line);
+        prop_assert!(operation.line() >= last, "in the order of the file");
+        last = operation.line();
+        prop_assert_eq!(operation.line(), operation.requirement.line);
         is_true_of_requirement(text, &operation.requirement)?;
     }
     let proposal = parse::proposal(source.clone());

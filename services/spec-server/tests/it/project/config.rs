@@ -2,7 +2,7 @@
 
 use spec_server::project::{Project, ProjectError};
 
-use super::{CONFIG, SPEC, folder};
+use super::{CONFIG, SPEC, archived, folder};
 
 #[test]
 fn folders_are_where_it_says() {
@@ -16,7 +16,7 @@ fn folders_are_where_it_says() {
     let project = Project::open(root.path()).expect("a project");
     assert_eq!(project.spec_ids().expect("ids"), ["a"]);
     assert_eq!(project.change_ids().expect("ids"), ["c"]);
-    assert_eq!(project.archived_ids().expect("ids"), ["2025-01-02-d"]);
+    assert_eq!(archived(&project), ["2025-01-02-d"]);
 }
 
 #[test]

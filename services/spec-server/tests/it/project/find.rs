@@ -4,7 +4,7 @@ use std::fs;
 
 use spec_server::project::{Dialect, Project, ProjectError};
 
-use super::{CONFIG, SPEC, folder, openspec, spox};
+use super::{CONFIG, SPEC, archived, folder, openspec, spox};
 use crate::assert_has;
 
 #[test]
@@ -68,7 +68,7 @@ fn the_two_kinds_count_what_their_tools_count() {
     ]);
     assert_eq!(project.spec_ids().expect("ids"), ["B", "_under", "b", "b/a"]);
     assert_eq!(project.change_ids().expect("ids"), ["bare", "one"]);
-    assert_eq!(project.archived_ids().expect("ids"), ["2025-01-02-did"]);
+    assert_eq!(archived(&project), ["2025-01-02-did"]);
 
     let (_root, project) = spox(&[
         ("specs/mission.md", "# Mission\n"),
@@ -81,7 +81,7 @@ fn the_two_kinds_count_what_their_tools_count() {
     ]);
     assert_eq!(project.spec_ids().expect("ids"), ["b"]);
     assert_eq!(project.change_ids().expect("ids"), ["one"]);
-    assert_eq!(project.archived_ids().expect("ids"), ["2025-01-02-did"]);
+    assert_eq!(archived(&project), ["2025-01-02-did"]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_empty_project_has_nothing_and_that_is_no_error() {
     for (_root, project) in [openspec(&[]), spox(&[])] {
         assert_eq!(project.spec_ids().expect("ids"), [""; 0]);
         assert_eq!(project.change_ids().expect("ids"), [""; 0]);
-        assert_eq!(project.archived_ids().expect("ids"), [""; 0]);
+        assert_eq!(archived(&project), [""; 0]);
         let specs = project.specs().expect("specs");
         assert!(specs.items.is_empty() && specs.unreadable.is_empty());
     }

@@ -102,12 +102,12 @@ fn a_folder_too_deep_to_look_through_is_told() {
 
 #[test]
 fn a_folder_of_more_entries_than_are_looked_at_is_told() {
-    let (root, project, rules) = project(&[("openspec/changes/go/specs/gate/spec.md", DELTA)]);
+    let (root, project) = project(&[("openspec/changes/go/specs/gate/spec.md", DELTA)]);
     let folder = root.path().join("openspec/changes/go/empty");
     for number in 0..10_000 {
         std::fs::create_dir_all(folder.join(number.to_string())).expect("a folder");
     }
-    let items = validate::changes(&project, rules, Some("go")).expect("read");
+    let items = validate::changes(&project, Some("go")).expect("read");
     let rules: Vec<_> = items[0].findings.iter().map(|found| found.rule).collect();
     assert!(rules.contains(&"folder-partial"), "{rules:?}");
 }
@@ -118,13 +118,13 @@ fn a_workflow_behind_a_link_out_of_the_project_is_none() {
                   template: t.md\n";
     let outside = crate::project::folder(&[("schema.yaml", schema)]);
     let metadata = "schema: own\nskip_specs: true\n";
-    let (root, project, rules) = project(&[
+    let (root, project) = project(&[
         ("openspec/changes/go/.openspec.yaml", metadata),
         ("openspec/schemas/other/x", ""),
     ]);
     let link = root.path().join("openspec/schemas/own");
     std::os::unix::fs::symlink(outside.path(), link).expect("a link");
-    let items = validate::changes(&project, rules, Some("go")).expect("read");
+    let items = validate::changes(&project, Some("go")).expect("read");
     let rules: Vec<_> = items[0].findings.iter().map(|found| found.rule).collect();
     assert_eq!(rules, ["deltas-missing", "metadata-invalid"]);
 }
@@ -138,7 +138,7 @@ fn what_cannot_be_read_is_an_item_of_its_own() {
         std::fs::write(folder.join("spec.md"), b"# A\n\xff\n").expect("a file");
     }
     let project = spec_server::project::Project::open(root.path()).expect("a project");
-    let items = validate::all(&project, validate::Rules::OpenSpec).expect("listed");
+    let items = super::all(&project);
     let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
     assert_eq!(ids, ["bad", "deep/bad", "ok"]);
     for item in &items[..2] {
@@ -149,32 +149,32 @@ fn what_cannot_be_read_is_an_item_of_its_own() {
 
 #[test]
 fn a_spec_that_cannot_be_compared_is_told() {
-    let (_root, project, rules) = project(&[
+    let (_root, project) = project(&[
         ("openspec/specs/gate/spec.md/x", ""),
         ("openspec/changes/go/specs/gate/spec.md", &DELTA.replace("ADDED", "MODIFIED")),
     ]);
-    let items = validate::changes(&project, rules, None).expect("listed");
+    let items = validate::changes(&project, None).expect("listed");
     assert_eq!(short(&items[0].findings), [(ERROR, "spec-unreadable", None)]);
 }
 
 #[test]
 fn ids_that_lead_elsewhere_are_refused() {
-    let (_root, project, rules) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
+    let (_root, project) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
     for id in ["../../etc", "/etc/passwd", "a\\b", "..", "a/../b", "x\0", ""] {
-        assert!(validate::specs(&project, rules, Some(id)).is_err(), "{id:?}");
-        assert!(validate::changes(&project, rules, Some(id)).is_err(), "{id:?}");
+        assert!(validate::specs(&project, Some(id)).is_err(), "{id:?}");
+        assert!(validate::changes(&project, Some(id)).is_err(), "{id:?}");
     }
-    let error = validate::specs(&project, rules, Some("gat")).expect_err("there is none");
+    let error = validate::specs(&project, Some("gat")).expect_err("there is none");
     assert!(error.to_string().contains("gate"), "{error}");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_linked_folder_is_told_and_changes_no_verdict() {
-    let (root, project, rules) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
+    let (root, project) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
     let specs = root.path().join("openspec/specs");
     std::os::unix::fs::symlink(specs.join("gate"), specs.join("twin")).expect("a link");
-    let items = validate::specs(&project, rules, None).expect("listed");
+    let items = validate::specs(&project, None).expect("listed");
     assert_eq!(items.len(), 2);
     assert_eq!(short(&items[1].findings), [(Severity::Warning, "link-not-followed", None)]);
     assert!(items[1].is_valid(true));

@@ -1,7 +1,7 @@
 //! The rules of deltas in OpenSpec projects.
 
 use spec_server::archive::judge;
-use spec_server::validate::{ChangePart, Rules, Severity};
+use spec_server::validate::{ChangePart, Severity};
 
 use super::{GATE, error, info, openspec_delta, short, warning};
 use crate::assert_has;
@@ -160,7 +160,7 @@ fn what_archiving_would_refuse_is_told_and_changes_no_verdict() {
         assert_eq!(found(delta), [], "{delta}");
         let (_root, project) =
             openspec(&[("specs/gate/spec.md", GATE), ("changes/go/specs/gate/spec.md", delta)]);
-        let items = judge(&project, Rules::OpenSpec, Some("go")).expect("judged");
+        let items = judge(&project, Some("go")).expect("judged");
         let [item] = items.as_slice() else { panic!("{items:?}") };
         assert!(item.is_valid(true) && item.archivable == Some(false), "{item:?}");
         let notes = item.findings.iter().filter(|it| it.rule == "delta-not-applicable");

@@ -1,15 +1,14 @@
 //! Sums of findings, severities, bounds.
 
-use std::collections::BTreeSet;
-
-use spec_server::validate::{self, Item, ItemKind, MAX_FINDINGS, Report, Rules, Severity};
+use spec_server::project::Dialect;
+use spec_server::validate::{self, Item, ItemKind, MAX_FINDINGS, Report, Severity};
 
 use super::{GATE, openspec_spec, project};
 
 fn items(text: &str) -> Vec<Item> {
-    let (_root, project, rules) =
+    let (_root, project) =
         project(&[("openspec/specs/gate/spec.md", GATE), ("openspec/specs/other/spec.md", text)]);
-    validate::specs(&project, rules, None).expect("listed")
+    validate::specs(&project, None).expect("listed")
 }
 
 #[test]
@@ -45,11 +44,11 @@ fn one_item_is_named_and_none_is_said() {
     let none = Report::of(&[], true);
     assert!(none.valid);
     assert_eq!(none.summary, "Nothing to validate.");
-    let (_root, project, rules) = project(&[
+    let (_root, project) = project(&[
         ("openspec/changes/go/tasks.md", "- [ ] x\n"),
         ("openspec/specs/gate/spec.md", GATE),
     ]);
-    let all = validate::all(&project, rules).expect("listed");
+    let all = super::all(&project);
     assert_eq!([all[0].kind, all[1].kind], [ItemKind::Change, ItemKind::Spec]);
     assert_eq!(
         Report::of(&all, false).summary,
@@ -81,24 +80,12 @@ fn findings_come_in_the_order_of_the_file() {
     assert!(lines.len() >= 3);
 }
 
-#[test]
-fn rules_have_names_of_their_own() {
-    for rules in [Rules::OpenSpec, Rules::SpecOxide] {
-        let all = rules.all();
-        let names: BTreeSet<&str> = all.iter().map(|rule| rule.name).collect();
-        assert_eq!(names.len(), all.len());
-        let is_kebab =
-            |name: &&str| name.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase());
-        assert!(names.iter().all(is_kebab));
-    }
-}
-
 proptest::proptest! {
     #[test]
     fn no_text_is_too_much(text in "(#{1,5} ?(Purpose|Requirements|Requirement: A|Scenario: B|ADDED Requirements|)|- (FROM|TO): `### Requirement: C`|```|\\PC{0,9}|\n){0,40}") {
-        for rules in [Rules::OpenSpec, Rules::SpecOxide] {
+        for dialect in [Dialect::OpenSpec, Dialect::SpecOxide] {
             let spec = spec_server::parse::spec("s", source(&text));
-            let findings = validate::spec(&spec, rules);
+            let findings = validate::spec(&spec, dialect);
             let lines = u32::try_from(text.split('\n').count()).expect("few");
             for finding in findings {
                 proptest::prop_assert!(finding.line.is_none_or(|line| (1..=lines).contains(&line)));

@@ -24,8 +24,8 @@ fn found(proposal: &str, tasks: &str, delta: &str) -> Vec<Finding> {
             .filter(|(_, text)| !text.is_empty())
             .map(|(path, text)| (path.as_str(), *text)),
     );
-    let (_root, project, rules) = project(&files);
-    only(validate::changes(&project, rules, Some("go")).expect("it is read"))
+    let (_root, project) = project(&files);
+    only(validate::changes(&project, Some("go")).expect("it is read"))
 }
 
 /// The same without what is only information.
@@ -123,11 +123,11 @@ fn what_is_modified_is_more_than_a_heading() {
 
 #[test]
 fn folders_with_a_dot_and_the_archive_are_no_changes() {
-    let (_root, project, rules) = project(&[
+    let (_root, project) = project(&[
         (".spox/config.toml", SPOX),
         ("specs/_changes/.hidden/tasks.md", "x"),
         ("specs/_changes/_archive/tasks.md", "x"),
         ("specs/_archive/2025-01-01-x/tasks.md", "x"),
     ]);
-    assert_eq!(validate::all(&project, rules).expect("listed"), []);
+    assert_eq!(super::all(&project), []);
 }

@@ -5,9 +5,8 @@ use spec_server::validate::{self, Finding};
 use super::{GATE, SPOX, error, only, project, short, warning};
 
 fn found(text: &str) -> Vec<Finding> {
-    let (_root, project, rules) =
-        project(&[(".spox/config.toml", SPOX), ("specs/gate/spec.md", text)]);
-    only(validate::specs(&project, rules, Some("gate")).expect("it is read"))
+    let (_root, project) = project(&[(".spox/config.toml", SPOX), ("specs/gate/spec.md", text)]);
+    only(validate::specs(&project, Some("gate")).expect("it is read"))
 }
 
 #[test]
@@ -82,14 +81,14 @@ fn a_scenario_says_when_and_then() {
 
 #[test]
 fn folders_with_an_underscore_and_files_beside_specs_are_no_specs() {
-    let (_root, project, rules) = project(&[
+    let (_root, project) = project(&[
         (".spox/config.toml", SPOX),
         ("specs/mission.md", "# Mission\n"),
         ("specs/_archive/2025-01-01-x/spec.md", "# X\n"),
         ("specs/.hidden/spec.md", "# X\n"),
         ("specs/gate/spec.md", GATE),
     ]);
-    let items = validate::all(&project, rules).expect("listed");
+    let items = super::all(&project);
     let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
     assert_eq!(ids, ["gate"]);
 }
