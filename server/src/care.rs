@@ -58,8 +58,8 @@ pub enum Verb {
     /// Returns the space of deleted and trimmed data to the disk: in steps if a server runs, else by rewriting the file
     /// as a whole.
     Compact,
-    /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs. One
-    /// whose record, head, beginning and log do not fit together is refused.
+    /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs.
+    /// One whose record, head, beginning and log do not fit together is refused.
     Export {
         /// The universe's id.
         id: UniverseId,

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use crate::harness::process::binary;
 use crate::harness::{Era, Local, Stdio};
 
-/// Transits as Agol et al. 2021 give them (The Planetary Science Journal 2, 1, table 2): days after BJD 2457257.93115525,
-/// which is time 0.
+/// Transits as Agol et al. 2021 give them (The Planetary Science Journal 2, 1, table 2): days after
+/// BJD 2457257.93115525, which is time 0.
 const TRANSITS: [(&str, f64); 7] = [
     ("b", -0.380_715),
     ("c", 0.656_125),
