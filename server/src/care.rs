@@ -22,7 +22,7 @@ use clap::Subcommand;
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::store::sqlite::care::{compact, restore};
 use crate::store::sqlite::{Inspector, OpenError, Options, Unreadable};
-use crate::store::{Size, SqliteStore, UniverseId};
+use crate::store::{Finding, Size, SqliteStore, UniverseId};
 
 pub(crate) use online::{Online, Request};
 
@@ -33,7 +33,8 @@ pub const DAMAGED: u8 = 3;
 #[derive(Debug, Clone, Subcommand)]
 #[non_exhaustive]
 pub enum Verb {
-    /// Copies all universes with their histories into a file, also while a server runs.
+    /// Copies all universes with their histories into a file, also while a server runs. Says which of them are damaged,
+    /// and exits with 3 then.
     Backup {
         /// The file, which must not exist yet.
         file: PathBuf,
@@ -58,6 +59,7 @@ pub enum Verb {
     /// as a whole.
     Compact,
     /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs.
+    /// One whose record, head, beginning and log do not fit together is refused.
     Export {
         /// The universe's id.
         id: UniverseId,
@@ -111,6 +113,14 @@ pub enum CareError {
         /// A suggestion of the id that was meant, after a semicolon.
         hint: String,
     },
+    /// What the store knows of a universe does not fit together.
+    #[error(
+        "universe {}: {}. It is not read: `universe-server check --repair`, while no server runs, puts right what the rest \
+         of the store proves, and `universe-server restore FILE --replace` goes back to a backup",
+        .0.universe,
+        .0.problem
+    )]
+    Unsound(Finding),
     /// The data directory has an older format.
     #[error(
         "the data directory has format {found}, and this needs {present}: start the server once or run \
@@ -211,16 +221,17 @@ fn say(line: &str) -> Result<ExitCode, CareError> {
 
 /// The command `restore`.
 fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareError> {
-    let universes = judge(file)?;
+    let (universes, findings) = judge(file)?;
     if let Some(aside) = restore(dir, file, replace)? {
         say(&format!("what was there before is in {}", aside.display()))?;
     }
     let are = if universes == 1 { "is" } else { "are" };
-    say(&format!("{} {are} in {}", counted(universes), dir.display()))
+    say(&format!("{} {are} in {}", counted(universes), dir.display()))?;
+    check::tell(&findings)
 }
 
-/// The number of universes in a backup, if the backup is sound.
-fn judge(file: &Path) -> Result<u64, CareError> {
+/// The number of universes in a backup, if its file is sound, and which of them do not fit together.
+fn judge(file: &Path) -> Result<(u64, Vec<Finding>), CareError> {
     let content = |problem: String| CareError::Content {
         file: file.to_owned(),
         // The text of the error already begins with the name of the file.
@@ -238,7 +249,9 @@ fn judge(file: &Path) -> Result<u64, CareError> {
     if let Some(first) = found.first() {
         return Err(content(format!("it is damaged: {first}")));
     }
-    Ok(opened.universes()?)
+    let is_known = opened.format()? >= Inspector::oldest_format();
+    let findings = if is_known { opened.view()?.problems()? } else { Vec::new() };
+    Ok((opened.universes()?, findings))
 }
 
 /// A number of universes, in words.

@@ -111,7 +111,7 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_KEEP_HISTORY", default_value = "all", value_name = "all|N|TIME")]
     pub keep_history: Keep,
 
-    /// Adds the demo universe "sol", the solar system, if it does not exist.
+    /// Adds the demo universe "sol", the solar system at the present time, if it does not exist.
     #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]

@@ -18,6 +18,8 @@ mod orbit;
 mod plane;
 mod table;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::{Map, Value, json};
 
 use self::table::{Belt, Body, Kind, LagrangePoint, Ring, Table, Units};
@@ -31,6 +33,9 @@ pub const NAME: &str = "Sol";
 /// The date of time 0.
 const EPOCH: &str = "2000-01-01T12:00:00Z";
 
+/// The same in seconds since 1970-01-01T00:00:00Z.
+const EPOCH_SECONDS: f64 = 946_728_000.0;
+
 /// The state of the demo universe at J2000.0: one root, the Sun, in one group, and everything that orbits it.
 ///
 /// # Errors
@@ -38,6 +43,24 @@ const EPOCH: &str = "2000-01-01T12:00:00Z";
 pub fn sol() -> Result<Value, serde_json::Error> {
     let table: Table = serde_json::from_str(include_str!("../data/sol.json"))?;
     Ok(state(&table))
+}
+
+/// The same at another time: what moves is described by elements, which stay.
+///
+/// # Errors
+/// As for [`sol`].
+pub fn sol_at(time: f64) -> Result<Value, serde_json::Error> {
+    let mut state = sol()?;
+    if let Some(members) = state.as_object_mut() {
+        members.insert("time".to_owned(), json!(time));
+    }
+    Ok(state)
+}
+
+/// The time of this moment in the demo universe, in whole seconds.
+pub(crate) fn now() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_secs_f64().floor() - EPOCH_SECONDS
 }
 
 fn state(table: &Table) -> Value {

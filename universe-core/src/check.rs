@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::date::read_date;
+use crate::date::{EXPECTED, read_date};
 use crate::entity::elements::is_closed;
 use crate::finding::{Findings, Path, Quoted};
 use crate::member::{Kind, Member, Mode, Need, Table};
@@ -71,7 +71,7 @@ fn check_value(value: &Value, member: &Member, path: &Path<'_>, findings: &mut F
             let (range, doc) = (member.range, member.doc);
             findings.push(path, format_args!("must be {range}, found {number}: {doc}"));
         }
-        (Kind::Date | Kind::Instant, Value::String(text)) if read_date(text).is_ok() => {}
+        (Kind::Date | Kind::Instant, Value::String(text)) if read_date(text).is_some() => {}
         (Kind::Instant, Value::Number(_)) => {}
         (Kind::Text | Kind::Color, Value::String(_))
         | (Kind::Number, Value::Number(_))
@@ -148,8 +148,8 @@ pub(crate) fn expectation(kind: Kind) -> String {
         Kind::Number => "a number".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Seed => "text or a number".to_owned(),
-        Kind::Date => "a date such as 2026-11-27T00:00:00Z".to_owned(),
-        Kind::Instant => "a date such as 2026-11-27T00:00:00Z, or a number of seconds".to_owned(),
+        Kind::Date => EXPECTED.to_owned(),
+        Kind::Instant => format!("{EXPECTED}, or a number of seconds"),
         Kind::IdOrNull => "an id or null".to_owned(),
         Kind::Choice(choices) => format!("one of {}", choices.join(", ")),
         Kind::Ids => "an array of ids".to_owned(),

@@ -3,6 +3,9 @@
 //! Leap seconds are not counted, and dates are not corrected to dynamical time: in this century that is about a minute,
 //! in which the Moon moves by half an arc minute.
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use jiff::fmt::temporal::Pieces;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,7 +19,9 @@ pub enum Instant {
 }
 
 /// What is said of a text that is not a date.
-const EXPECTED: &str = "a date such as 2026-11-27T00:00:00Z";
+pub(crate) const EXPECTED: &str = "a date such as 2026-11-27T00:00:00Z, up to the year 9999";
+
+const START: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// What is said of a date in a universe without an `epoch`.
 pub const NO_EPOCH: &str = "a date has no meaning here: this universe has no `epoch`; give seconds, or set the `epoch`, \
@@ -33,7 +38,7 @@ impl Instant {
         {
             return Ok(Self::Seconds(seconds));
         }
-        read_date(text).map(Self::Date).map_err(|_| {
+        read_date(text).map(Self::Date).ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
             format!("expected {EXPECTED}, or seconds, found {shown:?}")
         })
@@ -42,7 +47,7 @@ impl Instant {
     /// The same of JSON, where seconds are a number and dates are text.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
-            Value::String(text) => read_date(text).ok().map(Self::Date),
+            Value::String(text) => read_date(text).map(Self::Date),
             _ => value.as_f64().map(Self::Seconds),
         }
     }
@@ -55,14 +60,19 @@ impl<'de> Deserialize<'de> for Instant {
     }
 }
 
-/// A date as seconds since 1970-01-01T00:00:00Z.
-pub(crate) fn read_date(text: &str) -> Result<f64, jiff::Error> {
-    if let Ok(day) = text.parse::<jiff::civil::Date>()
-        && text.len() <= 10
-    {
-        let midnight = day.to_zoned(jiff::tz::TimeZone::UTC)?.timestamp();
-        return Ok(midnight.as_second() as f64);
-    }
-    let date: jiff::Timestamp = text.parse()?;
-    Ok(date.as_second() as f64 + f64::from(date.subsec_nanosecond()) * 1e-9)
+/// A date as seconds since 1970-01-01T00:00:00Z. `None` for what is not one, and for a time without its offset.
+pub(crate) fn read_date(text: &str) -> Option<f64> {
+    // By its parts: a timestamp of the library ends a day before the last year does.
+    let parts = Pieces::parse(text).ok()?;
+    let offset = match (parts.time(), parts.to_numeric_offset()) {
+        (None, None) if parts.time_zone_annotation().is_none() => 0,
+        (_, offset) => offset?.seconds(),
+    };
+    let since = parts.date().to_datetime(parts.time().unwrap_or_default()).duration_since(START);
+    Some(since.as_secs() as f64 + f64::from(since.subsec_nanos()) * 1e-9 - f64::from(offset))
+}
+
+/// The date of whole seconds since 1970-01-01T00:00:00Z. `None` outside of the years −9999 to 9999.
+pub(crate) fn date(seconds: i64) -> Option<String> {
+    Some(format!("{}Z", START.checked_add(SignedDuration::from_secs(seconds)).ok()?))
 }

@@ -29,6 +29,15 @@ const ORDERED: [(&str, &str); 4] = [
     ("perihelionDistance", "aphelionDistance"),
 ];
 
+/// Members of a body that say a fact once more, each with what has the effect.
+const COPIES: [(&str, &str); 5] = [
+    ("massKg", "mass"),
+    ("radiusKm", "radius"),
+    ("semiMajorAxisKm", "semiMajorAxis or elements.semiMajorAxis"),
+    ("periodDays", "orbitalSpeed or elements.period"),
+    ("inclinationDeg", "orbitRotX or elements.inclination"),
+];
+
 /// What looks for oddities, and how it words them.
 struct Judge<'f> {
     /// Follows each finding about something that was taken.
@@ -78,6 +87,11 @@ impl Judge<'_> {
                 }
                 Some(member) => self.value(value, member, &place),
                 None if is_root && name == "type" => {}
+                None if let Some(source) = source(name, table) => {
+                    let kept = self.kept;
+                    let message = format_args!("is derived and has no effect{kept}; set {source}");
+                    self.findings.push(&place, message);
+                }
                 None => {
                     let (of, kept) = (table.name, self.kept);
                     // Computed only when it is written, and not for each of 100,000 bodies.
@@ -149,6 +163,12 @@ impl Judge<'_> {
             self.object(object, table, Mode::Whole, path);
         }
     }
+}
+
+/// What has the effect that a member of a body only tells of.
+fn source(name: &str, table: &Table) -> Option<&'static str> {
+    table.member("orbitalDistance")?;
+    COPIES.into_iter().find(|(copy, _)| *copy == name).map(|(_, source)| source)
 }
 
 fn is_id(name: &str) -> bool {

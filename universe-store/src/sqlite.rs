@@ -118,8 +118,9 @@ impl SqliteStore {
     /// [`OpenError`], also if another process writes to the directory, or if what it wrote last is still only in its
     /// write-ahead log and cannot be read from there.
     pub fn open_read_only(dir: &Path, options: Options) -> Result<Self, OpenError> {
-        let (database, lock) = directory::open_read_only(dir)?;
-        let readers = Arc::new(Readers::new(database, Arc::new(lock), options.readers));
+        let (database, lock, behind) = directory::open_read_only(dir)?;
+        let readers = Readers::new(database, Arc::new(lock), options.readers).without(behind);
+        let readers = Arc::new(readers);
         let (live, budget) = (Arc::default(), Arc::new(Semaphore::new(QUEUE_BYTES)));
         Ok(Self { dir: dir.to_owned(), writer: None, readers, live, budget })
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{CareError, Inspector, counted, judge, say, write_new};
+use super::{CareError, Inspector, check, counted, judge, say, write_new};
 
 pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
     let inspector = Inspector::open(dir)?;
@@ -14,8 +14,10 @@ pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
         })?;
         Ok(inspector.copy_to(name)?)
     })?;
-    let universes = judge(file)?;
+    let (universes, findings) = judge(file)?;
     let bytes = std::fs::metadata(file).map(|written| written.len());
     let bytes = bytes.map_err(|error| CareError::File { file: file.to_owned(), error })?;
-    say(&format!("{}, {bytes} bytes, in {}", counted(universes), file.display()))
+    say(&format!("{}, {bytes} bytes, in {}", counted(universes), file.display()))?;
+    // What is damaged is in the copy as it is: it may be repaired there.
+    check::tell(&findings)
 }

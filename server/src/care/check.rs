@@ -62,6 +62,18 @@ pub(super) fn check(dir: &Path, repair: bool) -> Result<ExitCode, CareError> {
     tally.sum_up(&inspector)
 }
 
+/// Says what does not fit together, and what to do. Gives the exit code.
+pub(super) fn tell(findings: &[Finding]) -> Result<ExitCode, CareError> {
+    for Finding { universe, problem } in findings {
+        say(&format!("universe {universe}: {problem}"))?;
+    }
+    if findings.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(REPAIR)?;
+    Ok(ExitCode::from(DAMAGED))
+}
+
 /// What a check comes to: in words, and the exit code.
 pub(super) fn verdict(problems: u64) -> (String, ExitCode) {
     match problems {
@@ -79,12 +91,8 @@ impl Tally {
         }
         present(inspector)?;
         let findings = inspector.view()?.findings()?;
-        for Finding { universe, problem } in &findings {
-            self.report(&format!("universe {universe}: {problem}"))?;
-        }
-        if !findings.is_empty() {
-            say(REPAIR)?;
-        }
+        tell(&findings)?;
+        self.problems += findings.len() as u64;
         let mut after = None;
         loop {
             let limit = MAX_PAGE;

@@ -12,7 +12,7 @@ use super::replay::{Replay, ReplayStep};
 use super::{CareError, Inspector, UniverseId, present, say, write_new};
 use crate::commands::{ServiceError, TextPlace, Universe};
 use crate::store::sqlite::View;
-use crate::store::{MAX_PAGE, Meta, Page, Record, Revision, Timestamp};
+use crate::store::{Finding, MAX_PAGE, Meta, Page, Record, Revision, Timestamp};
 use crate::view::NearbyUniverses;
 
 #[derive(Serialize)]
@@ -35,6 +35,9 @@ pub(super) fn export(
     let inspector = Inspector::open(dir)?;
     present(&inspector)?;
     let view = inspector.view()?;
+    if let Some(problem) = view.problem(id)? {
+        return Err(CareError::Unsound(Finding { universe: id.to_string(), problem }));
+    }
     let record = view.record(id)?;
     let Some(record) = record else {
         let (after, limit) = (None, MAX_PAGE);

@@ -120,17 +120,19 @@ async fn open_embedded(dir: &Path, read_only: bool) -> Result<SqliteStore, RunEr
 async fn make_demo(service: &CommandService) -> Result<(), RunError> {
     let wrong = |problem: &dyn std::fmt::Display| RunError::Demo(problem.to_string());
     let id = UniverseId::new(demo::ID).map_err(|problem| wrong(&problem))?;
-    let state = demo::sol().map_err(|problem| wrong(&problem))?;
-    let state = State::from_value(state).map_err(|problem| wrong(&problem))?;
+    let sol_at = |time| {
+        let state = demo::sol_at(time).map_err(|problem| wrong(&problem))?;
+        State::from_value(state).map_err(|problem| wrong(&problem))
+    };
     if service.store().record(&id).await == Err(ReadError::NotFound) {
-        match service.create(id, demo::NAME.to_owned(), state).await {
+        match service.create(id, demo::NAME.to_owned(), sol_at(demo::now())?).await {
             Ok(_) | Err(ServiceError::Exists(_)) => return Ok(()),
             Err(error) => return Err(wrong(&error)),
         }
     }
     // It exists from an earlier start, with all changes since then.
     if let Ok(begun) = service.at(&id, Revision::GENESIS).await
-        && begun.state != state
+        && begun.state != sol_at(begun.state.time())?
     {
         tracing::info!(
             universe = %id,

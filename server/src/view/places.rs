@@ -129,6 +129,10 @@ fn shown<'s>(
         return Err(PlacesError::Invalid(problem));
     }
     if let Some(ids) = &asked.bodies {
+        if ids.is_empty() {
+            let problem = "bodies: names no body; leave it out for all of them";
+            return Err(PlacesError::Invalid(problem.to_owned()));
+        }
         if ids.len() > MAX_PLACES {
             let problem = format!("bodies: at most {MAX_PLACES} at once, found {}", ids.len());
             return Err(PlacesError::Invalid(problem));

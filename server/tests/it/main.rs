@@ -52,6 +52,7 @@ mod service;
 mod simulation;
 mod sky;
 mod stdio;
+mod trappist;
 
 /// The engines of stores that servers share. The feature `postgres` is always there in tests.
 const ENGINES: &[&dyn engines::Engine] = &[

@@ -81,6 +81,17 @@ async fn bodies_are_where_the_ephemeris_has_them_from_1950_to_2050() {
         let most = if planets.contains(&name.as_str()) { PLANETS } else { MOONS };
         assert!(error <= &most, "{name} is {error} degrees off; all: {worst:?}");
     }
+    // What the documents say of it, rounded up.
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/src/reference/orbits.md");
+    let page = std::fs::read_to_string(page).unwrap().to_lowercase();
+    for (name, error) in &worst {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {name} |")));
+        let shown = row
+            .and_then(|row| row.split('|').nth(3))
+            .unwrap_or_else(|| panic!("{name} is not shown"));
+        let shown: f64 = shown.trim().parse().unwrap();
+        assert!((0.0..0.011).contains(&(shown - error)), "{name}: {shown} shown; all: {worst:?}");
+    }
 }
 
 /// gordonhart/atlasof.space#18, hannorein/rebound#443: a comet hurries past the Sun, and a retrograde one too.
@@ -194,6 +205,16 @@ async fn an_answer_says_where_when_and_in_which_unit() {
         assert_eq!(found["time"], time, "{query}");
         assert_eq!(found["from"], Value::Null);
     }
+    // The last day of dates, on which a timestamp of `jiff` has ended.
+    for (at, said) in [
+        ("9999-12-31", "9999-12-31T00:00:00Z"),
+        ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+        ("-009999-01-01T00:00:00Z", "-009999-01-01T00:00:00Z"),
+        ("2026-11-27T01:30:00%2B01:30", "2026-11-27T00:00:00Z"),
+    ] {
+        let found = places(server.client, &id, &format!("bodies=earth&at={at}")).await;
+        assert_eq!(found["at"], said);
+    }
     let now = places(server.client, &id, "at=now&bodies=earth").await;
     assert!(now["time"].as_f64().unwrap() > 8e8, "{now}");
     let own = places(server.client, &id, "bodies=earth&from=earth").await;
@@ -237,6 +258,9 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         ("bodies=sun&from=erth", 404, "did you mean earth?"),
         ("at=yesterday", 400, "a date such as"),
         ("at=2026-02-30", 400, "a date such as"),
+        ("at=10000-01-01", 400, "up to the year 9999"),
+        ("bodies=", 400, "leave it out for all"),
+        ("bodies=,", 400, "leave it out for all"),
         ("separations=sun", 400, "2 to 10"),
         ("separations=sun,moon&from=moon", 400, "another `from`"),
         ("limit=101", 400, "1 to 100"),
@@ -270,6 +294,8 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         let error =
             mcp.refusal("get_universe_state", ask(json!({ "places": { "body": ["mars"] } }))).await;
         assert!(error.contains("bodies"), "{error}");
+        let none = mcp.refusal("get_universe_state", ask(json!({ "places": { "bodies": [] } })));
+        assert!(none.await.contains("leave it out for all"));
         let both = json!({ "places": {}, "ids": ["mars"] });
         assert!(mcp.refusal("get_universe_state", ask(both)).await.contains("alone"));
         let tick = json!({ "type": "tick", "until": "2026-11-27T00:00:00Z" });

@@ -6,7 +6,7 @@ use crate::date::{Instant, NO_EPOCH, read_date};
 impl State {
     /// The date of time 0, if the universe has an `epoch`: seconds since 1970-01-01T00:00:00Z.
     pub fn epoch(&self) -> Option<f64> {
-        read_date(self.extra.get("epoch")?.as_str()?).ok()
+        read_date(self.extra.get("epoch")?.as_str()?)
     }
 
     /// The simulated time of an instant.
@@ -24,8 +24,7 @@ impl State {
     pub fn date_of(&self, time: f64) -> Option<String> {
         let date = (self.epoch()? + time).round();
         // Dates are far from where doubles leave out whole numbers.
-        let date = (date.abs() < 1e12).then_some(date as i64)?;
-        Some(jiff::Timestamp::from_second(date).ok()?.to_string())
+        (date.abs() < 1e12).then_some(date as i64).and_then(crate::date::date)
     }
 
     /// The unit of `length`, `mass` or `radius`, if the universe names one.

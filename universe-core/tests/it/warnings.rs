@@ -25,6 +25,14 @@ fn what_is_odd_is_named_with_its_path_and_what_was_probably_meant() {
             star(&json!({"eccentricty": 0.2})),
             "/payload/eccentricty: is not a known member of body; it was kept as it is; did you mean eccentricity?",
         ),
+        (
+            star(&json!({"massKg": 5e24})),
+            "/payload/massKg: is derived and has no effect; it was kept as it is; set mass",
+        ),
+        (
+            star(&json!({"inclinationDeg": 45})),
+            "/payload/inclinationDeg: is derived and has no effect; it was kept as it is; set orbitRotX or elements.inclination",
+        ),
         (star(&json!({"mass": -5})), "/payload/mass: -5 should be 0 or more; it was kept as it is"),
         (
             star(&json!({"eccentricity": 7})),

@@ -1,6 +1,7 @@
 //! The tables, and their migration to the current format.
 
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
@@ -18,6 +19,9 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 
 /// How long that may take with another node, in seconds.
 const LOCK_TIME: u64 = 120;
+
+/// How long the comparison of all universes may take when a store is opened, in seconds.
+const REPORT_TIME: u64 = 5;
 
 /// From each format to the next one.
 const STEPS: [&str; 7] = ["
@@ -223,9 +227,25 @@ async fn make(client: &Client) -> Result<(), PostgresError> {
     if found != FORMAT {
         client.batch_execute(&sql).await.map_err(failed)?;
     }
-    for Finding { universe, problem } in
-        frame::findings(client).await.map_err(failed)?.iter().take(MAX_LOGGED)
-    {
+    // What follows only reads, so other nodes need not wait for it.
+    client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).await.map_err(failed)?;
+    report(client).await.map_err(failed)
+}
+
+/// Compares what the tables say of all universes, and logs what does not fit. Every read compares its own universe too,
+/// so a start does not wait long for this.
+async fn report(client: &Client) -> Result<(), tokio_postgres::Error> {
+    client.batch_execute(&format!("SET statement_timeout = '{REPORT_TIME}s'")).await?;
+    let findings = match frame::findings(client).await {
+        Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
+            tracing::info!(
+                "there are too many universes to compare all of them now: `universe-server check` does"
+            );
+            return Ok(());
+        }
+        findings => findings?,
+    };
+    for Finding { universe, problem } in findings.iter().take(MAX_LOGGED) {
         tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
     }
     Ok(())

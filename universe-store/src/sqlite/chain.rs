@@ -1,7 +1,6 @@
 //! Goes through the log of all universes once: whether each entry says the place that it has, and where each log ends.
 
-use std::collections::HashMap;
-use std::fmt;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -99,7 +98,9 @@ impl Chain {
             && end.rev > head.rev
             && faults.is_empty()
         {
-            faults.push(Fault::Head(beyond(head.rev, end.rev)));
+            let (at, end) = (head.rev, end.rev);
+            let problem = format!("its head is at revision {at}, and its log ends at {end}");
+            faults.push(Fault::Head(problem));
         }
         Ok(faults)
     }
@@ -190,48 +191,74 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
     Ok(found)
 }
 
-/// Compares all frames, and the heads with the last entries, and logs what does not fit. Gives the universes whose
-/// heads are from before the end of their logs, although their sums are right.
-pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let (mut found, mut behind) = (0, Vec::new());
-    let mut log = |universe: String, problem: &dyn fmt::Display| {
-        found += 1;
-        if found <= MAX_LOGGED {
-            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
-        }
-    };
+/// What a look at all frames, the newest entries and the marks finds.
+#[derive(Default)]
+pub(super) struct Look {
+    pub(super) findings: Vec<Finding>,
+    /// The universes whose heads are from before the end of their logs, although their sums are right.
+    pub(super) behind: Vec<i64>,
+}
+
+/// Compares all frames, and the heads with the newest entries, without going through the whole log.
+pub(super) fn look(connection: &Connection) -> rusqlite::Result<Look> {
+    let mut look = Look::default();
+    let mut say = |universe, problem| look.findings.push(Finding { universe, problem });
     for uni in numbers(connection)? {
         let frame = Frame::read(connection, uni)?;
         for fault in frame.faults(connection)? {
-            log(frame.name(), &fault);
+            say(frame.name(), fault.to_string());
         }
     }
-    let sql = "SELECT l.seq FROM (SELECT uni, seq FROM log ORDER BY seq DESC LIMIT ?1) l JOIN head h USING (uni) \
-               WHERE l.seq > h.seq";
-    let mut last = connection.prepare(sql)?;
-    let mut last = last.query([RECENT])?;
-    while let Some(row) = last.next()? {
-        let entry = stored(connection, row.get(0)?)?;
-        let Place { uni, rev, .. } = entry.place;
-        // One that says another place than its own says nothing of the universe whose number it has.
-        if !entry.is_at(entry.place) || behind.contains(&uni) {
-            continue;
-        }
-        let frame = Frame::read(connection, uni)?;
-        if let Some(head) = &frame.head {
-            log(frame.name(), &beyond(head.rev, rev));
-            behind.push(uni);
-        }
+    for (uni, problem) in behind(connection)? {
+        say(Frame::read(connection, uni)?.name(), problem);
+        look.behind.push(uni);
     }
-    if found > MAX_LOGGED {
-        tracing::error!(found, "more of the universes are damaged");
+    Ok(look)
+}
+
+/// Logs what a look finds, and gives the universes whose heads are behind.
+pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let Look { findings, behind } = look(connection)?;
+    for Finding { universe, problem } in findings.iter().take(MAX_LOGGED) {
+        tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
+    }
+    if findings.len() > MAX_LOGGED {
+        tracing::error!(found = findings.len(), "more of the universes are damaged");
     }
     Ok(behind)
 }
 
-/// What is said of a head that is before the end of its log.
-fn beyond(head: i64, end: i64) -> String {
-    format!("its head is at revision {head}, and its log ends at {end}")
+/// The universes whose heads are from before the end of their logs, although their sums are right, with what is said of
+/// each. What is beyond a head is found among the newest entries, and by the marks.
+pub(super) fn behind(connection: &Connection) -> rusqlite::Result<BTreeMap<i64, String>> {
+    let sql = "SELECT l.seq FROM (SELECT uni, seq FROM log ORDER BY seq DESC LIMIT ?1) l JOIN head h USING (uni) \
+                 WHERE l.seq > h.seq \
+               UNION ALL SELECT l.seq FROM head h JOIN mark m ON m.uni = h.uni AND m.rev > h.rev \
+                 JOIN log l ON l.seq = m.seq AND l.uni = m.uni AND l.rev = m.rev";
+    let mut beyond_heads = connection.prepare(sql)?;
+    let mut found = beyond_heads.query([RECENT])?;
+    let mut ends = BTreeMap::new();
+    while let Some(row) = found.next()? {
+        let entry = stored(connection, row.get(0)?)?;
+        let Place { uni, rev, .. } = entry.place;
+        // One that says another place than its own says nothing of the universe whose number it has.
+        if entry.is_at(entry.place) {
+            let end = ends.entry(uni).or_insert(rev);
+            *end = rev.max(*end);
+        }
+    }
+    let mut behind = BTreeMap::new();
+    for (uni, end) in ends {
+        if let Some(head) = HeadRow::read(connection, uni)?
+            && head.is_right(connection, uni)?
+        {
+            // What goes on behind a mark is not looked at.
+            let problem =
+                format!("its head is at revision {}, and its log goes on to {end}", head.rev);
+            behind.insert(uni, problem);
+        }
+    }
+    Ok(behind)
 }
 
 /// The entry at a place of the log.

@@ -248,8 +248,9 @@ fn known(dir: &Path, found: i32) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The database of a directory in which nothing can be written, and a lock that other readers may have as well.
-pub(super) fn open_read_only(dir: &Path) -> Result<(PathBuf, Lock), OpenError> {
+/// The database of a directory in which nothing can be written, a lock that other readers may have as well, and the
+/// universes whose heads are not to be trusted.
+pub(super) fn open_read_only(dir: &Path) -> Result<(PathBuf, Lock, Vec<i64>), OpenError> {
     // A directory can be locked like a file.
     let file = File::open(dir.join(LOCK)).or_else(|_| File::open(dir));
     let file = file.map_err(|error| unreadable(dir, &error))?;
@@ -260,8 +261,8 @@ pub(super) fn open_read_only(dir: &Path) -> Result<(PathBuf, Lock), OpenError> {
     }
     let database = dir.join(DATABASE);
     let connection = open_reader(dir, &database)?;
-    chain::report(&connection).map_err(|error| damaged(dir, &error))?;
-    Ok((database, Lock(file)))
+    let behind = chain::report(&connection).map_err(|error| damaged(dir, &error))?;
+    Ok((database, Lock(file), behind))
 }
 
 /// A connection that reads a file which must exist.

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction};
 
 use super::directory::{self, DATABASE, OpenError};
+use super::frame::Frame;
 use super::reader::{self, Chunk};
 use super::{chain, schema};
 use crate::{Base, CommandId, Entry, Finding, Page, Record, Revision, Size, Snapshot, UniverseId};
@@ -130,6 +131,29 @@ impl View<'_> {
     /// [`Unreadable`].
     pub fn findings(&self) -> Result<Vec<Finding>, Unreadable> {
         Ok(chain::findings(&self.0)?)
+    }
+
+    /// What does not fit in the records, heads and beginnings of the universes, and heads that are before the end of
+    /// their logs, without reading the whole log.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn problems(&self) -> Result<Vec<Finding>, Unreadable> {
+        Ok(chain::look(&self.0)?.findings)
+    }
+
+    /// Why nothing of a universe is to be read, if so.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn problem(&self, id: &UniverseId) -> Result<Option<String>, Unreadable> {
+        let Some(frame) = Frame::find(&self.0, id.as_str())? else {
+            return Ok(None);
+        };
+        match frame.problem(&self.0)? {
+            Some(fault) => Ok(Some(fault.to_string())),
+            None => Ok(chain::behind(&self.0)?.remove(&frame.uni)),
+        }
     }
 
     /// One page of the universes.

@@ -17,6 +17,8 @@ use crate::{ReadError, Revision, TailError, UniverseId};
 /// A few connections, opened as needed.
 pub(super) struct Readers {
     database: PathBuf,
+    /// The universes whose heads are not to be trusted, although nothing in the file says so.
+    behind: Vec<i64>,
     /// As many as there may be connections.
     permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
@@ -42,10 +44,17 @@ impl Readers {
     pub(super) fn new(database: PathBuf, lock: Arc<Lock>, connections: usize) -> Self {
         Self {
             database,
+            behind: Vec::new(),
             permits: Arc::new(Semaphore::new(connections.clamp(1, 64))),
             pool: Mutex::new(Pool { idle: Vec::new(), busy: 0, lock: Some(lock) }),
             returned: Condvar::new(),
         }
+    }
+
+    /// Lets nothing be read of these universes.
+    pub(super) fn without(mut self, behind: Vec<i64>) -> Self {
+        self.behind = behind;
+        self
     }
 
     /// Runs `read` on a connection of its own. A caller who goes away leaves it to end by itself.
@@ -133,10 +142,11 @@ impl<'a> Turn<'a> {
     fn connection(&mut self) -> rusqlite::Result<&Connection> {
         let reader = match self.reader.take() {
             Some(reader) => reader,
-            None => Reader {
-                connection: schema::connect_reader(&self.readers.database)?,
-                _lock: Arc::clone(&self.lock),
-            },
+            None => {
+                let connection = schema::connect_reader(&self.readers.database)?;
+                schema::distrust(&connection, &self.readers.behind)?;
+                Reader { connection, _lock: Arc::clone(&self.lock) }
+            }
         };
         Ok(&self.reader.insert(reader).connection)
     }

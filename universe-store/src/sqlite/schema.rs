@@ -210,6 +210,22 @@ pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Lets the heads of these universes be taken for damaged by this connection, with nothing changed in the file.
+pub(super) fn distrust(connection: &Connection, universes: &[i64]) -> rusqlite::Result<()> {
+    if universes.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<_> = universes.iter().map(i64::to_string).collect();
+    let (numbers, sum) =
+        (numbers.join(","), if format(connection)? == OLDEST_READ { "NULL" } else { "sum" });
+    // No sum of a head is 0.
+    connection.execute_batch(&format!(
+        "PRAGMA temp_store = MEMORY; DROP VIEW IF EXISTS temp.head; \
+         CREATE TEMP VIEW head AS SELECT uni, rev, seq, command, at, oldest, \
+           CASE WHEN uni IN ({numbers}) THEN 0 ELSE {sum} END AS sum FROM main.head;"
+    ))
+}
+
 /// Whether SQLite could not make the files that it needs beside the database.
 pub(super) fn is_unwritable(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))

@@ -5,6 +5,7 @@
 //! | `<!-- not run: REASON -->` | the block needs something that a test does not have; the reason is required |
 //! | `<!-- serves -->` | the block starts a server, which runs until the page ends |
 //! | `<!-- exits with N -->` | the block ends with this exit code |
+//! | `<!-- printed -->` | the block is what the one before it prints; `…` stands for anything |
 //! | `<!-- given: COMMAND -->` | a command that prepares what the text assumes; may be repeated |
 
 /// A fenced block.
@@ -79,6 +80,11 @@ fn comment(line: &str) -> Option<&str> {
 }
 
 impl Block {
+    /// Whether it shows what the block before it prints.
+    pub(super) fn is_printed(&self) -> bool {
+        self.notes == ["printed"]
+    }
+
     /// How the block is run. `None` if it is not a block of commands.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::block::{How, blocks};
+use super::block::{Block, How, blocks};
 use xtask::{Result, process, programs, root, target};
 
 /// The time limit for the commands of one page.
@@ -71,12 +71,19 @@ pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<Strin
     let mut script = PREAMBLE.to_owned();
     let mut wrong = Vec::new();
     let mut runs = false;
-    for block in blocks(page) {
+    let mut found = blocks(page).into_iter().peekable();
+    while let Some(block) = found.next() {
         let place = format!("{path}:{}", block.line);
-        let plan = match block.plan() {
-            Ok(Some(plan)) => plan,
-            Ok(None) => continue,
-            Err(problem) => {
+        let printed = found.next_if(Block::is_printed);
+        let plan = match (block.plan(), &printed) {
+            (Ok(None), None) if !block.is_printed() => continue,
+            (Ok(Some(plan)), None) => plan,
+            (Ok(Some(plan)), Some(_)) if matches!(plan.how, How::Ends(0) | How::Skipped) => plan,
+            (Ok(_), _) => {
+                wrong.push(format!("{place}: `printed` is said of the output of the block above"));
+                continue;
+            }
+            (Err(problem), _) => {
                 wrong.push(format!("{place}: {problem}"));
                 continue;
             }
@@ -91,6 +98,7 @@ pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<Strin
         }
         let text = &block.text;
         script.push_str(&match plan.how {
+            How::Ends(0) if let Some(printed) = &printed => expecting(text, printed),
             How::Serves => format!(
                 "(\nif [[ {quoted} != *--listen* ]]; then export UNIVERSE_LISTEN=127.0.0.1:3001; fi\n{text}) > served-{line} 2>&1 &\nserving served-{line} $!\n",
                 line = block.line,
@@ -108,6 +116,16 @@ pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<Strin
         (true, true) => Ok(Some(script)),
         (true, false) => Ok(None),
     }
+}
+
+/// Commands whose output is compared with the block after them, in which `…` stands for anything.
+fn expecting(text: &str, printed: &Block) -> String {
+    let parts = printed.text.trim_end().split('…');
+    let parts = parts.map(|part| shlex::try_quote(part).unwrap_or_default().into_owned());
+    let (pattern, line) = (parts.collect::<Vec<_>>().join("*"), printed.line);
+    format!(
+        "{{\n{text}\n}} > printed-{line}\n[[ $(cat printed-{line}) == {pattern} ]] || {{ echo 'prints other than line {line}:' \"$(cat printed-{line})\" >&2; exit 1; }}\n"
+    )
 }
 
 /// Runs the script of a page. `None` on success, else a description of the error and its position.
@@ -244,6 +262,21 @@ mod tests {
         let failure = run(&name, &script).expect("runs").expect("a failure");
         assert!(failure.starts_with(&format!("{name}:7: ")), "{failure}");
         fs::remove_dir_all(target().join("docs").join(&name)).expect("clean up");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_printed_is_what_is_shown() {
+        let name = format!("test-printed-{}", std::process::id());
+        for (shown, passes) in [("it's … here\n", true), ("it's … there\n", false)] {
+            let page = format!(
+                "```sh\nA=1\necho \"it's $RANDOM here\"\n```\n<!-- printed -->\n```text\n{shown}```\n```sh\ntest $A = 1\n```\n"
+            );
+            let script = script(&name, &page).expect("good").expect("commands");
+            assert_eq!(run(&name, &script).expect("runs").is_none(), passes);
+        }
+        fs::remove_dir_all(target().join("docs").join(&name)).expect("clean up");
+        assert!(script("a.md", "<!-- printed -->\n```json\n1\n```\n").is_err());
     }
 
     #[cfg(unix)]

@@ -12,12 +12,18 @@ use crate::harness::{Server, soon};
 
 const TICK: &str = "{\"type\":\"tick\",\"dt\":1}";
 
+/// What is said of a revision, so many seconds after the time that the demo has now.
+async fn reported(server: &Server) -> impl Fn(u32, f64) -> String + use<> {
+    let start = server.client.universe("sol").await["state"]["time"].as_f64().unwrap();
+    move |revision, seconds| format!("revision {revision}, time {:?} s\n", start + seconds)
+}
+
 #[tokio::test]
 async fn commands_come_as_arguments_and_from_files() {
     let dir = TempDir::new().unwrap();
     let mut server = Server::with(dir.path(), &["--demo"]).await;
-    let told = done(dir.path(), &["send", "sol", TICK]).await;
-    assert_eq!(told, "revision 1, time 1.0 s\n");
+    let told_after = reported(&server).await;
+    assert_eq!(done(dir.path(), &["send", "sol", TICK]).await, told_after(1, 1.0));
     let file = dir.path().join("commands.jsonl");
     let rename =
         "{\"type\": \"updateStar\", \"id\": \"earth\",\n \"payload\": {\"name\": \"Terra\"}}";
@@ -25,15 +31,15 @@ async fn commands_come_as_arguments_and_from_files() {
     let told = done(dir.path(), &["send", "sol", file.to_str().unwrap(), TICK]).await;
     let lines: Vec<_> = told.lines().collect();
     assert_eq!(lines.len(), 4, "{told}");
-    assert_eq!(lines[1], "revision 3, time 2.0 s; stars/earth");
+    assert_eq!(lines[1], format!("{}; stars/earth", told_after(3, 2.0).trim_end()));
     let gone = "{\"type\": \"removeStar\", \"id\": \"moon\"}";
     let told = done(dir.path(), &["send", "sol", gone, "--json"]).await;
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["changes"]["removed"], json!({"stars": ["moon"]}));
     server.stop().await;
     let alone = verb(dir.path(), &["send", "sol", TICK]).await;
-    let told = (alone.stdout.as_str(), alone.stderr.as_str());
-    assert_eq!(told, ("revision 7, time 5.0 s\n", ""), "without a server, too");
+    let told = (alone.stdout, alone.stderr.as_str());
+    assert_eq!(told, (told_after(7, 5.0), ""), "without a server, too");
 }
 
 #[tokio::test]
@@ -59,16 +65,17 @@ async fn commands_of_a_pipe_are_sent_as_they_come() {
 async fn what_is_refused_ends_it_and_says_what_is_done() {
     let dir = TempDir::new().unwrap();
     let server = Server::with(dir.path(), &["--demo"]).await;
+    let told_after = reported(&server).await;
     let wrong = "{\"type\":\"tik\",\"dt\":1}";
     let ended = verb(dir.path(), &["send", "sol", TICK, wrong, TICK]).await;
-    assert_eq!(ended.stdout, "revision 1, time 1.0 s\n");
+    assert_eq!(ended.stdout, told_after(1, 1.0));
     let told = ["command 2: ", "did you mean tick?", "those before it are done"];
     assert_refused(&ended, &told);
     let ended = verb(dir.path(), &["send", "sol", "--atomic", TICK, wrong]).await;
     assert_refused(&ended, &["/1/type", "did you mean tick?"]);
     assert_eq!(server.client.universe("sol").await["revision"], 1);
     let told = done(dir.path(), &["send", "sol", "--atomic", TICK, TICK]).await;
-    assert_eq!(told, "revision 3, time 3.0 s\n");
+    assert_eq!(told, told_after(3, 3.0));
 
     let ended = verb(dir.path(), &["send", "sol", "nowhere.json"]).await;
     let told = r#""nowhere.json" is not a command as JSON, such as {"type":"tick","dt":86400}, and no file that can be read"#;

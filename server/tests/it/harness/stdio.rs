@@ -7,7 +7,7 @@ use std::process::{ExitStatus, Stdio as Pipe};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::process::binary;
 use super::wire::initialize;
@@ -28,6 +28,11 @@ impl Stdio {
     pub(crate) async fn on(dir: &Path, era: Era) -> Self {
         let mut command = binary();
         command.arg("--stdio").arg("--data-dir").arg(dir);
+        Self::start(command, era).await
+    }
+
+    /// The same of a command with options of its own.
+    pub(crate) async fn start(mut command: Command, era: Era) -> Self {
         command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::null());
         let mut child = command.spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap()).lines();

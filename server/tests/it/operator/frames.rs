@@ -4,8 +4,9 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::process::{done, verb};
-use crate::harness::{Server, Ways, add_star, tick};
+use super::{on, only_read};
+use crate::harness::process::{done, run, verb};
+use crate::harness::{Era, Mcp, Server, Ways, add_star, tick};
 
 /// What is changed, and whether that keeps the universe from being served.
 const CHANGES: &[(&str, bool)] = &[
@@ -107,4 +108,82 @@ async fn a_model_is_told_what_is_wrong_and_what_helps() {
         assert_eq!(error["code"], "UNIVERSE_DAMAGED", "{error}");
         assert!(error["message"].as_str().unwrap().contains("check --repair"), "{error}");
     }
+}
+
+/// A head from before the end of its log, as a page that was never written leaves it: its sum is right.
+#[tokio::test]
+async fn a_head_from_before_is_not_read_either() {
+    let made = TempDir::new().unwrap();
+    let file = made.path().join("universes.db");
+    let mut server = Server::on(made.path()).await;
+    let id = server.client.create("u", json!({})).await;
+    let other = server.client.create("other", json!({})).await;
+    server.client.command(&id, &tick()).await;
+    let open = || rusqlite::Connection::open(&file).unwrap();
+    open().execute_batch("CREATE TABLE old AS SELECT * FROM head WHERE uni = 1").unwrap();
+    for _ in 0..8 {
+        server.client.command(&id, &tick()).await;
+    }
+    let right = server.client.universe(&id).await;
+    server.stop().await;
+    open()
+        .execute_batch(
+            "DELETE FROM head WHERE uni = 1; INSERT INTO head SELECT * FROM old; DROP TABLE old; \
+             PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE",
+        )
+        .unwrap();
+    let told = "its head is at revision 1, and its log goes on to 9";
+
+    let out = TempDir::new().unwrap();
+    let exported = out.path().join("u.json");
+    for arguments in [&["export", &id][..], &["export", &id, exported.to_str().unwrap()]] {
+        let ended = verb(made.path(), arguments).await;
+        assert_eq!(ended.status.code(), Some(1), "{}", ended.stdout);
+        let said = &ended.stderr;
+        assert!(said.contains(told) && said.contains("check --repair"), "{said}");
+        assert!(ended.stdout.is_empty() && !exported.exists(), "{}", ended.stdout);
+    }
+    let copy = out.path().join("copy.db");
+    let copied = verb(made.path(), &["backup", copy.to_str().unwrap()]).await;
+    assert_eq!(copied.status.code(), Some(3), "{}{}", copied.stdout, copied.stderr);
+    let said = &copied.stdout;
+    assert!(said.contains(&format!("universe {id}: {told}")), "{said}");
+    assert!(said.contains("2 universes") && said.contains("check --repair"), "{said}");
+
+    // In both formats that can be read as they are.
+    for older in [false, true] {
+        if older {
+            let sql =
+                "ALTER TABLE head DROP COLUMN sum; DROP TABLE identity; PRAGMA user_version = 2";
+            open().execute_batch(sql).unwrap();
+        }
+        if let Some(command) = only_read(made.path()).await {
+            let arguments = ["--listen", "127.0.0.1:0", "--read-only"];
+            let server = Server::start(on(command, made.path(), &arguments)).await;
+            let paths = ["", "/history?after=0", "/tree", "/places", ".svg", "?revision=1"];
+            for path in paths.map(|path| format!("/universes/{id}{path}")) {
+                let reply = server.client.get(&path).await;
+                assert_eq!(reply.status, 500, "{path}: {reply:?}");
+                assert!(reply.error().contains("check --repair"), "{reply:?}");
+            }
+            let model = Mcp::new(server.client, Era::Modern).await;
+            let error = model.refusal("get_universe_state", json!({ "universeId": id })).await;
+            assert!(error.contains("check --repair"), "{error}");
+            assert_eq!(server.client.universe(&other).await["revision"], 0);
+            let get = on(only_read(made.path()).await.unwrap(), made.path(), &["get", &id]);
+            let got = run(&mut { get }).await;
+            assert!(
+                !got.status.success() && got.stderr.contains("check --repair"),
+                "{}",
+                got.stderr
+            );
+        }
+    }
+
+    let restored = verb(made.path(), &["restore", copy.to_str().unwrap(), "--replace"]).await;
+    assert_eq!(restored.status.code(), Some(3), "{}", restored.stderr);
+    assert!(restored.stdout.contains(told), "{}", restored.stdout);
+    done(made.path(), &["check", "--repair"]).await;
+    let server = Server::on(made.path()).await;
+    assert_eq!(server.client.universe(&id).await, right);
 }

@@ -13,6 +13,11 @@ async fn a_demo_that_is_there_is_left_as_it_is() {
     let is_told = |server: &Server| server.greeting.iter().any(|line| line.contains(TOLD));
     let mut server = start().await;
     assert!(!is_told(&server), "it is new");
+    // It begins today.
+    let now = server.client.get("/universes/sol/places?at=now&bodies=earth").await.json();
+    let own = server.client.get("/universes/sol/places?bodies=earth").await.json();
+    let [now, own] = [now, own].map(|it| it["time"].as_f64().unwrap());
+    assert!((0.0..60.0).contains(&(now - own)), "{own}, and it is {now}");
     server.client.command("sol", &tick()).await;
     server.stop().await;
     // What was done to it since makes no other version of it.
