@@ -22,6 +22,13 @@ pub enum Warning {
         /// How many of null security.
         null: usize,
     },
+    /// A route that begins in high security, or is meant to be safe, enters so many systems of a space of its own.
+    Enters {
+        /// The space, see [`Space::is_apart`].
+        space: Space,
+        /// How many systems of it.
+        count: usize,
+    },
     /// The route begins in a system that is only an end, see [`Map::only_ends`]: whoever came by another gate is
     /// locked.
     Locked(SystemIndex),
@@ -55,19 +62,22 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     }
     let entered = known_range::items(&route.systems, 1..);
     let class = |system: &SystemIndex| map.system(*system).class;
-    let count = |wanted| entered.iter().filter(|it| class(it) == wanted).count();
-    let (low, null) = (count(SecurityClass::Low), count(SecurityClass::Null));
+    let space = |system: &SystemIndex| map.space(*system).without_class();
+    let count = |wanted| entered.iter().filter(|it| space(it) == wanted).count();
+    let (low, null) = (count(Space::Low), count(Space::Null));
     let leaves = |pair: (&SystemIndex, &SystemIndex)| {
-        class(pair.0) == SecurityClass::High && class(pair.1) != SecurityClass::High
+        class(pair.0) == SecurityClass::High && matches!(space(pair.1), Space::Low | Space::Null)
     };
-    if query.mode.is_safe() {
-        if route.systems.iter().zip(entered).any(leaves) {
-            warnings.push(Warning::LeavesHighSecurity { low, null });
-        } else if low + null > 0 {
-            warnings.push(Warning::LowerSecurity { low, null });
-        }
-    } else if class(&query.origin) == SecurityClass::High && low + null > 0 {
-        warnings.push(Warning::LowerSecurity { low, null });
+    if query.mode.is_safe() && route.systems.iter().zip(entered).any(leaves) {
+        warnings.push(Warning::LeavesHighSecurity { low, null });
+    } else if query.mode.is_safe() || class(&query.origin) == SecurityClass::High {
+        warnings.extend((low + null > 0).then_some(Warning::LowerSecurity { low, null }));
+    }
+    if query.mode.is_safe() || class(&query.origin) == SecurityClass::High {
+        let apart = [Space::Pochven, Space::Jove, Space::Wormhole(0), Space::Beyond];
+        let entered = apart.map(|space| Warning::Enters { space, count: count(space) });
+        let is_any = |it: &Warning| !matches!(it, Warning::Enters { count: 0, .. });
+        warnings.extend(entered.into_iter().filter(is_any));
     }
     let passed = entered.split_last().map_or(&[][..], |(_, passed)| passed);
     let pipe = passed
@@ -77,9 +87,8 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     if route.jumps() > 0 && !query.travel.may_pass(map, query.origin) {
         warnings.push(Warning::Locked(query.origin));
     }
-    let home = |at: &&SystemIndex| {
-        map.space(**at) == Space::Pochven && HOMES.contains(&&*map.system(**at).name)
-    };
+    let home =
+        |at: &&SystemIndex| map.space(**at) == Space::Pochven && HOMES.contains(&map.name(**at));
     warnings.extend(entered.iter().find(home).copied().map(Warning::Standing));
     let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
     warnings.extend(ruled_out.map(|(route, through, rule)| {
@@ -107,10 +116,9 @@ impl Warning {
     /// The warning as a sentence.
     pub fn sentence(self, map: &Map) -> String {
         match self {
-            Self::AvoidedEnd(end) => format!(
-                "{} is to be avoided, but the route begins or ends there",
-                map.system(end).name
-            ),
+            Self::AvoidedEnd(end) => {
+                format!("{} is to be avoided, but the route begins or ends there", map.name(end))
+            }
             Self::LowerSecurity { low, null } => {
                 format!("The route enters {}", systems(low, null))
             }
@@ -118,18 +126,22 @@ impl Warning {
                 "The route leaves high security although it was asked to be safe: it enters {}",
                 systems(low, null)
             ),
+            Self::Enters { space, count } => {
+                let plural = if count == 1 { "" } else { "s" };
+                format!("The route enters {count} system{plural} of {space}")
+            }
             Self::Locked(system) => {
                 let why = map.only_end(system).map_or("", |rule| rule.why);
-                format!("The way out of {} may be closed: {why}", map.system(system).name)
+                format!("The way out of {} may be closed: {why}", map.name(system))
             }
             Self::Standing(system) => format!(
                 "{} lets in only pilots whose standing with the Triglavian Collective is 7.0 or more",
-                map.system(system).name
+                map.name(system)
             ),
             Self::LeftOut { through, rule, jumps } => format!(
                 "The way of {} through {} is left out: {}",
                 counted(jumps),
-                map.system(through).name,
+                map.name(through),
                 rule.sentence()
             ),
             Self::Pipe(system) => {

@@ -96,7 +96,7 @@ pub(crate) struct RouteResult {
 pub(crate) struct Used {
     from: String,
     to: String,
-    /// gate, bridge, wormhole, other
+    /// gate, bridge, wormhole, jump, other
     kind: &'static str,
     /// The largest ship that it lets through.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,8 +200,8 @@ pub(crate) fn route(
     let systems: Vec<SystemIndex> = all.flat_map(|route| &route.systems).copied().collect();
     let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
-        origin: name(map, origin).to_owned(),
-        destination: name(map, destination).to_owned(),
+        origin: map.name(origin).to_owned(),
+        destination: map.name(destination).to_owned(),
         mode: mode_name,
         jumps: best.jumps(),
         legs,
@@ -267,7 +267,7 @@ fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
     let time = SystemTime::now();
     let systems = now.map.systems().iter();
     let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));
-    let too_much = || invalid("danger_weight", &weight.to_string(), "it is from 0 to 1000");
+    let too_much = || invalid("danger_weight", weight, "it is from 0 to 1000");
     costs.collect::<Option<_>>().ok_or_else(too_much)
 }
 
@@ -287,7 +287,7 @@ pub(crate) fn plain_route(
 
 /// The title of a picture of a route.
 pub(crate) fn route_title(map: &Map, route: &[SystemIndex], mode: &str) -> String {
-    let end = |system: Option<&SystemIndex>| system.map_or("", |system| name(map, *system));
+    let end = |system: Option<&SystemIndex>| system.map_or("", |system| map.name(*system));
     format!(
         "{} to {}: {} jumps, {}",
         end(route.first()),
@@ -305,7 +305,7 @@ pub(crate) fn no_route(map: &Map, query: &Query<'_>, why: &NoRoute) -> UniverseE
         let left_out = Warning::LeftOut { through, rule, jumps: other.jumps() };
         reason = format!("{reason}. {}", left_out.sentence(map));
     }
-    let (origin, destination) = (name(map, query.origin), name(map, query.destination));
+    let (origin, destination) = (map.name(query.origin), map.name(query.destination));
     RouteNotFoundError::new(origin, destination, Some(&reason)).into()
 }
 
@@ -316,10 +316,6 @@ fn rule_warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<String> {
     ruled.map(|warning| warning.sentence(map)).collect()
 }
 
-fn name(map: &Map, system: SystemIndex) -> &str {
-    &map.system(system).name
-}
-
 fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {
     let steps = route.systems.iter().zip(route.systems.iter().skip(1)).zip(&route.by);
     let extra = steps.filter_map(|(ends, by)| match by {
@@ -327,8 +323,8 @@ fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {
         By::Gate => None,
     });
     let used = extra.map(|((from, to), about)| Used {
-        from: name(map, *from).to_owned(),
-        to: name(map, *to).to_owned(),
+        from: map.name(*from).to_owned(),
+        to: map.name(*to).to_owned(),
         kind: about.map_or("other", |it| it.kind.word()),
         max_ship: about.and_then(|it| it.max_ship).map(Ship::word),
         expires: about
