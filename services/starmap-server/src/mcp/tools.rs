@@ -37,7 +37,7 @@ struct Tools {
 }
 
 /// The tools that may take longer than some milliseconds: each call runs on a thread.
-const SLOW: [&str; 1] = ["loop"];
+const SLOW: [&str; 4] = ["loop", "optimize_waypoints", "distances", "jump_range"];
 
 /// The tools that only read the overlay. They are offered while there is one.
 pub(crate) const LIVE: [&str; 5] =

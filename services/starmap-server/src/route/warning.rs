@@ -1,6 +1,6 @@
 //! Warnings for a pilot before undocking.
 
-use super::{Query, Route, find};
+use super::{NoRoute, Query, Route, find};
 use crate::map::{Map, Rule, SecurityClass, Space, SystemIndex};
 
 /// An easily overlooked fact about a route.
@@ -48,8 +48,36 @@ pub enum Warning {
     Pipe(SystemIndex),
 }
 
+/// The best route with its warnings: [`find`] and [`warnings`], mostly by one search.
+///
+/// # Errors
+/// [`NoRoute`]
+pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>), NoRoute> {
+    let lifted = query.travel.lifted(map);
+    let open = lifted.and_then(|lifted| find(map, &query.with(&lifted)).ok());
+    let Some(open) = open.filter(|open| broken(map, query, open).is_none()) else {
+        let route = find(map, query)?;
+        let warnings = warnings(map, query, &route);
+        return Ok((route, warnings));
+    };
+    // The best route without the rules keeps to them, so it is the best with them too.
+    let warnings = without_rules(map, query, &open);
+    Ok((open, warnings))
+}
+
 /// All warnings for a route, in a fixed order.
 pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
+    let mut warnings = without_rules(map, query, route);
+    let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
+    warnings.extend(ruled_out.map(|(route, through, rule)| {
+        let jumps = route.jumps();
+        Warning::LeftOut { through, rule, jumps }
+    }));
+    warnings
+}
+
+/// The warnings that do not compare with a route without the rules.
+fn without_rules(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut avoided = |end| {
         if query.avoid.contains(end) {
@@ -90,11 +118,6 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     let home =
         |at: &&SystemIndex| map.space(**at) == Space::Pochven && HOMES.contains(&map.name(**at));
     warnings.extend(entered.iter().find(home).copied().map(Warning::Standing));
-    let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
-    warnings.extend(ruled_out.map(|(route, through, rule)| {
-        let jumps = route.jumps();
-        Warning::LeftOut { through, rule, jumps }
-    }));
     warnings
 }
 
@@ -105,11 +128,17 @@ const HOMES: [&str; 3] = ["Archee", "Kino", "Niarja"];
 pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex, &'static Rule)> {
     let lifted = query.travel.lifted(map)?;
     let route = find(map, &query.with(&lifted)).ok()?;
-    let inner = known_range::items(&route.systems, 1..route.jumps()).iter();
-    let passed = inner.map(|system| (*system, query.travel.rule(map, *system)));
-    let last = route.systems.last().map(|end| (*end, query.travel.closed(map, *end)));
-    let (through, rule) = passed.chain(last).find_map(|(at, rule)| Some((at, rule?)))?;
+    let (through, rule) = broken(map, query, &route)?;
     Some((route, through, rule))
+}
+
+/// The first system of a route that a rule closes, and the rule.
+fn broken(map: &Map, query: &Query<'_>, route: &Route) -> Option<(SystemIndex, &'static Rule)> {
+    let inner = route.systems.iter().take(route.jumps()).skip(1);
+    let passed = inner.map(|system| (*system, query.travel.rule(map, *system)));
+    let last = route.systems.last().filter(|_| route.jumps() > 0);
+    let last = last.map(|end| (*end, query.travel.closed(map, *end)));
+    passed.chain(last).find_map(|(at, rule)| Some((at, rule?)))
 }
 
 impl Warning {

@@ -35,7 +35,8 @@ pub(super) fn ways(
     let mut seen: Vec<Vec<SystemIndex>> = Vec::new();
     for (word, mode) in modes {
         let query = Query::new(origin, destination, mode).with(&now.travel);
-        let found = route::find(map, &query).map_err(|why| no_route(map, &query, &why))?;
+        let found = route::find_warned(map, &query);
+        let (found, warnings) = found.map_err(|why| no_route(map, &query, &why))?;
         // Writing to a string does not fail.
         let _ = write!(text, "- {word}: {} jumps", found.jumps());
         if seen.contains(&found.systems) {
@@ -51,7 +52,7 @@ pub(super) fn ways(
         text.push(')');
         let names: Vec<String> = found.systems.iter().map(|&at| named(now, at)).collect();
         let _ = writeln!(text, ": {}", names.join(" > "));
-        for warning in route::warnings(map, &query, &found) {
+        for warning in warnings {
             let _ = writeln!(text, "  ! {}", warning.sentence(map));
         }
         seen.push(found.systems);

@@ -167,19 +167,16 @@ pub(crate) fn route(
         let reason = "it goes without alternatives and cost_of_safety";
         return Err(invalid("via", "", reason));
     }
-    let mut routes = match (via.as_slice(), count) {
-        ([], 1) => vec![route::find(map, &query).map_err(failed)?],
-        ([], count) => route::alternatives(map, &query, count).map_err(failed)?,
-        _ => Vec::new(),
+    let ((best, warned), legs) = match via.as_slice() {
+        [] => (route::find_warned(map, &query).map_err(failed)?, Vec::new()),
+        via => through(map, &query, via)?,
     };
-    let others = routes.split_off(routes.len().min(1));
-    let (best, legs, warned) = match routes.pop() {
-        Some(best) => {
-            let warned = route::warnings(map, &query, &best);
-            (best, Vec::new(), warned)
-        }
-        None => through(map, &query, &via)?,
+    let routes = match count {
+        1 => Vec::new(),
+        count => route::alternatives(map, &query, count).map_err(failed)?,
     };
+    // The first is the best.
+    let others: Vec<Route> = routes.into_iter().skip(1).collect();
     let compared = match asked.cost_of_safety {
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),
         _ => None,
@@ -220,13 +217,13 @@ pub(crate) fn route(
     Ok(Answer::along(now, body, names, &best.systems, systems).warn(warnings))
 }
 
-/// The route through stops in their order, the jumps of its legs, and the warnings for them, each once. A stop that is
+/// The route through stops in their order, the warnings for its legs, each once, and the jumps of each. A stop that is
 /// only an end is left by the gate it was entered by.
 fn through(
     map: &Map,
     query: &Query<'_>,
     via: &[SystemIndex],
-) -> Result<(Route, Vec<usize>, Vec<Warning>), UniverseError> {
+) -> Result<((Route, Vec<Warning>), Vec<usize>), UniverseError> {
     let mut whole = Route { systems: vec![query.origin], by: Vec::new(), cost: Cost::ZERO };
     let (mut legs, mut warnings) = (Vec::new(), Vec::new());
     for stop in via.iter().copied().chain([query.destination]) {
@@ -243,8 +240,9 @@ fn through(
             whole.cost = whole.cost + Cost::JUMP;
         }
         let leg = Query { origin: back.unwrap_or(here), destination: stop, ..*query };
-        let found = route::find(map, &leg).map_err(|why| no_route(map, &leg, &why))?;
-        for warning in route::warnings(map, &leg, &found) {
+        let found = route::find_warned(map, &leg).map_err(|why| no_route(map, &leg, &why))?;
+        let (found, warned) = found;
+        for warning in warned {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -254,7 +252,7 @@ fn through(
         whole.cost = whole.cost + found.cost;
         legs.push(whole.by.len() - start);
     }
-    Ok((whole, legs, warnings))
+    Ok(((whole, warnings), legs))
 }
 
 /// Why there are no alternatives ([`route::alternatives`]).
@@ -280,9 +278,10 @@ pub(crate) fn plain_route(
 ) -> Result<(Vec<SystemIndex>, Vec<String>), UniverseError> {
     let map = &*now.map;
     let query = Query::new(origin, destination, mode(word, None)?.1).with(&now.travel);
-    let found = route::find(map, &query);
-    let found = found.map_err(|why| no_route(map, &query, &why))?;
-    Ok((found.systems.clone(), rule_warnings(map, &query, &found)))
+    let found = route::find_warned(map, &query).map_err(|why| no_route(map, &query, &why))?;
+    let ruled = |it: &Warning| matches!(it, Warning::Locked(_) | Warning::LeftOut { .. });
+    let warnings = found.1.into_iter().filter(ruled).map(|warning| warning.sentence(map));
+    Ok((found.0.systems, warnings.collect()))
 }
 
 /// The title of a picture of a route.
@@ -307,13 +306,6 @@ pub(crate) fn no_route(map: &Map, query: &Query<'_>, why: &NoRoute) -> UniverseE
     }
     let (origin, destination) = (map.name(query.origin), map.name(query.destination));
     RouteNotFoundError::new(origin, destination, Some(&reason)).into()
-}
-
-/// The warnings about a route that come from the rules of the game.
-fn rule_warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<String> {
-    let warnings = route::warnings(map, query, route).into_iter();
-    let ruled = warnings.filter(|it| matches!(it, Warning::Locked(_) | Warning::LeftOut { .. }));
-    ruled.map(|warning| warning.sentence(map)).collect()
 }
 
 fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {

@@ -213,8 +213,10 @@ pub(super) fn distances(
         map.neighbours(system).is_empty() && travel.leading_from(system).next().is_none()
     });
     let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
+    let again = |lifted: &_| Some(explore::matrix(map, &from, columns, &avoid, lifted));
+    let ruled = rules::around(map, &travel, None, &jumps, again);
     let locked = from.iter().find_map(|it| rules::locked(map, &travel, Some(*it)));
-    let rules = locked.into_iter().chain(rules::between(map, &travel, [&from, columns], &avoid));
+    let rules = locked.into_iter().chain(ruled);
     let mut nulls = from.iter().zip(&jumps).flat_map(|(from, row)| {
         columns
             .iter()
