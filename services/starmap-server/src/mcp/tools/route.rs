@@ -217,13 +217,16 @@ pub(crate) fn route(
     Ok(Answer::along(now, body, names, &best.systems, systems).warn(warnings))
 }
 
+/// A route with its warnings.
+type Warned = (Route, Vec<Warning>);
+
 /// The route through stops in their order, the warnings for its legs, each once, and the jumps of each. A stop that is
 /// only an end is left by the gate it was entered by.
 fn through(
     map: &Map,
     query: &Query<'_>,
     via: &[SystemIndex],
-) -> Result<((Route, Vec<Warning>), Vec<usize>), UniverseError> {
+) -> Result<(Warned, Vec<usize>), UniverseError> {
     let mut whole = Route { systems: vec![query.origin], by: Vec::new(), cost: Cost::ZERO };
     let (mut legs, mut warnings) = (Vec::new(), Vec::new());
     for stop in via.iter().copied().chain([query.destination]) {
