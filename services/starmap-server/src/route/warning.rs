@@ -55,14 +55,18 @@ pub enum Warning {
 pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>), NoRoute> {
     let lifted = query.travel.lifted(map);
     let open = lifted.and_then(|lifted| find(map, &query.with(&lifted)).ok());
-    let Some(open) = open.filter(|open| broken(map, query, open).is_none()) else {
-        let route = find(map, query)?;
-        let warnings = warnings(map, query, &route);
-        return Ok((route, warnings));
+    let ruled_out = open.as_ref().and_then(|open| Some((open.jumps(), broken(map, query, open)?)));
+    let cost = open.as_ref().map(|open| open.cost);
+    let route = match open.filter(|_| ruled_out.is_none()) {
+        // The best route without the rules keeps to them, so it is the best with them too.
+        Some(open) => open,
+        None => find(map, query)?,
     };
-    // The best route without the rules keeps to them, so it is the best with them too.
-    let warnings = without_rules(map, query, &open);
-    Ok((open, warnings))
+    let mut warnings = without_rules(map, query, &route);
+    let ruled_out = ruled_out.filter(|_| cost < Some(route.cost));
+    let left_out = |(jumps, (through, rule))| Warning::LeftOut { through, rule, jumps };
+    warnings.extend(ruled_out.map(left_out));
+    Ok((route, warnings))
 }
 
 /// All warnings for a route, in a fixed order.
