@@ -2,16 +2,19 @@
 
 mod log;
 mod maps;
-mod print;
 mod serve;
 mod tool;
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use mcp_proto::BuildError;
+use service_host::complain;
 
 use crate::load::{self, LoadError, Losses};
+use crate::mcp::UniverseServer;
 
 pub use serve::ServeArguments;
 
@@ -66,24 +69,25 @@ pub struct MapArguments {
 
 /// The map, and what else there is to know.
 #[derive(Debug, Clone, Default, Args)]
-struct Sources {
+pub struct Sources {
+    /// Where the map is.
     #[command(flatten)]
-    map: MapArguments,
-    /// A dump of the public API: kills are shown with the systems.
+    pub map: MapArguments,
+    /// A dump of the public API with what happens in the systems: a .json file, or a folder of them (system_kills,
+    /// system_jumps, fw/systems).
     #[arg(long, value_name = "PATH")]
-    activity: Option<PathBuf>,
+    pub activity: Option<PathBuf>,
     /// Connections besides the gates, such as jump bridges and wormholes: a JSON array of {"from", "to", …}, or what
     /// eve-scout, Wanderer, Pathfinder or a list of bridges has.
     #[arg(long, value_name = "FILE")]
-    connections: Option<PathBuf>,
+    pub connections: Option<PathBuf>,
 }
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    /// The reader of stdout has closed it.
-    #[error("the pipe is closed")]
-    Closed,
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
     #[error(transparent)]
     Load(#[from] LoadError),
     #[error(transparent)]
@@ -104,14 +108,10 @@ pub fn main() -> ExitCode {
         Command::Stats(arguments) => maps::stats(&arguments),
         Command::Tool(words) => return tool::run(&words),
     };
-    match outcome {
-        Ok(code) => code,
-        Err(Failure::Closed) => ExitCode::SUCCESS,
-        Err(failure) => {
-            print::report(PROGRAM, &failure.to_string());
-            ExitCode::FAILURE
-        }
-    }
+    outcome.unwrap_or_else(|failure| {
+        report(PROGRAM, &failure.to_string());
+        ExitCode::FAILURE
+    })
 }
 
 /// Runs the program `aria-universe` with the arguments of the process: starts the server immediately.
@@ -124,18 +124,35 @@ fn load(path: Option<&Path>, losses: Losses) -> Result<load::Loaded, Failure> {
     let path = load::graph_path(path);
     let loaded = load::load_with(&path, losses)?;
     for warning in loaded.warnings_in_brief(MAX_WARNINGS) {
-        print::report(PROGRAM, &warning);
+        report(PROGRAM, &warning);
     }
     Ok(loaded)
 }
 
-fn losses(accepted: bool) -> Losses {
-    if accepted { Losses::Accepted } else { Losses::Refused }
+/// Writes a text to stdout. A reader that has closed it wants no more.
+fn print(text: &str) -> Result<(), Failure> {
+    match service_host::print(text.trim_end()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
 
-impl MapArguments {
-    /// What happens to a map that has lost much of itself.
-    fn losses(&self) -> Losses {
-        losses(self.accept_losses)
+/// Writes a message to stderr, if stderr is open.
+fn report(program: &str, text: &str) {
+    complain(&format!("{program}: {text}"));
+}
+
+impl Sources {
+    /// A server of them. It has read nothing yet.
+    fn server(&self) -> Result<UniverseServer, BuildError> {
+        let mut server = UniverseServer::new(self.map.graph.as_deref())?;
+        server = server.with_losses(Losses::accepted(self.map.accept_losses));
+        if let Some(path) = &self.activity {
+            server = server.with_activity(path);
+        }
+        if let Some(path) = &self.connections {
+            server = server.with_connections(path);
+        }
+        Ok(server)
     }
 }

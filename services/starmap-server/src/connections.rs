@@ -41,7 +41,7 @@ pub struct Connection {
     pub both_ways: Option<bool>,
     /// The cost of using it, in jumps. By default it costs as much as a gate.
     pub cost: Option<f64>,
-    /// What it is: gate, bridge, wormhole, other.
+    /// What it is: gate, bridge, wormhole, jump, other.
     pub kind: Option<ConnectionKind>,
     /// The largest ship that it lets through; by default any.
     pub max_ship: Option<Ship>,
@@ -63,6 +63,15 @@ impl Connection {
     pub fn is_open(&self, ship: Option<Ship>, now: i64) -> bool {
         let fits = ship.is_none_or(|ship| self.max_ship.is_none_or(|most| ship <= most));
         fits && self.expires.is_none_or(|end| now < end)
+    }
+
+    /// Why it cannot be: no jump of a drive ends in some spaces.
+    pub(crate) fn refused(&self, map: &Map, from: SystemIndex, to: SystemIndex) -> Option<String> {
+        let back = self.both_ways.unwrap_or(true).then_some(from);
+        let mut ends = [to].into_iter().chain(back);
+        let end = ends.find(|it| !map.space(*it).lets_drives_in())?;
+        (self.kind == Some(ConnectionKind::Jump))
+            .then(|| format!("no jump ends in {}, which is in {}", map.name(end), map.space(end)))
     }
 
     /// The connection between two systems of a map.
@@ -88,21 +97,20 @@ pub(crate) fn resolve(
 ) -> (Vec<Extra>, Vec<About>, Vec<String>) {
     let (mut list, mut about, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for connection in connections {
-        let system = |name: &str| {
-            let by_id = || map.system_by_id(name.trim().parse().ok()?);
-            map.system_by_name(name)
-                .or_else(by_id)
-                .ok_or_else(|| format!("Unknown system: {}", shown(name)))
-        };
+        let system =
+            |name: &str| map.find(name).ok_or_else(|| format!("Unknown system: {}", shown(name)));
         let why =
             match system(&connection.from).and_then(|from| Ok((from, system(&connection.to)?))) {
-                Ok((from, to)) if from != to => {
-                    if connection.is_open(ship, time) {
-                        list.push(connection.between(from, to));
-                        about.push(connection.about("file"));
+                Ok((from, to)) if from != to => match connection.refused(map, from, to) {
+                    Some(refused) => refused,
+                    None => {
+                        if connection.is_open(ship, time) {
+                            list.push(connection.between(from, to));
+                            about.push(connection.about("file"));
+                        }
+                        continue;
                     }
-                    continue;
-                }
+                },
                 Ok(_) => "it leads back to where it begins".to_owned(),
                 Err(unknown) => unknown,
             };

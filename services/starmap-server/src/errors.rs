@@ -1,5 +1,8 @@
 //! The errors of a query: the classes of the contract with their codes, messages and data.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use mcp_proto::ToolError;
 use serde_json::{Value, json};
 
@@ -154,8 +157,20 @@ impl RouteNotFoundError {
 
 impl InvalidParameterError {
     /// A parameter, the given value, and what is wrong with it. A long value is cut.
-    pub fn new(parameter: &str, value: &str, reason: impl Into<String>) -> Self {
-        Self { parameter: shown(parameter), value: shown(value), reason: reason.into() }
+    pub fn new(parameter: &str, value: impl Display, reason: impl Into<String>) -> Self {
+        let value = shown(&value.to_string());
+        Self { parameter: shown(parameter), value, reason: reason.into() }
+    }
+
+    /// An error for a value that is not between the two bounds, both included.
+    pub(crate) fn unless_within(
+        parameter: &str,
+        value: usize,
+        bounds: RangeInclusive<usize>,
+    ) -> Result<(), Self> {
+        let reason = || format!("must be between {} and {}", bounds.start(), bounds.end());
+        let within = bounds.contains(&value).then_some(());
+        within.ok_or_else(|| Self::new(parameter, value, reason()))
     }
 }
 
@@ -166,7 +181,11 @@ impl From<UniverseError> for ToolError {
 }
 
 /// The error for an invalid parameter.
-pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseError {
+pub(crate) fn invalid(
+    parameter: &str,
+    value: impl Display,
+    reason: impl Into<String>,
+) -> UniverseError {
     InvalidParameterError::new(parameter, value, reason).into()
 }
 

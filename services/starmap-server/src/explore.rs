@@ -4,7 +4,6 @@ mod analyze;
 mod cuts;
 mod distances;
 mod filter;
-mod invalid;
 mod jump_range;
 mod near;
 mod search;
@@ -13,7 +12,6 @@ pub use analyze::{Analysis, AnalyzeError, DangerZone, analyze};
 pub use cuts::{Bridge, CutSystem, Cuts, cuts};
 pub use distances::{MAX_DISTANCES, distances};
 pub use filter::Filter;
-pub use invalid::Invalid;
 pub use jump_range::{
     DRIVES, InRange, JumpRangeError, METRES_PER_LIGHT_YEAR, Range, jump_plan, jump_range,
     light_years_between,
@@ -32,13 +30,6 @@ pub struct Limited<T> {
     pub total: usize,
     /// The results in order, at most as many as were requested.
     pub list: Vec<T>,
-}
-
-impl<T> Default for Limited<T> {
-    fn default() -> Self {
-        let list = Vec::new();
-        Self { total: 0, list }
-    }
 }
 
 impl<T> Limited<T> {

@@ -12,6 +12,7 @@ mod table;
 use std::fmt;
 
 pub use judge::MapError;
+pub(crate) use judge::within;
 use names::Names;
 pub(crate) use names::plain;
 pub use parts::{
@@ -187,6 +188,11 @@ impl Map {
         &self.systems[index.0 as usize]
     }
 
+    /// The name of a system of this map.
+    pub fn name(&self, index: SystemIndex) -> &str {
+        &self.system(index).name
+    }
+
     /// The class of a system of this map: the same as [`System::class`], but without loading the whole system.
     pub fn class(&self, index: SystemIndex) -> SecurityClass {
         self.classes[index.0 as usize]
@@ -215,6 +221,18 @@ impl Map {
 }
 
 impl Map {
+    /// The systems of a region, by constellation and id.
+    pub fn systems_of(&self, region: RegionIndex) -> impl Iterator<Item = SystemIndex> + Clone {
+        let parts = self.region(region).constellations.iter();
+        parts.flat_map(|part| self.constellation(*part).systems.iter().copied())
+    }
+
+    /// The system with this name, ignoring case, or with this id. Names may look like numbers, so ids are tried last.
+    pub fn find(&self, name: &str) -> Option<SystemIndex> {
+        let by_id = || self.system_by_id(name.trim().parse().ok()?);
+        self.system_by_name(name).or_else(by_id)
+    }
+
     /// The system with this id.
     pub fn system_by_id(&self, id: u32) -> Option<SystemIndex> {
         let at = self.systems.binary_search_by_key(&id, |system| system.id).ok()?;
@@ -263,20 +281,6 @@ impl Map {
 
 impl SystemIndex {
     /// Its index in [`Map::systems`].
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl ConstellationIndex {
-    /// Its index in [`Map::constellations`].
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl RegionIndex {
-    /// Its index in [`Map::regions`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }

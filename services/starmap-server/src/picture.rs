@@ -30,16 +30,18 @@ struct Scene<'m> {
     named: bool,
     /// A route that is drawn as a thick line, from system to system.
     route: &'m [SystemIndex],
+    /// What is to be known of it, below the picture.
+    notes: &'m [String],
     /// How many systems were left out.
     left_out: usize,
 }
 
-/// A route, with the systems around it. `title` is written above it.
-pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
+/// A route, with the systems around it. `title` is written above it, and `notes` are written below.
+pub fn route(map: &Map, route: &[SystemIndex], title: &str, notes: &[String]) -> String {
     let mut seen = BTreeSet::new();
     let systems = route.iter().filter(|at| seen.insert(**at)).copied();
     let mut scene = Scene::new(map, title.to_owned(), systems.collect());
-    scene.route = route;
+    (scene.route, scene.notes) = (route, notes);
     // A very short route shows a place, so the names of the surrounding systems are of interest.
     scene.named = scene.systems.len() <= 8;
     draw(&scene)
@@ -47,11 +49,8 @@ pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
 
 /// A region, with the systems that its gates lead to.
 pub fn region(map: &Map, region: RegionIndex) -> String {
-    let record = map.region(region);
-    let systems = record.constellations.iter();
-    let systems = systems.flat_map(|&it| map.constellation(it).systems.iter().copied());
-    let title = format!("{} (region)", record.name);
-    draw(&Scene::new(map, title, systems.collect()).with_names())
+    let title = format!("{} (region)", map.region(region).name);
+    draw(&Scene { named: true, ..Scene::new(map, title, map.systems_of(region).collect()) })
 }
 
 impl<'m> Scene<'m> {
@@ -73,13 +72,9 @@ impl<'m> Scene<'m> {
             around: around.into_iter().take(room).collect(),
             named: false,
             route: &[],
+            notes: &[],
             left_out,
         }
-    }
-
-    fn with_names(mut self) -> Self {
-        self.named = true;
-        self
     }
 }
 

@@ -21,7 +21,7 @@ pub use mode::{Mode, Penalty};
 pub use no_route::NoRoute;
 pub use summary::{Summary, summary};
 pub use travel::{About, ConnectionKind, Extra, MAX_EXTRAS, Travel, TravelError};
-pub use warning::{Warning, ruled_out, warnings};
+pub use warning::{Warning, find_warned, ruled_out, warnings};
 
 pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;

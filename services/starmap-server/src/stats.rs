@@ -137,8 +137,7 @@ fn largest_parts(map: &Map) -> Vec<ConnectedPart> {
 
 fn by_region(map: &Map) -> Vec<RegionStats> {
     let regions = map.regions().iter().map(|region| {
-        let constellations = region.constellations.iter();
-        let systems = constellations.flat_map(|it| &map.constellation(*it).systems);
+        let systems = region.constellations.iter().flat_map(|it| &map.constellation(*it).systems);
         let within = || systems.clone().map(|it| map.system(*it));
         let exits = systems.clone().map(|from| {
             let own = map.system(*from).region;

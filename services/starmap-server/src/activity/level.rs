@@ -1,7 +1,5 @@
 //! Levels of activity.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// Levels of activity.
@@ -47,17 +45,5 @@ impl Measure {
             count if count < extreme => Level::High,
             _ => Level::Extreme,
         }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Extreme => "extreme",
-        })
     }
 }

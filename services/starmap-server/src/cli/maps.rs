@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::load;
+use crate::load::{self, Losses};
 use crate::{stats, verify};
 
-use super::print;
 use super::tool::shown;
-use super::{Failure, MapArguments, PROGRAM};
+use super::{Failure, MapArguments, PROGRAM, print, report};
 
 /// Arguments of `build`.
 #[derive(Debug, Args)]
@@ -54,29 +53,24 @@ pub(super) struct Stats {
 
 pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
     let output = load::graph_path(arguments.output.as_deref());
-    if output.is_dir() {
-        return Err(Failure::Other(format!(
-            "{} is a folder: --output names the file to write",
-            output.display()
-        )));
-    }
     let target = output.canonicalize().ok();
-    if target.is_some() && target == arguments.source.canonicalize().ok() {
-        return Err(Failure::Other(format!(
-            "{} is the source itself: --output names another file",
-            output.display()
-        )));
+    let is_source = target.is_some() && target == arguments.source.canonicalize().ok();
+    let problem = match () {
+        () if output.is_dir() => Some("is a folder: --output names the file to write"),
+        () if is_source => Some("is the source itself: --output names another file"),
+        () if !arguments.force && output.exists() => {
+            Some("is there already: --force writes over it, --output names another")
+        }
+        () => None,
+    };
+    if let Some(problem) = problem {
+        return Err(Failure::Other(format!("{} {problem}", output.display())));
     }
-    if !arguments.force && output.exists() {
-        return Err(Failure::Other(format!(
-            "{} is there already: --force writes over it, --output names another",
-            output.display()
-        )));
-    }
-    let loaded = super::load(Some(&arguments.source), super::losses(arguments.accept_losses))?;
+    let losses = Losses::accepted(arguments.accept_losses);
+    let loaded = super::load(Some(&arguments.source), losses)?;
     load::write(&loaded.map, &output)?;
-    print::out(&format!(
-        "{}: {} systems, {} connections, data {}, from {}\n",
+    print(&format!(
+        "{}: {} systems, {} connections, data {}, from {}",
         output.display(),
         loaded.map.systems().len(),
         loaded.map.connections(),
@@ -85,32 +79,26 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
     ))?;
     if loaded.map.systems().iter().all(|it| it.position.is_none()) {
         let warning = "the source has no positions: jump_range needs them, and pictures are drawn in order without them";
-        print::report(PROGRAM, warning);
+        report(PROGRAM, warning);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn verify(arguments: &Verify) -> Result<ExitCode, Failure> {
-    let loaded = super::load(arguments.map.graph.as_deref(), arguments.map.losses())?;
-    let checks = verify::verify(&loaded.map);
-    if arguments.json {
-        print::json(&checks)?;
-    } else {
-        let lines: String = checks.iter().map(|check| format!("{check}\n")).collect();
-        print::out(&lines)?;
-    }
+    let checks = verify::verify(&arguments.map.load()?.map);
+    let lines: Vec<String> = checks.iter().map(ToString::to_string).collect();
+    print(&if arguments.json { format!("{:#}", json!(checks)) } else { lines.join("\n") })?;
     if verify::passed(&checks) {
         return Ok(ExitCode::SUCCESS);
     }
-    print::report(PROGRAM, "the map does not pass");
+    report(PROGRAM, "the map does not pass");
     Ok(ExitCode::FAILURE)
 }
 
 pub(super) fn stats(arguments: &Stats) -> Result<ExitCode, Failure> {
-    let loaded = super::load(arguments.map.graph.as_deref(), arguments.map.losses())?;
-    let mut stats = json!(stats::stats(&loaded.map));
+    let mut stats = json!(stats::stats(&arguments.map.load()?.map));
     if arguments.json {
-        print::json(&stats)?;
+        print(&format!("{stats:#}"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let regions = stats.as_object_mut().and_then(|it| it.remove("by_region"));
@@ -119,6 +107,12 @@ pub(super) fn stats(arguments: &Stats) -> Result<ExitCode, Failure> {
     for region in regions.into_iter().flatten().filter(|_| arguments.detailed) {
         text.push_str(&format!("\n{}", shown(region)));
     }
-    print::out(&text)?;
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl MapArguments {
+    fn load(&self) -> Result<load::Loaded, Failure> {
+        super::load(self.graph.as_deref(), Losses::accepted(self.accept_losses))
+    }
 }

@@ -6,12 +6,11 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use mcp_proto::Era;
 use mcp_proto_client::{Client, ClientConfig};
 use serde_json::{Map, Value, json};
-use service_host::block_on;
+use service_host::{block_on, table};
 
-use crate::mcp::{UniverseServer, did_you_mean};
+use crate::mcp::did_you_mean;
 
-use super::print::{self, Table};
-use super::{Failure, PROGRAM, Sources};
+use super::{Failure, PROGRAM, Sources, print, report};
 
 /// The tools, for the help of the program.
 pub(super) const HELP: &str = "Tools: route, systems, search, nearest, borders, chokepoints, jump_range, distances, analyze, \
@@ -49,15 +48,7 @@ pub(super) fn run(words: &[String]) -> ExitCode {
 
 async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
-    let mut server =
-        UniverseServer::new(arguments.sources.map.graph.as_deref()).map_err(|it| other(&it))?;
-    server = server.with_losses(arguments.sources.map.losses());
-    if let Some(path) = &arguments.sources.activity {
-        server = server.with_activity(path);
-    }
-    if let Some(path) = &arguments.sources.connections {
-        server = server.with_connections(path);
-    }
+    let server = arguments.sources.server().map_err(|it| other(&it))?;
     server.load_graph()?;
     server.load_activity()?;
     server.load_connections()?;
@@ -66,13 +57,13 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     let tools = client.list_tools().await.map_err(|it| other(&it))?;
     let Some(known) = tools.into_iter().find(|it| it.name == tool) else {
         // This is reported like any other wrong command line.
-        print::report(PROGRAM, &format!("{tool} is not a tool or a command\n{HELP}"));
+        report(PROGRAM, &format!("{tool} is not a tool or a command\n{HELP}"));
         return Ok(ExitCode::from(2));
     };
     let given = match given(&arguments.arguments, &json!(known.input_schema)) {
         Ok(given) => given,
         Err(wrong) => {
-            print::report(PROGRAM, &wrong);
+            report(PROGRAM, &wrong);
             return Ok(ExitCode::from(2));
         }
     };
@@ -86,11 +77,7 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
         let near: Vec<String> = near.map(str::to_owned).collect();
         return Err(Failure::Other(format!("{message}{}", did_you_mean(&near))));
     }
-    if arguments.json {
-        print::json(&answer)?
-    } else {
-        print::out(&shown(&answer))?
-    }
+    print(&if arguments.json { format!("{answer:#}") } else { shown(&answer) })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -144,7 +131,7 @@ pub(super) fn shown(answer: &Value) -> String {
             ("systems" | "borders" | "hotspots" | "risks", Value::Array(rows))
                 if answer.get("columns").is_some() =>
             {
-                text.push_str(&format!("\n{}\n", table(answer, rows)));
+                text.push_str(&format!("\n{}\n\n", rows_of(answer, rows)));
             }
             ("warnings", Value::Array(warnings)) => {
                 for warning in warnings.iter().filter_map(Value::as_str) {
@@ -157,22 +144,21 @@ pub(super) fn shown(answer: &Value) -> String {
     text
 }
 
-fn table(answer: &Value, rows: &[Value]) -> String {
+fn rows_of(answer: &Value, rows: &[Value]) -> String {
     let columns = answer.get("columns").and_then(Value::as_array);
-    let head: Vec<String> = columns.into_iter().flatten().map(cell).collect();
-    let width = head.len();
-    let mut lines = vec![head];
+    let head: Vec<&str> = columns.into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut lines: Vec<Vec<String>> = Vec::new();
     let mut region = String::new();
     for row in rows {
         let mut cells: Vec<String> = row.as_array().into_iter().flatten().map(cell).collect();
-        if cells.len() == width {
+        if cells.len() == head.len() {
             region = cells.last().cloned().unwrap_or_default()
         } else {
             cells.push(region.clone())
         }
         lines.push(cells);
     }
-    Table::of(lines).text()
+    table(&head, &lines)
 }
 
 /// A text without its quotes, a list separated by commas, anything else as JSON.

@@ -1,6 +1,6 @@
 //! Where a route is dangerous.
 
-use super::Invalid;
+use crate::errors::InvalidParameterError as Invalid;
 use crate::map::{Map, Rule, SecurityClass, SystemIndex};
 use crate::route::{Summary, Travel, summary};
 
@@ -64,7 +64,7 @@ pub fn analyze(
     travel: &Travel,
 ) -> Result<Analysis, AnalyzeError> {
     let too_short = || {
-        let reason = "a way has at least 2 systems".to_owned();
+        let reason = "a way has at least 2 systems";
         AnalyzeError::Invalid(Invalid::new("systems", systems.len(), reason))
     };
     let pairs = || systems.iter().copied().zip(systems.iter().copied().skip(1));
@@ -116,11 +116,11 @@ impl AnalyzeError {
             Self::Invalid(invalid) => invalid.reason.clone(),
             Self::NotJoined { from, to } => format!(
                 "no gate joins {} and {}, which follow each other in the list",
-                map.system(*from).name,
-                map.system(*to).name
+                map.name(*from),
+                map.name(*to)
             ),
             Self::NotPassed { through, rule, .. } => {
-                format!("{} is closed: {}", map.system(*through).name, rule.sentence())
+                format!("{} is closed: {}", map.name(*through), rule.sentence())
             }
         }
     }

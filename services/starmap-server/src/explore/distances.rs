@@ -1,6 +1,6 @@
 //! The distances between many systems.
 
-use super::Invalid;
+use crate::errors::InvalidParameterError as Invalid;
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, Travel, Walk};
 
@@ -19,8 +19,8 @@ pub fn distances(
     avoid: &Avoid,
     travel: &Travel,
 ) -> Result<Vec<Vec<Option<u32>>>, Invalid> {
-    Invalid::unless_within("from", from.len(), 1, MAX_DISTANCES)?;
-    Invalid::unless_within("to", to.len(), 1, MAX_DISTANCES)?;
+    Invalid::unless_within("from", from.len(), 1..=MAX_DISTANCES)?;
+    Invalid::unless_within("to", to.len(), 1..=MAX_DISTANCES)?;
     Ok(matrix(map, from, to, avoid, travel))
 }
 

@@ -1,6 +1,7 @@
 //! A filter for systems.
 
-use super::{Invalid, adjacent_lower};
+use super::adjacent_lower;
+use crate::errors::InvalidParameterError as Invalid;
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex, plain};
 
 /// A filter for systems. A system passes if it meets every condition. [`Filter::default`] lets all systems pass.
@@ -54,8 +55,7 @@ impl Filter {
         let (min, max) = (self.security_min, self.security_max);
         for (parameter, value) in [("security_min", min), ("security_max", max)] {
             if !(-1.0..=1.0).contains(&value) {
-                let reason = "must be between -1 and 1".to_owned();
-                return Err(Invalid::new(parameter, value, reason));
+                return Err(Invalid::new(parameter, value, "must be between -1 and 1"));
             }
         }
         if min > max {
@@ -64,9 +64,8 @@ impl Filter {
         }
         let name = self.name.as_deref().map(plain);
         if name.as_ref().is_some_and(String::is_empty) {
-            let reason = "must have a letter or a digit".to_owned();
             let given = self.name.as_deref().unwrap_or_default();
-            return Err(Invalid::new("name", given, reason));
+            return Err(Invalid::new("name", given, "must have a letter or a digit"));
         }
         Ok(Checked { filter: self, name })
     }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Invalid, Limited};
+use super::Limited;
+use crate::errors::InvalidParameterError as Invalid;
 use crate::map::{Map, Space, SystemIndex};
 
 /// The length of a light year in the game.
@@ -66,7 +67,7 @@ pub fn jump_range(
             *closed.entry(space).or_default() += 1
         }
     }
-    let name = |it: &InRange| &map.system(it.system).name;
+    let name = |it: &InRange| map.name(it.system);
     let order = |a: &InRange, b: &InRange| {
         let by_distance = a.light_years.total_cmp(&b.light_years);
         by_distance.then_with(|| name(a).cmp(name(b)))
@@ -150,8 +151,7 @@ pub const DRIVES: [(&str, f64); 13] = [
 /// Checks that a ship can leave here, and that its range is a distance.
 fn leaves(map: &Map, origin: SystemIndex, light_years: f64) -> Result<(), JumpRangeError> {
     if !(light_years.is_finite() && light_years > 0.0) {
-        let reason = "must be above 0".to_owned();
-        let invalid = Invalid::new("light_years", light_years, reason);
+        let invalid = Invalid::new("light_years", light_years, "must be above 0");
         return Err(JumpRangeError::Invalid(invalid));
     }
     if !map.space(origin).lets_drives_out() {
@@ -177,16 +177,16 @@ impl JumpRangeError {
             Self::Invalid(invalid) => invalid.to_string(),
             Self::NoPosition(system) => format!(
                 "the map does not say where {} is; a map with positions is needed",
-                map.system(*system).name
+                map.name(*system)
             ),
             Self::NoWayIn(system) => format!(
                 "{} is in {}, where no jump ends: no cynosural field can be lit there",
-                map.system(*system).name,
+                map.name(*system),
                 map.space(*system).without_class()
             ),
             Self::NoWayOut(system) => format!(
                 "{} is in {}, where jump drives do not work",
-                map.system(*system).name,
+                map.name(*system),
                 map.space(*system).without_class()
             ),
         }

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Filter, Invalid, Limited};
+use super::{Filter, Limited};
+use crate::errors::InvalidParameterError as Invalid;
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route::{SecurityFilter, Travel, Walk};
 
@@ -78,7 +79,7 @@ pub fn adjacent_lower(map: &Map, system: SystemIndex) -> impl Iterator<Item = Sy
 }
 
 fn by_distance_then_name(map: &Map, a: &Near, b: &Near) -> Ordering {
-    let name = |near: &Near| &map.system(near.system).name;
+    let name = |near: &Near| map.name(near.system);
     a.jumps.cmp(&b.jumps).then_with(|| name(a).cmp(name(b)))
 }
 

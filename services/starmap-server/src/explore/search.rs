@@ -1,6 +1,7 @@
 //! Systems that match a filter, anywhere.
 
-use super::{Filter, Invalid, Limited};
+use super::{Filter, Limited};
+use crate::errors::InvalidParameterError as Invalid;
 use crate::map::{Map, SystemIndex};
 use crate::route::{Travel, Walk};
 
@@ -34,8 +35,7 @@ pub struct Hit {
 pub fn search(map: &Map, travel: &Travel, search: &Search) -> Result<Limited<Hit>, Invalid> {
     let filter = search.filter.check()?;
     if let (None, Some(max_jumps)) = (search.origin, search.max_jumps) {
-        let reason = "needs an origin to count from".to_owned();
-        return Err(Invalid::new("max_jumps", max_jumps, reason));
+        return Err(Invalid::new("max_jumps", max_jumps, "needs an origin to count from"));
     }
     let wanted = map.indices().filter(|it| filter.admits(map, *it));
     let all: Vec<Hit> = match search.origin {
@@ -49,7 +49,7 @@ pub fn search(map: &Map, travel: &Travel, search: &Search) -> Result<Limited<Hit
             wanted.map(hit).filter(near).collect()
         }
     };
-    let name = |hit: &Hit| &map.system(hit.system).name;
+    let name = |hit: &Hit| map.name(hit.system);
     let far = |hit: &Hit| hit.jumps.unwrap_or(u32::MAX);
     Ok(Limited::first(all, search.limit, |a, b| {
         far(a).cmp(&far(b)).then_with(|| name(a).cmp(name(b)))

@@ -39,15 +39,11 @@ pub(super) fn read(path: &Path) -> Result<Read, Problem> {
         let entry = archive.get_entry(location.at).map_err(Problem::damaged)?;
         let packed = BufReader::new(entry.reader());
         // Size and checksum are checked at the end, so every document is read to its end.
-        let result = match location.method {
-            CompressionMethod::STORE => {
-                sde::read(document, entry.verifying_reader(packed), &mut read)
-            }
-            _ => {
-                let unpacked = DeflateDecoder::new(packed);
-                sde::read(document, entry.verifying_reader(unpacked), &mut read)
-            }
+        let unpacked: Box<dyn std::io::Read> = match location.method {
+            CompressionMethod::STORE => Box::new(packed),
+            _ => Box::new(DeflateDecoder::new(packed)),
         };
+        let result = sde::read(document, entry.verifying_reader(unpacked), &mut read);
         result.map_err(|problem| match problem {
             Problem::Io(_) | Problem::Line { .. } => {
                 Problem::damaged(format_args!("{}: {problem}", document.name()))

@@ -11,9 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::error::{Foreign, Problem};
 use super::{Read, json};
-use crate::map::{
-    Kind, MAX_GATES, MapError, PartsConstellation, PartsRegion, PartsSystem, Warning,
-};
+use crate::map::{Kind, PartsConstellation, PartsRegion, PartsSystem, Warning, within};
 use cache::{Cache, Constellation, Gate, System};
 
 /// Reads the cache.
@@ -79,10 +77,7 @@ impl Read {
         for (system, it) in systems {
             let ids = it.stargates.as_deref().unwrap_or_default();
             count += ids.len();
-            if count > MAX_GATES {
-                let (kind, most) = (Kind::Gate, MAX_GATES);
-                return Err(MapError::TooMany { kind, most }.into());
-            }
+            within(Kind::Gate, count)?;
             for id in ids {
                 listed.insert(*id);
                 match known.get(id).and_then(Gate::leads_to) {

@@ -15,6 +15,13 @@ pub enum Losses {
     Accepted,
 }
 
+impl Losses {
+    /// Accepted or not.
+    pub const fn accepted(accepted: bool) -> Self {
+        if accepted { Self::Accepted } else { Self::Refused }
+    }
+}
+
 /// So many entries of a kind may be left out or changed in any map. In a large one it is a hundredth.
 const FEW: usize = 10;
 

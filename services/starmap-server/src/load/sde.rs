@@ -11,10 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::error::{Problem, Table};
 use super::source::{MAX_ENTRY_BYTES, MAX_LINE_BYTES};
 use super::{Read, json};
-use crate::map::{
-    Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_REGIONS, MAX_SYSTEMS, MapError, PartsConstellation,
-    PartsRegion, PartsSystem, Warning,
-};
+use crate::map::{Kind, PartsConstellation, PartsRegion, PartsSystem, Warning, within};
 
 /// A document of the export with data of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,30 +79,26 @@ pub(super) fn read(
 ) -> Result<(), Problem> {
     let Read { parts, warnings, members, listed } = read;
     match document {
-        Document::About => lines(reader, (Kind::System, MAX_LINES_ABOUT), |about: About, _| {
+        // It has one line; any bound does.
+        Document::About => lines(reader, Kind::Region, |about: About, _| {
             let build = about.build_number.map(|number| format!("SDE {number}"));
             let date = about.release_date.as_deref().and_then(|date| date.get(..10));
             let both = build.into_iter().chain(date.map(str::to_owned));
             parts.version = both.collect::<Vec<_>>().join(", ");
         }),
-        Document::Regions => lines(reader, (Kind::Region, MAX_REGIONS), |region: Region, _| {
+        Document::Regions => lines(reader, Kind::Region, |region: Region, _| {
             parts.wormhole_classes.extend(region.class.map(|class| (region.key, class)));
             parts.regions.push(PartsRegion { id: region.key, name: region.name.english() });
         }),
-        Document::Constellations => lines(
-            reader,
-            (Kind::Constellation, MAX_CONSTELLATIONS),
-            |constellation: Constellation, _| {
-                let class = constellation.class.map(|class| (constellation.key, class));
-                parts.wormhole_classes.extend(class);
-                parts.constellations.push(PartsConstellation {
-                    id: constellation.key,
-                    name: constellation.name.english(),
-                    region: constellation.region,
-                });
-            },
-        ),
-        Document::Systems => lines(reader, (Kind::System, MAX_SYSTEMS), |mut it: System, line| {
+        Document::Constellations => lines(reader, Kind::Constellation, |it: Constellation, _| {
+            parts.wormhole_classes.extend(it.class.map(|class| (it.key, class)));
+            parts.constellations.push(PartsConstellation {
+                id: it.key,
+                name: it.name.english(),
+                region: it.region,
+            });
+        }),
+        Document::Systems => lines(reader, Kind::System, |mut it: System, line| {
             let id = it.key;
             let Some(security) = it.security else {
                 let lacks = "securityStatus";
@@ -127,7 +120,7 @@ pub(super) fn read(
             });
         }),
         Document::Gates => {
-            let read = lines(reader, (Kind::Gate, MAX_GATES), |gate: Gate, line| {
+            let read = lines(reader, Kind::Gate, |gate: Gate, line| {
                 listed.remove(&gate.key);
                 let (id, kind, lacks) = (gate.key, Kind::Gate, "destination");
                 match gate.destination {
@@ -169,9 +162,6 @@ fn members_of(line: &[u8]) -> String {
 
 /// The most members of a line that an error names.
 const MAX_TOLD: usize = 20;
-
-/// How many lines the document about the export may have; so far it has one.
-const MAX_LINES_ABOUT: usize = 100;
 
 #[derive(Deserialize)]
 struct About {
@@ -235,7 +225,7 @@ struct Destination {
 /// Reads each line that is not blank as one value, with bounds on their number and length.
 fn lines<T: DeserializeOwned>(
     reader: impl io::Read,
-    (kind, most): (Kind, usize),
+    kind: Kind,
     mut each: impl FnMut(T, &[u8]),
 ) -> Result<(), Problem> {
     let mut reader = BufReader::new(reader.take(MAX_ENTRY_BYTES + 1));
@@ -255,9 +245,7 @@ fn lines<T: DeserializeOwned>(
             continue;
         }
         count += 1;
-        if count > most {
-            return Err(MapError::TooMany { kind, most }.into());
-        }
+        within(kind, count)?;
         let text = json::without_mark(&line);
         let value = serde_json::from_slice(text);
         each(value.map_err(|error| Problem::line(number, json::said(&error)))?, text);

@@ -8,10 +8,7 @@ use csv::{ByteRecord, ReaderBuilder};
 use super::error::{LoadError, Problem, Table};
 use super::header::{self, Columns};
 use super::{Read, json, source};
-use crate::map::{
-    Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_REGIONS, MAX_SYSTEMS, MapError, PartsConstellation,
-    PartsRegion, PartsSystem, Warning,
-};
+use crate::map::{Kind, PartsConstellation, PartsRegion, PartsSystem, Warning, within};
 
 /// How tables write a missing value.
 const NOTHING: [&str; 4] = ["", "None", "NULL", "\\N"];
@@ -59,14 +56,12 @@ impl Reading {
         let names = header.iter().map(|name| str::from_utf8(name).unwrap_or_default());
         let columns = Columns::of(names)
             .ok_or_else(|| Problem::line(1, "these are not the columns of a map"))?;
-        let (kind, most) = bound(columns.table());
+        let kind = kind_of(columns.table());
         let mut record = ByteRecord::new();
         let mut count = 0;
         while rows.read_byte_record(&mut record).map_err(|error| said(&error))? {
             count += 1;
-            if count > most {
-                return Err(MapError::TooMany { kind, most }.into());
-            }
+            within(kind, count)?;
             let line = record.position().map_or(0, csv::Position::line);
             let row = Row { record: &record, header: &header, line };
             row.one_line()?;
@@ -176,12 +171,13 @@ impl Row<'_> {
     }
 }
 
-fn bound(table: Table) -> (Kind, usize) {
+/// What the rows of a table are about.
+fn kind_of(table: Table) -> Kind {
     match table {
-        Table::Systems | Table::Positions => (Kind::System, MAX_SYSTEMS),
-        Table::Gates => (Kind::Gate, MAX_GATES),
-        Table::Constellations => (Kind::Constellation, MAX_CONSTELLATIONS),
-        Table::Regions => (Kind::Region, MAX_REGIONS),
+        Table::Systems | Table::Positions => Kind::System,
+        Table::Gates => Kind::Gate,
+        Table::Constellations => Kind::Constellation,
+        Table::Regions => Kind::Region,
     }
 }
 

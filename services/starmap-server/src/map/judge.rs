@@ -1,8 +1,6 @@
 //! Checks that refuse a map as a whole.
 
-use super::{
-    Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts, Warning,
-};
+use super::{Kind, MAX_NAME_BYTES, Parts, Warning};
 
 /// Why a map is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -20,13 +18,8 @@ pub enum MapError {
         first: Warning,
     },
     /// More than the limit for a map.
-    #[error("there are more than the {most} {kind}s that a map may have")]
-    TooMany {
-        /// What there are too many of.
-        kind: Kind,
-        /// The limit.
-        most: usize,
-    },
+    #[error("there are more than the {most} {kind}s that a map may have", most = .0.most(), kind = .0)]
+    TooMany(Kind),
     /// Two entries with the same id.
     #[error("two {kind}s have the id {id}")]
     SameId {
@@ -77,10 +70,10 @@ pub enum MapError {
 /// Checks every entry on its own. Duplicate ids are found later, once the entries are sorted.
 pub(super) fn judge(parts: &Parts) -> Result<(), MapError> {
     let Parts { regions, constellations, systems, gates, .. } = parts;
-    within(Kind::System, systems.len(), MAX_SYSTEMS)?;
-    within(Kind::Constellation, constellations.len(), MAX_CONSTELLATIONS)?;
-    within(Kind::Region, regions.len(), MAX_REGIONS)?;
-    within(Kind::Gate, gates.len(), MAX_GATES)?;
+    within(Kind::System, systems.len())?;
+    within(Kind::Constellation, constellations.len())?;
+    within(Kind::Region, regions.len())?;
+    within(Kind::Gate, gates.len())?;
     for it in regions {
         named(Kind::Region, it.id, &it.name)?;
     }
@@ -114,8 +107,9 @@ pub(super) fn distinct(kind: Kind, ids: impl Iterator<Item = u32> + Clone) -> Re
     }
 }
 
-fn within(kind: Kind, count: usize, most: usize) -> Result<(), MapError> {
-    if count <= most { Ok(()) } else { Err(MapError::TooMany { kind, most }) }
+/// Checks how many entries of a kind there are.
+pub(crate) fn within(kind: Kind, count: usize) -> Result<(), MapError> {
+    if count <= kind.most() { Ok(()) } else { Err(MapError::TooMany(kind)) }
 }
 
 fn named(kind: Kind, id: u32, name: &str) -> Result<(), MapError> {

@@ -154,6 +154,18 @@ pub enum Warning {
     },
 }
 
+impl Kind {
+    /// The most entries of the kind that a map may have.
+    pub const fn most(self) -> usize {
+        match self {
+            Self::Region => MAX_REGIONS,
+            Self::Constellation => MAX_CONSTELLATIONS,
+            Self::System => MAX_SYSTEMS,
+            Self::Gate => MAX_GATES,
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

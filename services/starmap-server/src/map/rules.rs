@@ -9,7 +9,7 @@ pub struct Rule {
     pub word: &'static str,
     /// Why, as a sentence with the date where there is one.
     pub why: &'static str,
-    /// Who says so.
+    /// Who says so: a page as of November 2026.
     pub source: &'static str,
 }
 
@@ -34,7 +34,7 @@ pub const ONLY_ENDS: [(u32, &Rule); 1] = [(30_100_000, &ZARZAKH)];
 const ZARZAKH: Rule = Rule {
     word: "zarzakh",
     why: "since September 2024 a ship that enters Zarzakh can for six hours leave only by the gate it came in by",
-    source: "CCP, news \"Zarzakh is under siege\"; EVE University wiki, \"Zarzakh\"",
+    source: "CCP, news \"Zarzakh is under siege\"",
 };
 const HIGH: Rule = Rule {
     word: "capitals",
@@ -44,7 +44,7 @@ const HIGH: Rule = Rule {
 const POCHVEN: Rule = Rule {
     word: "capitals",
     why: "capital ships cannot use the gates of Pochven",
-    source: "EVE University wiki, \"Pochven\", section \"Mechanical differences\"",
+    source: "EVE University wiki, \"Pochven\"",
 };
 const JOVE: Rule = Rule {
     word: "jove",
@@ -54,7 +54,7 @@ const JOVE: Rule = Rule {
 const CLASS_1: Rule = Rule {
     word: "wormhole_class",
     why: "wormholes to class 1 let through ships up to battlecruisers",
-    source: "EVE University wiki, \"Wormholes\", section \"Wormhole Sizes and Restrictions\"",
+    source: "EVE University wiki, \"Wormholes\"",
 };
 const CLASS_13: Rule = Rule {
     word: "wormhole_class",
@@ -66,9 +66,9 @@ const CLASS_13: Rule = Rule {
 pub const RULES: [&Rule; 6] = [&ZARZAKH, &HIGH, &POCHVEN, &JOVE, &CLASS_1, &CLASS_13];
 
 impl Rule {
-    /// The rule as a sentence, with the argument that lifts it.
+    /// The rule as a sentence, with its source and the argument that lifts it.
     pub fn sentence(&self) -> String {
-        format!("{}; allow {:?} lifts this rule", self.why, self.word)
+        format!("{} ({}); allow {:?} lifts this rule", self.why, self.source, self.word)
     }
 
     /// The rule that keeps a ship out of a kind of space.

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::connections::Connection;
-use crate::errors::{UniverseError, invalid};
-use crate::explore::Invalid;
+use crate::errors::UniverseError;
 use crate::map::Map;
 use crate::name::List;
 
@@ -34,7 +33,7 @@ impl Common {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Ways {
-    /// Bridges, wormholes; kind: gate, bridge, wormhole; max_ship as ship
+    /// Bridges, wormholes; kind: gate, bridge, wormhole, jump; max_ship as ship
     #[schemars(length(max = 500))]
     pub(crate) connections: Option<Vec<Connection>>,
     /// false: without the connections that the server was started with
@@ -43,10 +42,4 @@ pub(crate) struct Ways {
     pub(crate) ship: Option<String>,
     /// Rules to lift: zarzakh, capitals, jove, wormhole_class
     pub(crate) allow: Option<List>,
-}
-
-impl From<Invalid> for UniverseError {
-    fn from(error: Invalid) -> Self {
-        invalid(error.parameter, &error.value, &error.reason)
-    }
 }

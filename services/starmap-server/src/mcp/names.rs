@@ -17,19 +17,13 @@ const OLD_MAP_DAYS: i32 = 180;
 /// # Errors
 /// An unknown name, with at most three suggestions.
 pub fn resolve_system_name(map: &Map, name: &str) -> Result<SystemIndex, SystemNotFoundError> {
-    known(map, name).ok_or_else(|| unknown(map, name))
-}
-
-fn known(map: &Map, name: &str) -> Option<SystemIndex> {
-    // Names of systems may look like numbers, so ids are tried last.
-    let by_id = || map.system_by_id(name.trim().parse().ok()?);
-    map.system_by_name(name).or_else(by_id)
+    map.find(name).ok_or_else(|| unknown(map, name))
 }
 
 fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
     let (hint, place) = what_it_is(map, name);
     let suggestions = match place {
-        Some(system) => vec![&*map.system(system).name],
+        Some(system) => vec![map.name(system)],
         None => map.suggest(name, MAX_SUGGESTIONS),
     };
     let hint = hint.or_else(|| {
@@ -53,7 +47,7 @@ fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
     if let Some(constellation) = map.constellation_by_name(name) {
         let it = map.constellation(constellation);
         let systems = it.systems.iter().take(MAX_SUGGESTIONS);
-        let names: Vec<&str> = systems.map(|&system| &*map.system(system).name).collect();
+        let names: Vec<&str> = systems.map(|&system| map.name(system)).collect();
         let hint = format!("that is a constellation; its systems are {}, …", names.join(", "));
         return (Some(hint), None);
     }
@@ -66,7 +60,7 @@ fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
         if orbit.chars().all(number)
             && let Some(system) = map.system_by_name(head)
         {
-            let hint = format!("that is a station, moon or planet in {}", map.system(system).name);
+            let hint = format!("that is a station, moon or planet in {}", map.name(system));
             return (Some(hint), Some(system));
         }
     }
@@ -96,12 +90,12 @@ impl<'m> Names<'m> {
 
     /// The same without suggestions, because finding suggestions takes longer than everything else.
     pub(crate) fn find(&mut self, name: &str) -> Option<SystemIndex> {
-        if let Some(system) = known(self.map, name) {
+        if let Some(system) = self.map.find(name) {
             return Some(system);
         }
         let near = || self.map.correct(name).or_else(|| what_it_is(self.map, name).1);
         let system = self.correct.then(near).flatten()?;
-        let used = self.map.system(system).name.to_string();
+        let used = self.map.name(system).to_owned();
         self.corrections.insert(shown(name), used);
         Some(system)
     }
@@ -151,7 +145,7 @@ pub(crate) fn word<T: Copy>(
     // A suggestion never turns the meaning round.
     let alike = all.iter().copied().filter(|word| denies(word) == denies(&plain));
     let near = did_you_mean(nearest_names(&plain, alike).first());
-    Err(invalid(parameter, given, &format!("it is one of {}{near}", all.join(", "))))
+    Err(invalid(parameter, given, format!("it is one of {}{near}", all.join(", "))))
 }
 
 /// A word as it is compared: in lower case, with underscores.

@@ -86,7 +86,8 @@ async fn haul(
     _context: Context,
 ) -> Result<GetPromptResult, RequestError> {
     let now = now(&universe)?;
-    let (origin, destination) = ends(&now, &asked.origin, &asked.destination)?;
+    let origin = known_system(&now.map, &asked.origin)?;
+    let destination = known_system(&now.map, &asked.destination)?;
     let facts = facts::ways(&now, origin, destination).map_err(|error| refused(&error))?;
     let text = format!(
         "Plan a haul from {} to {}.{}\n\nWhat the map says (data {}):\n\n{facts}\n\nCompare the ways: what the safe one \
@@ -94,8 +95,8 @@ async fn haul(
          the tools route (with avoid_systems and alternatives), analyze and, if an overlay is loaded, gatecamp_risk for \
          what you need beyond this. End with one recommended way, the systems where to look before each jump, and when to \
          turn back.",
-        name(&now, origin),
-        name(&now, destination),
+        now.map.name(origin),
+        now.map.name(destination),
         wish("Cargo", asked.cargo.as_deref()),
         now.map.version()
     );
@@ -114,7 +115,7 @@ async fn roam(
         "Plan a roam from {}.{}\n\nWhat the map says (data {}):\n\n{facts}\n\nUse the tools loop (a round trip past border \
          systems), nearest, route with mode unsafe and, if an overlay is loaded, hotspots and activity. End with a way that \
          comes home, with its length, where to expect targets, where to expect to be one, and a way out from each stretch.",
-        name(&now, origin),
+        now.map.name(origin),
         wish("Wishes", asked.wishes.as_deref()),
         now.map.version()
     );
@@ -127,7 +128,8 @@ async fn fleet_move(
     _context: Context,
 ) -> Result<GetPromptResult, RequestError> {
     let now = now(&universe)?;
-    let (origin, destination) = ends(&now, &asked.origin, &asked.destination)?;
+    let origin = known_system(&now.map, &asked.origin)?;
+    let destination = known_system(&now.map, &asked.destination)?;
     let ways = facts::ways(&now, origin, destination).map_err(|error| refused(&error))?;
     let text = format!(
         "Plan how a fleet moves from {} to {}.{}\n\nWhat the map says (data {}):\n\n{ways}\n\nFind where the fleet can be \
@@ -135,8 +137,8 @@ async fn fleet_move(
          connections for jump bridges and wormholes), analyze, jump_range for ships with jump drives, and distances for \
          where others are. End with the way in legs, a rally point for each, where scouts go ahead, and a second way if the \
          first is held.",
-        name(&now, origin),
-        name(&now, destination),
+        now.map.name(origin),
+        now.map.name(destination),
         wish("Fleet", asked.fleet.as_deref()),
         now.map.version()
     );
@@ -146,10 +148,13 @@ async fn fleet_move(
 /// The prompt text, with the two ends of the route as resources.
 fn prompt(
     now: &Snapshot,
-    text: String,
+    mut text: String,
     systems: &[SystemIndex],
     description: &str,
 ) -> Result<GetPromptResult, RequestError> {
+    for problem in now.all_problems() {
+        text.push_str(&format!("\n! {problem}"));
+    }
     let mut messages = vec![PromptMessage::user(ContentBlock::text(text))];
     for &system in systems {
         let view = SystemView::of(now, system);
@@ -159,18 +164,6 @@ fn prompt(
         messages.push(PromptMessage::user(ContentBlock::resource(contents)));
     }
     Ok(GetPromptResult::new(messages).with_description(description))
-}
-
-fn ends(
-    now: &Snapshot,
-    origin: &str,
-    destination: &str,
-) -> Result<(SystemIndex, SystemIndex), RequestError> {
-    Ok((known_system(&now.map, origin)?, known_system(&now.map, destination)?))
-}
-
-fn name(now: &Snapshot, system: SystemIndex) -> &str {
-    &now.map.system(system).name
 }
 
 /// The user's own text, on a separate line.

@@ -75,7 +75,10 @@ pub(crate) struct SecuritySummary {
     pub(crate) total_jumps: usize,
     pub(crate) highsec_systems: usize,
     pub(crate) lowsec_systems: usize,
+    // Of null security, which wormhole space, Pochven and the like are not.
     pub(crate) nullsec_systems: usize,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) other_systems: BTreeMap<String, usize>,
     pub(crate) lowest_security: f64,
     // The first system with this status.
     pub(crate) lowest_security_system: String,
@@ -163,7 +166,7 @@ impl SystemList {
     }
 
     /// The same with more data for each system: `more` gives the values for the system at an index, and `columns` their
-    /// names.
+    /// names. If there are systems of wormhole space and the like, rows have their space too.
     pub(crate) fn with(
         now: &Snapshot,
         systems: &[SystemIndex],
@@ -175,6 +178,7 @@ impl SystemList {
         if detail == Detail::Names {
             return Self { names: Some(all_names(map, systems)), ..Self::default() };
         }
+        let any_apart = systems.iter().any(|it| map.space(*it).is_apart());
         let entries = systems.iter().enumerate().map(|(at, &system)| {
             let more = more(at);
             if detail == Detail::Full {
@@ -188,6 +192,7 @@ impl SystemList {
             let record = map.system(system);
             let mut row = vec![json!(record.name), json!(record.security)];
             row.extend(more);
+            row.extend(any_apart.then(|| apart(map, system)));
             let before = at.checked_sub(1).and_then(|before| systems.get(before));
             if before.is_none_or(|before| map.system(*before).region != record.region) {
                 row.push(json!(map.region(record.region).name));
@@ -199,22 +204,24 @@ impl SystemList {
             let ends = ["name", "security"].into_iter();
             // A row leaves out the suffix, because the origin is clear.
             let more = columns.iter().map(|name| name.trim_end_matches("_from_origin"));
-            ends.chain(more).chain(["region"]).collect()
+            ends.chain(more).chain(any_apart.then_some("space")).chain(["region"]).collect()
         });
         Self { names: None, columns, systems }
     }
 }
 
 impl Rows {
-    /// Rows with the members of objects in the order of the columns. Columns that all objects lack are left out.
-    pub(crate) fn of(columns: &[&'static str], objects: &[Value]) -> Self {
-        let mut columns = columns.to_vec();
-        columns.retain(|column| objects.iter().any(|it| it.get(column).is_some()));
-        let row = |it: &Value| {
-            let cells = columns.iter().map(|column| it.get(column).cloned());
-            cells.collect()
+    /// Rows of cells with the names of their columns, which are the same in each. Columns without a value are left out.
+    pub(crate) fn of(rows: &[Vec<(&'static str, Value)>]) -> Self {
+        let cells = rows.iter().flatten();
+        let has = |name| cells.clone().any(|(it, cell)| *it == name && !cell.is_null());
+        let names = rows.iter().take(1).flatten().map(|(name, _)| *name);
+        let columns: Vec<&'static str> = names.filter(|name| has(*name)).collect();
+        let row = |cells: &Vec<(&'static str, Value)>| {
+            let kept = cells.iter().filter(|(name, _)| columns.contains(name));
+            kept.map(|(_, cell)| cell.clone()).collect()
         };
-        Self { rows: objects.iter().map(row).collect(), columns }
+        Self { rows: rows.iter().map(row).collect(), columns }
     }
 }
 
@@ -224,21 +231,38 @@ impl SecuritySummary {
         let summary = route::summary(map, systems);
         let count = |of: fn(&route::Summary) -> usize| summary.as_ref().map_or(0, of);
         let lowest = summary.as_ref().map(|it| map.system(it.lowest_system));
+        let mut other_systems = BTreeMap::new();
+        for space in systems.iter().map(|it| map.space(*it)).filter(|it| it.is_apart()) {
+            *other_systems.entry(space.to_string()).or_default() += 1;
+        }
         Self {
             total_jumps: systems.len().saturating_sub(1),
             highsec_systems: count(|it| it.high),
             lowsec_systems: count(|it| it.low),
-            nullsec_systems: count(|it| it.null),
+            nullsec_systems: count(|it| it.null).saturating_sub(other_systems.values().sum()),
+            other_systems,
             lowest_security: lowest.map_or(0.0, |it| it.security),
             lowest_security_system: lowest.map_or_else(String::new, |it| it.name.to_string()),
         }
     }
 }
 
+/// The space of a system in words, if its security class does not say it; else null.
+pub(crate) fn apart(map: &Map, system: SystemIndex) -> Value {
+    let space = Some(map.space(system)).filter(|it| it.is_apart());
+    json!(space.map(|it| it.to_string()))
+}
+
 /// The names of systems in their order.
 pub(crate) fn all_names(map: &Map, systems: &[SystemIndex]) -> Vec<String> {
     let names = systems.iter();
-    names.map(|&system| map.system(system).name.to_string()).collect()
+    names.map(|&system| map.name(system).to_owned()).collect()
+}
+
+/// Whether nothing was counted.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(crate) const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The words for the security classes.

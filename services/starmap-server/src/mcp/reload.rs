@@ -1,5 +1,6 @@
 //! Loading the map, the overlay and the connections again when their files change.
 
+use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,6 @@ use std::path::{Path, PathBuf};
 use mcp_proto::{Change, WeakServer};
 use service_host::{Depth, Stamp, Watcher};
 
-use crate::files::FileError;
 use crate::load::Losses;
 use crate::{activity, connections, load};
 
@@ -135,20 +135,13 @@ impl Following {
         let (sources, universe) = (&mut self.sources, &self.universe);
         let mut changed = false;
         let losses = sources.losses;
-        match sources.map.reread(|path| load::load_with(path, losses)) {
-            None => {}
-            Some(Ok(loaded)) => {
+        let load = |path: &Path| load::load_with(path, losses);
+        changed |= sources.map.follow((universe, Problem::Map), load, |loaded| {
+            if let Some(loaded) = loaded {
                 take_map(universe, loaded);
-                universe.report(Problem::Map, None);
                 server.notify(Change::ResourcesListChanged);
-                changed = true;
             }
-            Some(Err(error)) => {
-                let kept = format!("{} is kept as it was: {error}", Problem::Map);
-                tracing::warn!("{kept}");
-                universe.report(Problem::Map, Some(kept));
-            }
-        }
+        });
         if let Some(source) = &mut sources.activity {
             changed |= source.follow((universe, Problem::Activity), activity::load, |loaded| {
                 take_activity(universe, &server, loaded);
@@ -192,34 +185,30 @@ impl Source {
         (stamps(&self.path) == self.seen).then_some(read)
     }
 
-    /// Takes the current contents. If the file was removed, its old contents are dropped too. Returns whether anything
-    /// changed.
-    fn follow<T>(
+    /// Takes the current contents. If the file was removed, its old contents are dropped too, except for the map.
+    /// Returns whether anything changed.
+    fn follow<T, E: Display>(
         &mut self,
         (universe, problem): (&Universe, Problem),
-        read: impl FnOnce(&Path) -> Result<T, FileError>,
+        read: impl FnOnce(&Path) -> Result<T, E>,
         take: impl FnOnce(Option<T>),
     ) -> bool {
-        match self.reread(read) {
+        let (told, changed) = match self.reread(read) {
             None => return false,
             Some(Ok(loaded)) => {
-                universe.report(problem, None);
                 take(Some(loaded));
+                universe.report(problem, None);
+                return true;
             }
-            Some(Err(error)) if self.seen.is_empty() => {
+            Some(Err(error)) if self.seen.is_empty() && problem != Problem::Map => {
                 take(None);
-                let gone = format!("{problem} is gone: {error}");
-                tracing::warn!("{gone}");
-                universe.report(problem, Some(gone));
+                (format!("{problem} is gone: {error}"), true)
             }
-            Some(Err(error)) => {
-                let kept = format!("{problem} is kept as it was: {error}");
-                tracing::warn!("{kept}");
-                universe.report(problem, Some(kept));
-                return false;
-            }
-        }
-        true
+            Some(Err(error)) => (format!("{problem} is kept as it was: {error}"), false),
+        };
+        tracing::warn!("{told}");
+        universe.report(problem, Some(told));
+        changed
     }
 
     /// The folders where changes become visible: the parent folder of the path, the parent folder of the target if it

@@ -100,17 +100,17 @@ fn reader(
 }
 
 fn system(now: &Snapshot, name: &str) -> Result<String, RequestError> {
-    json(&SystemView::of(now, known_system(&now.map, name)?))
+    json(now, &SystemView::of(now, known_system(&now.map, name)?))
 }
 
 fn constellation(now: &Snapshot, name: &str) -> Result<String, RequestError> {
     let index = known_constellation(&now.map, name).map_err(unknown)?;
-    json(&ConstellationView::of(now, index))
+    json(now, &ConstellationView::of(now, index))
 }
 
 fn region(now: &Snapshot, name: &str) -> Result<String, RequestError> {
     let index = known_region(&now.map, name).map_err(unknown)?;
-    json(&RegionView::of(now, index))
+    json(now, &RegionView::of(now, index))
 }
 
 async fn region_picture(
@@ -134,10 +134,10 @@ async fn route_picture(
     let origin = known_system(&now.map, uri.get("origin").unwrap_or_default())?;
     let destination = known_system(&now.map, uri.get("destination").unwrap_or_default())?;
     let mode = uri.get("mode");
-    let (route, _) =
+    let (route, notes) =
         tools::plain_route(&now, origin, destination, mode).map_err(|error| refused(&error))?;
     let title = tools::route_title(&now.map, &route, mode.unwrap_or("shortest"));
-    let drawn = drawn(move || picture::route(&now.map, &route, &title)).await?;
+    let drawn = drawn(move || picture::route(&now.map, &route, &title, &notes)).await?;
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
 }
 
@@ -154,8 +154,18 @@ pub(crate) fn now(universe: &Universe) -> Result<Snapshot, RequestError> {
     })
 }
 
-fn json(value: &impl Serialize) -> Result<String, RequestError> {
-    serde_json::to_string(value).map_err(|_| RequestError::internal())
+/// What is read, and what could not be read of what it depends on.
+#[derive(Serialize)]
+struct Warned<'a, T> {
+    #[serde(flatten)]
+    view: &'a T,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+fn json(now: &Snapshot, view: &impl Serialize) -> Result<String, RequestError> {
+    let warned = Warned { view, warnings: now.all_problems().collect() };
+    serde_json::to_string(&warned).map_err(|_| RequestError::internal())
 }
 
 pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIndex, RequestError> {

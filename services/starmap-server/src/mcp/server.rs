@@ -47,6 +47,9 @@ pub enum RunError {
     /// The map cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A tool with a schema that cannot be served.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// It cannot be served at this endpoint.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -178,15 +181,15 @@ impl UniverseServer {
         let feed = feed.transpose()?;
         tokio::task::spawn_blocking(move || {
             self.load_graph()?;
-            if let Err(error) = self.load_activity() {
-                tracing::warn!("no activity overlay: {error}");
-                let problem = format!("{} could not be read: {error}", Source::Activity);
-                self.universe.report(Source::Activity, Some(problem));
-            }
-            if let Err(error) = self.load_connections() {
-                tracing::warn!("no connections but the gates: {error}");
-                let problem = format!("{} could not be read: {error}", Source::Connections);
-                self.universe.report(Source::Connections, Some(problem));
+            let read = [
+                (Source::Activity, self.load_activity()),
+                (Source::Connections, self.load_connections()),
+            ];
+            for (source, error) in read.into_iter().filter_map(|(it, read)| Some((it, read.err()?)))
+            {
+                let problem = format!("{source} could not be read: {error}");
+                tracing::warn!("{problem}");
+                self.universe.report(source, Some(problem));
             }
             Ok::<(), LoadError>(())
         })

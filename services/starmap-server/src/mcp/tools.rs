@@ -23,7 +23,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::errors::{InvalidParameterError, UniverseError};
-
 use crate::map::Map;
 
 use super::names::{did_you_mean, nearest_names};
@@ -37,14 +36,8 @@ struct Tools {
     arguments: HashMap<&'static str, Vec<String>>,
 }
 
-/// Where a tool runs.
-#[derive(Debug, Clone, Copy)]
-enum Runs {
-    /// In the task of the request, for a tool that takes a millisecond or two.
-    Here,
-    /// On a separate thread, for a tool that takes longer.
-    OnThread,
-}
+/// The tools that may take longer than some milliseconds: each call runs on a thread.
+const SLOW: [&str; 4] = ["loop", "optimize_waypoints", "distances", "jump_range"];
 
 /// The tools that only read the overlay. They are offered while there is one.
 pub(crate) const LIVE: [&str; 5] =
@@ -56,91 +49,65 @@ pub(crate) fn add(builder: ServerBuilder<Universe>, universe: Universe) -> Serve
     let tools = tools
         .add(
             "route",
-            "The way between two systems, also through stops in their order. Can avoid systems, areas, security classes \
-             and kills, take connections besides the gates, keep to what a ship may enter, and compare alternatives.",
-            Runs::Here,
+            "The way between two systems, also through stops in their order. Can avoid systems, \
+             areas, security classes and kills, take connections besides the gates, keep to what a \
+             ship may enter, and compare alternatives.",
             route::route,
         )
         .add(
             "loop",
             "A round trip past border systems of high security, of about so many jumps.",
-            Runs::OnThread,
             tours::loop_,
         )
         .add(
             "optimize_waypoints",
             "The order of up to 50 waypoints that takes the fewest jumps: exact to 12, good beyond.",
-            Runs::Here,
             tours::optimize_waypoints,
         )
+        .add("analyze", "Where a given way is dangerous, and a safer one.", ways::analyze)
         .add(
-            "analyze",
-            "Where a given way is dangerous, and a safer one.",
-            Runs::Here,
-            ways::analyze,
+            "distances",
+            "Jumps between systems. A row for each: its name, then the jumps to all in to, else to \
+             those of the rows before.",
+            ways::distances,
         )
-        .add("distances", "Jumps between systems. A row for each: its name, then the jumps to all in to, else to those of the rows before.", Runs::Here, ways::distances)
         .add(
             "systems",
             "Systems by name or id; null for an unknown one. full: neighbors, constellation, ids.",
-            Runs::Here,
             systems::systems,
         )
-        .add("search", "Systems by name, security, region, distance.", Runs::Here, around::search)
-        .add(
-            "nearest",
-            "The nearest systems of a kind, or of a list.",
-            Runs::Here,
-            around::nearest,
-        )
+        .add("search", "Systems by name, security, region, distance.", around::search)
+        .add("nearest", "The nearest systems of a kind, or of a list.", around::nearest)
         .add(
             "borders",
             "High-security systems with a gate to lower security, near a system.",
-            Runs::Here,
             around::borders,
         )
         .add(
             "jump_range",
-            "What a jump drive reaches, by light years or by ship and skill; to a destination the jumps and their midpoints.",
-            Runs::Here,
+            "What a jump drive reaches, by light years or by ship and skill; to a destination the \
+             jumps and their midpoints.",
             ways::jump_range,
         )
         .add(
             "chokepoints",
-            "Systems and gates without which the space around a place falls apart, and how many systems each cuts off.",
-            Runs::Here,
+            "Systems and gates without which the space around a place falls apart, and how many \
+             systems each cuts off.",
             chokepoints::chokepoints,
         )
-            .add(
-                "activity",
-                "Kills, jumps and ratting in systems in the last hour.",
-                Runs::Here,
-                live::activity,
-            )
-            .add(
-                "hotspots",
-                "Where most is killed, jumped or ratted around a system.",
-                Runs::Here,
-                live::hotspots,
-            )
-            .add(
-                "gatecamp_risk",
-                "Where on a route attackers may wait at a gate.",
-                Runs::Here,
-                live::gatecamp_risk,
-            )
-            .add(
-                "fw_frontlines",
-                "The systems of faction warfare, the most fought for first.",
-                Runs::Here,
-                live::fw_frontlines,
-            )
-            .add(
-                "activity_cache_status",
-                "What activity data is loaded, and how old it is.",
-                Runs::Here,
-                live::activity_cache_status,
-            );
+        .add("activity", "Kills, jumps and ratting in systems in the last hour.", live::activity)
+        .add("hotspots", "Where most is killed, jumped or ratted around a system.", live::hotspots)
+        .add("gatecamp_risk", "Where on a route attackers may wait at a gate.", live::gatecamp_risk)
+        .add(
+            "fw_frontlines",
+            "The systems of faction warfare, the most fought for first.",
+            live::fw_frontlines,
+        )
+        .add(
+            "activity_cache_status",
+            "What activity data is loaded, and how old it is.",
+            live::activity_cache_status,
+        );
     let Tools { builder, arguments } = tools;
     let builder = builder.tools_list_changed();
     builder.refuse_arguments(move |tool, given, findings| {
@@ -154,7 +121,6 @@ impl Tools {
         mut self,
         name: &'static str,
         description: &str,
-        runs: Runs,
         work: fn(&Snapshot, &A) -> Result<O, UniverseError>,
     ) -> Self
     where
@@ -166,16 +132,13 @@ impl Tools {
             tool(name, description),
             move |universe: Universe, arguments: A, _: Context| async move {
                 let now = universe.now()?;
-                match runs {
-                    Runs::Here => Ok(work(&now, &arguments)?),
-                    Runs::OnThread => {
-                        // Dropped with the call, when its client cancels it or leaves.
-                        let _stop = now.stop.clone().drop_guard();
-                        let done =
-                            tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
-                        Ok(done.map_err(|_| ToolError::internal())??)
-                    }
+                if !SLOW.contains(&name) {
+                    return Ok(work(&now, &arguments)?);
                 }
+                // Dropped with the call, when its client cancels it or leaves.
+                let _stop = now.stop.clone().drop_guard();
+                let done = tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
+                Ok(done.map_err(|_| ToolError::internal())??)
             },
         );
         self

@@ -32,6 +32,9 @@ pub(crate) fn of_call(
     let mut about = Vec::new();
     for connection in connections.iter().filter(|it| it.is_open(ship, time)) {
         let (from, to) = (names.system(&connection.from)?, names.system(&connection.to)?);
+        if let Some(refused) = connection.refused(&now.map, from, to) {
+            return Err(invalid("connections", "", refused));
+        }
         list.push(connection.between(from, to));
         about.push(connection.about("call"));
     }
@@ -43,7 +46,7 @@ pub(crate) fn of_call(
     }
     match Travel::new(list) {
         Ok(travel) => Ok(Arc::new(travel.knowing(about).for_ship(ship).allowing(allowed))),
-        Err(error) => Err(invalid("connections", "", &error.to_string())),
+        Err(error) => Err(invalid("connections", "", error.to_string())),
     }
 }
 

@@ -215,6 +215,12 @@ impl Slots {
 }
 
 impl Snapshot {
+    /// What could not be read, and what the feed has to say of itself.
+    pub(crate) fn all_problems(&self) -> impl Iterator<Item = String> {
+        let feed = self.activity.as_deref().and_then(Activity::feed);
+        self.problems.iter().cloned().chain(feed.and_then(FeedReport::sentence))
+    }
+
     /// The overlay, for a tool that needs one.
     pub(crate) fn overlay(&self, what: &str) -> Result<&Activity, UniverseError> {
         self.activity.as_deref().ok_or_else(|| {

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
+use crate::map::{ConstellationIndex, Map, RegionIndex, Space, SystemIndex};
 
-use super::records::{Danger, Detail, SystemInfo};
+use super::records::{Danger, Detail, SystemInfo, is_none};
 use super::universe::Snapshot;
 
 /// A system with all its data.
@@ -58,6 +58,9 @@ pub(crate) struct Counts {
     pub(crate) high: usize,
     pub(crate) low: usize,
     pub(crate) null: usize,
+    /// Of wormhole space, Pochven and the like.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) other: usize,
     /// High-security systems beside a lower one.
     pub(crate) borders: usize,
 }
@@ -114,7 +117,7 @@ impl RegionView {
     pub(crate) fn of(now: &Snapshot, index: RegionIndex) -> Self {
         let map = &*now.map;
         let record = map.region(index);
-        let systems = systems_of(map, index);
+        let systems: Vec<SystemIndex> = map.systems_of(index).collect();
         let parts = record.constellations.iter().map(|&part| {
             let part = map.constellation(part);
             let names = part.systems.iter();
@@ -122,7 +125,7 @@ impl RegionView {
                 name: part.name.to_string(),
                 constellation_id: part.id,
                 counts: Counts::of(map, &part.systems),
-                systems: names.map(|&at| map.system(at).name.to_string()).collect(),
+                systems: names.map(|&at| map.name(at).to_owned()).collect(),
             }
         });
         Self {
@@ -140,23 +143,18 @@ impl RegionView {
 impl Counts {
     pub(crate) fn of(map: &Map, systems: &[SystemIndex]) -> Self {
         let mut counts = Self::default();
-        for record in systems.iter().map(|&system| map.system(system)) {
+        for &system in systems {
             counts.systems += 1;
-            counts.borders += usize::from(record.border);
-            match record.class {
-                SecurityClass::High => counts.high += 1,
-                SecurityClass::Low => counts.low += 1,
-                SecurityClass::Null => counts.null += 1,
+            counts.borders += usize::from(map.system(system).border);
+            match map.space(system) {
+                Space::High => counts.high += 1,
+                Space::Low => counts.low += 1,
+                Space::Null => counts.null += 1,
+                _ => counts.other += 1,
             }
         }
         counts
     }
-}
-
-/// The systems of a region, by constellation and id.
-pub(crate) fn systems_of(map: &Map, region: RegionIndex) -> Vec<SystemIndex> {
-    let parts = map.region(region).constellations.iter();
-    parts.flat_map(|&part| map.constellation(part).systems.iter().copied()).collect()
 }
 
 fn exits(map: &Map, systems: &[SystemIndex], inside: impl Fn(SystemIndex) -> bool) -> Vec<Exit> {
@@ -165,7 +163,7 @@ fn exits(map: &Map, systems: &[SystemIndex], inside: impl Fn(SystemIndex) -> boo
         for &to in map.neighbours(from).iter().filter(|to| !inside(**to)) {
             let there = map.system(to);
             exits.push(Exit {
-                from: map.system(from).name.to_string(),
+                from: map.name(from).to_owned(),
                 to: there.name.to_string(),
                 security_class: there.class.to_string(),
                 region: map.region(there.region).name.to_string(),

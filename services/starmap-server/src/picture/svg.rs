@@ -111,7 +111,7 @@ fn systems(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
         };
         let is_end = ends.contains(&Some(&system));
         circle(out, scene.map, system, place, if is_end { 8.0 } else { 5.5 }, 1.0);
-        let name = &scene.map.system(system).name;
+        let name = scene.map.name(system);
         let label = labels.place(place, name);
         let weight = if is_end { " font-weight=\"bold\"" } else { "" };
         let _ = writeln!(
@@ -210,6 +210,9 @@ fn caption(scene: &Scene<'_>, layout: &Layout) -> String {
         None => "drawn in order: the map has no positions of these systems",
     };
     let mut caption = format!("security; {drawn}; data {}", scene.map.version());
+    for note in scene.notes {
+        let _ = write!(caption, "; {note}");
+    }
     let unplaced = scene.systems.iter().filter(|system| !layout.places.contains_key(system));
     for (count, what) in
         [(unplaced.count(), "without a position are not drawn"), (scene.left_out, "are left out")]

@@ -115,16 +115,13 @@ impl Avoid {
                 *avoided = true;
             }
         };
-        let systems_of = |index| map.constellation(index).systems.iter().copied();
         for thing in &things {
             match *thing {
                 Avoided::System(system) => mark(system),
-                Avoided::Constellation(index) => systems_of(index).for_each(&mut mark),
-                Avoided::Region(index) => {
-                    let constellations = map.region(index).constellations.iter();
-                    let systems = constellations.flat_map(|index| systems_of(*index));
-                    systems.for_each(&mut mark);
+                Avoided::Constellation(index) => {
+                    map.constellation(index).systems.iter().copied().for_each(&mut mark);
                 }
+                Avoided::Region(index) => map.systems_of(index).for_each(&mut mark),
                 Avoided::Class(class) => {
                     let of_class = |system: &SystemIndex| map.system(*system).class == class;
                     map.indices().filter(of_class).for_each(&mut mark);
@@ -150,7 +147,7 @@ impl Avoided {
     /// Its name for use in a sentence.
     pub fn name(self, map: &Map) -> String {
         match self {
-            Self::System(it) => map.system(it).name.to_string(),
+            Self::System(it) => map.name(it).to_owned(),
             Self::Constellation(it) => format!("the constellation {}", map.constellation(it).name),
             Self::Region(it) => format!("the region {}", map.region(it).name),
             Self::Class(it) => format!("{it} security"),

@@ -1,7 +1,5 @@
 //! The cost of a route, as a whole number.
 
-use std::fmt;
-use std::iter::Sum;
 use std::ops::Add;
 
 /// A cost in jumps, exact to a millionth.
@@ -62,17 +60,5 @@ impl Add for Cost {
     // A route has fewer jumps than a map has systems, so no sum comes near the limit of the type.
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl Sum for Cost {
-    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
-        costs.fold(Self::ZERO, Self::add)
-    }
-}
-
-impl fmt::Display for Cost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.value())
     }
 }

@@ -1,10 +1,8 @@
 //! Why there is no route.
 
-use std::collections::VecDeque;
-
 use super::warning::counted;
-use super::{Avoid, Avoided, Query, Walk};
-use crate::map::{Map, PerSystem, Rule, SystemIndex};
+use super::{Avoid, Avoided, Cost, Mode, Query, Walk, find};
+use crate::map::{Map, Rule, SystemIndex};
 
 /// Why there is no route.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +42,8 @@ pub enum NoRoute {
 
 /// How many things to avoid are tried one by one.
 const MAX_TRIED: usize = 32;
+/// What an avoided system costs in the search for a route past the fewest: more than any route without one.
+const DEAR: Cost = Cost::jumps(1_000_000_000);
 
 /// Finds out why a query has no answer.
 pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
@@ -86,12 +86,14 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
     }
     // No single thing is enough. The things on a route past the fewest avoided systems are enough; those that are not
     // needed are removed.
-    let met = fewest_met(map, query);
-    let mut give_up: Vec<Avoided> = things
-        .iter()
-        .filter(|thing| met.iter().any(|system| thing.holds(map, *system)))
-        .copied()
-        .collect();
+    let dear = |system| if query.avoid.contains(system) { DEAR } else { Cost::ZERO };
+    let surcharges: Vec<Cost> = map.indices().map(dear).collect();
+    let avoid = Avoid::nothing();
+    let open = Query { mode: Mode::Shortest, avoid, surcharges: &surcharges, ..*query };
+    let found = find(map, &open).map(|route| route.systems).unwrap_or_default();
+    let inner = known_range::items(&found, 1..found.len().saturating_sub(1));
+    let met = |thing: &Avoided| inner.iter().any(|it| thing.holds(map, *it));
+    let mut give_up: Vec<Avoided> = things.iter().copied().filter(met).collect();
     let mut at = 0;
     for _ in 0..give_up.len().min(MAX_TRIED) {
         let mut fewer = give_up.clone();
@@ -105,54 +107,10 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
     NoRoute::Avoided { give_up, jumps }
 }
 
-/// The avoided systems on a route that passes as few of them as possible.
-fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
-    let meets = |avoid: &Avoid, system: SystemIndex| {
-        u32::from(avoid.contains(system) && system != query.destination)
-    };
-    let mut met = PerSystem::new(map, u32::MAX);
-    let mut before: PerSystem<Option<SystemIndex>> = PerSystem::new(map, None);
-    met[query.origin] = 0;
-    // Steps that cost nothing go to the front, so the queue is always sorted.
-    let mut queue = VecDeque::from([(0, query.origin)]);
-    while let Some((count, here)) = queue.pop_front() {
-        if count > met[here] {
-            continue;
-        }
-        if here != query.origin && !query.travel.may_pass(map, here) {
-            continue;
-        }
-        let extra = query.travel.leading_from(here);
-        for far in map.neighbours(here).iter().copied().chain(extra) {
-            if query.travel.closed(map, far).is_some() {
-                continue;
-            }
-            let more = meets(query.avoid, far);
-            if count + more < met[far] {
-                met[far] = count + more;
-                before[far] = Some(here);
-                match more {
-                    0 => queue.push_front((count, far)),
-                    _ => queue.push_back((count + more, far)),
-                }
-            }
-        }
-    }
-    let mut systems = Vec::new();
-    let mut here = query.destination;
-    while let Some(earlier) = before[here] {
-        if meets(query.avoid, here) == 1 {
-            systems.push(here);
-        }
-        here = earlier;
-    }
-    systems
-}
-
 impl NoRoute {
     /// The reason as half a sentence, to follow "No route from A to B: ".
     pub fn reason(&self, map: &Map) -> String {
-        let name = |system: SystemIndex| &map.system(system).name;
+        let name = |system: SystemIndex| map.name(system);
         match self {
             Self::NoGates { system } => {
                 format!("no gate leads to or from {}{}", name(*system), apart(map, [*system]))
@@ -196,7 +154,7 @@ pub(crate) fn apart<const N: usize>(map: &Map, ends: [SystemIndex; N]) -> String
     let mut spaces = ends.into_iter().map(|end| (end, map.space(end).without_class()));
     match spaces.find(|(_, space)| space.is_apart()) {
         Some((end, space)) => {
-            let name = &map.system(end).name;
+            let name = map.name(end);
             format!(" ({name} is in {space}, which no gates join to the rest; {help})")
         }
         None => format!("; {help}"),

@@ -1,5 +1,7 @@
 //! How ships travel: by gates, by connections besides them, and under the rules of the game.
 
+use std::sync::LazyLock;
+
 use super::Cost;
 use crate::map::{Map, RULES, Rule, Ship, SystemIndex};
 
@@ -41,6 +43,8 @@ pub enum ConnectionKind {
     Bridge,
     /// A wormhole.
     Wormhole,
+    /// A jump of a drive to a cynosural field.
+    Jump,
     /// It was not said.
     #[default]
     Other,
@@ -87,14 +91,7 @@ pub enum TravelError {
 impl Travel {
     /// By gates alone, under all rules.
     pub fn by_gates() -> &'static Self {
-        static GATES: Travel = Travel {
-            list: Vec::new(),
-            about: Vec::new(),
-            out: Vec::new(),
-            into: Vec::new(),
-            ship: None,
-            allowed: Vec::new(),
-        };
+        static GATES: LazyLock<Travel> = LazyLock::new(Travel::default);
         &GATES
     }
 
@@ -217,10 +214,12 @@ impl Travel {
 
 impl ConnectionKind {
     /// The words for the kinds, with those that other tools have.
-    pub const WORDS: [(&str, Self); 12] = [
+    pub const WORDS: [(&str, Self); 14] = [
         ("gate", Self::Gate),
         ("bridge", Self::Bridge),
         ("wormhole", Self::Wormhole),
+        ("jump", Self::Jump),
+        ("cyno", Self::Jump),
         ("other", Self::Other),
         ("stargate", Self::Gate),
         ("jump_bridge", Self::Bridge),

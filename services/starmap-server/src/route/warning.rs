@@ -1,6 +1,6 @@
 //! Warnings for a pilot before undocking.
 
-use super::{Query, Route, find};
+use super::{NoRoute, Query, Route, find};
 use crate::map::{Map, Rule, SecurityClass, Space, SystemIndex};
 
 /// An easily overlooked fact about a route.
@@ -22,6 +22,13 @@ pub enum Warning {
         /// How many of null security.
         null: usize,
     },
+    /// A route that begins in high security, or is meant to be safe, enters so many systems of a space of its own.
+    Enters {
+        /// The space, see [`Space::is_apart`].
+        space: Space,
+        /// How many systems of it.
+        count: usize,
+    },
     /// The route begins in a system that is only an end, see [`Map::only_ends`]: whoever came by another gate is
     /// locked.
     Locked(SystemIndex),
@@ -41,8 +48,40 @@ pub enum Warning {
     Pipe(SystemIndex),
 }
 
+/// The best route with its warnings: [`find`] and [`warnings`], mostly by one search.
+///
+/// # Errors
+/// [`NoRoute`]
+pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>), NoRoute> {
+    let lifted = query.travel.lifted(map);
+    let open = lifted.and_then(|lifted| find(map, &query.with(&lifted)).ok());
+    let ruled_out = open.as_ref().and_then(|open| Some((open.jumps(), broken(map, query, open)?)));
+    let cost = open.as_ref().map(|open| open.cost);
+    let route = match open.filter(|_| ruled_out.is_none()) {
+        // The best route without the rules keeps to them, so it is the best with them too.
+        Some(open) => open,
+        None => find(map, query)?,
+    };
+    let mut warnings = without_rules(map, query, &route);
+    let ruled_out = ruled_out.filter(|_| cost < Some(route.cost));
+    let left_out = |(jumps, (through, rule))| Warning::LeftOut { through, rule, jumps };
+    warnings.extend(ruled_out.map(left_out));
+    Ok((route, warnings))
+}
+
 /// All warnings for a route, in a fixed order.
 pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
+    let mut warnings = without_rules(map, query, route);
+    let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
+    warnings.extend(ruled_out.map(|(route, through, rule)| {
+        let jumps = route.jumps();
+        Warning::LeftOut { through, rule, jumps }
+    }));
+    warnings
+}
+
+/// The warnings that do not compare with a route without the rules.
+fn without_rules(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut avoided = |end| {
         if query.avoid.contains(end) {
@@ -55,19 +94,22 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     }
     let entered = known_range::items(&route.systems, 1..);
     let class = |system: &SystemIndex| map.system(*system).class;
-    let count = |wanted| entered.iter().filter(|it| class(it) == wanted).count();
-    let (low, null) = (count(SecurityClass::Low), count(SecurityClass::Null));
+    let space = |system: &SystemIndex| map.space(*system).without_class();
+    let count = |wanted| entered.iter().filter(|it| space(it) == wanted).count();
+    let (low, null) = (count(Space::Low), count(Space::Null));
     let leaves = |pair: (&SystemIndex, &SystemIndex)| {
-        class(pair.0) == SecurityClass::High && class(pair.1) != SecurityClass::High
+        class(pair.0) == SecurityClass::High && matches!(space(pair.1), Space::Low | Space::Null)
     };
-    if query.mode.is_safe() {
-        if route.systems.iter().zip(entered).any(leaves) {
-            warnings.push(Warning::LeavesHighSecurity { low, null });
-        } else if low + null > 0 {
-            warnings.push(Warning::LowerSecurity { low, null });
-        }
-    } else if class(&query.origin) == SecurityClass::High && low + null > 0 {
-        warnings.push(Warning::LowerSecurity { low, null });
+    if query.mode.is_safe() && route.systems.iter().zip(entered).any(leaves) {
+        warnings.push(Warning::LeavesHighSecurity { low, null });
+    } else if query.mode.is_safe() || class(&query.origin) == SecurityClass::High {
+        warnings.extend((low + null > 0).then_some(Warning::LowerSecurity { low, null }));
+    }
+    if query.mode.is_safe() || class(&query.origin) == SecurityClass::High {
+        let apart = [Space::Pochven, Space::Jove, Space::Wormhole(0), Space::Beyond];
+        let entered = apart.map(|space| Warning::Enters { space, count: count(space) });
+        let is_any = |it: &Warning| !matches!(it, Warning::Enters { count: 0, .. });
+        warnings.extend(entered.into_iter().filter(is_any));
     }
     let passed = entered.split_last().map_or(&[][..], |(_, passed)| passed);
     let pipe = passed
@@ -77,15 +119,9 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     if route.jumps() > 0 && !query.travel.may_pass(map, query.origin) {
         warnings.push(Warning::Locked(query.origin));
     }
-    let home = |at: &&SystemIndex| {
-        map.space(**at) == Space::Pochven && HOMES.contains(&&*map.system(**at).name)
-    };
+    let home =
+        |at: &&SystemIndex| map.space(**at) == Space::Pochven && HOMES.contains(&map.name(**at));
     warnings.extend(entered.iter().find(home).copied().map(Warning::Standing));
-    let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
-    warnings.extend(ruled_out.map(|(route, through, rule)| {
-        let jumps = route.jumps();
-        Warning::LeftOut { through, rule, jumps }
-    }));
     warnings
 }
 
@@ -96,21 +132,26 @@ const HOMES: [&str; 3] = ["Archee", "Kino", "Niarja"];
 pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex, &'static Rule)> {
     let lifted = query.travel.lifted(map)?;
     let route = find(map, &query.with(&lifted)).ok()?;
-    let inner = known_range::items(&route.systems, 1..route.jumps()).iter();
-    let passed = inner.map(|system| (*system, query.travel.rule(map, *system)));
-    let last = route.systems.last().map(|end| (*end, query.travel.closed(map, *end)));
-    let (through, rule) = passed.chain(last).find_map(|(at, rule)| Some((at, rule?)))?;
+    let (through, rule) = broken(map, query, &route)?;
     Some((route, through, rule))
+}
+
+/// The first system of a route that a rule closes, and the rule.
+fn broken(map: &Map, query: &Query<'_>, route: &Route) -> Option<(SystemIndex, &'static Rule)> {
+    let inner = route.systems.iter().take(route.jumps()).skip(1);
+    let passed = inner.map(|system| (*system, query.travel.rule(map, *system)));
+    let last = route.systems.last().filter(|_| route.jumps() > 0);
+    let last = last.map(|end| (*end, query.travel.closed(map, *end)));
+    passed.chain(last).find_map(|(at, rule)| Some((at, rule?)))
 }
 
 impl Warning {
     /// The warning as a sentence.
     pub fn sentence(self, map: &Map) -> String {
         match self {
-            Self::AvoidedEnd(end) => format!(
-                "{} is to be avoided, but the route begins or ends there",
-                map.system(end).name
-            ),
+            Self::AvoidedEnd(end) => {
+                format!("{} is to be avoided, but the route begins or ends there", map.name(end))
+            }
             Self::LowerSecurity { low, null } => {
                 format!("The route enters {}", systems(low, null))
             }
@@ -118,18 +159,22 @@ impl Warning {
                 "The route leaves high security although it was asked to be safe: it enters {}",
                 systems(low, null)
             ),
+            Self::Enters { space, count } => {
+                let plural = if count == 1 { "" } else { "s" };
+                format!("The route enters {count} system{plural} of {space}")
+            }
             Self::Locked(system) => {
                 let why = map.only_end(system).map_or("", |rule| rule.why);
-                format!("The way out of {} may be closed: {why}", map.system(system).name)
+                format!("The way out of {} may be closed: {why}", map.name(system))
             }
             Self::Standing(system) => format!(
                 "{} lets in only pilots whose standing with the Triglavian Collective is 7.0 or more",
-                map.system(system).name
+                map.name(system)
             ),
             Self::LeftOut { through, rule, jumps } => format!(
                 "The way of {} through {} is left out: {}",
                 counted(jumps),
-                map.system(through).name,
+                map.name(through),
                 rule.sentence()
             ),
             Self::Pipe(system) => {

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 use super::expand::expand;
 use super::problem::Problem;
 use super::select::{Wish, select};
-use crate::explore::{Invalid, matrix};
+use crate::errors::InvalidParameterError as Invalid;
+use crate::explore::matrix;
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, SecurityFilter, Travel, Walk};
 
@@ -252,10 +253,11 @@ fn lengthen(
 }
 
 fn check(query: &LoopQuery<'_>) -> Result<(), Invalid> {
-    Invalid::unless_within("target_jumps", query.target_jumps, MIN_TARGET_JUMPS, MAX_TARGET_JUMPS)?;
+    let lengths = MIN_TARGET_JUMPS..=MAX_TARGET_JUMPS;
+    Invalid::unless_within("target_jumps", query.target_jumps, lengths)?;
     let (least, most) = (query.min_borders, query.max_borders);
-    Invalid::unless_within("min_borders", least, MIN_BORDERS, MAX_MIN_BORDERS)?;
-    Invalid::unless_within("max_borders", most, least, MAX_BORDERS)
+    Invalid::unless_within("min_borders", least, MIN_BORDERS..=MAX_MIN_BORDERS)?;
+    Invalid::unless_within("max_borders", most, least..=MAX_BORDERS)
 }
 
 fn suggest(target_jumps: Option<usize>, reachable: impl Fn() -> usize) -> Suggestion {

@@ -3,7 +3,8 @@
 use super::exact::{Exact, MAX_EXACT};
 use super::expand::expand;
 use super::problem::Problem;
-use crate::explore::{Invalid, matrix};
+use crate::errors::InvalidParameterError as Invalid;
+use crate::explore::matrix;
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, SecurityFilter, Travel};
 
@@ -87,7 +88,7 @@ pub enum WaypointsError {
 /// # Errors
 /// [`WaypointsError`]
 pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, WaypointsError> {
-    Invalid::unless_within("waypoints", query.waypoints.len(), 1, MAX_WAYPOINTS)?;
+    Invalid::unless_within("waypoints", query.waypoints.len(), 1..=MAX_WAYPOINTS)?;
     let home = query.home();
     let mut all: Vec<SystemIndex> = home.into_iter().collect();
     for system in query.waypoints {

@@ -155,13 +155,13 @@ fn filters_that_cannot_be_meant_are_refused() {
     let map = small();
     let all = Filter::default;
     let error = |filter| {
-        search(
+        let it = search(
             &map,
             starmap_server::route::Travel::by_gates(),
             &Search { filter, limit: 1, ..Search::default() },
         )
-        .unwrap_err()
-        .to_string()
+        .unwrap_err();
+        format!("{} {}: {}", it.parameter, it.value, it.reason)
     };
     assert_eq!(
         error(Filter { security_min: 0.5, security_max: 0.2, ..all() }),
@@ -180,10 +180,9 @@ fn filters_that_cannot_be_meant_are_refused() {
         "name  - : must have a letter or a digit"
     );
     let query = Search { max_jumps: Some(3), limit: 1, ..Search::default() };
-    assert_eq!(
-        search(&map, starmap_server::route::Travel::by_gates(), &query).unwrap_err().to_string(),
-        "max_jumps 3: needs an origin to count from"
-    );
+    let it = search(&map, starmap_server::route::Travel::by_gates(), &query).unwrap_err();
+    assert_eq!((&*it.parameter, &*it.value), ("max_jumps", "3"));
+    assert_eq!(it.reason, "needs an origin to count from");
 }
 
 #[test]

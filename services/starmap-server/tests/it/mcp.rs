@@ -13,5 +13,6 @@ mod reasons;
 mod reload;
 mod resources;
 mod rules;
+mod spaces;
 mod tools;
 mod transports;

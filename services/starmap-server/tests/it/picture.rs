@@ -39,7 +39,7 @@ fn a_route_is_drawn_with_its_names_its_way_and_a_legend() {
     let map = small();
     let way: Vec<SystemIndex> =
         ["Jita", "Marrow", "Tarn", "Amarr"].map(|name| index_of(&map, name)).into();
-    let svg = picture::route(&map, &way, "Jita to Amarr");
+    let svg = picture::route(&map, &way, "Jita to Amarr", &[]);
     check_xml(&svg);
     for told in [
         ">Jita to Amarr<",
@@ -54,9 +54,9 @@ fn a_route_is_drawn_with_its_names_its_way_and_a_legend() {
     // Three steps of the way, thick; none is dashed, since gates join them.
     assert_eq!(svg.matches("stroke-width=\"3.5\"").count(), 3);
     assert_eq!(svg.matches("stroke-dasharray").count(), 0);
-    assert_eq!(picture::route(&small(), &way, "Jita to Amarr"), svg, "the same each time");
+    assert_eq!(picture::route(&small(), &way, "Jita to Amarr", &[]), svg, "the same each time");
     let bridged = [way[0], way[3]];
-    assert_eq!(picture::route(&map, &bridged, "").matches("stroke-dasharray").count(), 1);
+    assert_eq!(picture::route(&map, &bridged, "", &[]).matches("stroke-dasharray").count(), 1);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn north_is_up_and_east_is_right() {
 #[test]
 fn places_are_drawn_with_what_is_around() {
     let map = small();
-    let jita = picture::route(&map, &[index_of(&map, "Jita")], "Jita");
+    let jita = picture::route(&map, &[index_of(&map, "Jita")], "Jita", &[]);
     check_xml(&jita);
     assert!(jita.contains(">Marrow<") && jita.contains(">Ostra<"));
 }
@@ -98,7 +98,7 @@ fn without_positions_it_is_drawn_in_order_and_says_so() {
     // One that has none among others that have is reported.
     let (map, _) = Map::new(small_parts()).unwrap();
     let way = ["J000001", "J000002", "Jita"].map(|name| index_of(&map, name));
-    let svg = picture::route(&map, &way, "");
+    let svg = picture::route(&map, &way, "", &[]);
     assert!(svg.contains("1 systems without a position"), "{svg}");
 }
 
@@ -108,10 +108,10 @@ fn names_cannot_write_markup() {
     parts.systems[0].name = "<script>&\"'".to_owned();
     parts.version = "]]>&<!--".to_owned();
     let (map, _) = Map::new(parts).unwrap();
-    let svg = picture::route(&map, &[map.system_by_id(30_000_001).unwrap()], "");
+    let svg = picture::route(&map, &[map.system_by_id(30_000_001).unwrap()], "", &[]);
     check_xml(&svg);
     assert!(svg.contains("&lt;script&gt;&amp;&quot;&#39;"), "{svg}");
-    check_xml(&picture::route(&map, &[], "<&>\u{0}"));
+    check_xml(&picture::route(&map, &[], "<&>\u{0}", &["a note".to_owned()]));
 }
 
 /// An attribute of the first element that has it.
@@ -138,7 +138,7 @@ fn every_text_has_room() {
         "a version of the data that is as long as versions with a date and a time are".to_owned();
     let (map, _) = Map::new(parts).unwrap();
     for svg in [
-        picture::route(&map, &[map.system_by_id(30_000_007).unwrap()], &"title ".repeat(12)),
+        picture::route(&map, &[map.system_by_id(30_000_007).unwrap()], &"title ".repeat(12), &[]),
         picture::region(&map, map.region_by_name("Northmark").unwrap()),
     ] {
         check_xml(&svg);
@@ -192,7 +192,7 @@ fn places_that_nothing_can_be_drawn_by_are_drawn_in_bounds() {
     }
     let (map, _) = Map::new(parts).unwrap();
     let way: Vec<SystemIndex> = map.indices().collect();
-    let svg = picture::route(&map, &way, "");
+    let svg = picture::route(&map, &way, "", &[]);
     assert!(number(&svg, "width") <= MAX_SIDE, "{}", number(&svg, "width"));
 }
 
@@ -202,7 +202,7 @@ proptest! {
     fn any_map_is_drawn_in_bounds(seed in any::<u64>(), size in 2_usize..900) {
         let (map, _) = Map::new(generated(seed, size)).unwrap();
         let way: Vec<SystemIndex> = map.indices().collect();
-        let svg = picture::route(&map, &way, "all of it");
+        let svg = picture::route(&map, &way, "all of it", &[]);
         check_xml(&svg);
         prop_assert!(svg.len() < 2_000_000);
         prop_assert!(svg.matches("<circle").count() <= MAX_DRAWN);

@@ -54,7 +54,7 @@ fn modes_prefer_what_they_say() {
     ] {
         let found = route(mode);
         assert_eq!(names(&map, &found.systems), systems, "{mode:?}");
-        assert!((found.cost.value() - cost).abs() < 1e-6, "{mode:?}: {}", found.cost);
+        assert!((found.cost.value() - cost).abs() < 1e-6, "{mode:?}: {:?}", found.cost);
         assert_eq!(found.by, vec![By::Gate; systems.len() - 1]);
         assert_eq!(found.jumps(), systems.len() - 1);
     }

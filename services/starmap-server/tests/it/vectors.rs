@@ -61,7 +61,7 @@ fn route(map: &Map, case: &Value, mode: Mode) {
             let cost = case["cost"].as_f64().unwrap();
             // A weight is rounded to a millionth before it is added, and doubled for null security.
             let rounding = 1e-6 * route.jumps() as f64;
-            assert!((route.cost.value() - cost).abs() <= rounding, "{}", route.cost);
+            assert!((route.cost.value() - cost).abs() <= rounding, "{:?}", route.cost);
             assert_eq!(case["min_jumps_at_that_cost"], route.jumps());
         }
     }

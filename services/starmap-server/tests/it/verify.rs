@@ -39,6 +39,21 @@ fn the_real_map_passes_every_check() {
     assert_eq!(outcome(&map, "position").1, "5215 judged");
 }
 
+// zKillboard/zKillboard#344, zKillboard/zKillboard#345: data may be old, and CSV does not say of when it is.
+#[test]
+fn the_age_of_the_data_is_told_where_it_is_known() {
+    for (version, outcome_is, told) in [
+        ("SDE 3532181, 2023-07-01", Outcome::Skipped, "build a newer one"),
+        ("", Outcome::Skipped, "does not say when it was released"),
+        ("hand-made", Outcome::Skipped, "does not say when it was released"),
+    ] {
+        let (outcome, note) =
+            outcome(&map(Parts { version: version.to_owned(), ..small_parts() }), "older");
+        assert_eq!(outcome, outcome_is);
+        assert!(note.contains(told), "{note}");
+    }
+}
+
 #[test]
 fn a_map_without_trade_hubs_is_not_asked_for_them() {
     let map = map(generated(1, 300));

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use crate::errors::UniverseError;
 use crate::explore;
-use crate::map::{SecurityClass, SystemIndex, shown_security};
+use crate::map::{Space, SystemIndex, shown_security};
 use crate::route::{self, Mode, Penalty, Query, SecurityFilter};
 
+use super::super::records::SecuritySummary;
 use super::super::tools::{no_route, rules};
 use super::super::universe::Snapshot;
 
@@ -34,23 +35,24 @@ pub(super) fn ways(
     let mut seen: Vec<Vec<SystemIndex>> = Vec::new();
     for (word, mode) in modes {
         let query = Query::new(origin, destination, mode).with(&now.travel);
-        let found = route::find(map, &query).map_err(|why| no_route(map, &query, &why))?;
+        let found = route::find_warned(map, &query);
+        let (found, warnings) = found.map_err(|why| no_route(map, &query, &why))?;
         // Writing to a string does not fail.
         let _ = write!(text, "- {word}: {} jumps", found.jumps());
         if seen.contains(&found.systems) {
             text.push_str(", the same way\n");
             continue;
         }
-        if let Some(summary) = route::summary(map, &found.systems) {
-            let _ = write!(
-                text,
-                " ({} systems high, {} low, {} null)",
-                summary.high, summary.low, summary.null
-            );
+        let summary = SecuritySummary::of(map, &found.systems);
+        let (high, low) = (summary.highsec_systems, summary.lowsec_systems);
+        let _ = write!(text, " ({high} systems high, {low} low, {} null", summary.nullsec_systems);
+        for (space, count) in summary.other_systems {
+            let _ = write!(text, ", {count} of {space}");
         }
+        text.push(')');
         let names: Vec<String> = found.systems.iter().map(|&at| named(now, at)).collect();
         let _ = writeln!(text, ": {}", names.join(" > "));
-        for warning in route::warnings(map, &query, &found) {
+        for warning in warnings {
             let _ = writeln!(text, "  ! {}", warning.sentence(map));
         }
         seen.push(found.systems);
@@ -62,24 +64,21 @@ pub(super) fn ways(
 pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
     let map = &*now.map;
     let near = explore::within(map, &now.travel, origin, ROAM_JUMPS, SecurityFilter::Any);
-    let of = |class: SecurityClass| {
-        let list = near.iter();
-        list.filter(move |near| map.system(near.system).class == class)
-    };
+    let of = |space: Space| near.iter().filter(move |near| map.space(near.system) == space);
     let mut text = format!(
         "- {} and within {ROAM_JUMPS} jumps {} more systems: {} high, {} low, {} null\n",
         named(now, origin),
         near.len().saturating_sub(1),
-        of(SecurityClass::High).count(),
-        of(SecurityClass::Low).count(),
-        of(SecurityClass::Null).count()
+        of(Space::High).count(),
+        of(Space::Low).count(),
+        of(Space::Null).count()
     );
     let again = |lifted: &_| explore::within(map, lifted, origin, ROAM_JUMPS, SecurityFilter::Any);
     for line in rules::around(map, &now.travel, Some(origin), &near, |lifted| Some(again(lifted))) {
         let _ = writeln!(text, "- {line}");
     }
-    for (class, what) in [(SecurityClass::Low, "low"), (SecurityClass::Null, "null")] {
-        let names: Vec<String> = of(class)
+    for (space, what) in [(Space::Low, "low"), (Space::Null, "null")] {
+        let names: Vec<String> = of(space)
             .take(MAX_NAMED)
             .map(|near| format!("{} ({} jumps)", named(now, near.system), near.jumps))
             .collect();
@@ -92,7 +91,7 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
     let names: Vec<String> = borders
         .list
         .iter()
-        .map(|near| format!("{} ({} jumps)", map.system(near.system).name, near.jumps))
+        .map(|near| format!("{} ({} jumps)", map.name(near.system), near.jumps))
         .collect();
     let _ = if names.is_empty() {
         writeln!(text, "- no border system of high security is that near")

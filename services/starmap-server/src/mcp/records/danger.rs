@@ -41,19 +41,19 @@ pub(crate) struct Danger {
 pub(crate) struct Counted {
     /// Players' ships killed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ship_kills: Option<u32>,
+    pub(crate) ship_kills: Option<u32>,
     /// Players' capsules killed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pod_kills: Option<u32>,
+    pub(crate) pod_kills: Option<u32>,
     /// Ships of non-players killed: a measure of ratting.
     #[serde(skip_serializing_if = "Option::is_none")]
-    npc_kills: Option<u32>,
+    pub(crate) npc_kills: Option<u32>,
     /// Ships that jumped in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ship_jumps: Option<u32>,
+    pub(crate) ship_jumps: Option<u32>,
     /// The level of kills: none, low (1), medium (5), high (20), extreme (50).
     #[serde(skip_serializing_if = "Option::is_none")]
-    kills_level: Option<Level>,
+    pub(crate) kills_level: Option<Level>,
 }
 
 impl Danger {
@@ -129,7 +129,7 @@ fn told(map: &Map, system: SystemIndex, scene: &Scene, way: &[SystemIndex]) -> S
         text.push_str(", smartbombs");
     }
     if let Some(behind) = scene.gates.first().and_then(|gate| map.behind(system, *gate)) {
-        text.push_str(&format!(", at the gate to {}", map.system(behind).name));
+        text.push_str(&format!(", at the gate to {}", map.name(behind)));
     }
     if scene.is_beside(&gates_of(map, way, system)) {
         text.push_str(", which this way does not take");

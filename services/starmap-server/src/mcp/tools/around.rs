@@ -163,7 +163,7 @@ pub(super) fn nearest(
     let ratting = least.map(|_| now.counted("min_npc_kills", Measure::Ratting));
     let activity = kills.transpose()?.or(ratting.transpose()?);
     let mut found = match filter {
-        None => explore::Limited::default(),
+        None => explore::Limited { total: 0, list: Vec::new() },
         Some(filter) => {
             let query = Nearest {
                 origin,
@@ -196,7 +196,7 @@ pub(super) fn nearest(
     }
     let (systems, list) = located(now, &found.list, detail);
     let body = AroundResult {
-        origin: Some(map.system(origin).name.to_string()),
+        origin: Some(map.name(origin).to_owned()),
         list,
         borders: None,
         total_found: found.total,
@@ -221,7 +221,7 @@ pub(super) fn search(
         .map(|filter| Filter { name: asked.name.clone(), ..filter });
     let max_jumps = asked.max_jumps.map(u32::from);
     let found = match filter {
-        None => explore::Limited::default(),
+        None => explore::Limited { total: 0, list: Vec::new() },
         Some(filter) => {
             let query = explore::Search {
                 origin,
@@ -250,7 +250,7 @@ pub(super) fn search(
     };
     let columns: &[&str] = if origin.is_some() { &[JUMPS] } else { &[] };
     let body = AroundResult {
-        origin: origin.map(|origin| map.system(origin).name.to_string()),
+        origin: origin.map(|origin| map.name(origin).to_owned()),
         list: SystemList::with(now, &systems, detail, columns, jumps),
         borders: None,
         total_found: found.total,
@@ -297,7 +297,7 @@ pub(super) fn borders(
             more.unwrap_or_default()
         });
     let body = AroundResult {
-        origin: Some(map.system(origin).name.to_string()),
+        origin: Some(map.name(origin).to_owned()),
         borders: list.systems.take(),
         list,
         total_found: found.total,

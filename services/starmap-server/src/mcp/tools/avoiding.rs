@@ -96,7 +96,7 @@ pub(crate) fn mode(
     let (name, mode) = MODES.iter().zip(known).nth(at).unwrap_or((&"shortest", Mode::Shortest));
     if let Some(penalty) = penalty.filter(|_| at < 3) {
         let reason = "it goes with the modes safer and less_secure alone";
-        return Err(invalid("penalty", &penalty.to_string(), reason));
+        return Err(invalid("penalty", penalty, reason));
     }
     Ok((name, mode))
 }
@@ -163,7 +163,7 @@ impl Wanted<'_> {
                 "that is a {kind}: name its systems here, or use route, which has avoid_{kind}s"
             )
         };
-        invalid("avoid_systems", name, &reason)
+        invalid("avoid_systems", name, reason)
     }
 
     pub(crate) fn avoid(&self, map: &Map, names: &mut Names<'_>) -> Result<Avoid, UniverseError> {
@@ -182,10 +182,10 @@ pub(super) fn kind_of(map: &Map, name: &str) -> Option<&'static str> {
 
 /// The things to avoid, as a set of systems.
 pub(crate) fn avoid(map: &Map, things: Vec<Avoided>) -> Result<Avoid, UniverseError> {
-    Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", &error.to_string()))
+    Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", error.to_string()))
 }
 
 fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>) -> UniverseError {
     let near = did_you_mean(&nearest_names(name, names));
-    invalid(parameter, name, &format!("nothing on the map has this name{near}"))
+    invalid(parameter, name, format!("nothing on the map has this name{near}"))
 }

@@ -12,7 +12,6 @@ use crate::route::{SecurityFilter, Travel};
 use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::records::Answer;
 use super::super::universe::Snapshot;
-use super::super::views::systems_of;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -60,10 +59,15 @@ pub(super) fn chokepoints(
     // The systems are in order of their ids, and a stable sort keeps that order among equals.
     cuts.systems.sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
     cuts.bridges.sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
-    let name = |system: SystemIndex| map.system(system).name.to_string();
+    let name = |system: SystemIndex| map.name(system).to_owned();
     let empty = (total_found == 0).then(|| {
         format!("No single system cuts {area} apart: every two of its systems have two ways between them, or none")
     });
+    let ends = inside.iter().filter_map(|it| Some((*it, map.only_end(*it)?)));
+    let ends = ends.map(|(end, rule)| {
+        format!("{} joins nothing here: {} ({})", map.name(end), rule.why, rule.source)
+    });
+    let warnings: Vec<String> = empty.into_iter().chain(ends).collect();
     let systems = cuts.systems.iter().take(limit);
     let gates = cuts.bridges.iter().take(limit);
     let ends = gates.clone().flat_map(|it| [it.from, it.to]);
@@ -78,7 +82,7 @@ pub(super) fn chokepoints(
         gates: gates.map(|it| (name(it.from), name(it.to), it.cut_off)).collect(),
         total_gates,
     };
-    Ok(Answer::new(now, body, names, shown).warn(empty))
+    Ok(Answer::new(now, body, names, shown).warn(warnings))
 }
 
 fn area(
@@ -89,7 +93,7 @@ fn area(
     let radius = u32::from(asked.max_jumps.unwrap_or(5));
     if let Ok(system) = super::super::resolve_system_name(map, around) {
         let near = explore::within(map, Travel::by_gates(), system, radius, SecurityFilter::Any);
-        let what = format!("{} and {radius} jumps around it", map.system(system).name);
+        let what = format!("{} and {radius} jumps around it", map.name(system));
         return Ok((what, near.into_iter().map(|near| near.system).collect()));
     }
     if let Some(index) = map.constellation_by_name(around) {
@@ -98,12 +102,12 @@ fn area(
     }
     if let Some(index) = map.region_by_name(around) {
         let name = &map.region(index).name;
-        return Ok((format!("the region {name}"), systems_of(map, index)));
+        return Ok((format!("the region {name}"), map.systems_of(index).collect()));
     }
     let areas = map.constellations().iter().map(|it| &*it.name);
     let areas = areas.chain(map.regions().iter().map(|it| &*it.name));
     let mut near: Vec<String> = map.suggest(around, 2).into_iter().map(str::to_owned).collect();
     near.extend(nearest_names(around, areas).into_iter().take(2));
     let reason = "no system, constellation or region has this name";
-    Err(invalid("around", around, &format!("{reason}{}", did_you_mean(&near))))
+    Err(invalid("around", &**around, format!("{reason}{}", did_you_mean(&near))))
 }

@@ -59,7 +59,7 @@ pub(super) fn why_none(
         Some(near) if max_jumps.is_some_and(|most| near.jumps > most) => farther(map, &near),
         _ => format!(
             "{matching} systems match, but none of the others can be reached from {}{}",
-            map.system(origin).name,
+            map.name(origin),
             route::apart(map, [origin])
         ),
     }
@@ -70,13 +70,13 @@ pub(super) fn alone(map: &Map, travel: &Travel, origin: SystemIndex) -> Option<S
     let around = explore::within(map, travel, origin, 1, SecurityFilter::Any);
     (around.len() <= 1).then(|| {
         let apart = route::apart(map, [origin]);
-        format!("No way leads on from {}{apart}", map.system(origin).name)
+        format!("No way leads on from {}{apart}", map.name(origin))
     })
 }
 
 /// The hint that the nearest match is outside the radius.
 pub(super) fn farther(map: &Map, near: &Near) -> String {
-    let name = &map.system(near.system).name;
+    let name = map.name(near.system);
     format!("The nearest is {name}, {} jumps away: raise max_jumps", near.jumps)
 }
 

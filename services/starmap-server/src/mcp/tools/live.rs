@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{FeedReport, Kinds, Level, Measure};
+use crate::activity::{FeedReport, Kinds, Measure};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
 use crate::map::SystemIndex;
@@ -19,7 +19,7 @@ use crate::name::{List, Name};
 use crate::route::{self, SecurityFilter};
 
 use super::super::names::{Names, word};
-use super::super::records::{Answer, Counted, Detail, Rows, SystemList, level, old};
+use super::super::records::{Answer, Counted, Detail, Rows, SystemList, apart, level, old};
 use super::super::universe::Snapshot;
 use super::rules;
 
@@ -43,40 +43,6 @@ pub(super) struct Activities {
     not_found: Vec<String>,
     /// How many seconds ago the kills were reported; all figures are of an hour.
     age_seconds: Option<u64>,
-}
-
-/// What happened in a system; what the overlay does not have is absent.
-#[derive(Debug, Serialize)]
-struct Busy {
-    name: String,
-    security_class: String,
-    #[serde(flatten)]
-    figures: Counted,
-    /// none, low (1), medium (50), high (200), extreme (500).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    jumps_level: Option<Level>,
-    /// none, low (1), medium (50), high (100), extreme (300).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratting_level: Option<Level>,
-    /// camp, gank, fight or kills, by the feed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scene: Option<&'static str>,
-}
-
-impl Busy {
-    /// Its members in the order of the columns.
-    const COLUMNS: [&str; 10] = [
-        "name",
-        "security_class",
-        "ship_kills",
-        "pod_kills",
-        "npc_kills",
-        "ship_jumps",
-        "kills_level",
-        "jumps_level",
-        "ratting_level",
-        "scene",
-    ];
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -151,16 +117,25 @@ pub(super) fn activity(
         };
         let record = map.system(system);
         known.push(system);
-        systems.push(json!(Busy {
-            name: record.name.to_string(),
-            security_class: record.class.to_string(),
-            figures: Counted::of(overlay, record.id),
-            jumps_level: level(overlay, record.id, Measure::Jumps),
-            ratting_level: level(overlay, record.id, Measure::Ratting),
-            scene: overlay.scene(record.id).map(|it| it.kind.word()),
-        }));
+        let counted = Counted::of(overlay, record.id);
+        let level = |measure| json!(level(overlay, record.id, measure));
+        // What the overlay does not have is null. The levels of jumps begin at 1, 50, 200 and 500, those of ratting at
+        // 1, 50, 100 and 300. The scene is by the feed.
+        systems.push(vec![
+            ("name", json!(record.name)),
+            ("security_class", json!(record.class.to_string())),
+            ("space", apart(map, system)),
+            ("ship_kills", json!(counted.ship_kills)),
+            ("pod_kills", json!(counted.pod_kills)),
+            ("npc_kills", json!(counted.npc_kills)),
+            ("ship_jumps", json!(counted.ship_jumps)),
+            ("kills_level", json!(counted.kills_level)),
+            ("jumps_level", level(Measure::Jumps)),
+            ("ratting_level", level(Measure::Ratting)),
+            ("scene", json!(overlay.scene(record.id).map(|it| it.kind.word()))),
+        ]);
     }
-    let Rows { columns, rows } = Rows::of(&Busy::COLUMNS, &systems);
+    let Rows { columns, rows } = Rows::of(&systems);
     let body = Activities {
         columns,
         systems: rows,
@@ -184,24 +159,23 @@ pub(super) fn hotspots(
     let origin = names.system(&asked.origin)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
     let count = |system: SystemIndex| overlay.figures(map.system(system).id).count(measure);
-    let near = |radius| {
-        let near = explore::within(map, &now.travel, origin, radius, SecurityFilter::Any);
+    let within = |travel: &_, radius| {
+        let near = explore::within(map, travel, origin, radius, SecurityFilter::Any);
         let counted = near.into_iter().map(|near| (count(near.system), near));
         counted.filter(|(count, _)| *count > 0).collect::<Vec<_>>()
     };
-    let mut busy = near(radius);
-    let again = |lifted: &_| explore::within(map, lifted, origin, radius, SecurityFilter::Any);
-    let all = again(&now.travel);
-    let rules = rules::around(map, &now.travel, Some(origin), &all, |lifted| Some(again(lifted)));
-    let empty = busy.is_empty().then(|| match near(u32::MAX).first() {
+    let mut busy = within(&now.travel, radius);
+    let again = |lifted: &_| Some(within(lifted, radius));
+    let rules = rules::around(map, &now.travel, Some(origin), &busy, again);
+    let empty = busy.is_empty().then(|| match within(&now.travel, u32::MAX).first() {
         Some((_, near)) => format!(
             "Nothing is counted within {radius} jumps; the nearest is {}, {} jumps away: raise max_jumps",
-            map.system(near.system).name,
+            map.name(near.system),
             near.jumps
         ),
         None => format!(
             "Nothing is counted in any system that can be reached from {}{}",
-            map.system(origin).name,
+            map.name(origin),
             route::apart(map, [origin])
         ),
     });
@@ -218,7 +192,7 @@ pub(super) fn hotspots(
         row.unwrap_or_default()
     });
     let body = Hotspots {
-        origin: map.system(origin).name.to_string(),
+        origin: map.name(origin).to_owned(),
         activity_type: measure,
         hotspots: list.systems.take(),
         list,
@@ -244,7 +218,7 @@ pub(super) fn activity_cache_status(
     let mut camps: Vec<String> = overlay
         .camps()
         .filter_map(|id| now.map.system_by_id(id))
-        .map(|system| now.map.system(system).name.to_string())
+        .map(|system| now.map.name(system).to_owned())
         .collect();
     camps.sort_unstable();
     let body = Status {

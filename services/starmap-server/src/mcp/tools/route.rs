@@ -96,7 +96,7 @@ pub(crate) struct RouteResult {
 pub(crate) struct Used {
     from: String,
     to: String,
-    /// gate, bridge, wormhole, other
+    /// gate, bridge, wormhole, jump, other
     kind: &'static str,
     /// The largest ship that it lets through.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,19 +167,16 @@ pub(crate) fn route(
         let reason = "it goes without alternatives and cost_of_safety";
         return Err(invalid("via", "", reason));
     }
-    let mut routes = match (via.as_slice(), count) {
-        ([], 1) => vec![route::find(map, &query).map_err(failed)?],
-        ([], count) => route::alternatives(map, &query, count).map_err(failed)?,
-        _ => Vec::new(),
+    let ((best, warned), legs) = match via.as_slice() {
+        [] => (route::find_warned(map, &query).map_err(failed)?, Vec::new()),
+        via => through(map, &query, via)?,
     };
-    let others = routes.split_off(routes.len().min(1));
-    let (best, legs, warned) = match routes.pop() {
-        Some(best) => {
-            let warned = route::warnings(map, &query, &best);
-            (best, Vec::new(), warned)
-        }
-        None => through(map, &query, &via)?,
+    let routes = match count {
+        1 => Vec::new(),
+        count => route::alternatives(map, &query, count).map_err(failed)?,
     };
+    // The first is the best.
+    let others: Vec<Route> = routes.into_iter().skip(1).collect();
     let compared = match asked.cost_of_safety {
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),
         _ => None,
@@ -200,8 +197,8 @@ pub(crate) fn route(
     let systems: Vec<SystemIndex> = all.flat_map(|route| &route.systems).copied().collect();
     let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
-        origin: name(map, origin).to_owned(),
-        destination: name(map, destination).to_owned(),
+        origin: map.name(origin).to_owned(),
+        destination: map.name(destination).to_owned(),
         mode: mode_name,
         jumps: best.jumps(),
         legs,
@@ -220,13 +217,16 @@ pub(crate) fn route(
     Ok(Answer::along(now, body, names, &best.systems, systems).warn(warnings))
 }
 
-/// The route through stops in their order, the jumps of its legs, and the warnings for them, each once. A stop that is
+/// A route with its warnings.
+type Warned = (Route, Vec<Warning>);
+
+/// The route through stops in their order, the warnings for its legs, each once, and the jumps of each. A stop that is
 /// only an end is left by the gate it was entered by.
 fn through(
     map: &Map,
     query: &Query<'_>,
     via: &[SystemIndex],
-) -> Result<(Route, Vec<usize>, Vec<Warning>), UniverseError> {
+) -> Result<(Warned, Vec<usize>), UniverseError> {
     let mut whole = Route { systems: vec![query.origin], by: Vec::new(), cost: Cost::ZERO };
     let (mut legs, mut warnings) = (Vec::new(), Vec::new());
     for stop in via.iter().copied().chain([query.destination]) {
@@ -243,8 +243,9 @@ fn through(
             whole.cost = whole.cost + Cost::JUMP;
         }
         let leg = Query { origin: back.unwrap_or(here), destination: stop, ..*query };
-        let found = route::find(map, &leg).map_err(|why| no_route(map, &leg, &why))?;
-        for warning in route::warnings(map, &leg, &found) {
+        let found = route::find_warned(map, &leg).map_err(|why| no_route(map, &leg, &why))?;
+        let (found, warned) = found;
+        for warning in warned {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -254,7 +255,7 @@ fn through(
         whole.cost = whole.cost + found.cost;
         legs.push(whole.by.len() - start);
     }
-    Ok((whole, legs, warnings))
+    Ok(((whole, warnings), legs))
 }
 
 /// Why there are no alternatives ([`route::alternatives`]).
@@ -267,7 +268,7 @@ fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
     let time = SystemTime::now();
     let systems = now.map.systems().iter();
     let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));
-    let too_much = || invalid("danger_weight", &weight.to_string(), "it is from 0 to 1000");
+    let too_much = || invalid("danger_weight", weight, "it is from 0 to 1000");
     costs.collect::<Option<_>>().ok_or_else(too_much)
 }
 
@@ -280,14 +281,15 @@ pub(crate) fn plain_route(
 ) -> Result<(Vec<SystemIndex>, Vec<String>), UniverseError> {
     let map = &*now.map;
     let query = Query::new(origin, destination, mode(word, None)?.1).with(&now.travel);
-    let found = route::find(map, &query);
-    let found = found.map_err(|why| no_route(map, &query, &why))?;
-    Ok((found.systems.clone(), rule_warnings(map, &query, &found)))
+    let found = route::find_warned(map, &query).map_err(|why| no_route(map, &query, &why))?;
+    let ruled = |it: &Warning| matches!(it, Warning::Locked(_) | Warning::LeftOut { .. });
+    let warnings = found.1.into_iter().filter(ruled).map(|warning| warning.sentence(map));
+    Ok((found.0.systems, warnings.collect()))
 }
 
 /// The title of a picture of a route.
 pub(crate) fn route_title(map: &Map, route: &[SystemIndex], mode: &str) -> String {
-    let end = |system: Option<&SystemIndex>| system.map_or("", |system| name(map, *system));
+    let end = |system: Option<&SystemIndex>| system.map_or("", |system| map.name(*system));
     format!(
         "{} to {}: {} jumps, {}",
         end(route.first()),
@@ -305,19 +307,8 @@ pub(crate) fn no_route(map: &Map, query: &Query<'_>, why: &NoRoute) -> UniverseE
         let left_out = Warning::LeftOut { through, rule, jumps: other.jumps() };
         reason = format!("{reason}. {}", left_out.sentence(map));
     }
-    let (origin, destination) = (name(map, query.origin), name(map, query.destination));
+    let (origin, destination) = (map.name(query.origin), map.name(query.destination));
     RouteNotFoundError::new(origin, destination, Some(&reason)).into()
-}
-
-/// The warnings about a route that come from the rules of the game.
-fn rule_warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<String> {
-    let warnings = route::warnings(map, query, route).into_iter();
-    let ruled = warnings.filter(|it| matches!(it, Warning::Locked(_) | Warning::LeftOut { .. }));
-    ruled.map(|warning| warning.sentence(map)).collect()
-}
-
-fn name(map: &Map, system: SystemIndex) -> &str {
-    &map.system(system).name
 }
 
 fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {
@@ -327,8 +318,8 @@ fn used(map: &Map, travel: &Travel, route: &Route) -> Vec<Used> {
         By::Gate => None,
     });
     let used = extra.map(|((from, to), about)| Used {
-        from: name(map, *from).to_owned(),
-        to: name(map, *to).to_owned(),
+        from: map.name(*from).to_owned(),
+        to: map.name(*to).to_owned(),
         kind: about.map_or("other", |it| it.kind.word()),
         max_ship: about.and_then(|it| it.max_ship).map(Ship::word),
         expires: about

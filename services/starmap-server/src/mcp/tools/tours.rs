@@ -120,7 +120,7 @@ pub(super) fn loop_(
     let max_borders = asked.max_borders.unwrap_or(min_borders.max(8));
     if max_borders < min_borders {
         let reason = format!("it is below min_borders, which is {min_borders}");
-        return Err(invalid("max_borders", &max_borders.to_string(), &reason));
+        return Err(invalid("max_borders", max_borders, reason));
     }
     let query = LoopQuery {
         origin,
@@ -237,7 +237,7 @@ pub(super) fn optimize_waypoints(
         error @ WaypointsError::NoneReachable => {
             let from = origin.or(waypoints.first().copied());
             let to = waypoints.iter().copied().find(|it| Some(*it) != from);
-            let name = |system| map.system(system).name.to_string();
+            let name = |system| map.name(system).to_owned();
             let (from_name, to_name) = (from.map(name), to.map(name));
             let why = from.zip(to).map(|(from, to)| route::apart(map, [from, to]));
             let reason = format!("{error}{}", why.unwrap_or_default());
@@ -246,7 +246,7 @@ pub(super) fn optimize_waypoints(
         }
     })?;
     let unreachable = tour.unreachable.iter().map(|&system| {
-        let name = &map.system(system).name;
+        let name = map.name(system);
         format!("No way leads to {name} and back{}", route::apart(map, [system]))
     });
     let kept = avoid.and(map, query.security);

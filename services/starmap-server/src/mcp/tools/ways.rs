@@ -14,7 +14,7 @@ use crate::route::{self, Mode, Query, Route, Travel};
 
 use super::super::arguments::{Common, Ways};
 use super::super::names::{Names, word};
-use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, SecuritySummary, SystemList, all_names, is_none};
 use super::super::travel;
 use super::super::universe::Snapshot;
 use super::avoiding::Avoiding;
@@ -67,11 +67,6 @@ struct Alternative {
     lowest_security_system: String,
     /// Without the ends, which are those of the way that was given.
     via: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-const fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -149,13 +144,13 @@ pub(super) fn analyze(
         match error {
             AnalyzeError::Invalid(error) => UniverseError::from(error),
             AnalyzeError::NotJoined { from, to } | AnalyzeError::NotPassed { from, to, .. } => {
-                RouteNotFoundError::new(name(map, from), name(map, to), Some(&reason)).into()
+                RouteNotFoundError::new(map.name(from), map.name(to), Some(&reason)).into()
             }
         }
     })?;
     let zones = found.danger_zones.iter().map(|zone| DangerZone {
-        start_system: name(map, zone.start).to_owned(),
-        end_system: name(map, zone.end).to_owned(),
+        start_system: map.name(zone.start).to_owned(),
+        end_system: map.name(zone.end).to_owned(),
         jump_count: zone.systems,
         min_security: zone.min_security,
     });
@@ -218,8 +213,10 @@ pub(super) fn distances(
         map.neighbours(system).is_empty() && travel.leading_from(system).next().is_none()
     });
     let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
+    let again = |lifted: &_| Some(explore::matrix(map, &from, columns, &avoid, lifted));
+    let ruled = rules::around(map, &travel, None, &jumps, again);
     let locked = from.iter().find_map(|it| rules::locked(map, &travel, Some(*it)));
-    let rules = locked.into_iter().chain(rules::between(map, &travel, [&from, columns], &avoid));
+    let rules = locked.into_iter().chain(ruled);
     let mut nulls = from.iter().zip(&jumps).flat_map(|(from, row)| {
         columns
             .iter()
@@ -231,13 +228,13 @@ pub(super) fn distances(
     let cut = cut.filter(|_| avoid.things().is_empty());
     let cut = cut.map(|(a, b)| {
         let apart = route::apart(map, [a, b]);
-        format!("No way leads from {} to {}{apart}", name(map, a), name(map, b))
+        format!("No way leads from {} to {}{apart}", map.name(a), map.name(b))
     });
     let warnings: Vec<String> = apart
         .iter()
         .map(|system| {
             let apart = route::apart(map, [*system]);
-            format!("No gate leads to or from {}{apart}", name(map, *system))
+            format!("No gate leads to or from {}{apart}", map.name(*system))
         })
         .chain(cut)
         .chain(rules)
@@ -248,7 +245,7 @@ pub(super) fn distances(
     let half = to.is_none() && pairs.all(|(a, b)| cell(a, b) == cell(b, a));
     let rows = from.iter().zip(&jumps).enumerate().map(|(at, (from, row))| {
         let row = row.iter().take(if half { at } else { row.len() });
-        std::iter::once(json!(name(map, *from))).chain(row.map(|jumps| json!(jumps))).collect()
+        std::iter::once(json!(map.name(*from))).chain(row.map(|jumps| json!(jumps))).collect()
     });
     let body = Distances { jumps: rows.collect(), to: (!half).then(|| all_names(map, columns)) };
     let systems = from.into_iter().chain(to.into_iter().flatten());
@@ -266,9 +263,9 @@ pub(super) fn jump_range(
     let failed = |error: JumpRangeError, end: SystemIndex| match error {
         JumpRangeError::Invalid(error) => UniverseError::from(error),
         JumpRangeError::NoWayIn(end) => {
-            invalid("destination", name(map, end), &JumpRangeError::NoWayIn(end).sentence(map))
+            invalid("destination", map.name(end), JumpRangeError::NoWayIn(end).sentence(map))
         }
-        error => invalid("origin", name(map, end), &error.sentence(map)),
+        error => invalid("origin", map.name(end), error.sentence(map)),
     };
     let destination = asked.destination.as_deref();
     let destination = destination.map(|name| names.system(name)).transpose()?;
@@ -281,7 +278,7 @@ pub(super) fn jump_range(
             let plan = explore::jump_plan(map, origin, to, light_years);
             let list = plan.map_err(|it| failed(it, origin))?.ok_or_else(|| {
                 let reason = format!("no chain of jumps of {light_years} light years leads there");
-                RouteNotFoundError::new(name(map, origin), name(map, to), Some(&reason))
+                RouteNotFoundError::new(map.name(origin), map.name(to), Some(&reason))
             })?;
             let found = explore::Limited { total: list.len(), list };
             explore::Range { found, closed: BTreeMap::new() }
@@ -295,7 +292,7 @@ pub(super) fn jump_range(
     };
     let unsure = systems.iter().chain([&origin]).find(|it| map.only_ends().contains(it));
     let unsure = unsure.map(|it| {
-        format!("No source says whether a jump drive can be led to {} or out of it", name(map, *it))
+        format!("No source says whether a jump drive can be led to {} or out of it", map.name(*it))
     });
     let empty = (range.found.total == 0 && destination.is_none()).then(|| {
         if range.closed.is_empty() {
@@ -307,8 +304,8 @@ pub(super) fn jump_range(
     });
     let closed = range.closed.iter();
     let body = InRange {
-        origin: name(map, origin).to_owned(),
-        destination: destination.map(|it| name(map, it).to_owned()),
+        origin: map.name(origin).to_owned(),
+        destination: destination.map(|it| map.name(it).to_owned()),
         light_years,
         list: SystemList::with(now, &systems, detail, &["light_years"], far),
         total_found: range.found.total,
@@ -325,8 +322,4 @@ fn range_of(asked: &JumpRangeArguments) -> Result<f64, UniverseError> {
         (Some(_), Some(_)) => Err(invalid("light_years", "", "give it or ship, not both")),
         (None, None) => Err(invalid("light_years", "", "give the range of the drive, or ship")),
     }
-}
-
-fn name(map: &Map, system: SystemIndex) -> &str {
-    &map.system(system).name
 }

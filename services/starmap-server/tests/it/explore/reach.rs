@@ -90,7 +90,8 @@ fn a_matrix_has_bounds() {
     let map = small();
     let many = vec![index_of(&map, "Jita"); MAX_DISTANCES + 1];
     let error = |from, to| {
-        distances(&map, from, to, Avoid::nothing(), Travel::by_gates()).unwrap_err().to_string()
+        let it = distances(&map, from, to, Avoid::nothing(), Travel::by_gates()).unwrap_err();
+        format!("{} {}: {}", it.parameter, it.value, it.reason)
     };
     assert_eq!(error(&many, &many[..1]), "from 101: must be between 1 and 100");
     assert_eq!(error(&many[..1], &[]), "to 0: must be between 1 and 100");

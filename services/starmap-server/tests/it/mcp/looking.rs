@@ -147,6 +147,7 @@ async fn tours_are_closed_and_short() {
     assert_eq!(few["data"]["search_radius"], 10);
     assert!(!few["data"]["suggestion"].as_str().unwrap().is_empty());
 
+    // GoldenGnu/jeveassets#209: a fixed start.
     let stops =
         json!({"waypoints": ["Amarr", "Velm", "Marrow"], "origin": "Jita", "detail": "names"});
     let tour = answer_of("optimize_waypoints", stops).await;

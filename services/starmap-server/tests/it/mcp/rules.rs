@@ -51,6 +51,7 @@ async fn a_route_begins_and_ends_in_zarzakh_and_never_leads_through() {
         assert!(!names(&around["names"]).contains(&"Zarzakh"), "{mode}");
         let said = warnings(&around);
         assert_has(&said, &["2 jumps through Zarzakh is left out", "September 2024", "zarzakh"]);
+        assert_has(&said, &["CCP, news"]);
         let through = ask(&server, "route", ends("Ostra", "Umbra", json!("Zarzakh"))).await;
         let through = through.unwrap();
         assert_eq!(names(&through["names"]), ["Ostra", "Zarzakh", "Umbra"]);
@@ -105,7 +106,9 @@ async fn no_tool_counts_a_way_through_zarzakh_unless_it_is_allowed() {
     ask(&server, "analyze", back).await.unwrap();
     // Ostra is no cut of the space around it by Zarzakh.
     let cuts = ask(&server, "chokepoints", json!({"around": "Velm", "max_jumps": 30})).await;
-    assert_has(&cuts.unwrap()["systems"].to_string(), &["Sable"]);
+    let cuts = cuts.unwrap();
+    assert_has(&cuts["systems"].to_string(), &["Sable"]);
+    assert_has(&warnings(&cuts), &["Zarzakh joins nothing here", "September 2024"]);
 }
 
 #[tokio::test]
@@ -146,4 +149,7 @@ async fn prompts_know_the_rule() {
         .await
         .unwrap();
     assert_has(&haul.to_string(), &["2 jumps through Zarzakh is left out", "8 jumps"]);
+    let picture = json!({"uri": "starmap://picture/route/Ostra/Umbra"});
+    let picture = client.request("resources/read", picture).await.unwrap();
+    assert_has(&picture.to_string(), &["8 jumps, shortest", "2 jumps through Zarzakh is left out"]);
 }

@@ -129,7 +129,10 @@ fn too_few_borders_are_told_with_what_would_help() {
 fn parameters_have_bounds() {
     let map = small();
     let good = query(index_of(&map, "Jita"), 20);
-    let error = |query: LoopQuery<'_>| loop_(&map, &query).unwrap_err().to_string();
+    let error = |query: LoopQuery<'_>| match loop_(&map, &query).unwrap_err() {
+        LoopError::Invalid(it) => format!("{} {}: {}", it.parameter, it.value, it.reason),
+        other => panic!("{other}"),
+    };
     for target_jumps in [9, 101] {
         let text = format!("target_jumps {target_jumps}: must be between 10 and 100");
         assert_eq!(error(LoopQuery { target_jumps, ..good }), text);

@@ -99,7 +99,10 @@ fn security_and_what_is_avoided_bind_the_way_but_not_the_stops() {
 fn the_number_of_waypoints_has_bounds() {
     let map = small();
     let many = vec![index_of(&map, "Jita"); MAX_WAYPOINTS + 1];
-    let error = |stops| waypoints(&map, &query(stops, Start::Free)).unwrap_err().to_string();
+    let error = |stops| match waypoints(&map, &query(stops, Start::Free)).unwrap_err() {
+        WaypointsError::Invalid(it) => format!("{} {}: {}", it.parameter, it.value, it.reason),
+        other => panic!("{other}"),
+    };
     assert_eq!(error(&many), "waypoints 51: must be between 1 and 50");
     assert_eq!(error(&[]), "waypoints 0: must be between 1 and 50");
 }

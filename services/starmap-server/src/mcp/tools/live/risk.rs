@@ -12,7 +12,7 @@ use crate::map::SystemIndex;
 use crate::name::{List, Name};
 
 use super::super::super::names::Names;
-use super::super::super::records::{Answer, Rows, gates_of};
+use super::super::super::records::{Answer, Rows, apart, gates_of};
 use super::super::super::universe::Snapshot;
 use super::super::avoiding::mode;
 use super::super::route::plain_route;
@@ -35,43 +35,14 @@ pub(in super::super) struct Risks {
     /// How many systems were looked at.
     systems: usize,
     /// The highest risk on the way; unknown if the kills are older than a day.
-    overall_risk: String,
+    #[schemars(with = "String")]
+    overall_risk: Value,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     columns: Vec<&'static str>,
     /// The systems with a risk from medium up, in the order of the way: rows under `columns`.
     risks: Vec<Value>,
     /// How many seconds ago the kills were reported.
     age_seconds: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Risk {
-    name: String,
-    security_class: String,
-    /// Ships and capsules killed in the hour.
-    kills: u32,
-    /// medium from 5 kills, high from 10 and where a feed shows a camp, ganks or smartbombs, extreme from 20. What is
-    /// at another gate than those of the way is medium.
-    risk: Level,
-    /// Whether it has one gate in and one out, so that there is no way round.
-    is_pipe: bool,
-    /// camp, gank, fight or kills, by the feed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scene: Option<&'static str>,
-    /// The system behind the gate where most were killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gate_to: Option<String>,
-    /// Whether the way takes one of the gates where ships were killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    on_way: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<&'static str>,
-}
-
-impl Risk {
-    /// Its members in the order of the columns.
-    const COLUMNS: [&str; 9] =
-        ["name", "security_class", "kills", "risk", "is_pipe", "scene", "gate_to", "on_way", "by"];
 }
 
 pub(in super::super) fn gatecamp_risk(
@@ -91,33 +62,37 @@ pub(in super::super) fn gatecamp_risk(
         let risk = overlay.camp_risk(record.id, &passed);
         overall = overall.max(risk);
         if risk >= Level::Medium {
-            risks.push(json!(Risk {
-                name: record.name.to_string(),
-                security_class: record.class.to_string(),
-                kills: overlay.figures(record.id).kills(),
-                risk,
-                is_pipe: map.neighbours(system).len() == 2,
-                scene: scene.map(|it| it.kind.word()),
-                gate_to: scene
-                    .and_then(|it| map.behind(system, *it.gates.first()?))
-                    .map(|it| map.system(it).name.to_string()),
-                on_way: scene.filter(|it| !it.gates.is_empty()).map(|it| !it.is_beside(&passed)),
-                by: scene.and_then(|it| match (it.tags.interdictors, it.tags.smartbombs) {
-                    (true, true) => Some("interdictors and smartbombs"),
-                    (true, false) => Some("interdictors"),
-                    (false, true) => Some("smartbombs"),
-                    (false, false) => None,
-                }),
-            }));
+            let by = scene.and_then(|it| match (it.tags.interdictors, it.tags.smartbombs) {
+                (true, true) => Some("interdictors and smartbombs"),
+                (true, false) => Some("interdictors"),
+                (false, true) => Some("smartbombs"),
+                (false, false) => None,
+            });
+            // The system behind the gate where most were killed, and whether the way takes one of these gates.
+            let gate_to = scene.and_then(|it| map.behind(system, *it.gates.first()?));
+            let at_gates = scene.filter(|it| !it.gates.is_empty());
+            risks.push(vec![
+                ("name", json!(record.name)),
+                ("security_class", json!(record.class.to_string())),
+                ("space", apart(map, system)),
+                ("kills", json!(overlay.figures(record.id).kills())),
+                ("risk", json!(risk)),
+                // One gate in and one out: there is no way round.
+                ("is_pipe", json!(map.neighbours(system).len() == 2)),
+                ("scene", json!(scene.map(|it| it.kind.word()))),
+                ("gate_to", json!(gate_to.map(|it| map.name(it)))),
+                ("on_way", json!(at_gates.map(|it| !it.is_beside(&passed)))),
+                ("by", json!(by)),
+            ]);
         }
     }
     let age_seconds = overlay.kills_age(SystemTime::now());
-    let Rows { columns, rows } = Rows::of(&Risk::COLUMNS, &risks);
+    let Rows { columns, rows } = Rows::of(&risks);
     let body = Risks {
         systems: systems.len(),
         overall_risk: match age_seconds {
-            Some(STALE_SECONDS..) => "unknown".to_owned(),
-            _ => overall.to_string(),
+            Some(STALE_SECONDS..) => json!("unknown"),
+            _ => json!(overall),
         },
         columns,
         risks: rows,

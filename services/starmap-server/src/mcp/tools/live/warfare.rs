@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::activity::{FACTIONS, faction_id, faction_name};
+use crate::activity::{FACTIONS, Warfare, faction_id, faction_name};
 use crate::errors::{UniverseError, invalid, shown};
 use crate::map::SystemIndex;
 
@@ -40,23 +40,8 @@ pub(in super::super) struct Frontlines {
     age_seconds: Option<u64>,
 }
 
-#[derive(Debug, Serialize)]
-struct Front {
-    name: String,
-    region: String,
-    owner: String,
-    occupier: String,
-    /// uncontested, contested, vulnerable or captured, as the API says it.
-    contested: String,
-    /// How much of the way to vulnerable is done, in percent.
-    contested_percent: f64,
-}
-
-impl Front {
-    /// Its members in the order of the columns.
-    const COLUMNS: [&str; 6] =
-        ["name", "owner", "occupier", "contested", "contested_percent", "region"];
-}
+/// How much of the way to vulnerable is done, in thousandths; then the name and the rest.
+type Front<'a> = (Reverse<u64>, &'a str, SystemIndex, &'a Warfare);
 
 pub(in super::super) fn fw_frontlines(
     now: &Snapshot,
@@ -73,10 +58,10 @@ pub(in super::super) fn fw_frontlines(
             let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
             let words = known.iter().filter_map(|name| name.split(' ').next());
             let near = did_you_mean(nearest_names(name, words).first());
-            invalid("faction", name, &format!("it is one of {}{near}", known.join(", ")))
+            invalid("faction", name, format!("it is one of {}{near}", known.join(", ")))
         })?),
     };
-    let mut fronts: Vec<Front> = Vec::new();
+    let mut fronts: Vec<Front<'_>> = Vec::new();
     for id in overlay.contested_systems() {
         // The dump may be newer than the map. Systems that are not on the map are left out.
         let (Some(system), Some(warfare)) = (map.system_by_id(id), overlay.warfare(id)) else {
@@ -85,30 +70,28 @@ pub(in super::super) fn fw_frontlines(
         if faction.is_some_and(|it| it != warfare.owner && it != warfare.occupier) {
             continue;
         }
-        let record = map.system(system);
         let done = match warfare.threshold {
             0 => 0.0,
-            threshold => f64::from(warfare.victory_points) * 100.0 / f64::from(threshold),
+            threshold => f64::from(warfare.victory_points) * 1_000.0 / f64::from(threshold),
         };
-        fronts.push(Front {
-            name: record.name.to_string(),
-            region: map.region(record.region).name.to_string(),
-            owner: faction_text(warfare.owner),
-            occupier: faction_text(warfare.occupier),
-            contested: shown(&warfare.contested),
-            contested_percent: (done * 10.0).round() / 10.0,
-        });
+        fronts.push((Reverse(done.round() as u64), map.name(system), system, warfare));
     }
-    fronts.sort_by(|one, other| {
-        let tenths = |front: &Front| Reverse((front.contested_percent * 10.0) as u64);
-        (tenths(one), &one.name).cmp(&(tenths(other), &other.name))
-    });
+    fronts.sort_by_key(|(done, name, ..)| (*done, *name));
     let total_found = fronts.len();
     fronts.truncate(usize::from(arguments.limit.unwrap_or(50)));
-    let named: Vec<SystemIndex> =
-        (fronts.iter()).filter_map(|front| map.system_by_name(&front.name)).collect();
-    let fronts: Vec<Value> = fronts.iter().map(|front| json!(front)).collect();
-    let Rows { columns, rows } = Rows::of(&Front::COLUMNS, &fronts);
+    let named: Vec<SystemIndex> = fronts.iter().map(|front| front.2).collect();
+    let row = |(Reverse(done), name, system, warfare): &Front<'_>| {
+        vec![
+            ("name", json!(name)),
+            ("owner", json!(faction_text(warfare.owner))),
+            ("occupier", json!(faction_text(warfare.occupier))),
+            ("contested", json!(shown(&warfare.contested))),
+            ("contested_percent", json!(*done as f64 / 10.0)),
+            ("region", json!(map.region(map.system(*system).region).name)),
+        ]
+    };
+    let fronts: Vec<_> = fronts.iter().map(row).collect();
+    let Rows { columns, rows } = Rows::of(&fronts);
     let body = Frontlines {
         faction: faction.map(faction_text),
         columns,
