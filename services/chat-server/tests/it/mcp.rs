@@ -11,5 +11,8 @@ mod logs;
 mod once;
 mod pipe;
 mod privacy;
+mod sending;
 mod streaming;
+mod transcribed;
 mod transcripts;
+mod unchecked;
