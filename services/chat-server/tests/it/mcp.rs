@@ -1,6 +1,7 @@
 //! The server over MCP.
 
 mod attachments;
+mod copies;
 pub(crate) mod harness;
 mod hidden;
 mod hostile;
