@@ -113,6 +113,7 @@ impl ChatService {
         if emoji.is_empty() || emoji.len() > MAX_EMOJI_BYTES || emoji.contains(is_word) {
             return Err(Invalid::new("emoji", "it is not an emoji: give one such as 👍").into());
         }
+        visible("emoji", &emoji)?;
         let (entry, permit, to) = self.recipient(asked.source, &asked.chat).await?;
         let answered = self.answered(&to.key(), &asked.message_id).await?;
         let removed = asked.remove.unwrap_or(false);

@@ -236,6 +236,20 @@ async fn beside_another_server_what_is_sent_is_not_stored() {
     assert_eq!(signal.asked().len(), 1);
 }
 
+/// An operator may offer only what reads.
+#[tokio::test]
+async fn a_server_that_only_reads_sends_nothing() {
+    let signal = Signal::start("send_to = [\"Team\"]", vec![]);
+    let (_server, url) = signal.setup.listening(&["--read-only"]).await;
+    for era in BOTH {
+        let client = Client::http(&url, person(era, true).0).await.unwrap();
+        assert_eq!(tools(&client).await.len(), 8);
+        let asked = json!({"name": "send_message", "arguments": {"chat": "Team", "text": "hi"}});
+        assert!(client.request("tools/call", asked).await.is_err());
+    }
+    assert!(signal.asked().is_empty());
+}
+
 /// Without the option there is no such tool, and the instructions say so.
 #[tokio::test]
 async fn nothing_can_be_sent_by_default() {
