@@ -11,6 +11,8 @@ mod news;
 mod people;
 mod redact;
 mod scope;
+mod send;
+mod transcripts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,12 +28,15 @@ pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
 pub use messages::{Around, Order, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
+pub use send::{Prepared, ReactQuestion, SendQuestion};
 pub use service_host::Failure;
+pub use transcripts::Transcribed;
 
 use crate::config::{Config, SourceKind};
 use crate::index::{Alias, Index};
 use crate::registry::Registry;
 use crate::source::Connection;
+use crate::transcribe::Transcriber;
 use crate::view;
 use doubts::Doubts;
 use redact::Redactor;
@@ -63,6 +68,7 @@ struct Inner {
     zones: BTreeMap<String, TimeZone>,
     aliases: Vec<Alias>,
     redactor: Redactor,
+    transcriber: Option<Transcriber>,
 }
 
 impl ChatService {
@@ -86,6 +92,7 @@ impl ChatService {
             zones: zones.collect(),
             aliases: aliases.collect(),
             redactor: Redactor::new(&index, config.redact_phone_numbers),
+            transcriber: config.transcriber.clone(),
             index,
         }))
     }
@@ -118,7 +125,7 @@ impl ChatService {
             }
         }
         self.recall().await;
-        self.registry().run(index, stop).await;
+        tokio::join!(self.registry().run(index, stop), self.keep_transcribing(stop));
     }
 
     /// Learns from the index which lists of chats have matched.
@@ -207,7 +214,7 @@ impl ChatService {
         zone.cloned().unwrap_or_else(TimeZone::system)
     }
 
-    /// Waits a little for exports that were not read yet.
+    /// Waits a little for exports that were not read yet, of any source whose lists must be checked first.
     async fn settled(&self, source: Option<&str>) {
         if !self.runs() {
             return;
@@ -215,7 +222,9 @@ impl ChatService {
         let waiting = self
             .registry()
             .iter()
-            .filter(|entry| source.is_none_or(|source| source == entry.source.id()))
+            .filter(|entry| {
+                entry.is_unchecked() || source.is_none_or(|source| source == entry.source.id())
+            })
             .filter_map(|entry| entry.export.as_ref())
             .map(|export| export.settled());
         // What is not done in this time is left out.

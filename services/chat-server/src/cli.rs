@@ -11,6 +11,7 @@ mod messages;
 mod output;
 mod paths;
 mod serve;
+mod transcribe;
 
 use std::io;
 use std::process::ExitCode;
@@ -53,6 +54,8 @@ enum Command {
     Messages(Box<messages::MessagesArgs>),
     /// Finds messages by words: search "boat OR ship" -rain.
     Search(Box<messages::Search>),
+    /// Transcribes recordings in exports, by the program that the configuration names.
+    Transcribe(transcribe::TranscribeArgs),
     /// Says what is wrong with the configuration: files that are not there, lists of chats that match nothing.
     CheckConfig(check::CheckConfigArgs),
     /// Says how the dates of an export of WhatsApp are written, in the configuration, and reads it again.
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
             Command::Chats(asked) => asked.run(&paths).await,
             Command::Messages(asked) => asked.run(&paths).await,
             Command::Search(asked) => asked.run(&paths).await,
+            Command::Transcribe(asked) => asked.run(&paths).await,
             Command::CheckConfig(asked) => asked.run(&paths).await,
             Command::DayOrder(asked) => asked.run(&paths).await,
         }

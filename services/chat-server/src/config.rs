@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::import::{DayOrder, Format, without_number};
+use crate::transcribe::{FILE, Transcriber};
 
 /// The largest file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -30,6 +32,8 @@ pub struct Config {
     pub sources: Vec<SourceConfig>,
     /// People, and what they are called in each network.
     pub people: Vec<Person>,
+    /// The program that transcribes recordings; none by default.
+    pub transcriber: Option<Transcriber>,
 }
 
 /// One source.
@@ -43,6 +47,8 @@ pub struct SourceConfig {
     pub kind: SourceKind,
     /// Which of its chats may be seen.
     pub chats: ChatFilter,
+    /// The chats into which messages and reactions may be sent, by id or name; none by default.
+    pub send_to: BTreeSet<String>,
 }
 
 /// The kind of a source, with its settings.
@@ -166,6 +172,11 @@ impl Config {
             redact_phone_numbers: written.redact_phone_numbers,
             sources,
             people: written.person,
+            transcriber: written
+                .transcribe
+                .map(|it| it.meant(folder))
+                .transpose()
+                .map_err(|problem| format!("[transcribe]: {problem}"))?,
         })
     }
 }
@@ -219,6 +230,18 @@ struct WrittenConfig {
     source: Vec<WrittenSource>,
     #[serde(default)]
     person: Vec<Person>,
+    transcribe: Option<WrittenTranscriber>,
+}
+
+/// The program for transcripts in its written form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTranscriber {
+    command: Vec<String>,
+    #[serde(default = "five_minutes")]
+    seconds: u64,
+    #[serde(default = "a_hundred")]
+    most: usize,
 }
 
 /// A source in its written form. Whether its members belong to its kind is checked afterwards, with better errors.
@@ -241,6 +264,8 @@ struct WrittenSource {
     allow: Option<Vec<String>>,
     #[serde(default)]
     deny: Vec<String>,
+    #[serde(default)]
+    send_to: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -251,6 +276,29 @@ enum Kind {
     SignalExport,
     TelegramBot,
     SignalCli,
+}
+
+impl WrittenTranscriber {
+    fn meant(mut self, folder: &Path) -> Result<Transcriber, String> {
+        if !self.command.iter().skip(1).any(|argument| argument.contains(FILE)) {
+            return Err(
+                "`command` is a program and its arguments, one of them with {} for the file, such as \
+                 [\"whisper-cli\", \"-np\", \"-nt\", \"{}\"]"
+                    .to_owned(),
+            );
+        }
+        if !(1..=3_600).contains(&self.seconds) || !(1..=MAX_LIST).contains(&self.most) {
+            return Err(format!(
+                "`seconds` is 1 to 3600 for a recording, `most` is 1 to {MAX_LIST}"
+            ));
+        }
+        // A bare name is looked for in the folders of PATH.
+        if let Some(program) = self.command.first_mut().filter(|program| program.contains('/')) {
+            *program = absolute(program, folder).to_string_lossy().into_owned();
+        }
+        let time = Duration::from_secs(self.seconds);
+        Ok(Transcriber { command: self.command, time, most: self.most })
+    }
 }
 
 impl WrittenSource {
@@ -293,6 +341,7 @@ impl WrittenSource {
                 deny: list(&self.deny)?,
                 lenient: !strict,
             },
+            send_to: list(&self.send_to)?,
             name: self
                 .name
                 .filter(|name| !name.trim().is_empty())
@@ -344,6 +393,7 @@ impl WrittenSource {
             ("socket", self.socket.is_some(), signal, "signal-cli"),
             ("tcp", self.tcp.is_some(), signal, "signal-cli"),
             ("account", self.account.is_some(), signal, "signal-cli"),
+            ("send_to", !self.send_to.is_empty(), !export, "signal-cli and telegram-bot"),
         ];
         match members.iter().find(|(_, given, belongs, _)| *given && !belongs) {
             Some((name, _, _, owner)) => Err(format!("`{name}` belongs to {owner} alone")),
@@ -361,7 +411,7 @@ fn list(names: &[String]) -> Result<BTreeSet<String>, String> {
 
 /// A name without regard to case, composed (NFC): on some systems the name of a file has each accent as a separate
 /// character.
-fn alike(name: &str) -> String {
+pub fn alike(name: &str) -> String {
     name.trim().to_lowercase().nfc().collect()
 }
 
@@ -378,6 +428,14 @@ fn denied_forms(id: &str, name: &str) -> Vec<String> {
 
 const fn yes() -> bool {
     true
+}
+
+const fn five_minutes() -> u64 {
+    300
+}
+
+const fn a_hundred() -> usize {
+    100
 }
 
 /// The forms in which the id of a chat is known: Telegram's own apps leave out the marks of groups and channels.

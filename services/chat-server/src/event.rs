@@ -52,6 +52,17 @@ pub enum Event {
         /// The numbers of the answers, from 0.
         options: Vec<usize>,
     },
+    /// What is said in the recording of a message is known. Ignored if the message is not known or has no such file.
+    Transcribed {
+        /// The chat's id.
+        chat: String,
+        /// The message's id.
+        id: String,
+        /// Which of its files, from 0.
+        file: usize,
+        /// The words; empty if there are none.
+        text: String,
+    },
     /// A person reacted, or removed the reaction (`removed`). Ignored if the message is not known.
     Reacted {
         /// The chat's id.
@@ -79,6 +90,7 @@ impl Event {
             Self::Voted { chat, id, by, options } => {
                 chat.len() + id.len() + by.len() + options.len() * size_of::<usize>()
             }
+            Self::Transcribed { chat, id, file: _, text } => chat.len() + id.len() + text.len(),
             Self::Reacted { chat, id, reaction, .. } => {
                 let by = reaction.by.iter().map(String::len);
                 chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()

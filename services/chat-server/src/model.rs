@@ -146,6 +146,9 @@ pub struct Attachment {
     pub seconds: Option<u32>,
     /// Where its bytes are.
     pub place: AttachmentPlace,
+    /// What is said in it, as the person's own program has understood it; empty if nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
 }
 
 /// The kind of a file.
@@ -200,7 +203,7 @@ impl AttachmentKind {
 impl Attachment {
     /// A file of which nothing more is known.
     pub fn new(kind: AttachmentKind, name: Option<String>, place: AttachmentPlace) -> Self {
-        Self { kind, name, media_type: None, size: None, seconds: None, place }
+        Self { kind, name, media_type: None, size: None, seconds: None, place, transcript: None }
     }
 }
 

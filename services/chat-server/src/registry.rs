@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,10 @@ pub struct RegisteredSource {
     pub chats: ChatFilter,
     /// The entries of these lists that have matched a chat.
     pub matched: Arc<Mutex<BTreeSet<String>>>,
+    /// The chats into which something may be sent.
+    pub send_to: BTreeSet<String>,
+    /// Whether it was read to its end before the program began.
+    was_read: Arc<AtomicBool>,
 }
 
 impl RegisteredSource {
@@ -53,6 +58,12 @@ impl RegisteredSource {
     /// Whether rows of this owner are the source's; rows of an older index have none.
     pub fn owns(&self, owner: Option<&str>) -> bool {
         owner.is_none_or(|owner| owner == self.owner)
+    }
+
+    /// Whether it has lists of chats and is read for the first time: copies of chats that they leave out are not known.
+    pub fn is_unchecked(&self) -> bool {
+        let export = self.export.as_ref().filter(|_| self.chats.has_lists());
+        export.is_some_and(|export| !export.is_settled()) && !self.was_read.load(Ordering::Relaxed)
     }
 
     /// Whether nothing of the source is served: privacy fails closed.
@@ -89,8 +100,14 @@ impl Registry {
             if let Some(entry) = self.get(&known.id).filter(|it| it.owns(known.owner.as_deref())) {
                 let mut matched = entry.matched.lock().unwrap_or_else(PoisonError::into_inner);
                 matched.extend(known.report.matched);
+                entry.was_read.store(known.mark.is_some(), Ordering::Relaxed);
             }
         }
+    }
+
+    /// Whether any source has a list of chats, of which another may have copies.
+    fn has_lists(&self) -> bool {
+        self.iter().any(|entry| entry.chats.has_lists())
     }
 
     /// Whether a chat of a source may be seen.
@@ -114,6 +131,7 @@ impl Registry {
             traces: Mutex::default(),
             prefix: prefix(&chats),
             hidden: Mutex::default(),
+            unchecked: self.has_lists() && entry.is_some_and(|entry| entry.export.is_some()),
             matched: entry.map(|entry| Arc::clone(&entry.matched)).unwrap_or_default(),
             chats,
         })
@@ -164,19 +182,15 @@ fn entry(config: &SourceConfig) -> RegisteredSource {
         owner,
         chats: chats.clone(),
         matched: Arc::default(),
+        send_to: config.send_to.clone(),
+        was_read: Arc::default(),
     };
     match config.kind.clone() {
         SourceKind::Export { format, path, watch, zone, day_order, me } => {
             let options = Options { zone, day_order, me };
             let owner = format!("{}:{}", format.name(), path.display());
             let export = Arc::new(Export::new(id, name, format, path, watch, options));
-            RegisteredSource {
-                source: Arc::clone(&export) as _,
-                export: Some(export),
-                owner,
-                chats,
-                matched: Arc::default(),
-            }
+            RegisteredSource { export: Some(Arc::clone(&export)), ..plain(export, owner) }
         }
         SourceKind::TelegramBot { base_url, token_file } => {
             let bot = TelegramBot::new(id, name, base_url, token_file);
@@ -199,6 +213,8 @@ struct Filtered {
     matched: Arc<Mutex<BTreeSet<String>>>,
     /// The ids of chats that were left out. As many as a source has chats.
     hidden: Mutex<HashSet<String>>,
+    /// Whether new chats may turn out to be copies of chats that a list leaves out.
+    unchecked: bool,
     index: Index,
     /// Some messages of each of them; at most [`MAX_TRACED`] chats.
     traces: Mutex<BTreeMap<String, Traced>>,
@@ -291,6 +307,7 @@ impl Filtered {
             | Event::Edited { chat, .. }
             | Event::Deleted { chat, .. }
             | Event::Voted { chat, .. }
+            | Event::Transcribed { chat, .. }
             | Event::Reacted { chat, .. } => !hidden.contains(chat),
         }
     }
@@ -323,6 +340,7 @@ impl Filtered {
 impl Sink for Filtered {
     fn keep(&self, mut batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
         let before = self.matched().len();
+        batch.unchecked = self.unchecked;
         batch.events.retain(|event| self.takes(event));
         let matched = self.matched().clone();
         if let Some(report) = &mut batch.report {

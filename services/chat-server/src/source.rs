@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::import::{Doubt, Summary};
+use crate::outgoing::{Outgoing, SendError, Sent};
 
 pub use crate::event::Event;
 
@@ -39,6 +40,20 @@ pub trait ChatSource: Send + Sync + std::fmt::Debug {
         sink: Arc<dyn Sink>,
         stop: CancellationToken,
     ) -> BoxFuture<'static, Result<(), SourceError>>;
+
+    /// Whether something can be sent into its chats; not by default.
+    fn sends(&self) -> bool {
+        false
+    }
+
+    /// Sends something, and gives it as events, which the caller keeps.
+    ///
+    /// # Errors
+    /// [`SendError`]; it says whether it may have been sent.
+    fn send(self: Arc<Self>, _outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
+        let problem = "nothing can be sent into this kind of source".to_owned();
+        futures_util::future::ready(Err(SendError::Refused(problem))).boxed()
+    }
 }
 
 /// Whether a source is connected.
@@ -74,6 +89,9 @@ pub struct Batch {
     pub mark: Option<String>,
     /// What is now known about the source as a whole; `None` if nothing has changed.
     pub report: Option<Report>,
+    /// Whether chats that are new in it are hidden until the source has been read whole: only then is it known which
+    /// of them are copies of chats that a list leaves out.
+    pub unchecked: bool,
 }
 
 /// What is known about a source as a whole: doubts, omissions, and which chats its lists have matched.

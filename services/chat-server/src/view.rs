@@ -169,6 +169,23 @@ pub struct Messages {
     pub note: Option<String>,
 }
 
+/// A message or a reaction that was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sent {
+    /// Always true.
+    pub sent: bool,
+    /// The source.
+    pub source: String,
+    /// The name of the chat.
+    pub chat: String,
+    /// The id of the message, or of the one that was reacted to; absent if the network has not given one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Whom it did not reach, and what is not stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
 /// A message that was found, and the messages around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {

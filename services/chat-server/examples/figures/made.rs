@@ -121,6 +121,7 @@ fn chat(number: u64) -> Event {
 
 fn picture() -> Attachment {
     Attachment {
+        transcript: None,
         kind: AttachmentKind::Image,
         name: Some("photo.jpg".to_owned()),
         media_type: Some("image/jpeg".to_owned()),

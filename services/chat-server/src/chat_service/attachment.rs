@@ -1,6 +1,7 @@
 //! The bytes of files that belong to messages.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use super::{ChatService, Failure, failure};
 use crate::import::{self, ImportError};
@@ -49,26 +50,34 @@ impl ChatService {
             }
             _ => return Err(not_found("the file is not in the export")),
         };
-        let read = move || -> Result<Vec<u8>, ImportError> {
-            let (export, path) = path;
-            let attached = import::attachment_within(&export, &path, MAX_ATTACHMENT_BYTES)?;
-            let mut bytes = Vec::new();
-            // It may have grown since it was opened.
-            let mut reader = attached.reader.take(MAX_ATTACHMENT_BYTES);
-            reader
-                .read_to_end(&mut bytes)
-                .map_err(|error| ImportError::Io { path: path.into(), error })?;
-            Ok(bytes)
-        };
-        let bytes = match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(bytes)) => bytes,
-            Ok(Err(ImportError::TooLarge { size, most, .. })) => {
+        let bytes = match read_file(&path.0, &path.1).await {
+            Ok(bytes) => bytes,
+            Err(ImportError::TooLarge { size, most, .. }) => {
                 let problem = format!("the file has {size} bytes; at most {most} are given out");
                 return Err(Failure::new("ATTACHMENT_TOO_LARGE", problem));
             }
-            Ok(Err(_)) | Err(_) => return Err(not_found("the file is no longer in the export")),
+            Err(_) => return Err(not_found("the file is no longer in the export")),
         };
         let bytes = self.0.redactor.bytes(bytes, media_type.as_deref());
         Ok(Contents { media_type, bytes })
     }
+}
+
+/// The bytes of a file of an export, at most [`MAX_ATTACHMENT_BYTES`].
+pub(super) async fn read_file(export: &Path, path: &str) -> Result<Vec<u8>, ImportError> {
+    let (export, path) = (export.to_owned(), path.to_owned());
+    let read = move || {
+        let attached = import::attachment_within(&export, &path, MAX_ATTACHMENT_BYTES)?;
+        let mut bytes = Vec::new();
+        // It may have grown since it was opened.
+        let mut reader = attached.reader.take(MAX_ATTACHMENT_BYTES);
+        match reader.read_to_end(&mut bytes) {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(ImportError::Io { path: path.into(), error }),
+        }
+    };
+    let joined = tokio::task::spawn_blocking(read).await;
+    joined.unwrap_or_else(|failed| {
+        Err(ImportError::Io { path: PathBuf::new(), error: io::Error::other(failed) })
+    })
 }

@@ -55,7 +55,7 @@ const MAX_LAST: usize = 50;
 const MAX_LAST_TEXT: usize = 80;
 
 /// The beginning of a text, in one line.
-fn beginning(text: &str) -> String {
+pub(super) fn beginning(text: &str) -> String {
     let mut chars = text.chars().map(|c| if c == '\n' { ' ' } else { c });
     let mut cut: String = chars.by_ref().take(MAX_LAST_TEXT).collect();
     if chars.next().is_some() {

@@ -81,7 +81,8 @@ impl ChatService {
     ) -> Result<Record<'k>, Failure> {
         let id = entry.source.id();
         let hidden = known.map_or(0, |known| known.hidden);
-        let newest = if entry.chats.has_lists() || hidden > 0 {
+        let unchecked = known.map_or(0, |known| known.unchecked);
+        let newest = if entry.chats.has_lists() || hidden + unchecked > 0 {
             let seen = self.seen_chats(Some(id)).await?;
             seen.iter().filter_map(|chat| chat.shown.last).max()
         } else {
@@ -91,7 +92,11 @@ impl ChatService {
         Ok(Record {
             id,
             connection: self.connection(id),
-            closed: entry.is_closed().then_some("its lists of chats match nothing"),
+            closed: if self.is_unchecked() {
+                Some("the lists of chats are not checked yet")
+            } else {
+                entry.is_closed().then_some("its lists of chats match nothing")
+            },
             newest,
             report,
             denied: report.map_or(0, |report| report.denied.len() as u64) + hidden,

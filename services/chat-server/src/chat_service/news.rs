@@ -112,6 +112,7 @@ impl Following {
     fn serves(&self, stored: &index::StoredMessage) -> bool {
         let registry = self.service.registry();
         self.streams(&stored.source)
+            && !self.service.is_unchecked()
             && registry.serves(&stored.source, &stored.chat, &stored.chat_name)
     }
 }

@@ -33,6 +33,13 @@ impl Redactor {
         self.replace(text, &|_| true);
     }
 
+    /// Whether a text has characters that people do not see.
+    pub(super) fn hides(text: &str) -> bool {
+        let mut visible = text.to_owned();
+        make_visible(&mut visible);
+        visible != text
+    }
+
     /// A name, which is one line, so that it never opens another.
     pub(super) fn name(&self, name: &mut String) {
         if name.contains(is_line_end) {
@@ -94,7 +101,8 @@ impl Redactor {
             self.text(emoji);
             by.iter_mut().for_each(|name| self.name(name));
         }
-        for Attachment { name, media_type, place, .. } in attachments {
+        for Attachment { name, media_type, place, transcript, .. } in attachments {
+            transcript.iter_mut().for_each(|said| self.text(said));
             // Names of files contain dates and counts.
             if let Some(name) = name {
                 *name = name.replace(is_line_end, " ");

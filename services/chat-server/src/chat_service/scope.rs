@@ -61,9 +61,21 @@ impl ChatService {
         }
     }
 
+    /// Whether a source with lists of chats is read for the first time. Until then nothing is served of any source, which
+    /// may have a copy of a chat that is denied.
+    pub(super) fn is_unchecked(&self) -> bool {
+        self.runs() && self.registry().iter().any(RegisteredSource::is_unchecked)
+    }
+
     /// Why nothing of a source is served; `None` if it is served.
     pub(super) fn closed(&self, entry: &RegisteredSource) -> Option<Failure> {
         let id = entry.source.id();
+        if self.is_unchecked() {
+            let reading = self.reading(None).unwrap_or_default();
+            let message =
+                format!("no chat is shown before the lists of chats are checked: {reading}");
+            return Some(Failure::new("SOURCE_NOT_CONNECTED", message));
+        }
         entry.is_closed().then(|| match self.reading(Some(id)) {
             Some(reading) => Failure::new(
                 "SOURCE_NOT_CONNECTED",
@@ -78,6 +90,9 @@ impl ChatService {
     /// The visible chats of a source, or of all sources of the configuration; those with the latest activity first.
     pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
         let chats = self.index().chats(source).await?;
+        if self.is_unchecked() {
+            return Ok(Vec::new());
+        }
         let seen = chats
             .into_iter()
             .filter(|chat| self.owns(&chat.source, chat.owner.as_deref()))
@@ -113,7 +128,8 @@ impl ChatService {
     /// Whether all chats of a source may be seen.
     pub(super) fn is_open(&self, known: &SourceSummary) -> bool {
         let entry = self.registry().get(&known.id);
-        known.hidden == 0
+        known.hidden + known.unchecked == 0
+            && !self.is_unchecked()
             && entry
                 .is_some_and(|entry| entry.owns(known.owner.as_deref()) && !entry.chats.has_lists())
     }

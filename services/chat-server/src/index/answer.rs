@@ -176,6 +176,8 @@ pub struct SourceSummary {
     pub owner: Option<String>,
     /// How many of its chats are hidden: copies of chats that a list leaves out.
     pub hidden: u64,
+    /// How many are hidden because the reading that brought them in has not ended: they may be such copies.
+    pub unchecked: u64,
     /// When its newest message was sent.
     pub newest: Option<Timestamp>,
 }

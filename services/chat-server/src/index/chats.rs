@@ -116,6 +116,7 @@ fn report(column: Option<String>) -> Report {
 fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
     let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark, report, owner, \
                (SELECT count(*) FROM chat WHERE chat.src = source.src AND hidden = 1), \
+               (SELECT count(*) FROM chat WHERE chat.src = source.src AND hidden = 2), \
                (SELECT max(at) FROM message WHERE message.src = source.src) \
                FROM source WHERE instr(id, '@') = 0 ORDER BY id";
     let mut statement = view.prepare_cached(sql)?;
@@ -128,7 +129,8 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
             report: report(row.get(4)?),
             owner: row.get(5)?,
             hidden: row.get::<_, i64>(6)?.cast_unsigned(),
-            newest: row.get::<_, Option<i64>>(7)?.map(timestamp),
+            unchecked: row.get::<_, i64>(7)?.cast_unsigned(),
+            newest: row.get::<_, Option<i64>>(8)?.map(timestamp),
         })
     })?;
     rows.collect()

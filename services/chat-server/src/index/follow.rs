@@ -239,7 +239,7 @@ impl Offsets {
                     self.received.insert(message.source.clone(), message.sequence);
                 }
             }
-            if row.get::<_, Option<i64>>(1)? != Some(1) {
+            if row.get::<_, Option<i64>>(1)?.is_none_or(|hidden| hidden == 0) {
                 messages.push_back(Followed::Message(Box::new(message)));
             }
         }

@@ -30,7 +30,8 @@ pub(super) fn keep(
     words: &KnownWords,
 ) -> rusqlite::Result<Result<(), IndexError>> {
     owned(connection, source, owner)?;
-    let Some(mut keeper) = Keeper::new(connection, source, owner, words)? else {
+    let keeper = Keeper::new(connection, source, owner, batch.unchecked, words)?;
+    let Some(mut keeper) = keeper else {
         return Ok(Err(IndexError::TooLarge(format!(
             "there are {MAX_SOURCES} sources in the index already, which is the most"
         ))));
@@ -49,6 +50,8 @@ struct Keeper<'a> {
     src: i64,
     /// The sequence number of the source's last message.
     last: i64,
+    /// Whether new chats are hidden until the source has been read whole.
+    unchecked: bool,
     /// The chats of the batch, by id.
     chats: HashMap<String, i64>,
     /// The senders of the batch, by id.
@@ -93,6 +96,7 @@ impl<'a> Keeper<'a> {
         connection: &'a Connection,
         source: &str,
         owner: Option<&str>,
+        unchecked: bool,
         words: &'a KnownWords,
     ) -> rusqlite::Result<Option<Self>> {
         let sql = "INSERT INTO source (id, last, owner) SELECT ?1, 0, ?3 \
@@ -107,6 +111,7 @@ impl<'a> Keeper<'a> {
             connection,
             src,
             last,
+            unchecked,
             chats: HashMap::new(),
             people: HashMap::new(),
             news: HashMap::new(),
@@ -142,6 +147,10 @@ impl<'a> Keeper<'a> {
                 Some(known) => self.change(&known, |detail| detail.vote(by, options)),
                 None => Ok(()),
             },
+            Event::Transcribed { chat, id, file, text } => match self.known(chat, id)? {
+                Some(known) => self.transcribe(&known, *file, text),
+                None => Ok(()),
+            },
             Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
                 Some(known) => self.change(&known, |detail| detail.react(reaction, *removed)),
                 None => Ok(()),
@@ -151,12 +160,12 @@ impl<'a> Keeper<'a> {
 
     /// Stores a chat and returns its number.
     fn chat(&mut self, chat: &Chat) -> rusqlite::Result<i64> {
-        let sql = "INSERT INTO chat (src, id, name, kind, participants, messages) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, 0) \
+        let sql = "INSERT INTO chat (src, id, name, kind, participants, messages, hidden) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, 0, iif(?6, 2, 0)) \
                    ON CONFLICT (src, id) DO UPDATE SET name = ?3, kind = ?4, \
                    participants = coalesce(?5, participants) RETURNING chat";
-        let values =
-            params![self.src, chat.id, chat.name, kind_number(chat.kind), chat.participants,];
+        let kind = kind_number(chat.kind);
+        let values = params![self.src, chat.id, chat.name, kind, chat.participants, self.unchecked];
         let number = self.statement(sql)?.query_row(values, |row| row.get(0))?;
         self.chats.insert(chat.id.clone(), number);
         Ok(number)
@@ -231,7 +240,7 @@ impl<'a> Keeper<'a> {
         let sql = "UPDATE source SET last = ?2, mark = coalesce(?3, mark), report = coalesce(?4, report) WHERE src = ?1";
         self.statement(sql)?.execute(params![self.src, self.last, batch.mark, report])?;
         if report.is_some() && batch.mark.is_some() {
-            denied::hide(self.connection)?;
+            denied::hide(self.connection, self.src)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use petgraph::unionfind::UnionFind;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::Index;
 use super::error::IndexError;
@@ -74,6 +74,21 @@ impl Index {
         }
         let aliases = aliases.to_owned();
         self.inner.readers.read(move |view| Ok(join(identities(view)?, &aliases))).await
+    }
+
+    /// The owner of the account as a source knows them; `None` if nothing of theirs is stored.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn me(&self, source: &str) -> Result<Option<Participant>, IndexError> {
+        let source = source.to_owned();
+        let read = move |view: &Connection| {
+            let sql = "SELECT person.id, name, username, phone, is_me FROM person JOIN source USING (src) \
+                       WHERE source.id = ?1 AND is_me ORDER BY person DESC LIMIT 1";
+            let mut statement = view.prepare_cached(sql)?;
+            Ok(statement.query_row([source], |row| participant(row, 0)).optional()?)
+        };
+        self.inner.readers.read(read).await
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
 //! one source, without gaps. Nothing is ever removed from `message`: a deleted message stays as a row without words.
+//! A chat is hidden (1) if it is a copy of one that a list leaves out, or (2) until it is known whether it is.
 //! `word` has no text itself, only the positions of words; `term` has each word once, for parts of words. A source
 //! whose configuration names another export keeps its rows under an id with an `@` in it, which is never served.
 

@@ -87,6 +87,19 @@ impl Detail {
         self.attachments.clear();
     }
 
+    /// Takes over what is known to be said in the same files. Returns whether there was any.
+    pub(super) fn keep_transcripts(&mut self, known: &Self) -> bool {
+        let mut kept = false;
+        for (file, known) in self.attachments.iter_mut().zip(&known.attachments) {
+            let is_same = file.kind == known.kind && file.name == known.name;
+            if is_same && file.transcript.is_none() && known.transcript.is_some() {
+                file.transcript.clone_from(&known.transcript);
+                kept = true;
+            }
+        }
+        kept
+    }
+
     /// Adds or removes one person's reaction. The same reaction by the same person counts once.
     pub(super) fn react(&mut self, reaction: &Reaction, removed: bool) {
         if removed && reaction.emoji.is_empty() {
@@ -172,9 +185,15 @@ pub(super) fn words(body: &Body) -> String {
     }
 }
 
-/// The names of the files of a message, which are searched like its words.
+/// The names of the files of a message, and what is said in them, which are searched like its words.
 pub(super) fn names(files: &[Attachment]) -> Option<String> {
-    let names: Vec<&str> = files.iter().filter_map(|file| file.name.as_deref()).collect();
+    let said = |text: &&str| !text.is_empty();
+    let names: Vec<&str> = files
+        .iter()
+        .flat_map(|file| [&file.name, &file.transcript])
+        .filter_map(Option::as_deref)
+        .filter(said)
+        .collect();
     (!names.is_empty()).then(|| names.join("\n"))
 }
 

@@ -7,6 +7,7 @@ mod envelope;
 mod inbox;
 mod lines;
 mod names;
+mod send;
 
 use std::io;
 use std::pin::pin;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::back_off::BackOff;
 use super::status::Status;
 use crate::config::SignalAddress;
+use crate::outgoing::{Outgoing, SendError, Sent};
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
 use inbox::{CONTACTS, GROUPS, Inbox};
 use lines::Lines;
@@ -156,16 +158,7 @@ impl SignalCli {
     /// Connects and sends the first requests.
     async fn connect(&self) -> Result<(Reader, Writer), Ended> {
         let connecting = async {
-            let (reader, mut writer): (Reader, Writer) = match &self.address {
-                SignalAddress::Socket(path) => {
-                    let (reader, writer) = UnixStream::connect(path).await?.into_split();
-                    (Box::new(reader), Box::new(writer))
-                }
-                SignalAddress::Tcp(address) => {
-                    let (reader, writer) = TcpStream::connect(address).await?.into_split();
-                    (Box::new(reader), Box::new(writer))
-                }
-            };
+            let (reader, mut writer) = open(&self.address).await?;
             for request in self.requests() {
                 let line = format!("{request}\n");
                 writer.write_all(line.as_bytes()).await?;
@@ -216,6 +209,20 @@ impl SignalCli {
         }
         Ok(())
     }
+}
+
+/// A connection to the daemon.
+async fn open(address: &SignalAddress) -> io::Result<(Reader, Writer)> {
+    Ok(match address {
+        SignalAddress::Socket(path) => {
+            let (reader, writer) = UnixStream::connect(path).await?.into_split();
+            (Box::new(reader), Box::new(writer))
+        }
+        SignalAddress::Tcp(address) => {
+            let (reader, writer) = TcpStream::connect(address).await?.into_split();
+            (Box::new(reader), Box::new(writer))
+        }
+    })
 }
 
 /// Why listening ended.
@@ -269,5 +276,13 @@ impl ChatSource for SignalCli {
         stop: CancellationToken,
     ) -> BoxFuture<'static, Result<(), SourceError>> {
         async move { self.listen(&*sink, &stop).await }.boxed()
+    }
+
+    fn sends(&self) -> bool {
+        true
+    }
+
+    fn send(self: Arc<Self>, outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
+        async move { self.deliver(&outgoing).await }.boxed()
     }
 }

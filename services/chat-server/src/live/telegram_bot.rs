@@ -4,6 +4,7 @@
 //! updates for a day. So nothing is lost or duplicated if this program ends at any moment.
 
 mod api;
+mod send;
 mod update;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::back_off::BackOff;
 use super::status::Status;
+use crate::outgoing::{Outgoing, SendError, Sent};
 use crate::source::{Batch, ChatSource, Connection, Sink, SourceError};
 use api::{Api, Failed};
 
@@ -59,7 +61,7 @@ impl TelegramBot {
             };
             let (problem, pause) = match failed {
                 Ended::Index(error) => return Err(error),
-                Ended::Api(Failed { problem, retry_after }) => (problem, retry_after),
+                Ended::Api(Failed { problem, retry_after, .. }) => (problem, retry_after),
             };
             tracing::info!(source = self.id, problem, "the bot cannot be asked");
             self.status.set(Connection::Disconnected(format!(
@@ -157,5 +159,13 @@ impl ChatSource for TelegramBot {
         stop: CancellationToken,
     ) -> BoxFuture<'static, Result<(), SourceError>> {
         async move { self.listen(&*sink, &stop).await }.boxed()
+    }
+
+    fn sends(&self) -> bool {
+        true
+    }
+
+    fn send(self: Arc<Self>, outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
+        async move { self.deliver(&outgoing).await }.boxed()
     }
 }

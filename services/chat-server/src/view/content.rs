@@ -18,7 +18,11 @@ pub fn content(message: &Message) -> String {
 }
 
 fn attached(attachment: &Attachment) -> String {
+    let transcript = attachment.transcript.as_deref().filter(|said| !said.is_empty());
     match (attachment.kind, &attachment.name) {
+        (AttachmentKind::Audio, _) if let Some(said) = transcript => {
+            format!("[Audio] [Transcript] {said}")
+        }
         (AttachmentKind::Image, _) => "[Image]".to_owned(),
         (AttachmentKind::Video, _) => "[Video]".to_owned(),
         (AttachmentKind::Audio, _) => "[Audio]".to_owned(),

@@ -2,6 +2,7 @@
 
 mod answers;
 mod fresh;
+mod inputs;
 mod live;
 mod signal;
 mod telegram;

@@ -1,6 +1,7 @@
 //! The server over MCP.
 
 mod attachments;
+mod copies;
 pub(crate) mod harness;
 mod hidden;
 mod hostile;
@@ -11,5 +12,8 @@ mod logs;
 mod once;
 mod pipe;
 mod privacy;
+mod sending;
 mod streaming;
+mod transcribed;
 mod transcripts;
+mod unchecked;

@@ -341,6 +341,7 @@ impl BackupState {
                 .and_then(|size| u64::try_from(size).ok()),
             seconds: None,
             place: self.place(pointer),
+            transcript: None,
         }
     }
 

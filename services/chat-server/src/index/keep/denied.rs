@@ -22,8 +22,9 @@ struct Common {
     characters: usize,
 }
 
-/// Hides the chats that are copies of chats that were left out, in any source.
-pub(super) fn hide(connection: &Connection) -> rusqlite::Result<()> {
+/// Hides the chats that are copies of chats that were left out, in any source, after this one was read whole: its new
+/// chats, which were hidden until then, are shown if they are not copies.
+pub(super) fn hide(connection: &Connection, read: i64) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare_cached("SELECT src, report FROM source WHERE instr(id, '@') = 0")?;
     let mut rows = statement.query([])?;
@@ -36,7 +37,8 @@ pub(super) fn hide(connection: &Connection) -> rusqlite::Result<()> {
         };
         reports.push((row.get(0)?, report));
     }
-    connection.execute("UPDATE chat SET hidden = 0 WHERE hidden = 1", [])?;
+    let sql = "UPDATE chat SET hidden = 0 WHERE hidden = 1 OR hidden = 2 AND src = ?1";
+    connection.execute(sql, [read])?;
     let sources: Vec<i64> = reports.iter().map(|(src, _)| *src).collect();
     let key = connection.query_row("SELECT key FROM secret", [], |row| row.get(0))?;
     let secret = Secret::new(key);

@@ -64,7 +64,7 @@ impl Keeper<'_> {
             text.clear();
         }
         let kinds = if deleted { 0 } else { stored::kinds(&text, &detail) };
-        let names = stored::names(&detail.attachments);
+        let mut names = stored::names(&detail.attachments);
         let at = micros(message.timestamp);
         let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);
@@ -104,6 +104,9 @@ impl Keeper<'_> {
         }
         if reactions == Reactions::Kept {
             detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
+        }
+        if detail.keep_transcripts(&Detail::read(known.detail.as_deref())?) {
+            names = stored::names(&detail.attachments);
         }
         let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
                    text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires), names = ?11 WHERE msg = ?1";
@@ -164,6 +167,22 @@ impl Keeper<'_> {
         let sql = "UPDATE message SET text = '', names = NULL, deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
         self.statement(sql)?.execute(params![known.msg, detail.write()?])?;
         self.relearn(known, "")
+    }
+
+    /// Stores what is said in a file, which is searched like its name.
+    pub(super) fn transcribe(
+        &self,
+        known: &KnownMessage,
+        file: usize,
+        text: &str,
+    ) -> rusqlite::Result<()> {
+        let mut detail = Detail::read(known.detail.as_deref())?;
+        let Some(file) = detail.attachments.get_mut(file) else { return Ok(()) };
+        file.transcript = Some(text.to_owned());
+        let names = stored::names(&detail.attachments);
+        self.statement("UPDATE message SET detail = ?2, names = ?3 WHERE msg = ?1")?
+            .execute(params![known.msg, detail.write()?, names])?;
+        self.relearn(known, &searched(&known.text, names.as_deref()))
     }
 
     /// Changes the parts that are not searched.

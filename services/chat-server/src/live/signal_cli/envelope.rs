@@ -282,6 +282,7 @@ fn attachments(data: &Value) -> Vec<Attachment> {
             place: text(file, "id").map_or(AttachmentPlace::Missing(None), |id| {
                 AttachmentPlace::Remote(id.to_owned())
             }),
+            transcript: None,
         }
     };
     let missing = AttachmentPlace::Missing(None);

@@ -30,7 +30,8 @@ const UPDATES: usize = 100;
 /// The API with one token.
 pub(super) struct Api {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    updates: Uri,
+    /// The address before the name of a method.
+    base: String,
 }
 
 /// Why a request failed, without the token.
@@ -39,6 +40,8 @@ pub(super) struct Failed {
     pub(super) problem: String,
     /// How long Telegram asks clients to wait.
     pub(super) retry_after: Option<Duration>,
+    /// Whether nothing was done: Telegram has refused it, or was not reached.
+    pub(super) is_refusal: bool,
 }
 
 impl Failed {
@@ -55,7 +58,7 @@ impl Failed {
 
     /// In words.
     pub(super) fn because(problem: String) -> Self {
-        Self { problem, retry_after: None }
+        Self { problem, retry_after: None, is_refusal: false }
     }
 }
 
@@ -67,9 +70,9 @@ impl Api {
                 "the first line of the token's file is not a token of a bot".to_owned(),
             ));
         }
-        let url = format!("{}/bot{token}/getUpdates", base_url.trim_end_matches('/'));
-        let updates: Uri =
-            url.parse().map_err(|_| Failed::because(format!("{base_url:?} is not a URL")))?;
+        let base = format!("{}/bot{token}/", base_url.trim_end_matches('/'));
+        let _: Uri =
+            base.parse().map_err(|_| Failed::because(format!("{base_url:?} is not a URL")))?;
         // Certificates are the system's; without any, plain HTTP still works, as to a proxy on this machine.
         let builder = HttpsConnectorBuilder::new().with_native_roots();
         let mut http = HttpConnector::new();
@@ -80,7 +83,7 @@ impl Api {
             .https_or_http()
             .enable_http1()
             .wrap_connector(http);
-        Ok(Self { client: Client::builder(TokioExecutor::new()).build(connector), updates })
+        Ok(Self { client: Client::builder(TokioExecutor::new()).build(connector), base })
     }
 
     /// The updates from `offset` on, as soon as there are some, or an empty list after a while. The offset confirms to
@@ -92,30 +95,44 @@ impl Api {
             "timeout": WAIT_SECONDS,
             "allowed_updates": ["message", "edited_message", "channel_post", "edited_channel_post", "message_reaction"],
         });
+        let time = Duration::from_secs(WAIT_SECONDS) + GRACE;
+        match self.ask("getUpdates", &question, time).await? {
+            Value::Array(updates) => Ok(updates),
+            _ => Err(Failed::because("the answer is not a list".to_owned())),
+        }
+    }
+
+    /// The result of a method.
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        question: &Value,
+        time: Duration,
+    ) -> Result<Value, Failed> {
         let request = Request::builder()
             .method(Method::POST)
-            .uri(self.updates.clone())
+            .uri(format!("{}{method}", self.base))
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(question.to_string())))
             .map_err(|error| Failed::of(&error))?;
         let answer = async {
-            let response =
-                self.client.request(request).await.map_err(|error| Failed::of(&error))?;
+            let response = self
+                .client
+                .request(request)
+                .await
+                .map_err(|error| Failed { is_refusal: error.is_connect(), ..Failed::of(&error) })?;
             let status = response.status();
             let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES).collect().await;
             let body = body.map_err(|error| Failed::of(&*error))?.to_bytes();
             Ok((status, body))
         };
-        let time = Duration::from_secs(WAIT_SECONDS) + GRACE;
         let late = || Failed::because("no answer in time".to_owned());
         let (status, body) = tokio::time::timeout(time, answer).await.map_err(|_| late())??;
         // For example from a gateway with its own error page.
-        let answer: Value = serde_json::from_slice(&body)
+        let mut answer: Value = serde_json::from_slice(&body)
             .map_err(|_| Failed::because(format!("HTTP {status}, and the answer is not JSON")))?;
-        match answer.get("result") {
-            Some(Value::Array(updates)) if answer.get("ok") == Some(&Value::Bool(true)) => {
-                Ok(updates.clone())
-            }
+        match answer.get_mut("result").map(Value::take) {
+            Some(result) if answer.get("ok") == Some(&Value::Bool(true)) => Ok(result),
             _ => Err(refused(&answer)),
         }
     }
@@ -126,5 +143,9 @@ fn refused(answer: &Value) -> Failed {
     let code = answer.get("error_code").and_then(Value::as_i64).unwrap_or_default();
     let words = answer.get("description").and_then(Value::as_str).unwrap_or("no description");
     let seconds = answer.pointer("/parameters/retry_after").and_then(Value::as_u64);
-    Failed { problem: format!("{code} {words}"), retry_after: seconds.map(Duration::from_secs) }
+    Failed {
+        problem: format!("{code} {words}"),
+        retry_after: seconds.map(Duration::from_secs),
+        is_refusal: true,
+    }
 }

@@ -166,6 +166,7 @@ fn attachment(message: &Value, name: &str, kind: AttachmentKind) -> Option<Attac
             .and_then(Value::as_u64)
             .and_then(|seconds| u32::try_from(seconds).ok()),
         place: AttachmentPlace::Remote(text(file, "file_id")?.to_owned()),
+        transcript: None,
     })
 }
 

@@ -29,6 +29,10 @@ pub(crate) struct State {
     pub(crate) refusals: VecDeque<Value>,
     /// What becomes of the next answers that have updates.
     pub(crate) faults: VecDeque<Fault>,
+    /// What was to be sent: the path and the question.
+    pub(crate) sent: Vec<(String, Value)>,
+    /// What Telegram says to it.
+    pub(crate) answers: VecDeque<Value>,
     /// The paths that were asked for.
     pub(crate) asked: Vec<String>,
     /// An offset beyond all updates is taken for none, as after numbers have begun again.
@@ -82,8 +86,13 @@ impl BotApi {
         let mut buffer = Vec::new();
         let mut news = self.news.subscribe();
         while let Some((path, question)) = request(&mut stream, &mut buffer).await {
-            self.state().asked.push(path);
+            self.state().asked.push(path.clone());
             let (body, fault) = loop {
+                if !path.ends_with("/getUpdates") {
+                    let mut state = self.state();
+                    state.sent.push((path, question));
+                    break (state.answers.pop_front().unwrap(), None);
+                }
                 news.mark_unchanged();
                 let reply = self.state().reply(&question);
                 if let Some(reply) = reply {

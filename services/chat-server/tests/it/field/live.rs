@@ -103,3 +103,53 @@ async fn envelopes_that_others_have_reported() {
     assert!(messages[3].sender.as_ref().unwrap().is_me);
     assert_eq!(messages[2].reply_to, None);
 }
+
+/// AsamK/signal-cli#1313, #1923, #1953, #2002, #2104: envelopes without words leave nothing; styles, answers to stories,
+/// edits and reactions keep their words, and a sender without a name has a number.
+#[tokio::test]
+async fn envelopes_with_and_without_words() {
+    let bare = |members: Value| {
+        let mut envelope = json!({"sourceUuid": "Anna", "sourceName": "Anna", "timestamp": 9});
+        envelope.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        envelope
+    };
+    let envelopes = [
+        bare(json!({"receiptMessage": {"when": 9, "isDelivery": true, "timestamps": [1]}})),
+        bare(json!({"typingMessage": {"action": "STARTED", "timestamp": 9}})),
+        bare(json!({"syncMessage": {"readMessages": [{"sender": "Anna", "timestamp": 1}]}})),
+        bare(json!({"syncMessage": {"type": "CONTACTS_SYNC"}})),
+        bare(json!({"syncMessage": {}})),
+        bare(
+            json!({"storyMessage": {"allowsReplies": true, "textAttachment": {"text": "a story"}}}),
+        ),
+        bare(json!({"callMessage": {"hangupMessage": {"id": 1, "type": "NORMAL"}}})),
+        bare(json!({})),
+        from("Anna", 8, json!({"message": null, "expiresInSeconds": 0})),
+        from(
+            "Anna",
+            10,
+            json!({"message": "bold words", "textStyles": [{"style": "BOLD", "start": 0, "length": 4}]}),
+        ),
+        from(
+            "Anna",
+            11,
+            json!({"message": "nice story", "storyContext": {"authorUuid": "me", "sentTimestamp": 3}}),
+        ),
+        from("Anna", 12, json!({"message": "wrong"})),
+        bare(json!({"timestamp": 13, "editMessage": {"targetSentTimestamp": 12, "dataMessage":
+            {"timestamp": 13, "message": "right", "groupInfo": {"groupId": "Zm9v", "groupName": "Team"}}}})),
+        from(
+            "Bert",
+            14,
+            json!({"reaction": {"emoji": "👍", "targetAuthorUuid": "Anna", "targetSentTimestamp": 12, "isRemove": false}}),
+        ),
+        json!({"sourceNumber": "+358401234567", "timestamp": 15, "dataMessage":
+            {"timestamp": 15, "message": "who am I", "groupInfo": {"groupId": "Zm9v", "groupName": "Team"}}}),
+    ];
+    let messages = received(&envelopes, 4).await;
+    let said: Vec<&str> = messages.iter().map(|it| words(&it.body)).collect();
+    assert_eq!(said, ["bold words", "nice story", "right", "who am I"]);
+    assert!(messages[2].edited.is_some());
+    assert_eq!(messages[2].reactions[0].by, ["Bert"]);
+    assert_eq!(messages[3].sender.as_ref().unwrap().name, "+358401234567");
+}

@@ -42,6 +42,7 @@ async fn a_message_by_id() {
     let fixture = Fixture::new();
     let mut picture = message("a:b/c", 1, "Bob", "look");
     picture.attachments = vec![Attachment {
+        transcript: None,
         kind: AttachmentKind::Image,
         name: Some("1.jpg".to_owned()),
         media_type: None,

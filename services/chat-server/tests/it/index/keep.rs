@@ -40,6 +40,7 @@ fn rich() -> Vec<Message> {
     let attachments: Vec<Attachment> = places
         .into_iter()
         .map(|place| Attachment {
+            transcript: None,
             kind: AttachmentKind::Video,
             name: Some("1.jpg".to_owned()),
             media_type: Some("image/jpeg".to_owned()),

@@ -165,6 +165,7 @@ fn a_message() -> impl Strategy<Value = Message> {
             message.edited = edited.map(at);
             if picture {
                 message.attachments.push(Attachment {
+                    transcript: None,
                     kind: AttachmentKind::Image,
                     name: None,
                     media_type: None,

@@ -149,6 +149,7 @@ fn expected(talk: &Talk, said: &TalkMessage, markdown: bool) -> Message {
     }
     let who = name(said.who);
     let attachments = written.file.map(|(file, exported)| Attachment {
+        transcript: None,
         kind: match file.rsplit_once('.').unwrap().1 {
             _ if !exported => AttachmentKind::File,
             "jpg" | "png" => AttachmentKind::Image,

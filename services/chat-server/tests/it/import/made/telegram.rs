@@ -70,6 +70,7 @@ fn attachment(
     media_type: Option<&str>,
 ) -> Attachment {
     Attachment {
+        transcript: None,
         kind,
         name: name.map(str::to_owned),
         media_type: media_type.map(str::to_owned),

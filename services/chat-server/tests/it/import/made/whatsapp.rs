@@ -29,6 +29,7 @@ fn kind_of(file: &str) -> (AttachmentKind, usize) {
 
 fn file(kind: AttachmentKind, name: Option<&str>) -> Attachment {
     Attachment {
+        transcript: None,
         kind,
         name: name.map(str::to_owned),
         media_type: None,

@@ -1,0 +1,154 @@
+//! Sending by signal-cli: each request has a connection of its own, so that what comes in is not held up.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tokio_util::codec::FramedRead;
+
+use super::lines::Lines;
+use super::{MAX_LINE_BYTES, SignalCli, open};
+use crate::event::Event;
+use crate::model::{Body, ChatKind, Message, Participant};
+use crate::outgoing::{Content, Outgoing, SendError, Sent};
+
+/// How long the daemon may take to send.
+const SEND_TIME: Duration = Duration::from_secs(40);
+
+/// The id of the request.
+const SEND: u64 = 1;
+
+/// The code of the daemon's error for a failure of its network.
+const NETWORK_FAILED: i64 = -3;
+
+impl SignalCli {
+    /// Sends something, and waits until the daemon has sent it.
+    pub(super) async fn deliver(&self, outgoing: &Outgoing) -> Result<Sent, SendError> {
+        let late = || SendError::Unclear("signal-cli has not answered within 40 s".to_owned());
+        let (method, members) = request(outgoing)?;
+        let asking = self.ask(method, members);
+        let answer = tokio::time::timeout(SEND_TIME, asking).await.map_err(|_| late())??;
+        let events = match &outgoing.content {
+            Content::Reaction { id, emoji, removed } => outgoing.reacted(id, emoji, *removed),
+            Content::Message { text, reply_to } => {
+                let at = answer.get("timestamp").and_then(Value::as_i64);
+                let sent = at.and_then(|at| self.message(outgoing, at, text, reply_to.as_deref()));
+                sent.into_iter().collect()
+            }
+        };
+        Ok(Sent { events, note: failures(&answer) })
+    }
+
+    /// One request and its answer.
+    async fn ask(&self, method: &str, mut members: Map<String, Value>) -> Result<Value, SendError> {
+        let refused = |problem: String| SendError::Refused(problem);
+        let unclear = |problem: String| SendError::Unclear(problem);
+        let (reader, mut writer) =
+            open(&self.address).await.map_err(|error| refused(error.to_string()))?;
+        if let Some(account) = &self.account {
+            members.insert("account".to_owned(), json!(account));
+        }
+        let request = json!({"jsonrpc": "2.0", "id": SEND, "method": method, "params": members});
+        let line = format!("{request}\n");
+        writer.write_all(line.as_bytes()).await.map_err(|error| unclear(error.to_string()))?;
+        writer.flush().await.map_err(|error| unclear(error.to_string()))?;
+        let mut lines = FramedRead::new(reader, Lines::new(MAX_LINE_BYTES));
+        while let Some(line) = lines.next().await {
+            let line = line.map_err(|error| unclear(error.to_string()))?;
+            // The daemon sends messages that come in to all its connections.
+            let Some(answer) = line.ok().and_then(|it| serde_json::from_str::<Value>(&it).ok())
+            else {
+                continue;
+            };
+            if answer.get("id").and_then(Value::as_u64) == Some(SEND) {
+                return answered(&answer);
+            }
+        }
+        Err(unclear("signal-cli has closed the connection before it has answered".to_owned()))
+    }
+
+    /// The message as the daemon reports those from other devices of the owner.
+    fn message(&self, to: &Outgoing, at: i64, text: &str, reply_to: Option<&str>) -> Option<Event> {
+        let me = to.me.clone().unwrap_or_else(|| {
+            let id = self.account.clone().unwrap_or_else(|| "me".to_owned());
+            Participant { name: id.clone(), id, ..Participant::default() }
+        });
+        let message = Message {
+            id: format!("{at}-{}", me.id),
+            timestamp: Timestamp::from_millisecond(at).ok()?,
+            sender: Some(Participant { is_me: true, ..me }),
+            body: Body::Text(text.to_owned()),
+            reply_to: reply_to.map(str::to_owned),
+            ..Message::default()
+        };
+        Some(Event::Message { chat: to.chat.id.clone(), message: Box::new(message) })
+    }
+}
+
+/// The method and its parameters.
+fn request(outgoing: &Outgoing) -> Result<(&'static str, Map<String, Value>), SendError> {
+    let mut members = Map::new();
+    let mut add = |name: &str, value: Value| drop(members.insert(name.to_owned(), value));
+    match outgoing.chat.kind {
+        ChatKind::Group => add("groupId", json!(outgoing.chat.id)),
+        _ => add("recipient", json!([outgoing.chat.id])),
+    }
+    // A message is known by its author and its time.
+    let target = |id: &str| {
+        let found = id.split_once('-').and_then(|(at, of)| Some((at.parse::<i64>().ok()?, of)));
+        let (at, author) = found.ok_or_else(|| {
+            SendError::Refused("the message was not received from Signal".to_owned())
+        })?;
+        Ok::<_, SendError>((json!(at), json!(author)))
+    };
+    match &outgoing.content {
+        Content::Message { text, reply_to } => {
+            add("message", json!(text));
+            if let Some(id) = reply_to {
+                let (at, author) = target(id)?;
+                add("quoteTimestamp", at);
+                add("quoteAuthor", author);
+            }
+            Ok(("send", members))
+        }
+        Content::Reaction { id, emoji, removed } => {
+            let (at, author) = target(id)?;
+            add("targetTimestamp", at);
+            add("targetAuthor", author);
+            add("emoji", json!(emoji));
+            add("remove", json!(removed));
+            Ok(("sendReaction", members))
+        }
+    }
+}
+
+fn answered(answer: &Value) -> Result<Value, SendError> {
+    let Some(error) = answer.get("error") else {
+        return Ok(answer.get("result").cloned().unwrap_or_default());
+    };
+    let words = error.get("message").and_then(Value::as_str).unwrap_or("no reason is given");
+    let problem = format!("signal-cli answers: {words}");
+    match error.get("code").and_then(Value::as_i64) {
+        Some(NETWORK_FAILED) => Err(SendError::Unclear(problem)),
+        _ => Err(SendError::Refused(problem)),
+    }
+}
+
+/// How many of the recipients it did not reach, and why.
+fn failures(answer: &Value) -> Option<String> {
+    let results: Vec<&str> = answer
+        .get("results")
+        .and_then(Value::as_array)?
+        .iter()
+        .filter_map(|result| result.get("type")?.as_str())
+        .collect();
+    let mut failed: Vec<&str> =
+        results.iter().filter(|result| **result != "SUCCESS").copied().collect();
+    let count = failed.len();
+    failed.sort_unstable();
+    failed.dedup();
+    let (of, why) = (results.len(), failed.join(", "));
+    (count > 0).then(|| format!("it has not reached {count} of {of} ({why})"))
+}
