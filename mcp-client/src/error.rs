@@ -1,5 +1,6 @@
 //! How calls of the client fail.
 
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::ErrorObject;
@@ -31,6 +32,17 @@ pub enum ClientError {
     /// The connection ended before the answer arrived.
     #[error("the connection ended before the answer")]
     Closed,
+    /// The server's process has ended, or did not answer when it was started.
+    #[error("{problem}{}", told(.stderr))]
+    Process {
+        /// What happened.
+        problem: String,
+        /// How it ended; `None` while it runs.
+        status: Option<ExitStatus>,
+        /// The last lines that it wrote to its stderr, at most 10 and 2,000 bytes. Empty as well with
+        /// [`Stderr::AsCommanded`](super::Stderr::AsCommanded), with which they are not read.
+        stderr: String,
+    },
     /// The connection failed or could not be opened, with the reason.
     #[error("the connection failed: {0}")]
     Connection(String),
@@ -53,5 +65,12 @@ impl ClientError {
             Self::Rpc(error) => Some(error.code),
             _ => None,
         }
+    }
+}
+
+fn told(stderr: &str) -> String {
+    match stderr {
+        "" => String::new(),
+        lines => format!("; the last lines of its stderr: {lines}"),
     }
 }
