@@ -116,9 +116,10 @@ impl Client {
         options: &CallOptions,
     ) -> Result<ToolResult, ClientError> {
         let is_task = self.era() == Era::Legacy && self.0.hub.listed.needs_task(name);
-        let params = match is_task {
-            true => Self::task_params(name, &arguments, None),
-            false => json!({ "name": name, "arguments": arguments }),
+        let params = if is_task {
+            Self::task_params(name, &arguments, None)
+        } else {
+            json!({ "name": name, "arguments": arguments })
         };
         let result = self.call(params, options).await?;
         let result = match self.task_of(&result, options.timeout) {

@@ -1,9 +1,12 @@
 //! How calls of the client fail.
 
+use std::error::Error;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::ErrorObject;
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a call of the client failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -73,4 +76,16 @@ fn told(stderr: &str) -> String {
         "" => String::new(),
         lines => format!("; the last lines of its stderr: {lines}"),
     }
+}
+
+/// An error with its causes: those of HTTP clients hide what happened in the last one.
+pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

@@ -45,8 +45,10 @@ pub(super) struct Gaps {
 pub(super) struct Own {
     /// How long people have been asked for it.
     pub(super) clock: Clock,
-    receive: Option<Arc<dyn Fn(&Notification) + Send + Sync>>,
+    receive: Option<Arc<Receive>>,
 }
+
+type Receive = dyn Fn(&Notification) + Send + Sync;
 
 /// A task that ends with its owner.
 #[derive(Debug, Default)]

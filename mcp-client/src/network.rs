@@ -14,6 +14,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use tower_service::Service;
 
+use super::error::{BoxError, describe};
 use super::proxy::Proxy;
 use super::{ClientError, Trust};
 
@@ -42,15 +43,13 @@ pub struct Network {
 /// The body of a response.
 pub(super) type Incoming = UnsyncBoxBody<Bytes, ClientError>;
 
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
-
 /// Sends one request over HTTP.
 #[derive(Clone)]
 pub(super) struct HttpService(Arc<Sending>);
 
 type Sending = dyn Fn(Request<Full<Bytes>>) -> Sent + Send + Sync;
 
-type Sent = BoxFuture<'static, Result<Response<Incoming>, ClientError>>;
+pub(super) type Sent = BoxFuture<'static, Result<Response<Incoming>, ClientError>>;
 
 impl Network {
     /// The same, with other certificate authorities to trust over HTTPS.
@@ -138,11 +137,8 @@ impl HttpService {
         }))
     }
 
-    pub(super) async fn send(
-        &self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, ClientError> {
-        (self.0)(request).await
+    pub(super) fn send(&self, request: Request<Full<Bytes>>) -> Sent {
+        (self.0)(request)
     }
 }
 
@@ -154,16 +150,4 @@ impl fmt::Debug for HttpService {
 
 fn failed(error: impl Into<BoxError>) -> ClientError {
     ClientError::Connection(describe(&*error.into()))
-}
-
-/// An error with its causes: those of HTTP clients hide what happened in the last one.
-pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -208,7 +208,7 @@ impl Pipe {
     /// An error with what is known about the process, where there is one.
     pub(super) fn explained(&self, error: ClientError) -> ClientError {
         match &mut *self.peer.slot() {
-            Some(Peer::Child(process)) => process.explained(error.to_string()),
+            Some(Peer::Child(process)) => process.explained(&error.to_string()),
             _ => error,
         }
     }
@@ -227,7 +227,7 @@ impl SharedPeer {
             match &mut *self.slot() {
                 Some(Peer::Child(process)) => {
                     if process.is_over() || Instant::now() >= until {
-                        return process.explained("the server closed its output".to_owned());
+                        return process.explained("the server closed its output");
                     }
                 }
                 _ => return ClientError::Closed,

@@ -13,7 +13,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::network::{HttpService, Incoming, Network, describe};
+use super::error::describe;
+use super::network::{HttpService, Incoming, Network};
 use super::proxy::{Proxy, ProxyConnector};
 use super::tls;
 use super::{ClientError, Trust};
@@ -41,8 +42,8 @@ pub(super) enum Hop {
 }
 
 impl Pool {
-    /// The caller's service, or a pool with these settings. Reading the certificates of a system takes a while, and what
-    /// is not HTTPS needs none.
+    /// The caller's service, or a pool with these settings. Reading the certificates of a system takes a while, and
+    /// what is not HTTPS needs none.
     pub(super) fn new(network: &Network, is_https: bool) -> Result<Self, ClientError> {
         if let Some(service) = &network.service {
             let (service, proxies) = (service.clone(), Proxy::none().matcher()?);

@@ -18,13 +18,13 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::ClientError;
-use super::network::{BoxError, describe};
+use super::error::{BoxError, describe};
 
 /// What is on this machine is not reached by a proxy of the environment.
 const HERE: &str = "localhost,127.0.0.0/8,::1";
 
-/// The proxy that HTTP requests go through: an HTTP proxy or one of SOCKS 5, with a name and a password in its URL if it
-/// needs them. HTTPS goes through an HTTP proxy by `CONNECT`.
+/// The proxy that HTTP requests go through: an HTTP proxy or one of SOCKS 5, with a name and a password in its URL if
+/// it needs them. HTTPS goes through an HTTP proxy by `CONNECT`.
 #[derive(Clone)]
 pub struct Proxy {
     source: Source,
@@ -66,8 +66,8 @@ impl Proxy {
         Self { source: Source::Direct, except: String::new() }
     }
 
-    /// This proxy for all requests: a URL that begins with `http://`, `socks5://` or `socks5h://` (names are then looked
-    /// up by the proxy). Connecting with another text fails with [`ClientError::Connection`].
+    /// This proxy for all requests: a URL that begins with `http://`, `socks5://` or `socks5h://` (names are then
+    /// looked up by the proxy). Connecting with another text fails with [`ClientError::Connection`].
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { source: Source::Url(url.into()), except: String::new() }

@@ -73,7 +73,7 @@ impl Process {
     }
 
     /// The error with this problem, its status and the end of its stderr.
-    pub(super) fn explained(&mut self, problem: String) -> ClientError {
+    pub(super) fn explained(&mut self, problem: &str) -> ClientError {
         let status = self.status();
         let problem = match status {
             Some(status) => format!("{problem} and ended ({status})"),

@@ -128,8 +128,8 @@ async fn in_an_environment() {
     none.ping().await.unwrap_err();
 }
 
-// openai/codex#4242: proxies of the environment are obeyed. anthropics/claude-code#23344, google-gemini/gemini-cli#27012:
-// a server on this machine is not reached by one.
+// openai/codex#4242: proxies of the environment are obeyed. anthropics/claude-code#23344 and
+// google-gemini/gemini-cli#27012: a server on this machine is not reached by one.
 #[tokio::test]
 async fn the_proxy_of_the_environment_is_used_but_not_for_this_machine() {
     let far = Fake::new(|seen, _| answered(seen)).await;
@@ -145,8 +145,8 @@ async fn the_proxy_of_the_environment_is_used_but_not_for_this_machine() {
     assert_eq!(seen.lock().unwrap().len(), 1);
 }
 
-// modelcontextprotocol/typescript-sdk#476, modelcontextprotocol/python-sdk#742: all HTTP of the client through a service
-// of one's own.
+// modelcontextprotocol/typescript-sdk#476, modelcontextprotocol/python-sdk#742: all HTTP of the client through a
+// service of one's own.
 #[tokio::test]
 async fn an_http_service_of_the_caller_sends_everything() {
     let fake = Fake::new(|seen, _| answered(seen)).await;
