@@ -220,16 +220,16 @@ impl ClientConfig {
     ///     .tool(Tool::new("greet", "Greets you.").asking(), greet)
     ///     .build()?;
     /// for era in [Era::Legacy, Era::Modern] {
-    ///     let mut config = ClientConfig::new(era).with_answers(async |question| {
+    ///     let config = ClientConfig::new(era).with_answers(async |question| {
     ///         match question.method.as_str() {
     ///             "elicitation/create" => Ok(json!({ "action": "accept", "content": { "name": "Alice" } })),
     ///             other => Err(ErrorObject::method_not_found(other)),
     ///         }
     ///     });
-    ///     config.capabilities.insert("elicitation".to_owned(), json!({}));
+    ///     let config = config.with_capability("elicitation", json!({}));
     ///     let client = Client::memory(server.clone(), config).await?;
     ///     let result = client.call_tool("greet", json!({})).await?;
-    ///     assert_eq!(result["structuredContent"]["text"], "Hello, Alice!");
+    ///     assert_eq!(result.structured::<Value>()?["text"], "Hello, Alice!");
     /// }
     /// # Ok(())
     /// # }
