@@ -62,7 +62,7 @@ async fn call(client: &Client, name: &str, arguments: Value) -> Result<()> {
     let tools = client.list_tools().await?;
     let is_listed = tools.iter().any(|it| it.name == name);
     is_listed.then_some(()).ok_or_else(|| format!("there is no tool {name}"))?;
-    client.call_tool(name, arguments).await?;
+    client.call_tool_raw(name, arguments).await?;
     Ok(())
 }
 
@@ -70,12 +70,12 @@ async fn call(client: &Client, name: &str, arguments: Value) -> Result<()> {
 async fn rounds(client: &Client) -> Result<()> {
     client.list_tools().await?;
     let (asking, other) = tokio::join!(
-        client.call_tool("test_mrtr_echo_state", json!({})),
-        client.call_tool("test_mrtr_unrelated", json!({})),
+        client.call_tool_raw("test_mrtr_echo_state", json!({})),
+        client.call_tool_raw("test_mrtr_unrelated", json!({})),
     );
     asking.and(other)?;
     for name in ["test_mrtr_no_state", "test_mrtr_no_result_type"] {
-        client.call_tool(name, json!({})).await?;
+        client.call_tool_raw(name, json!({})).await?;
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ async fn rounds(client: &Client) -> Result<()> {
 /// Calls everything whose name is sent in a header.
 async fn headers(client: &Client) -> Result<()> {
     for tool in client.list_tools().await? {
-        client.call_tool(&tool.name, json!({})).await?;
+        client.call_tool_raw(&tool.name, json!({})).await?;
     }
     for resource in client.list_resources().await? {
         client.read_resource(&resource.uri).await?;
@@ -101,7 +101,7 @@ async fn given_calls(client: &Client, scenario: &Scenario) -> Result<()> {
     for call in calls.ok_or("the context has no toolCalls")? {
         let name = call.get("name").and_then(Value::as_str).ok_or("a call has no name")?;
         let arguments = call.get("arguments").cloned().unwrap_or_default();
-        client.call_tool(name, arguments).await?;
+        client.call_tool_raw(name, arguments).await?;
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ async fn echo(client: &Client) -> Result<()> {
     let tools = client.list_tools().await?;
     let tool = tools.iter().find(|it| it.name == "json_schema_2020_12_tool");
     let schema = &tool.ok_or("there is no json_schema_2020_12_tool")?.input_schema;
-    client.call_tool("json_schema_echo", json!({ "schema": schema })).await?;
+    client.call_tool_raw("json_schema_echo", json!({ "schema": schema })).await?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::{env, fs};
 
-use mcp_proto::{ElicitResult, Era, Root};
+use mcp_proto::{CreateMessageResult, ElicitResult, Era, Root};
 use mcp_proto_client::{Client, ClientConfig, Elicitation, ElicitationKind};
 use serde_json::{Map, Value, json};
 use tokio::process::Command;
@@ -70,23 +70,20 @@ async fn main() -> Result<(), Error> {
 
 /// A client that answers every question, and is configured with the given era.
 fn config(era: &str, root: &Path) -> Result<ClientConfig, Error> {
-    let mut config = match era {
+    let config = match era {
         "found" => ClientConfig::default(),
         "legacy" => ClientConfig::new(Era::Legacy),
         "modern" => ClientConfig::new(Era::Modern),
         other => return Err(format!("{other} is neither found, legacy nor modern").into()),
     };
-    // On a busy machine an interpreter may take a while to start, and a server that is silent meanwhile would be taken
-    // for a legacy one.
-    config.probe = config.timeout;
-    let folder = json!({ "uri": format!("file://{}", root.display()), "name": "peers" });
-    let said = json!({ "role": "assistant", "content": { "type": "text", "text": SAID }, "model": "none" });
-    let said = serde_json::from_value(said)?;
     Ok(config
+        // On a busy machine an interpreter may take a while to start, and a server that is silent meanwhile would be
+        // taken for a legacy one.
+        .with(|it| it.probe = it.timeout)
         .with_tasks()
-        .with_roots([serde_json::from_value::<Root>(folder)?])
+        .with_roots([Root::new(format!("file://{}", root.display()))])
         .with_elicitation(async |asked| answer(&asked))
-        .with_sampling(move |_| std::future::ready(Ok(Clone::clone(&said)))))
+        .with_sampling(async |_| Ok(CreateMessageResult::new("none", SAID))))
 }
 
 /// The first choice of each required field, or a name.

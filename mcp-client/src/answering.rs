@@ -13,6 +13,7 @@ use mcp_proto::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId,
 use serde_json::{Map, Value};
 
 use super::ClientError;
+use super::clock::Clock;
 use super::defaults::fill_defaults;
 
 /// The most questions of one connection, or of one stream over HTTP, that are answered at once; others are passed over,
@@ -45,6 +46,8 @@ type Answered = (RequestId, Result<(), ClientError>);
 /// Requests of the server that are being answered. Dropping it cancels them.
 pub(super) struct Answering<'s> {
     answers: Answers,
+    /// Stands still while a callback answers.
+    clock: Clock,
     send: Arc<dyn Fn(Response) -> Sending<'s> + Send + Sync + 's>,
     running: FuturesUnordered<Abortable<BoxFuture<'s, Answered>>>,
     /// To take a question back.
@@ -96,10 +99,12 @@ impl<'s> Answering<'s> {
     /// What `answers` has no callback for is refused, but for a `ping`.
     pub(super) fn new(
         answers: Answers,
+        clock: Clock,
         send: impl Fn(Response) -> Sending<'s> + Send + Sync + 's,
     ) -> Self {
         Self {
             answers,
+            clock,
             send: Arc::new(send),
             running: FuturesUnordered::new(),
             open: HashMap::new(),
@@ -126,11 +131,12 @@ impl<'s> Answering<'s> {
         let response = match self.at_once(&request) {
             Some(response) => std::future::ready(response).boxed(),
             None => {
-                let id = id.clone();
+                let (id, waiting) = (id.clone(), self.clock.wait());
                 let answer = self.answers.ask(request);
-                let answer = answer.map(|answer| Response {
-                    id: Some(id),
-                    outcome: answer.and_then(|result| Payload::of(&result)),
+                let answer = answer.map(|answer| {
+                    drop(waiting);
+                    let outcome = answer.and_then(|result| Payload::of(&result));
+                    Response { id: Some(id), outcome }
                 });
                 answer.boxed()
             }

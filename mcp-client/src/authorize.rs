@@ -33,7 +33,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::config::NAME;
 use super::credentials::{Credentials, MAX_TRIES, Refusal};
 use super::pool::{Pool, same_origin};
-use super::{ClientError, Trust};
+use super::{ClientError, Network};
 use challenge::{Challenge, nonce};
 use session::Session;
 use web::Web;
@@ -54,8 +54,8 @@ const DPOP: HeaderName = HeaderName::from_static("dpop");
 /// Gets tokens for one MCP endpoint and sends them only there.
 ///
 /// Give it to a client by [`ClientConfig::with_credentials`](super::ClientConfig::with_credentials). Several clients of
-/// the same endpoint may share it: then they share the tokens, and a person is asked once. Authorization for a request
-/// counts toward the time limit of that request; [`OAuth::sign_in`] beforehand gives a person more time.
+/// the same endpoint may share it: then they share the tokens, and a person is asked once. The time
+/// limits of requests do not count the time of their authorization.
 pub struct OAuth {
     endpoint: Url,
     /// The endpoint as a [`Uri`], to compare with the URLs of the client's requests.
@@ -100,19 +100,19 @@ impl OAuth {
     /// [`OAuthError::Setup`] for a text that is not a URL, [`OAuthError::Fetched`] for a URL that begins neither with
     /// `https://` nor, on this machine, with `http://`.
     pub fn new(url: &str, grant: Grant) -> Result<Self, OAuthError> {
-        Self::trusting(url, grant, &Trust::default())
+        Self::over(url, grant, &Network::default())
     }
 
-    /// As [`OAuth::new`], with other certificate authorities for everything that is fetched.
+    /// As [`OAuth::new`], with another way for everything that is fetched, such as a proxy.
     ///
     /// # Errors
     /// As [`OAuth::new`], and certificates that cannot be read.
-    pub fn trusting(url: &str, grant: Grant, trust: &Trust) -> Result<Self, OAuthError> {
+    pub fn over(url: &str, grant: Grant, network: &Network) -> Result<Self, OAuthError> {
         let setup = |problem: String| OAuthError::Setup(format!("{url:?} {problem}"));
         let endpoint =
             Url::parse(url).map_err(|problem| setup(format!("is not a URL: {problem}")))?;
         let uri = url.parse().map_err(|problem| setup(format!("is not a URL: {problem}")))?;
-        let pool = Pool::new(trust, false).map_err(|problem| setup(problem.to_string()))?;
+        let pool = Pool::new(network, true).map_err(|problem| setup(problem.to_string()))?;
         let web = Web::new(pool, &endpoint);
         web.url(url)?;
         Ok(Self {

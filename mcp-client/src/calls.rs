@@ -37,6 +37,12 @@ pub enum Reference {
 }
 
 impl ToolResult {
+    /// A result with this content.
+    #[must_use]
+    pub fn new(content: impl Into<Vec<ContentBlock>>) -> Self {
+        Self { content: content.into(), structured_content: None, is_error: false, meta: None }
+    }
+
     /// All text of the content.
     #[must_use]
     pub fn text(&self) -> String {
@@ -59,8 +65,8 @@ impl ToolResult {
 }
 
 impl Client {
-    /// `tools/call`, in as many rounds as needed. Returns the result as received, including failures of the tool
-    /// (`isError`).
+    /// `tools/call`, in as many rounds as needed, with the result as received: it may be a task, and is checked against
+    /// nothing.
     ///
     /// Over HTTP, headers repeat the parameters that the tool's schema marks (`x-mcp-header`, 2026-07-28). If a call is
     /// refused because a header is missing or wrong (the tool was not listed yet, or its schema has changed), the
@@ -68,22 +74,9 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].
-    pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
-        self.call_tool_with(name, arguments, &CallOptions::default()).await
-    }
-
-    /// [`Client::call_tool`] with options.
-    ///
-    /// # Errors
-    /// As for [`Client::call_tool`].
-    pub async fn call_tool_with(
-        &self,
-        name: &str,
-        arguments: Value,
-        options: &CallOptions,
-    ) -> Result<Value, ClientError> {
+    pub async fn call_tool_raw(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
         let params = json!({ "name": name, "arguments": arguments });
-        self.call(params, options).await
+        self.call(params, &CallOptions::default()).await
     }
 
     pub(super) async fn call(
@@ -101,37 +94,41 @@ impl Client {
         }
     }
 
-    /// [`Client::call_tool`] with a typed result. It waits for a call that becomes a task, including one that a legacy
-    /// server's list requires to be a task. Structured content is checked against the schema that the tool was listed
-    /// with, if any (feature `validate`).
+    /// Calls a tool, in as many rounds as needed. A failure of the tool is a result too ([`ToolResult::is_error`]).
+    /// Waits for a call that becomes a task, including one that a legacy server's list requires to be a task.
+    /// Structured content is checked against the schema that the tool was listed with, if any (feature `validate`).
     ///
     /// # Errors
-    /// As for [`Client::call_tool`] and [`Task::result`](super::Task::result); [`ClientError::Protocol`] for an answer
-    /// that is not a tool result.
-    pub async fn run_tool(&self, name: &str, arguments: Value) -> Result<ToolResult, ClientError> {
-        self.run_tool_with(name, arguments, &CallOptions::default()).await
+    /// As for [`Client::call_tool_raw`] and [`Task::result`](super::Task::result); [`ClientError::Refused`] for a
+    /// question without a callback, and [`ClientError::Protocol`] for an answer that is not a tool result.
+    pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<ToolResult, ClientError> {
+        self.call_tool_with(name, arguments, &CallOptions::default()).await
     }
 
-    /// [`Client::run_tool`] with options.
+    /// [`Client::call_tool`] with options. If the call becomes a task, they hold for each request about it.
     ///
     /// # Errors
-    /// As for [`Client::run_tool`].
-    pub async fn run_tool_with(
+    /// As for [`Client::call_tool`].
+    pub async fn call_tool_with(
         &self,
         name: &str,
         arguments: Value,
         options: &CallOptions,
     ) -> Result<ToolResult, ClientError> {
         let is_task = self.era() == Era::Legacy && self.0.hub.listed.needs_task(name);
-        let result = if is_task {
-            self.call(Self::task_params(name, &arguments, None), options).await?
+        let params = if is_task {
+            Self::task_params(name, &arguments, None)
         } else {
-            self.call_tool_with(name, arguments, options).await?
+            json!({ "name": name, "arguments": arguments })
         };
-        let result = match self.task_of(&result) {
+        let result = self.call(params, options).await?;
+        let result = match self.task_of(&result, options.timeout) {
             Some(task) => task.result().await?,
             None => result,
         };
+        if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+            return Err(unanswered("the tool"));
+        }
         let mut result: ToolResult = typed("tools/call", result)?;
         if let (false, Some(content)) = (result.is_error, result.structured_content.take()) {
             let checked = self.0.hub.listed.check(name, content).await?;
@@ -239,6 +236,12 @@ impl Client {
         }
         Ok(result)
     }
+}
+
+/// The server asks, and nothing in the configuration answers.
+pub(super) fn unanswered(asking: &str) -> ClientError {
+    let problem = format!("{asking} needs input, and no callback of ClientConfig gives it");
+    ClientError::Refused(ErrorObject::invalid_request(problem))
 }
 
 /// A result as its type.

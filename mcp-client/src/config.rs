@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, HeaderName, Method, Uri};
 use mcp_proto::jsonrpc::{ErrorObject, Request};
 use mcp_proto::{Era, Implementation, ProtocolVersion};
 use serde_json::{Map, Value};
@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::ClientError;
 use super::answering::{Answers, Callback};
 use super::credentials::{Bearer, Credentials};
+use super::network::Network;
 use super::questions::Folders;
-use super::trust::Trust;
 
 /// The name that servers see of a client that sets none of its own.
 pub(super) const NAME: &str = "mcp-proto";
@@ -33,7 +33,8 @@ pub struct ClientConfig {
     /// [`ClientConfig::with_answers`] must answer what is declared here; the methods for single questions declare their
     /// capability themselves.
     pub capabilities: Map<String, Value>,
-    /// The time limit for the answer to a request, and for every other operation. 30 s by default.
+    /// The time limit for the answer to a request, and for every other operation. The time that callbacks and log-ins
+    /// take does not count. [`CallOptions::timeout`](super::CallOptions::timeout) wins. 30 s by default.
     pub timeout: Duration,
     /// How long a server on a pipe may leave `server/discover` unanswered before it counts as a legacy server, if the
     /// era is not known. 5 s by default.
@@ -46,16 +47,16 @@ pub struct ClientConfig {
     /// How many bytes of answers are cached for their `ttlMs` (2026-07-28, "Caching"); 0 disables the cache. 4 MiB by
     /// default. The typed calls use the cache, [`Client::request`](super::Client::request) does not.
     pub cache_bytes: usize,
-    /// Where the stderr of a child process goes. By default the command decides.
+    /// Where the stderr of a child process goes.
     pub stderr: Stderr,
     /// The largest message that is read, in bytes. 16 MiB by default.
     pub max_message_bytes: usize,
-    /// Uses HTTP/2 from the first byte ("prior knowledge") instead of HTTP/1.1. Off by default.
-    pub http2: bool,
     /// Headers for every HTTP request, such as an API key. Headers that the protocol requires override them.
     pub headers: HeaderMap,
-    /// The certificate authorities to trust over HTTPS; those of the system by default.
-    pub trust: Trust,
+    /// How it reaches servers over HTTP: proxies, connections, certificate authorities.
+    pub network: Network,
+    /// What was wrong with a setting; connecting fails with it.
+    pub(super) problem: Option<ClientError>,
     pub(super) computed: Option<Computed>,
     pub(super) credentials: Option<Arc<dyn Credentials>>,
     pub(super) answers: Answers,
@@ -66,11 +67,14 @@ pub struct ClientConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// As its command sets it; the caller's own stderr by default.
+    /// To the caller's own stderr. Its end is kept too, for errors and for [`Client::stderr`](super::Client::stderr):
+    /// 64 KiB.
     #[default]
-    AsCommanded,
-    /// Its last 64 KiB are kept for [`Client::stderr`](super::Client::stderr).
+    Shown,
+    /// Its end is kept, and nothing is shown.
     Captured,
+    /// As its command sets it. Nothing is kept, so errors do not say why the process ended.
+    AsCommanded,
 }
 
 /// The function that computes headers for a request.
@@ -92,12 +96,81 @@ impl ClientConfig {
         }
     }
 
-    /// The same, with a bearer token in every HTTP request (RFC 6750).
-    ///
-    /// # Errors
-    /// [`ClientError::Unauthorized`] for a text that is not a token.
-    pub fn with_bearer(self, token: &str) -> Result<Self, ClientError> {
-        Ok(self.with_credentials(Arc::new(Bearer::new(token)?)))
+    /// The same, with a bearer token in every HTTP request (RFC 6750). Connecting with a text that is not a token fails
+    /// with [`ClientError::Unauthorized`].
+    #[must_use]
+    pub fn with_bearer(self, token: &str) -> Self {
+        match Bearer::new(token) {
+            Ok(bearer) => self.with_credentials(Arc::new(bearer)),
+            Err(problem) => self.wrong(problem),
+        }
+    }
+
+    /// The same, with a header in every HTTP request. Connecting with a name or a value that no header can have fails
+    /// with [`ClientError::Connection`].
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        match (name.parse::<HeaderName>(), value.parse()) {
+            (Ok(name), Ok(value)) => {
+                self.headers.append(name, value);
+                self
+            }
+            _ => self.wrong(ClientError::Connection(format!(
+                "{name:?} and its value cannot be a header: a name is a token, a value has no line breaks"
+            ))),
+        }
+    }
+
+    /// The same, with another name and version of the client.
+    #[must_use]
+    pub fn with_info(mut self, info: Implementation) -> Self {
+        self.info = info;
+        self
+    }
+
+    /// The same, and declares a capability, such as `elicitation` with `{}`.
+    #[must_use]
+    pub fn with_capability(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.capabilities.insert(name.into(), value.into());
+        self
+    }
+
+    /// The same, with another time limit of requests.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The same, with another place for the stderr of a child process.
+    #[must_use]
+    pub fn with_stderr(mut self, stderr: Stderr) -> Self {
+        self.stderr = stderr;
+        self
+    }
+
+    /// The same, with another way to reach servers over HTTP.
+    #[must_use]
+    pub fn with_network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// The same, with any of its public fields set: `config.with(|it| it.max_calls = 4)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// The first problem of a setting stands.
+    fn wrong(mut self, problem: ClientError) -> Self {
+        self.problem.get_or_insert(problem);
+        self
+    }
+
+    pub(super) fn checked(&self) -> Result<(), ClientError> {
+        self.problem.clone().map_or(Ok(()), Err)
     }
 
     /// The same, with credentials for the server. Only for HTTP; a process gets its credentials from its environment.
@@ -147,16 +220,16 @@ impl ClientConfig {
     ///     .tool(Tool::new("greet", "Greets you.").asking(), greet)
     ///     .build()?;
     /// for era in [Era::Legacy, Era::Modern] {
-    ///     let mut config = ClientConfig::new(era).with_answers(async |question| {
+    ///     let config = ClientConfig::new(era).with_answers(async |question| {
     ///         match question.method.as_str() {
     ///             "elicitation/create" => Ok(json!({ "action": "accept", "content": { "name": "Alice" } })),
     ///             other => Err(ErrorObject::method_not_found(other)),
     ///         }
     ///     });
-    ///     config.capabilities.insert("elicitation".to_owned(), json!({}));
+    ///     let config = config.with_capability("elicitation", json!({}));
     ///     let client = Client::memory(server.clone(), config).await?;
     ///     let result = client.call_tool("greet", json!({})).await?;
-    ///     assert_eq!(result["structuredContent"]["text"], "Hello, Alice!");
+    ///     assert_eq!(result.structured::<Value>()?["text"], "Hello, Alice!");
     /// }
     /// # Ok(())
     /// # }
@@ -185,9 +258,9 @@ impl Default for ClientConfig {
             cache_bytes: 4 * 1024 * 1024,
             stderr: Stderr::default(),
             max_message_bytes: 16 * 1024 * 1024,
-            http2: false,
             headers: HeaderMap::new(),
-            trust: Trust::default(),
+            network: Network::default(),
+            problem: None,
             computed: None,
             credentials: None,
             answers: Answers::default(),

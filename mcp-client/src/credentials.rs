@@ -1,14 +1,11 @@
 //! Credentials of the client: the headers that it sends with each HTTP request, and how it handles a refusal.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::{Method, StatusCode, Uri};
-use tokio::time::Instant;
 
 use super::ClientError;
 
@@ -35,8 +32,8 @@ pub trait Credentials: Send + Sync + fmt::Debug {
     /// The server answered 401 or 403. `Ok` sends the request again, with new headers from this trait. After
     /// [`MAX_TRIES`] tries, the caller gets the refusal as [`ClientError::Http`].
     ///
-    /// A person may have to log in, so the future has no time limit. The time limits of calls do not end it, and start
-    /// again after it. It is dropped with its call.
+    /// A person may have to log in, so the future has no time limit, and the clocks of calls stand still meanwhile. It
+    /// is dropped with its call.
     ///
     /// # Errors
     /// What the call of the client fails with: it should explain what is missing
@@ -65,64 +62,12 @@ pub struct Refusal {
     pub sent: HeaderMap,
 }
 
-/// The requests of a connection that wait for their credentials.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Authorizing(Arc<Mutex<Waits>>);
-
-#[derive(Debug, Default)]
-struct Waits {
-    running: usize,
-    /// When the last one ended.
-    ended: Option<Instant>,
-}
-
-/// One of them, until it is dropped.
-pub(super) struct Authorization(Authorizing);
-
-impl Authorizing {
-    pub(super) fn begin(&self) -> Authorization {
-        self.waits().running += 1;
-        Authorization(self.clone())
-    }
-
-    /// The extended deadline of a call with `limit`, if credentials have taken some of its time.
-    pub(super) fn extended(&self, limit: Duration) -> Option<Instant> {
-        let now = Instant::now();
-        let waits = self.waits();
-        let begin = match waits.running {
-            0 => waits.ended,
-            _ => Some(now),
-        };
-        begin.map(|begin| begin + limit).filter(|until| *until > now)
-    }
-
-    /// Runs a future with a time limit, not counting the time that credentials take.
-    pub(super) async fn within<T>(
-        &self,
-        limit: Duration,
-        running: impl Future<Output = T>,
-    ) -> Result<T, ClientError> {
-        let mut running = std::pin::pin!(running);
-        let mut until = Instant::now() + limit;
-        loop {
-            match tokio::time::timeout_at(until, &mut running).await {
-                Ok(done) => return Ok(done),
-                Err(_) => until = self.extended(limit).ok_or(ClientError::Timeout(limit))?,
-            }
-        }
-    }
-
-    fn waits(&self) -> MutexGuard<'_, Waits> {
-        // Nothing panics while it holds them.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Authorization {
-    fn drop(&mut self) {
-        let mut waits = self.0.waits();
-        waits.running = waits.running.saturating_sub(1);
-        waits.ended = Some(Instant::now());
+impl Refusal {
+    /// The first refusal of a request, without headers.
+    #[must_use]
+    pub fn new(status: StatusCode, method: Method, url: Uri) -> Self {
+        let (headers, sent) = (HeaderMap::new(), HeaderMap::new());
+        Self { status, headers, method, url, tries: 1, sent }
     }
 }
 

@@ -1,8 +1,12 @@
 //! How calls of the client fail.
 
+use std::error::Error;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::ErrorObject;
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a call of the client failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,6 +35,17 @@ pub enum ClientError {
     /// The connection ended before the answer arrived.
     #[error("the connection ended before the answer")]
     Closed,
+    /// The server's process has ended, or did not answer when it was started.
+    #[error("{problem}{}", told(.stderr))]
+    Process {
+        /// What happened.
+        problem: String,
+        /// How it ended; `None` while it runs.
+        status: Option<ExitStatus>,
+        /// The last lines that it wrote to its stderr, at most 10 and 2,000 bytes. Empty as well with
+        /// [`Stderr::AsCommanded`](super::Stderr::AsCommanded), with which they are not read.
+        stderr: String,
+    },
     /// The connection failed or could not be opened, with the reason.
     #[error("the connection failed: {0}")]
     Connection(String),
@@ -54,4 +69,23 @@ impl ClientError {
             _ => None,
         }
     }
+}
+
+fn told(stderr: &str) -> String {
+    match stderr {
+        "" => String::new(),
+        lines => format!("; the last lines of its stderr: {lines}"),
+    }
+}
+
+/// An error with its causes: those of HTTP clients hide what happened in the last one.
+pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use mcp_proto::jsonrpc::{ErrorObject, Notification, Request, RequestId};
 use mcp_proto::{
@@ -13,10 +12,8 @@ use mcp_proto::{
     ProtocolVersion,
 };
 use serde_json::{Map, Value, json};
-use tokio::sync::Notify;
-use tokio::time::Instant;
 
-use super::credentials::Authorizing;
+use super::clock::TimeLimit;
 use super::http::Reply;
 use super::hub::Own;
 use super::speaking::Speaking;
@@ -26,9 +23,10 @@ use super::{CallOptions, Client, ClientError, Link};
 const NOT_INITIALIZED: i64 = -32_000;
 
 impl Client {
-    /// Sends a request and waits for its result, at most [`ClientConfig::timeout`](super::ClientConfig::timeout). The
-    /// result may say that the server needs input first (`input_required`, see [`Client::request_in_rounds`]). Dropping
-    /// the future cancels the request and notifies the server.
+    /// Sends a request and waits for its result, at most [`ClientConfig::timeout`](super::ClientConfig::timeout), which
+    /// does not count the time that a callback or a log-in takes. The result may say that the server needs input first
+    /// (`input_required`, see [`Client::request_in_rounds`]). Dropping the future cancels the request and notifies the
+    /// server.
     ///
     /// The request is sent again, with another id, if it cannot take effect twice: when the session is lost (after a
     /// new handshake), when the server has changed its era, and in the modern era when the connection breaks before the
@@ -41,21 +39,7 @@ impl Client {
         self.exchange(method, params, &CallOptions::default()).await
     }
 
-    /// [`Client::request`] with a separate time limit, for requests that take longer.
-    ///
-    /// # Errors
-    /// As for [`Client::request`].
-    pub async fn request_within(
-        &self,
-        method: &str,
-        params: Value,
-        limit: Duration,
-    ) -> Result<Value, ClientError> {
-        let options = CallOptions::default().with_timeout(limit);
-        self.exchange(method, params, &options).await
-    }
-
-    /// [`Client::request`] with options.
+    /// [`Client::request`] with options, such as another time limit.
     ///
     /// # Errors
     /// As for [`Client::request`].
@@ -90,7 +74,7 @@ impl Client {
             }
         };
         let limit = self.0.config.timeout;
-        self.0.authorizing.within(limit, sent).await?
+        self.0.hub.clock.within(limit, sent).await?
     }
 
     pub(super) async fn exchange(
@@ -99,17 +83,26 @@ impl Client {
         params: Value,
         options: &CallOptions,
     ) -> Result<Value, ClientError> {
-        let timing = Timing::new(options, self.0.config.timeout, &self.0.authorizing);
-        let turn = timing.run(async { Ok(self.0.calls.acquire().await) });
-        let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
+        let limit = TimeLimit::new(options, self.0.config.timeout, &self.0.hub.clock);
+        limit.run(self.tried(method, &params, options, &limit)).await?
+    }
+
+    async fn tried(
+        &self,
+        method: &str,
+        params: &Value,
+        options: &CallOptions,
+        limit: &TimeLimit,
+    ) -> Result<Value, ClientError> {
+        let turn = self.0.calls.acquire().await;
+        let _turn = turn.map_err(|_| ClientError::Closed)?;
         let mut again = false;
         loop {
-            if self.is_closed() {
-                return Err(ClientError::Closed);
+            if let Some(reason) = self.0.hub.over_for() {
+                return Err(reason);
             }
             let speaking = self.speaking();
-            let reply = timing.run(self.send(method, &params, options, &speaking, &timing));
-            let reply = reply.await;
+            let reply = self.send(method, params, options, &speaking, limit).await;
             if !std::mem::replace(&mut again, true)
                 && self.is_to_be_repeated(method, &speaking, &reply).await?
             {
@@ -146,7 +139,7 @@ impl Client {
         params: &Value,
         options: &CallOptions,
         speaking: &Speaking,
-        timing: &Timing,
+        limit: &TimeLimit,
     ) -> Result<Reply, ClientError> {
         let id = self.next_id();
         let mut params = self.with_meta(params.clone(), speaking);
@@ -159,18 +152,16 @@ impl Client {
                 }
             });
         }
-        let own = wants_progress.then(|| {
-            let (report, progressed) = (options.progress.clone(), Arc::clone(&timing.progressed));
-            Own::new(move |notification| {
-                if notification.method != "notifications/progress" {
-                    return;
-                }
-                progressed.notify_one();
-                let params = Value::Object(notification.params.clone());
-                if let (Some(report), Ok(progress)) = (&report, serde_json::from_value(params)) {
-                    report(progress);
-                }
-            })
+        let (report, progressed) = (options.progress.clone(), Arc::clone(&limit.progressed));
+        let own = Own::new(limit.own.clone(), move |notification| {
+            if notification.method != "notifications/progress" {
+                return;
+            }
+            progressed.notify_one();
+            let params = Value::Object(notification.params.clone());
+            if let (Some(report), Ok(progress)) = (&report, serde_json::from_value(params)) {
+                report(progress);
+            }
         });
         self.send_request(Request::new(id, method, params), speaking, own).await
     }
@@ -179,7 +170,7 @@ impl Client {
         &self,
         request: Request,
         speaking: &Speaking,
-        own: Option<Own>,
+        own: Own,
     ) -> Result<Reply, ClientError> {
         match &self.0.link {
             Link::Http(link) => link.call(&request, speaking, own).await,
@@ -281,46 +272,4 @@ fn change_meta(params: &mut Value, change: impl FnOnce(&mut Map<String, Value>))
     };
     change(&mut meta);
     members.insert("_meta".to_owned(), Value::Object(meta));
-}
-
-/// How long one call may take.
-struct Timing {
-    limit: Duration,
-    /// The final deadline, no matter how much progress is reported.
-    last: Option<Instant>,
-    progressed: Arc<Notify>,
-    authorizing: Authorizing,
-}
-
-impl Timing {
-    fn new(options: &CallOptions, limit: Duration, authorizing: &Authorizing) -> Self {
-        let limit = options.timeout.unwrap_or(limit);
-        Self {
-            limit,
-            last: options.max_timeout.map(|max| Instant::now() + max),
-            progressed: Arc::new(Notify::new()),
-            authorizing: authorizing.clone(),
-        }
-    }
-
-    async fn run<T>(
-        &self,
-        running: impl Future<Output = Result<T, ClientError>>,
-    ) -> Result<T, ClientError> {
-        let mut running = std::pin::pin!(running);
-        let mut until = Instant::now() + self.limit;
-        loop {
-            tokio::select! {
-                done = &mut running => return done,
-                () = tokio::time::sleep_until(until) => {
-                    let extended = self.authorizing.extended(self.limit);
-                    until = extended.ok_or(ClientError::Timeout(self.limit))?;
-                }
-                () = self.progressed.notified(), if self.last.is_some() => {
-                    let later = Instant::now() + self.limit;
-                    until = self.last.map_or(later, |last| later.min(last));
-                }
-            }
-        }
-    }
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
-use hyper::body::Incoming;
 use mcp_proto::jsonrpc::{Message, Notification, Request, Response};
 use mcp_proto::{Era, ProtocolVersion, Tool};
 use serde::Serialize;
@@ -19,12 +18,12 @@ use serde_json::{Map, Value};
 
 use super::answering::Answers;
 use super::config::Computed;
-use super::credentials::{Authorizing, Credentials};
+use super::credentials::Credentials;
 use super::hub::{NotificationHub, Own};
 use super::mirror::{Mirrored, header_text};
+use super::network::Incoming;
 use super::pool::{Pool, whole};
 use super::speaking::Speaking;
-use super::trust::Trust;
 use super::{ClientConfig, ClientError};
 use given_up::GivenUp;
 pub(super) use standalone::listen;
@@ -43,7 +42,6 @@ pub(super) struct HttpLink {
     headers: HeaderMap,
     computed: Option<Computed>,
     credentials: Option<Arc<dyn Credentials>>,
-    pub(super) authorizing: Authorizing,
     max_message_bytes: usize,
     timeout: Duration,
     hub: Arc<NotificationHub>,
@@ -86,18 +84,13 @@ impl HttpLink {
         hub: Arc<NotificationHub>,
     ) -> Result<Self, ClientError> {
         let uri = endpoint(url)?;
-        // Reading the certificates of a system takes a while, and a plain connection needs none.
-        let pool = match uri.scheme_str() {
-            Some("https") => Pool::new(&config.trust, config.http2)?,
-            _ => Pool::new(&Trust::only(), config.http2)?,
-        };
+        let pool = Pool::new(&config.network, uri.scheme_str() == Some("https"))?;
         Ok(Self {
             pool,
             uri,
             headers: config.headers.clone(),
             computed: config.computed.clone(),
             credentials: config.credentials.clone(),
-            authorizing: Authorizing::default(),
             max_message_bytes: config.max_message_bytes,
             timeout: config.timeout,
             hub,
@@ -115,7 +108,7 @@ impl HttpLink {
         self: &Arc<Self>,
         request: &Request,
         speaking: &Speaking,
-        own: Option<Own>,
+        own: Own,
     ) -> Result<Reply, ClientError> {
         let mut given_up = GivenUp::new(self, request, speaking);
         let sent = self.post(request, &request.method, &request.params, speaking);
@@ -131,7 +124,7 @@ impl HttpLink {
         let session = response.headers().get("mcp-session-id").cloned();
         let outcome = match media(&response) {
             Some("text/event-stream") => {
-                let answer = self.read_events(response, request, speaking, own.as_ref());
+                let answer = self.read_events(response, request, speaking, &own);
                 Ok(answer.await?)
             }
             _ => self.read_json(response).await,

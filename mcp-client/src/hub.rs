@@ -8,7 +8,9 @@ use mcp_proto::jsonrpc::Notification;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
+use super::ClientError;
 use super::cache::Cache;
+use super::clock::Clock;
 use super::lists::Listed;
 
 /// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
@@ -22,6 +24,8 @@ pub(super) struct NotificationHub {
     pub(super) cache: Cache,
     /// What tools were listed with.
     pub(super) listed: Listed,
+    /// How long people have been asked.
+    pub(super) clock: Clock,
     gaps: watch::Sender<Gaps>,
     /// A stream for messages that belong to no request is open, or may still be opened.
     has_stream: AtomicBool,
@@ -32,13 +36,19 @@ pub(super) struct NotificationHub {
 pub(super) struct Gaps {
     /// How often something may have been missed.
     pub(super) missed: u64,
-    /// No more notifications will arrive.
-    pub(super) is_over: bool,
+    /// Why no more notifications will arrive.
+    pub(super) over: Option<ClientError>,
 }
 
-/// Receives the notifications that belong to one request.
-#[derive(Clone)]
-pub(super) struct Own(Arc<dyn Fn(&Notification) + Send + Sync>);
+/// What belongs to one request alone.
+#[derive(Clone, Default)]
+pub(super) struct Own {
+    /// How long people have been asked for it.
+    pub(super) clock: Clock,
+    receive: Option<Arc<Receive>>,
+}
+
+type Receive = dyn Fn(&Notification) + Send + Sync;
 
 /// A task that ends with its owner.
 #[derive(Debug, Default)]
@@ -50,6 +60,7 @@ impl NotificationHub {
             sender: broadcast::channel(NOTIFICATIONS).0,
             cache: Cache::new(cache_bytes),
             listed: Listed::default(),
+            clock: Clock::default(),
             gaps: watch::Sender::default(),
             has_stream: AtomicBool::new(false),
         })
@@ -72,9 +83,25 @@ impl NotificationHub {
         self.gaps.send_modify(|gaps| gaps.missed += 1);
     }
 
-    /// The connection is over.
-    pub(super) fn over(&self) {
-        self.gaps.send_modify(|gaps| gaps.is_over = true);
+    /// The connection is over; returns whether it was not before. The first reason stands.
+    pub(super) fn over(&self, reason: ClientError) -> bool {
+        self.gaps.send_if_modified(|gaps| {
+            let is_first = gaps.over.is_none();
+            gaps.over.get_or_insert(reason);
+            is_first
+        })
+    }
+
+    /// Why the connection is over, if it is.
+    pub(super) fn over_for(&self) -> Option<ClientError> {
+        self.gaps.borrow().over.clone()
+    }
+
+    /// Waits until the connection is over, and says why.
+    pub(super) async fn ended(&self) -> ClientError {
+        let mut gaps = self.gaps();
+        let ended = gaps.wait_for(|gaps| gaps.over.is_some()).await;
+        ended.ok().and_then(|gaps| gaps.over.clone()).unwrap_or(ClientError::Closed)
     }
 
     pub(super) fn has_stream(&self) -> bool {
@@ -95,12 +122,17 @@ impl NotificationHub {
 }
 
 impl Own {
-    pub(super) fn new(receive: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(receive))
+    pub(super) fn new(
+        clock: Clock,
+        receive: impl Fn(&Notification) + Send + Sync + 'static,
+    ) -> Self {
+        Self { clock, receive: Some(Arc::new(receive)) }
     }
 
     pub(super) fn receive(&self, notification: &Notification) {
-        (self.0)(notification);
+        if let Some(receive) = &self.receive {
+            receive(notification);
+        }
     }
 }
 

@@ -5,9 +5,9 @@
 //! dropped. Its methods are the calls of the protocol, typed; [`Client::request`] is untyped. A [`ClientConfig`] sets
 //! the client's identity and bounds. The guide has [a page](guide::client) about clients.
 //!
-//! Every wait is bounded by [`ClientConfig::timeout`], and every message by [`ClientConfig::max_message_bytes`]. The
-//! client never fetches anything that a server names. It treats icons, links to resources, `$ref` of schemas and URLs
-//! of elicitations as text.
+//! Every wait for a machine is bounded by [`ClientConfig::timeout`] or [`CallOptions`], and every message by
+//! [`ClientConfig::max_message_bytes`]; waits for people are not bounded. The client never fetches anything that a
+//! server names. It treats icons, links to resources, `$ref` of schemas and URLs of elicitations as text.
 
 /// Runs the examples of the README.
 #[cfg(doctest)]
@@ -20,6 +20,7 @@ pub mod authorize;
 mod backoff;
 mod cache;
 mod calls;
+mod clock;
 mod config;
 mod credentials;
 mod defaults;
@@ -31,9 +32,11 @@ mod hub;
 mod listen;
 mod lists;
 mod mirror;
+mod network;
 mod options;
 mod pipe;
 mod pool;
+mod proxy;
 mod questions;
 mod rounds;
 mod settle;
@@ -47,7 +50,7 @@ mod tls;
 mod trust;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -58,7 +61,6 @@ use tokio::process::Command;
 use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
 use self::http::HttpLink;
-use credentials::Authorizing;
 use hub::{NotificationHub, Owned};
 use pipe::Pipe;
 use speaking::Speaking;
@@ -69,7 +71,9 @@ pub use credentials::{Credentials, MAX_TRIES, Refusal};
 pub use error::ClientError;
 pub use hub::NOTIFICATIONS;
 pub use listen::{Interest, ListenEvent, Listening};
+pub use network::Network;
 pub use options::{CallOptions, Progress};
+pub use proxy::Proxy;
 pub use questions::{Elicitation, ElicitationKind};
 pub use speaking::ServerInfo;
 pub use tasks::{Started, Task, TaskStatus};
@@ -93,8 +97,6 @@ struct Inner {
     next_id: AtomicI64,
     hub: Arc<NotificationHub>,
     speaking: watch::Sender<Arc<Speaking>>,
-    /// How many requests wait for their credentials.
-    authorizing: Authorizing,
     /// Only one caller negotiates with the server at a time.
     settling: Semaphore,
     /// Only one caller subscribes or unsubscribes at a time.
@@ -105,8 +107,6 @@ struct Inner {
     wishes: Mutex<Wishes>,
     /// The stream of a legacy session.
     stream: Owned,
-    /// Whether the caller has ended the connection.
-    is_closed: AtomicBool,
 }
 
 /// What the caller wants from the server beyond a single call.
@@ -130,6 +130,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`], including errors of the handshake.
     pub async fn http(url: &str, config: ClientConfig) -> Result<Self, ClientError> {
+        config.checked()?;
         let hub = NotificationHub::new(config.cache_bytes);
         let link = HttpLink::new(url, &config, Arc::clone(&hub))?;
         let client = Self::over(Link::Http(Arc::new(link)), config, hub);
@@ -151,14 +152,18 @@ impl Client {
             Ok(Self::over(Link::Pipe(pipe), config.clone(), hub))
         };
         let client = start(&mut command)?;
-        match client.settle().await {
-            Err(ClientError::Closed) if config.version.is_none() => {
+        let (client, settled) = match client.settle().await {
+            Err(ClientError::Process { .. }) if config.version.is_none() => {
                 let client = start(&mut command)?;
-                let terms = client.handshake(ProtocolVersion::LATEST_LEGACY).await?;
-                client.settled(terms);
-                Ok(client)
+                let terms = client.handshake(ProtocolVersion::LATEST_LEGACY).await;
+                let settled = terms.map(|terms| client.settled(terms));
+                (client, settled)
             }
-            settled => settled.map(|()| client),
+            settled => (client, settled),
+        };
+        match (settled, &client.0.link) {
+            (Err(error @ ClientError::Timeout(_)), Link::Pipe(pipe)) => Err(pipe.explained(error)),
+            (settled, _) => settled.map(|()| client),
         }
     }
 
@@ -215,13 +220,8 @@ impl Client {
     }
 
     fn over(link: Link, config: ClientConfig, hub: Arc<NotificationHub>) -> Self {
-        let authorizing = match &link {
-            Link::Http(link) => link.authorizing.clone(),
-            Link::Pipe(_) => Authorizing::default(),
-        };
         Self(Arc::new(Inner {
             link,
-            authorizing,
             next_id: AtomicI64::new(1),
             hub,
             speaking: watch::Sender::new(Arc::default()),
@@ -230,7 +230,6 @@ impl Client {
             calls: Semaphore::new(config.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             wishes: Mutex::default(),
             stream: Owned::default(),
-            is_closed: AtomicBool::new(false),
             config,
         }))
     }
@@ -288,7 +287,21 @@ impl Client {
         self.speaking().era()
     }
 
-    /// The last output of a child process on its stderr, with [`Stderr::Captured`].
+    /// Whether the connection has ended: by [`Client::close`], or with the process or the streams that it used. Over
+    /// HTTP each request has a connection of its own, and it ends by [`Client::close`] alone.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.hub.over_for().is_some()
+    }
+
+    /// Waits for the end of the connection, as [`Client::is_closed`] defines it, and returns the reason:
+    /// [`ClientError::Closed`], or [`ClientError::Process`] with the exit status of a child process. Calls that are
+    /// running then fail with it too.
+    pub async fn closed(&self) -> ClientError {
+        self.0.hub.ended().await
+    }
+
+    /// The last output of a child process on its stderr, except with [`Stderr::AsCommanded`].
     #[must_use]
     pub fn stderr(&self) -> Option<String> {
         match &self.0.link {
@@ -306,22 +319,17 @@ impl Client {
     /// A server may decline it (405).
     pub async fn close(&self) -> Result<(), ClientError> {
         let limit = self.0.config.timeout;
-        let was_closed = self.0.is_closed.swap(true, Ordering::Relaxed);
+        let is_first = self.0.hub.over(ClientError::Closed);
         match &self.0.link {
             Link::Pipe(pipe) => pipe.close(limit).await,
-            Link::Http(_) if was_closed => Ok(()),
+            Link::Http(_) if !is_first => Ok(()),
             Link::Http(link) => {
                 self.0.stream.end();
-                self.0.hub.over();
                 tokio::time::timeout(limit, link.close(&self.speaking()))
                     .await
                     .map_err(|_| ClientError::Timeout(limit))?
             }
         }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.0.is_closed.load(Ordering::Relaxed)
     }
 
     fn is_http(&self) -> bool {

@@ -15,6 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::backoff::pause;
+use super::clock::Clock;
 use super::hub::{Gaps, Own, Owned};
 use super::speaking::Speaking;
 use super::{Client, ClientError};
@@ -214,8 +215,8 @@ impl Client {
         for (method, params) in level.into_iter().chain(uris) {
             let request = Request::new(self.next_id(), method, params);
             let limit = self.0.config.timeout;
-            let asked = self.send_request(request, speaking, None);
-            self.0.authorizing.within(limit, asked).await??;
+            let asked = self.send_request(request, speaking, Own::default());
+            self.0.hub.clock.within(limit, asked).await??;
         }
         Ok(())
     }
@@ -255,7 +256,7 @@ impl Listening {
                     Err(RecvError::Closed) => return None,
                 },
                 changed = self.gaps.changed() => {
-                    if changed.is_err() || self.gaps.borrow().is_over {
+                    if changed.is_err() || self.gaps.borrow().over.is_some() {
                         return None;
                     }
                     return Some(ListenEvent::Missed);
@@ -303,8 +304,8 @@ impl Listening {
         self.task.own(task);
         let limit = self.client.0.config.timeout;
         let is_begun = |listens: &Listens| listens.acknowledged > 0 || listens.ended.is_some();
-        let authorizing = &self.client.0.authorizing;
-        let ended = match authorizing.within(limit, first.wait_for(is_begun)).await {
+        let clock = &self.client.0.hub.clock;
+        let ended = match clock.within(limit, first.wait_for(is_begun)).await {
             Ok(Ok(listens)) => listens.ended.clone().filter(|_| listens.acknowledged == 0),
             Ok(Err(_)) => Some(ClientError::Closed),
             Err(timeout) => Some(timeout),
@@ -325,7 +326,7 @@ impl Listening {
             let client = &self.client.0;
             // Otherwise a pending unsubscribe could arrive after this.
             let turn = client.subscribing.acquire();
-            let turn = client.authorizing.within(client.config.timeout, turn);
+            let turn = client.hub.clock.within(client.config.timeout, turn);
             let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
             let is_first = !self.client.wishes().subscribed.contains_key(&uri);
             if is_first {
@@ -382,7 +383,7 @@ async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>
         });
         let before = listens.borrow().acknowledged;
         let acknowledged = Arc::clone(&listens);
-        let own = Own::new(move |notification| {
+        let own = Own::new(Clock::default(), move |notification| {
             if notification.method == ACKNOWLEDGED {
                 let agreed = notification.params.get("notifications").cloned();
                 acknowledged.send_modify(|listens| {
@@ -393,7 +394,7 @@ async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>
         });
         let params = client.with_meta(params.clone(), &speaking);
         let request = Request::new(id, "subscriptions/listen", params);
-        let reply = client.send_request(request, &speaking, Some(own)).await;
+        let reply = client.send_request(request, &speaking, own).await;
         let outcome = match reply {
             Ok(reply) => {
                 reply.outcome.and_then(|response| response.outcome.map_err(ClientError::Rpc))

@@ -49,12 +49,13 @@ struct Output {
 impl Client {
     /// `tools/list`, all its pages. Over HTTP in the modern era, tools with invalid `x-mcp-header` annotations are left
     /// out: they cannot be called (2026-07-28, Streamable HTTP). A server's `annotations` of its tools are unverified
-    /// claims.
+    /// claims. The list of a server that declares no tools is empty, and is not asked for; the same holds for the other
+    /// three lists.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of tools.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, ClientError> {
-        let mut tools = self.list("tools/list", "tools", json!({})).await?;
+        let mut tools = self.list_of("tools", "tools/list", "tools").await?;
         if let Link::Http(link) = &self.0.link
             && self.era() == Era::Modern
         {
@@ -69,7 +70,7 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
     pub async fn list_resources(&self) -> Result<Vec<Resource>, ClientError> {
-        self.list("resources/list", "resources", json!({})).await
+        self.list_of("resources", "resources/list", "resources").await
     }
 
     /// `resources/templates/list`, all its pages.
@@ -78,7 +79,7 @@ impl Client {
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of templates.
     pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, ClientError> {
         let method = "resources/templates/list";
-        self.list(method, "resourceTemplates", json!({})).await
+        self.list_of("resources", method, "resourceTemplates").await
     }
 
     /// `prompts/list`, all its pages.
@@ -86,7 +87,31 @@ impl Client {
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of prompts.
     pub async fn list_prompts(&self) -> Result<Vec<Prompt>, ClientError> {
-        self.list("prompts/list", "prompts", json!({})).await
+        self.list_of("prompts", "prompts/list", "prompts").await
+    }
+
+    /// A list that depends on a capability.
+    async fn list_of<T: DeserializeOwned>(
+        &self,
+        capability: &str,
+        method: &str,
+        member: &str,
+    ) -> Result<Vec<T>, ClientError> {
+        let declared = self.speaking().server.as_ref().map(|server| server.can(capability));
+        if declared == Some(false) {
+            return Ok(Vec::new());
+        }
+        let listed = self.list(method, member, json!({})).await;
+        // A server with resources needs no templates, and one that was not asked what it offers says so here.
+        let is_optional = declared.is_none() || method == "resources/templates/list";
+        match listed {
+            Err(ClientError::Rpc(error))
+                if is_optional && error.code == ErrorObject::METHOD_NOT_FOUND =>
+            {
+                Ok(Vec::new())
+            }
+            listed => listed,
+        }
     }
 
     /// All pages of a list with these params, such as one of an extension; `member` is the name of its items in each
@@ -103,7 +128,7 @@ impl Client {
     ) -> Result<Vec<T>, ClientError> {
         let limit = self.0.config.timeout.saturating_mul(MAX_TIMEOUTS);
         let listed = self.read_list(method, member, params);
-        self.0.authorizing.within(limit, listed).await?
+        self.0.hub.clock.within(limit, listed).await?
     }
 
     async fn read_list<T: DeserializeOwned>(

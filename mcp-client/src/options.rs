@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// How long the answer may take; [`ClientConfig::timeout`](super::ClientConfig::timeout) by default.
+    /// How long the answer may take, without the time that callbacks and log-ins take;
+    /// [`ClientConfig::timeout`](super::ClientConfig::timeout) by default.
     pub timeout: Option<Duration>,
     /// Each progress report restarts the time limit, up to this long in all. `None`, the default: they do not.
     pub max_timeout: Option<Duration>,
@@ -34,11 +35,33 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
+impl Progress {
+    /// Progress without a total and a message.
+    #[must_use]
+    pub fn new(progress: f64) -> Self {
+        Self { progress, total: None, message: None }
+    }
+}
+
 impl CallOptions {
     /// The same with another time limit.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same, and each progress report restarts the time limit, up to this long in all.
+    #[must_use]
+    pub fn with_max_timeout(mut self, max: Duration) -> Self {
+        self.max_timeout = Some(max);
+        self
+    }
+
+    /// The same with a member of the request's `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta.insert(name.into(), value.into());
         self
     }
 

@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::answering::Answering;
 use super::hub::{NotificationHub, Own};
@@ -27,6 +28,10 @@ use process::Process;
 
 /// How many lines may wait to be written before a sender waits.
 const OUTGOING: usize = 64;
+/// How long a child process that has closed its output may take to end, before its callers are told without its status.
+const ENDING: Duration = Duration::from_secs(1);
+/// How often it is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
 /// The size of an in-memory stream's buffer, in bytes.
 const MEMORY_BUFFER: usize = 64 * 1024;
 
@@ -36,11 +41,15 @@ pub(super) struct Pipe {
     outgoing: mpsc::Sender<Vec<u8>>,
     waiting: Arc<Waiters>,
     closing: Arc<Notify>,
+    hub: Arc<NotificationHub>,
     reader: JoinHandle<()>,
     writer: JoinHandle<()>,
-    /// The peer; taken by the first caller that closes.
-    peer: Mutex<Option<Peer>>,
+    peer: SharedPeer,
 }
+
+/// The peer; taken by the first caller that closes.
+#[derive(Debug, Clone)]
+struct SharedPeer(Arc<Mutex<Option<Peer>>>);
 
 #[derive(Debug)]
 enum Peer {
@@ -59,7 +68,7 @@ struct Waiters(Mutex<Option<HashMap<RequestId, Waiter>>>);
 #[derive(Debug)]
 struct Waiter {
     answer: oneshot::Sender<Response>,
-    own: Option<Own>,
+    own: Own,
 }
 
 /// Cancels a request when it is dropped before the answer.
@@ -114,10 +123,14 @@ impl Pipe {
         let waiting = Arc::new(Waiters(Mutex::new(Some(HashMap::new()))));
         let closing = Arc::new(Notify::new());
         let sender = outgoing.downgrade();
+        let peer = SharedPeer(Arc::new(Mutex::new(Some(peer))));
+        let (answers, clock) = (config.answers.clone(), hub.clock.clone());
         let reading = Reading {
             waiting: Arc::clone(&waiting),
-            hub,
-            answering: Answering::new(config.answers.clone(), move |response| {
+            hub: Arc::clone(&hub),
+            peer: peer.clone(),
+            // Of which call a question is cannot be known.
+            answering: Answering::new(answers, clock, move |response| {
                 Box::pin(respond(sender.clone(), response))
             }),
         };
@@ -125,32 +138,37 @@ impl Pipe {
             outgoing,
             waiting,
             closing: Arc::clone(&closing),
+            hub,
             reader: tokio::spawn(reading.run(reader, config.max_message_bytes)),
             writer: tokio::spawn(write(writer, lines, closing)),
-            peer: Mutex::new(Some(peer)),
+            peer,
         }
     }
 
-    pub(super) async fn call(
-        &self,
-        request: &Request,
-        own: Option<Own>,
-    ) -> Result<Response, ClientError> {
+    pub(super) async fn call(&self, request: &Request, own: Own) -> Result<Response, ClientError> {
         let (sender, answer) = oneshot::channel();
         let waiter = Waiter { answer: sender, own };
-        match &mut *self.waiting.table() {
-            Some(table) => table.insert(request.id.clone(), waiter),
-            None => return Err(ClientError::Closed),
-        };
+        let is_open = self.waiting.insert(&request.id, waiter);
+        if !is_open {
+            return Err(self.hub.ended().await);
+        }
         let mut entry = WaitingCall { pipe: self, request, sent: false };
         self.send(request).await?;
         entry.sent = true;
-        answer.await.map_err(|_| ClientError::Closed)
+        match answer.await {
+            Ok(response) => Ok(response),
+            Err(_) => Err(self.hub.ended().await),
+        }
     }
 
     pub(super) async fn send(&self, message: &impl Serialize) -> Result<(), ClientError> {
         let line = line(message)?;
-        self.outgoing.send(line).await.map_err(|_| ClientError::Closed)
+        if self.outgoing.send(line).await.is_ok() {
+            return Ok(());
+        }
+        // A peer that reads no more has most likely ended.
+        let ended = tokio::time::timeout(ENDING * 2, self.hub.ended()).await;
+        Err(ended.unwrap_or(ClientError::Closed))
     }
 
     /// Sends a line once the peer reads again. There are at most as many of these as requests sent to it.
@@ -164,7 +182,7 @@ impl Pipe {
 
     /// Closes the peer's input and waits for its end; ends it by force after `limit`.
     pub(super) async fn close(&self, limit: Duration) -> Result<(), ClientError> {
-        let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let peer = self.peer.slot().take();
         self.closing.notify_one();
         match peer {
             None | Some(Peer::Other) => Ok(()),
@@ -181,10 +199,40 @@ impl Pipe {
 
     /// What the peer wrote to its stderr, where that is captured.
     pub(super) fn stderr(&self) -> Option<String> {
-        let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*peer {
+        match &*self.peer.slot() {
             Some(Peer::Child(process)) => process.stderr(),
             _ => None,
+        }
+    }
+
+    /// An error with what is known about the process, where there is one.
+    pub(super) fn explained(&self, error: ClientError) -> ClientError {
+        match &mut *self.peer.slot() {
+            Some(Peer::Child(process)) => process.explained(&error.to_string()),
+            _ => error,
+        }
+    }
+}
+
+impl SharedPeer {
+    fn slot(&self) -> MutexGuard<'_, Option<Peer>> {
+        // Nothing panics while it holds the peer.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the peer sends no more.
+    async fn ended(&self) -> ClientError {
+        let until = Instant::now() + ENDING;
+        loop {
+            match &mut *self.slot() {
+                Some(Peer::Child(process)) => {
+                    if process.is_over() || Instant::now() >= until {
+                        return process.explained("the server closed its output");
+                    }
+                }
+                _ => return ClientError::Closed,
+            }
+            tokio::time::sleep(LOOK).await;
         }
     }
 }
@@ -193,6 +241,8 @@ impl Drop for Pipe {
     fn drop(&mut self) {
         self.reader.abort();
         self.writer.abort();
+        // A process is killed now, not when the runtime drops the reader.
+        drop(self.peer.slot().take());
     }
 }
 
@@ -220,13 +270,20 @@ impl Drop for WaitingCall<'_> {
 }
 
 impl Waiters {
+    /// Whether the stream has not ended.
+    fn insert(&self, id: &RequestId, waiter: Waiter) -> bool {
+        let mut table = self.table();
+        let inserted = table.as_mut().map(|table| table.insert(id.clone(), waiter));
+        inserted.is_some()
+    }
+
     /// The request that receives a notification before all others, by the progress token or the subscription.
     fn own(&self, notification: &Notification) -> Option<Own> {
         let meta = notification.params.get("_meta");
         let id =
             notification.params.get("progressToken").or_else(|| meta?.get(META_SUBSCRIPTION_ID))?;
         let id = RequestId::Number(id.as_i64()?);
-        self.table().as_ref()?.get(&id)?.own.clone()
+        Some(self.table().as_ref()?.get(&id)?.own.clone())
     }
 
     fn table(&self) -> MutexGuard<'_, Option<HashMap<RequestId, Waiter>>> {
@@ -239,6 +296,7 @@ impl Waiters {
 struct Reading {
     waiting: Arc<Waiters>,
     hub: Arc<NotificationHub>,
+    peer: SharedPeer,
     answering: Answering<'static>,
 }
 
@@ -271,10 +329,10 @@ impl Reading {
         if let Some(line) = lines.rest() {
             self.take(&line);
         }
-        // Callers that still wait get the error that no answer will come.
+        // Callers that still wait get the reason.
+        self.hub.over(self.peer.ended().await);
         let ended = self.waiting.table().take();
         drop(ended);
-        self.hub.over();
     }
 
     fn take(&mut self, line: &Line) {
@@ -282,6 +340,8 @@ impl Reading {
             tracing::warn!("a line of the server was longer than allowed and was dropped");
             return;
         };
+        // Some runtimes begin their output with a byte order mark.
+        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         if text.trim_ascii().is_empty() {
             return;
         }

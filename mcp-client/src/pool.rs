@@ -1,38 +1,36 @@
 //! One pool of HTTP connections: HTTP/1.1 and HTTP/2, plain and over TLS, with redirects only within the origin.
 
+use std::sync::Arc;
+#[cfg(feature = "oauth")]
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::LOCATION;
+use http::header::{LOCATION, PROXY_AUTHORIZATION};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::Incoming;
-use hyper_util::client::legacy::Client as HyperClient;
+use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::error::describe;
+use super::network::{HttpService, Incoming, Network};
+use super::proxy::{Proxy, ProxyConnector};
 use super::tls;
 use super::{ClientError, Trust};
 
 /// The most redirects of one request that are followed.
 pub(super) const MAX_REDIRECTS: usize = 5;
 
-/// The time limit for opening a TCP connection.
-const CONNECT: Duration = Duration::from_secs(10);
-
-/// How long a connection without requests is kept, and how many of them for each origin.
-const IDLE: Duration = Duration::from_secs(60);
-const MAX_IDLE: usize = 16;
-
-/// How long a connection may be quiet before the system checks that the server is reachable.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
-
 /// The longest URL that a redirect may lead to, in bytes.
 const MAX_URL_BYTES: usize = 8 * 1024;
 
 /// Connections to any origin, kept for the next request. Cheap to clone; clones share the connections.
 #[derive(Debug, Clone)]
-pub(super) struct Pool(HyperClient<tls::Connector, Full<Bytes>>);
+pub(super) struct Pool {
+    service: HttpService,
+    proxies: Arc<Matcher>,
+}
 
 /// The outcome of one request.
 #[derive(Debug)]
@@ -44,29 +42,41 @@ pub(super) enum Hop {
 }
 
 impl Pool {
-    /// A pool that trusts these authorities over HTTPS. With `http2` it uses HTTP/2 from the first byte; otherwise
-    /// HTTP/1.1, or what TLS agrees on.
-    pub(super) fn new(trust: &Trust, http2: bool) -> Result<Self, ClientError> {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(CONNECT));
-        // A stream may be quiet for hours, and its server gone.
-        connector.set_keepalive(Some(KEEP_ALIVE));
-        let client = HyperClient::builder(TokioExecutor::new())
+    /// The caller's service, or a pool with these settings. Reading the certificates of a system takes a while, and
+    /// what is not HTTPS needs none.
+    pub(super) fn new(network: &Network, is_https: bool) -> Result<Self, ClientError> {
+        if let Some(service) = &network.service {
+            let (service, proxies) = (service.clone(), Proxy::none().matcher()?);
+            return Ok(Self { service, proxies });
+        }
+        let proxies = network.proxy.matcher()?;
+        let mut http = HttpConnector::new();
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(network.connect_timeout));
+        http.set_keepalive(network.keep_alive);
+        // Of a proxy by SOCKS too, and TLS is spoken over it.
+        http.enforce_http(false);
+        let timeout = network.connect_timeout;
+        let connector = ProxyConnector { http, proxies: Arc::clone(&proxies), timeout };
+        let trust = if is_https { network.trust.clone() } else { Trust::only() };
+        let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(MAX_IDLE)
-            .http2_only(http2)
-            .build(tls::connector(connector, trust, http2)?);
-        Ok(Self(client))
+            .pool_idle_timeout(network.idle_timeout)
+            .pool_max_idle_per_host(network.max_idle)
+            .http2_only(network.http2)
+            .build(tls::connector(connector, &trust, network.http2)?);
+        Ok(Self { service: HttpService::new(client), proxies })
     }
 
     /// Sends one request, and follows no redirect.
-    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Hop, ClientError> {
+    pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Hop, ClientError> {
         let (method, from) = (request.method().clone(), request.uri().clone());
-        let response = self.0.request(request.map(Full::new)).await;
-        let response = response.map_err(|error| ClientError::Connection(describe(&error)))?;
+        let proxy = self.proxies.intercept(&from).filter(|_| from.scheme_str() == Some("http"));
+        if let Some(auth) = proxy.as_ref().and_then(Intercept::basic_auth) {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, auth.clone());
+        }
+        let response = self.service.send(request.map(Full::new)).await?;
         Ok(match target(&method, &from, &response)? {
             Some(uri) => Hop::Redirect(uri),
             None => Hop::Response(response),
@@ -102,7 +112,10 @@ impl Pool {
 /// Reads a body of at most `max_bytes`.
 pub(super) async fn whole(body: Incoming, max_bytes: usize) -> Result<Bytes, ClientError> {
     let body = Limited::new(body, max_bytes).collect().await;
-    let body = body.map_err(|error| ClientError::Connection(describe(&*error)))?;
+    let body = body.map_err(|error| match error.downcast::<ClientError>() {
+        Ok(error) => *error,
+        Err(error) => ClientError::Connection(describe(&*error)),
+    })?;
     Ok(body.to_bytes())
 }
 
@@ -115,18 +128,6 @@ pub(super) fn too_many(uri: &Uri) -> ClientError {
 pub(super) fn same_origin(one: &Uri, other: &Uri) -> bool {
     let host = |uri: &Uri| uri.host().unwrap_or_default().to_ascii_lowercase();
     one.scheme() == other.scheme() && host(one) == host(other) && port(one) == port(other)
-}
-
-/// An error with its causes: those of HTTP clients hide what happened in the last one.
-pub(super) fn describe(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 fn port(uri: &Uri) -> Option<u16> {

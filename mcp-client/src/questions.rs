@@ -144,6 +144,12 @@ impl Client {
 }
 
 impl Elicitation {
+    /// A question with these words.
+    #[must_use]
+    pub fn new(message: impl Into<String>, kind: ElicitationKind) -> Self {
+        Self { message: message.into(), kind }
+    }
+
     fn read(request: &Request) -> Result<Self, ErrorObject> {
         let text = |name: &str| {
             let value = request.params.get(name).and_then(Value::as_str);

@@ -17,8 +17,8 @@ const MAX_QUESTIONS: usize = 64;
 
 impl Client {
     /// [`Client::request`] with all the rounds that its result needs: if the server needs input, the configured
-    /// callback is called, and the request is sent again with its answers. Each round, and each answer, may take
-    /// [`ClientConfig::timeout`](super::ClientConfig::timeout).
+    /// callback is called, and the request is sent again with its answers. Each round may take
+    /// [`ClientConfig::timeout`](super::ClientConfig::timeout); an answer takes as long as its callback.
     ///
     /// The callback gets each question as a request whose id is the question's key. Without a callback the
     /// `input_required` result is returned unchanged, as [`Client::request`] always does.
@@ -94,10 +94,7 @@ impl Client {
                 let answer = answers.ask(question).await.map_err(ClientError::Refused)?;
                 Ok((key.clone(), answer))
             });
-            let limit = self.0.config.timeout;
-            let answered = tokio::time::timeout(limit, try_join_all(answered)).await;
-            let answered = answered.map_err(|_elapsed| ClientError::Timeout(limit))??;
-            let answered = answered.into_iter().collect();
+            let answered = try_join_all(answered).await?.into_iter().collect();
             round.insert("inputResponses".to_owned(), Value::Object(answered));
         }
         match result.get("requestState") {

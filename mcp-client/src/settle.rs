@@ -9,6 +9,7 @@ use mcp_proto::{Era, META_SERVER_INFO, ProtocolVersion};
 use serde_json::{Value, json};
 
 use super::http::Reply;
+use super::hub::Own;
 use super::speaking::{ServerInfo, Speaking};
 use super::{Client, ClientError, Link};
 
@@ -116,7 +117,7 @@ impl Client {
             Link::Http(_) => self.0.config.timeout,
             Link::Pipe(_) => self.0.config.probe.min(self.0.config.timeout),
         };
-        let probed = match self.0.authorizing.within(limit, self.probe()).await {
+        let probed = match self.0.hub.clock.within(limit, self.probe()).await {
             Ok(probed) => probed?,
             Err(timeout) if self.is_http() => return Err(timeout),
             Err(_) => Probed::Silent,
@@ -143,7 +144,7 @@ impl Client {
         let speaking = Speaking { version: Some(ProtocolVersion::LATEST), ..Speaking::default() };
         let params = self.with_meta(json!({}), &speaking);
         let request = Request::new(self.next_id(), "server/discover", params);
-        let reply = self.send_request(request, &speaking, None).await?;
+        let reply = self.send_request(request, &speaking, Own::default()).await?;
         let legacy = Ok(Probed::Legacy(ProtocolVersion::LATEST_LEGACY));
         let response = match &reply.outcome {
             Ok(response) => response,
@@ -195,7 +196,7 @@ impl Client {
         version: ProtocolVersion,
     ) -> Result<Speaking, ClientError> {
         let limit = self.0.config.timeout;
-        let shaken = self.0.authorizing.within(limit, self.initialize(version));
+        let shaken = self.0.hub.clock.within(limit, self.initialize(version));
         let reply = shaken.await??;
         let response = match reply.outcome {
             Ok(response) => response,
@@ -230,7 +231,7 @@ impl Client {
         let request = Request::new(self.next_id(), "initialize", params);
         // Neither a version nor a session is known yet.
         let speaking = Speaking { version: Some(version), ..Speaking::default() };
-        self.send_request(request, &speaking, None).await
+        self.send_request(request, &speaking, Own::default()).await
     }
 
     /// Explains a failed handshake: the transport of the first revision has a different endpoint.

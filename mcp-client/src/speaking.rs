@@ -37,6 +37,12 @@ impl Speaking {
 }
 
 impl ServerInfo {
+    /// A server without capabilities, a name and instructions.
+    #[must_use]
+    pub fn new(version: ProtocolVersion) -> Self {
+        Self { version, info: None, capabilities: Map::new(), instructions: None }
+    }
+
     /// Whether it declared a capability, such as `tools` or `resources/subscribe`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {

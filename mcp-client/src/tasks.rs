@@ -7,7 +7,7 @@ use mcp_proto::{EXTENSION_TASKS, Era};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::calls::typed;
+use super::calls::{typed, unanswered};
 use super::{CallOptions, Client, ClientConfig, ClientError};
 
 /// The time between two polls of a task if the server does not set one, and its bounds.
@@ -18,7 +18,7 @@ const MAX_POLL: Duration = Duration::from_secs(60);
 /// The outcome of a call.
 #[derive(Debug, Clone)]
 pub enum Started {
-    /// The call has ended, with the result that [`Client::call_tool`] would return.
+    /// The call has ended, with the result that [`Client::call_tool_raw`] would return.
     Done(Value),
     /// It continues as a task.
     Task(Task),
@@ -29,6 +29,8 @@ pub enum Started {
 pub struct Task {
     client: Client,
     id: String,
+    /// Of the call that became the task.
+    options: CallOptions,
 }
 
 /// The status of a task (schema: `Task`).
@@ -56,6 +58,23 @@ pub struct TaskStatus {
     pub input_requests: Option<Value>,
 }
 
+impl TaskStatus {
+    /// A status of a task, such as `working`.
+    #[must_use]
+    pub fn new(task_id: impl Into<String>, status: impl Into<String>) -> Self {
+        Self {
+            task_id: task_id.into(),
+            status: status.into(),
+            status_message: None,
+            ttl_ms: None,
+            poll_interval_ms: None,
+            result: None,
+            error: None,
+            input_requests: None,
+        }
+    }
+}
+
 impl ClientConfig {
     /// The same with the capability for tasks of 2026-07-28: a server may then turn calls into tasks.
     #[must_use]
@@ -75,7 +94,7 @@ impl Client {
     /// keep the task.
     ///
     /// # Errors
-    /// As for [`Client::call_tool`].
+    /// As for [`Client::call_tool_raw`].
     pub async fn start_tool(
         &self,
         name: &str,
@@ -87,7 +106,7 @@ impl Client {
             Era::Modern => json!({ "name": name, "arguments": arguments }),
         };
         let result = self.call(params, &CallOptions::default()).await?;
-        Ok(match self.task_of(&result) {
+        Ok(match self.task_of(&result, None) {
             Some(task) => Started::Task(task),
             None => Started::Done(result),
         })
@@ -103,7 +122,7 @@ impl Client {
     /// A task that was started earlier, by its id.
     #[must_use]
     pub fn task(&self, id: impl Into<String>) -> Task {
-        Task { client: self.clone(), id: id.into() }
+        Task { client: self.clone(), id: id.into(), options: CallOptions::default() }
     }
 
     /// `tasks/list` of 2025-11-25, all its pages. The modern era has no such list.
@@ -114,8 +133,8 @@ impl Client {
         self.list("tasks/list", "tasks", json!({})).await
     }
 
-    /// The task that a result names.
-    pub(super) fn task_of(&self, result: &Value) -> Option<Task> {
+    /// The task that a result names, with the time limit of its requests.
+    pub(super) fn task_of(&self, result: &Value, timeout: Option<Duration>) -> Option<Task> {
         let id = match self.era() {
             Era::Modern => result
                 .get("resultType")
@@ -123,7 +142,9 @@ impl Client {
                 .and_then(|_| result.get("taskId")),
             Era::Legacy => result.get("task").and_then(|task| task.get("taskId")),
         };
-        Some(self.task(id?.as_str()?))
+        let mut task = self.task(id?.as_str()?);
+        task.options.timeout = timeout;
+        Some(task)
     }
 }
 
@@ -158,7 +179,7 @@ impl Task {
                 ("completed", Era::Modern) => return Ok(status.result.unwrap_or_default()),
                 ("failed", Era::Modern) => return Err(failed(status)),
                 ("cancelled", _) => return Err(ClientError::Cancelled),
-                // The questions arrive on the stream of this request, and answering them may exceed its time limit.
+                // The questions arrive on the stream of this request.
                 ("input_required", Era::Legacy) => {
                     match self.ask("tasks/result", json!({})).await {
                         Err(ClientError::Timeout(_)) => continue,
@@ -195,9 +216,7 @@ impl Task {
     async fn answer(&self, status: &TaskStatus) -> Result<(), ClientError> {
         let answers = &self.client.0.config.answers;
         if answers.is_empty() {
-            let needs =
-                ErrorObject::invalid_request("the task needs input, and no callback gives it");
-            return Err(ClientError::Refused(needs));
+            return Err(unanswered("the task"));
         }
         let asked = json!({ "inputRequests": status.input_requests });
         let answered = self.client.answer(answers, &asked).await?;
@@ -211,7 +230,7 @@ impl Task {
         if let Some(members) = params.as_object_mut() {
             members.insert("taskId".to_owned(), json!(self.id));
         }
-        self.client.request(method, params).await
+        self.client.exchange(method, params, &self.options).await
     }
 }
 

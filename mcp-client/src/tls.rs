@@ -3,24 +3,23 @@
 use std::sync::Arc;
 
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
+use super::proxy::ProxyConnector;
 use super::{ClientError, Trust};
 
 /// Connects to `http` and `https` URLs.
-pub(super) type Connector = HttpsConnector<HttpConnector>;
+pub(super) type Connector = HttpsConnector<ProxyConnector>;
 
 /// A connector that trusts these authorities. The protocol is agreed on by TLS, or HTTP/2 alone.
 pub(super) fn connector(
-    mut http: HttpConnector,
+    http: ProxyConnector,
     trust: &Trust,
     http2: bool,
 ) -> Result<Connector, ClientError> {
-    http.enforce_http(false);
     let tls = HttpsConnectorBuilder::new().with_tls_config(configuration(trust)?);
     let connector = tls.https_or_http();
     Ok(if http2 {

@@ -59,6 +59,14 @@ pub struct Root {
     pub name: Option<String>,
 }
 
+impl Root {
+    /// A folder without a name, by its `file://` URI.
+    #[must_use]
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), name: None }
+    }
+}
+
 /// The error for a request that needs a capability that its client lacks.
 pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
     let message = format!("this needs a client that declares the capability {required}");

@@ -79,7 +79,7 @@
 //! tokio::spawn(serve(listener, app, ServeConfig::default(), std::future::pending()));
 //! let client = Client::http(&url, ClientConfig::new(Era::Modern)).await?;
 //! let result = client.call_tool("echo", serde_json::json!({ "text": "hi" })).await?;
-//! assert_eq!(result["structuredContent"]["text"], "hi");
+//! assert_eq!(result.structured::<serde_json::Value>()?["text"], "hi");
 //! # Ok(())
 //! # }
 //! ```

@@ -51,7 +51,7 @@ async fn ours(url: String) {
     };
     for tool in client.list_tools().await.unwrap_or_default() {
         let arguments = json!({ "text": "hello", "region": "north sea" });
-        let _told = client.run_tool(&tool.name, arguments).await;
+        let _told = client.call_tool(&tool.name, arguments).await;
     }
     let _ended = client.close().await;
 }

@@ -22,7 +22,7 @@ pub(super) async fn run(scenario: &Scenario) -> Result<()> {
     let client = Client::http(&scenario.url, config).await?;
     let tools = client.list_tools().await?;
     let tool = tools.first().ok_or("there is no tool")?;
-    client.call_tool(&tool.name, json!({})).await?;
+    client.call_tool_raw(&tool.name, json!({})).await?;
     client.close().await?;
     Ok(())
 }

@@ -29,7 +29,7 @@ impl Peer {
             _ => return Ok(false),
         };
         let mut listening = self.client.listen(Interest::new().resource(&uri)).await?;
-        let said = self.client.run_tool(tool, json!({})).await?.text();
+        let said = self.client.call_tool(tool, json!({})).await?.text();
         for time in 1..=times {
             match listening.next().await {
                 Some(ListenEvent::Notification(sent))
@@ -44,7 +44,7 @@ impl Peer {
                 &read.to_string(),
             );
         }
-        self.client.run_tool(tool, json!({})).await?;
+        self.client.call_tool(tool, json!({})).await?;
         Ok(true)
     }
 
@@ -54,7 +54,7 @@ impl Peer {
         }
         let before = self.client.list_tools().await?.len();
         let mut listening = self.client.listen(Interest::new().tools()).await?;
-        self.client.run_tool("grow", json!({})).await?;
+        self.client.call_tool("grow", json!({})).await?;
         let received = listening.next().await;
         let after = self.client.list_tools().await?.len();
         let is_sent = matches!(&received, Some(ListenEvent::Notification(sent)) if sent.method == "notifications/tools/list_changed");
@@ -72,7 +72,7 @@ impl Peer {
             set => set?,
         }
         let mut sent = self.client.notifications();
-        self.client.run_tool(tool, json!({})).await?;
+        self.client.call_tool(tool, json!({})).await?;
         loop {
             match sent.recv().await {
                 Ok(sent) if sent.method == "notifications/message" => break,
@@ -81,7 +81,7 @@ impl Peer {
             }
         }
         if tool != "log" {
-            self.client.run_tool(tool, json!({})).await?;
+            self.client.call_tool(tool, json!({})).await?;
         }
         Ok(true)
     }
@@ -98,13 +98,13 @@ impl Peer {
         if !self.has("slow") {
             return Ok(false);
         }
-        let count = self.client.run_tool("cancelled", json!({})).await?.text();
+        let count = self.client.call_tool("cancelled", json!({})).await?.text();
         let expected = (count.parse::<u64>()? + 1).to_string();
         let running = Arc::new(Notify::new());
         let begun = Arc::clone(&running);
         let options = CallOptions::default().with_progress(move |_| begun.notify_one());
         tokio::select! {
-            done = self.client.run_tool_with("slow", json!({}), &options) => {
+            done = self.client.call_tool_with("slow", json!({}), &options) => {
                 return Err(format!("it was over: {done:?}").into());
             }
             // The call is dropped here, while it runs.

@@ -73,7 +73,7 @@ impl Peer {
         let Some((tool, arguments)) = calls.iter().find(|(tool, _)| self.has(tool)) else {
             return Ok(false);
         };
-        let said = self.client.run_tool(tool, arguments.clone()).await?.text();
+        let said = self.client.call_tool(tool, arguments.clone()).await?.text();
         check(said.contains(expected), &said)
     }
 
@@ -109,7 +109,7 @@ impl Peer {
         // The server asks for the roots by itself, and knows the folder some time after the handshake.
         self.roots().await?;
         let arguments = json!({ "path": path, "content": SAID });
-        self.client.run_tool("write_file", arguments).await?;
+        self.client.call_tool("write_file", arguments).await?;
         let written = fs::read_to_string(&path)?;
         check(written == SAID, &written)
     }
@@ -124,7 +124,7 @@ impl Peer {
         let options = CallOptions::default().with_progress(move |report| {
             recorder.lock().unwrap_or_else(PoisonError::into_inner).push(report.progress);
         });
-        self.client.run_tool_with(tool, arguments, &options).await?;
+        self.client.call_tool_with(tool, arguments, &options).await?;
         let recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
         check(*recorded == [1.0, 2.0, 3.0], &format!("reports {recorded:?}"))
     }
@@ -132,7 +132,7 @@ impl Peer {
     /// Calls the tool until its answer has the expected text.
     async fn eventually(&self, tool: &str, expected: &str) -> Step {
         loop {
-            let said = self.client.run_tool(tool, json!({})).await?.text();
+            let said = self.client.call_tool(tool, json!({})).await?.text();
             if said.contains(expected) {
                 return Ok(true);
             }

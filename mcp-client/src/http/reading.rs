@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use mcp_proto::Era;
 use mcp_proto::http::EventReader;
 use mcp_proto::jsonrpc::{Message, Request, Response};
@@ -16,7 +15,7 @@ use crate::ClientError;
 use crate::answering::Answering;
 use crate::backoff::pause;
 use crate::hub::Own;
-use crate::pool::describe;
+use crate::network::Incoming;
 use crate::speaking::Speaking;
 
 /// How often in a row a stream is resumed without an event arriving.
@@ -53,12 +52,12 @@ impl HttpLink {
         response: HttpResponse<Incoming>,
         request: &Request,
         speaking: &Speaking,
-        own: Option<&Own>,
+        own: &Own,
     ) -> Result<Response, ClientError> {
         let mut position = StreamPosition::default();
-        let mut answering = Answering::new(self.answers.clone(), |response| {
-            Box::pin(self.respond(response, speaking))
-        });
+        let (answers, clock) = (self.answers.clone(), own.clock.clone());
+        let mut answering =
+            Answering::new(answers, clock, |response| Box::pin(self.respond(response, speaking)));
         let mut body = Some(response.into_body());
         loop {
             if let Some(body) = body.take() {
@@ -106,7 +105,7 @@ impl HttpLink {
         mut body: Incoming,
         position: &mut StreamPosition,
         answering: &mut Answering<'_>,
-        own: Option<&Own>,
+        own: &Own,
         speaking: &Speaking,
     ) -> Result<End, ClientError> {
         let mut reader = EventReader::new(self.max_message_bytes);
@@ -115,7 +114,7 @@ impl HttpLink {
                 Some(Ok(frame)) => frame,
                 None => return Ok(End::Over),
                 Some(Err(error)) => {
-                    tracing::debug!(error = describe(&error), "a stream of the server broke");
+                    tracing::debug!(%error, "a stream of the server broke");
                     return Ok(End::Over);
                 }
             };
@@ -138,9 +137,7 @@ impl HttpLink {
                     Message::Response(response) => return Ok(End::Answer(Box::new(response))),
                     Message::Notification(notification) => {
                         answering.cancel(&notification);
-                        if let Some(own) = own {
-                            own.receive(&notification);
-                        }
+                        own.receive(&notification);
                         self.hub.publish(notification);
                     }
                     // Requests with a ready answer are answered before the answer to the call can end the reading.

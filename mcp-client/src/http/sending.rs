@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
-use hyper::body::Incoming;
 
 use super::HttpLink;
 use crate::ClientError;
 use crate::config::Computed;
 use crate::credentials::{MAX_TRIES, Refusal};
+use crate::network::Incoming;
 use crate::pool::{Hop, MAX_REDIRECTS, too_many};
 use crate::speaking::Speaking;
 
@@ -55,7 +55,7 @@ impl HttpLink {
                 sent,
             };
             {
-                let _authorization = self.authorizing.begin();
+                let _login = self.hub.clock.wait();
                 credentials.refused(&refusal).await?;
             }
             // Answers to another caller are not for this one.

@@ -13,6 +13,7 @@ use super::HttpLink;
 use super::reading::{End, StreamPosition, is_stream};
 use crate::answering::Answering;
 use crate::backoff::pause;
+use crate::hub::Own;
 use crate::speaking::Speaking;
 use crate::{ClientError, WeakClient};
 
@@ -156,10 +157,12 @@ async fn attempt(
     }
     *known = speaking.session.as_ref().map(|_| speaking.generation);
     let _ = opened.take().map(|opened| opened.send(()));
+    // Of which call a question is cannot be known.
+    let (answers, clock) = (link.answers.clone(), link.hub.clock.clone());
     let mut answering =
-        Answering::new(link.answers.clone(), |response| Box::pin(link.respond(response, speaking)));
+        Answering::new(answers, clock, |response| Box::pin(link.respond(response, speaking)));
     let body = response.into_body();
-    match link.read(body, position, &mut answering, None, speaking).await {
+    match link.read(body, position, &mut answering, &Own::default(), speaking).await {
         Ok(End::Over) => Attempt::Over,
         Ok(End::Answer(_)) => {
             tracing::warn!(

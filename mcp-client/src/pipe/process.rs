@@ -1,11 +1,11 @@
 //! A server as a child process: in its own process group, which ends with it.
 
 use std::collections::VecDeque;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
@@ -15,6 +15,10 @@ use crate::config::Stderr;
 /// How much of what a process writes to its stderr is kept, in bytes.
 const MAX_STDERR: usize = 64 * 1024;
 
+/// How much of it an error shows: lines, and bytes.
+const SHOWN_LINES: usize = 10;
+const SHOWN_BYTES: usize = 2_000;
+
 /// How long a process has after SIGTERM.
 const TERMINATION: Duration = Duration::from_secs(2);
 
@@ -23,6 +27,7 @@ const TERMINATION: Duration = Duration::from_secs(2);
 pub(super) struct Process {
     child: Child,
     captured: Option<Captured>,
+    status: Option<ExitStatus>,
 }
 
 #[derive(Debug)]
@@ -40,19 +45,57 @@ impl Process {
         // A server is often a script that starts the server.
         #[cfg(unix)]
         command.process_group(0);
-        if stderr == Stderr::Captured {
+        if stderr != Stderr::AsCommanded {
             command.stderr(Stdio::piped());
         }
         let mut child = command.spawn().map_err(|error| {
-            let program = command.as_std().get_program().to_string_lossy();
-            ClientError::Connection(format!("{program:?} cannot be started: {error}"))
+            let command = command.as_std();
+            let program = command.get_program().to_string_lossy();
+            let folder = command.get_current_dir().filter(|folder| !folder.is_dir());
+            let problem = match folder {
+                Some(folder) => format!("its folder {} does not exist", folder.display()),
+                None => error.to_string(),
+            };
+            ClientError::Connection(format!("{program:?} cannot be started: {problem}"))
         })?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(ClientError::Closed);
         };
-        let captured =
-            (stderr == Stderr::Captured).then(|| child.stderr.take().map(Captured::new)).flatten();
-        Ok((Self { child, captured }, stdin, stdout))
+        let is_shown = stderr == Stderr::Shown;
+        let captured = child.stderr.take().map(|stderr| Captured::new(stderr, is_shown));
+        Ok((Self { child, captured, status: None }, stdin, stdout))
+    }
+
+    /// Whether it has ended and all of its stderr was read.
+    pub(super) fn is_over(&mut self) -> bool {
+        let is_read = self.captured.as_ref().is_none_or(|captured| captured.reader.is_finished());
+        self.status().is_some() && is_read
+    }
+
+    /// The error with this problem, its status and the end of its stderr.
+    pub(super) fn explained(&mut self, problem: &str) -> ClientError {
+        let status = self.status();
+        let problem = match status {
+            Some(status) => format!("{problem} and ended ({status})"),
+            None => format!("{problem}, while its process runs"),
+        };
+        let stderr = self.stderr().unwrap_or_default();
+        let shown = |c: &char| *c == '\n' || !c.is_control();
+        let lines: Vec<_> = stderr.lines().rev().filter(|line| !line.trim().is_empty()).collect();
+        let mut lines: Vec<_> = lines.into_iter().take(SHOWN_LINES).collect();
+        lines.reverse();
+        let text: String = lines.join("\n").chars().filter(shown).collect();
+        let begin = text.len().saturating_sub(SHOWN_BYTES);
+        let begin = text.ceil_char_boundary(begin);
+        let stderr = text.get(begin..).unwrap_or_default().to_owned();
+        ClientError::Process { problem, status, stderr }
+    }
+
+    fn status(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().ok().flatten();
+        }
+        self.status
     }
 
     /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
@@ -117,9 +160,9 @@ impl Drop for Process {
 }
 
 impl Captured {
-    fn new(stderr: impl AsyncRead + Send + Unpin + 'static) -> Self {
+    fn new(stderr: impl AsyncRead + Send + Unpin + 'static, is_shown: bool) -> Self {
         let last = Arc::new(Mutex::new(VecDeque::new()));
-        let reader = tokio::spawn(capture(stderr, Arc::clone(&last)));
+        let reader = tokio::spawn(capture(stderr, Arc::clone(&last), is_shown));
         Self { last, reader }
     }
 }
@@ -131,12 +174,23 @@ impl Drop for Captured {
 }
 
 /// Reads all output, so that the process is not blocked, and keeps the end of it.
-async fn capture(mut stderr: impl AsyncRead + Unpin, last: Arc<Mutex<VecDeque<u8>>>) {
+async fn capture(
+    mut stderr: impl AsyncRead + Unpin,
+    last: Arc<Mutex<VecDeque<u8>>>,
+    is_shown: bool,
+) {
     let mut chunk = [0; 4 * 1024];
     while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.extend(chunk.iter().take(size));
-        let surplus = last.len().saturating_sub(MAX_STDERR);
-        last.drain(..surplus);
+        let read = chunk.get(..size).unwrap_or_default();
+        {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            last.extend(read);
+            let surplus = last.len().saturating_sub(MAX_STDERR);
+            last.drain(..surplus);
+        }
+        if is_shown {
+            // A program without a stderr has nowhere to show it.
+            let _ = tokio::io::stderr().write_all(read).await;
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_proto::{
     CallToolResult, Context, CreateMessage, CreateMessageResult, ElicitForm, ElicitResult,
-    ElicitUrl, Era, Field, Root, SamplingMessage, Server, TasksConfig, Tool,
+    ElicitUrl, Era, Field, Root, Server, TasksConfig, Tool,
 };
 use mcp_proto_client::{Client, ClientConfig, ClientError, Elicitation, ElicitationKind, Started};
 use serde_json::{Map, Value, json};
@@ -43,10 +43,6 @@ fn server() -> Server {
         })
         .build()
         .unwrap()
-}
-
-fn root(uri: &str) -> Root {
-    serde_json::from_value(json!({ "uri": uri })).unwrap()
 }
 
 /// A client of each transport and era with this configuration.
@@ -90,22 +86,19 @@ async fn every_question_is_asked_by_its_callback() {
                     (asked.max_tokens, asked.system_prompt.as_deref()),
                     (10, Some("Be short."))
                 );
-                let said = SamplingMessage::assistant("Hello!");
-                let answer = json!({"role": "assistant", "content": said.content[0], "model": "m"});
-                let answer: CreateMessageResult = serde_json::from_value(answer).unwrap();
-                Ok(answer)
+                Ok(CreateMessageResult::new("m", "Hello!"))
             })
-            .with_roots([root("file:///a")])
+            .with_roots([Root::new("file:///a")])
     })
     .await;
     for (way, client) in clients {
-        let text = async |name: &str| client.run_tool(name, json!({})).await.unwrap().text();
+        let text = async |name: &str| client.call_tool(name, json!({})).await.unwrap().text();
         let form: Value = serde_json::from_str(&text("form").await).unwrap();
         assert_eq!(form["content"], json!({"name": "Ada"}), "{way}");
         assert_eq!(text("url").await, "\"decline\"", "{way}");
         assert_eq!(text("sample").await, "Hello!", "{way}");
         assert_eq!(text("roots").await, "file:///a", "{way}");
-        client.set_roots([root("file:///b"), root("file:///c")]).await.unwrap();
+        client.set_roots([Root::new("file:///b"), Root::new("file:///c")]).await.unwrap();
         assert_eq!(text("roots").await, "file:///b file:///c", "{way}");
         let asked = std::mem::take(&mut *asked.lock().unwrap());
         assert_eq!(asked[0].message, "Who?");
@@ -130,7 +123,7 @@ async fn defaults_are_filled_in_where_that_is_wanted_and_the_form_was_accepted()
     })
     .await;
     for (way, client) in clients {
-        let said = client.run_tool("form", json!({})).await.unwrap().text();
+        let said = client.call_tool("form", json!({})).await.unwrap().text();
         let said: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(said["content"], json!({"name": "Ada", "age": 7}), "{way}");
     }
@@ -139,7 +132,7 @@ async fn defaults_are_filled_in_where_that_is_wanted_and_the_form_was_accepted()
     })
     .await;
     for (way, client) in clients {
-        let said = client.run_tool("form", json!({})).await.unwrap().text();
+        let said = client.call_tool("form", json!({})).await.unwrap().text();
         assert!(said.contains("cancel") && !said.contains("age"), "{way}: {said}");
     }
 }
@@ -210,10 +203,10 @@ async fn a_call_that_becomes_a_task_is_waited_for() {
     for (way, client) in clients {
         // A legacy client knows from the list that it must be a task.
         client.list_tools().await.unwrap();
-        let result = client.run_tool("job", json!({"ends": "well"})).await.unwrap();
+        let result = client.call_tool("job", json!({"ends": "well"})).await.unwrap();
         assert_eq!(result.text(), "done", "{way}");
     }
     let client = Client::memory(server, able(ClientConfig::default())).await.unwrap();
-    let result = client.run_tool("confirm", json!({})).await.unwrap();
+    let result = client.call_tool("confirm", json!({})).await.unwrap();
     assert_eq!(result.text(), "yes");
 }

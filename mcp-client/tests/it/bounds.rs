@@ -49,7 +49,7 @@ async fn an_output_schema_that_could_take_without_end_is_not_compiled() {
         let client = connected(&fake, ClientConfig::new(Era::Modern)).await;
         client.list_tools().await.unwrap();
         for _ in 0..2 {
-            let told = broken(client.run_tool("t", json!({})).await);
+            let told = broken(client.call_tool("t", json!({})).await);
             assert!(told.contains("outputSchema says") && told.contains(problem), "{told}");
         }
     }
@@ -134,7 +134,7 @@ async fn a_result_asks_64_questions_at_the_most() {
             async { Ok(json!({"roots": []})) }
         });
         let client = connected(&fake, config).await;
-        let called = client.call_tool("t", json!({})).await;
+        let called = client.call_tool_raw("t", json!({})).await;
         let task = client.task("t").result().await;
         if count == 64 {
             assert!(called.is_ok() && task.is_ok(), "{called:?} {task:?}");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_proto::{Era, Server};
-use mcp_proto_client::{Client, ClientConfig, ClientError};
+use mcp_proto_client::{CallOptions, Client, ClientConfig, ClientError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -61,7 +61,7 @@ pub(crate) fn answer(status: &str, media: &str, body: &str) -> String {
 async fn asked(answers: Vec<String>) -> (Result<Value, ClientError>, Vec<String>) {
     let (url, script) = scripted(answers).await;
     let client = Client::http(&url, config(Era::Modern)).await.unwrap();
-    let result = client.call_tool("späte Möwe", json!({})).await;
+    let result = client.call_tool_raw("späte Möwe", json!({})).await;
     (result, script.await.unwrap())
 }
 
@@ -250,7 +250,10 @@ async fn every_wait_is_bounded_and_giving_up_cancels() {
     for (way, client) in clients {
         let running = tokio::spawn({
             let client = client.clone();
-            async move { client.request_within("tools/call", call("hang"), LIMIT).await }
+            async move {
+                let options = CallOptions::default().with_timeout(LIMIT);
+                client.request_with("tools/call", call("hang"), &options).await
+            }
         });
         events.expect("started").await;
         // The minute is over at once; from there on time is real again.
@@ -319,7 +322,7 @@ async fn an_address_that_is_none_is_refused() {
 async fn a_child_process_is_spoken_with_and_ends_with_its_input() {
     // `cat` sends back what it is sent: the client gets its own request, refuses it, and gets the refusal as answer.
     let client = Client::stdio(Command::new("cat"), config(Era::Modern)).await.unwrap();
-    let error = client.list_tools().await.unwrap_err();
+    let error = client.request("tools/list", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "the server answered -32601: unknown method \"tools/list\"");
     client.close().await.unwrap();
     assert_eq!(client.list_tools().await, Err(ClientError::Closed));
@@ -342,7 +345,11 @@ async fn a_child_process_that_does_not_end_is_killed() {
 #[tokio::test]
 async fn a_child_process_that_ends_is_noticed() {
     let client = Client::stdio(Command::new("true"), config(Era::Modern)).await.unwrap();
-    assert_eq!(client.list_tools().await, Err(ClientError::Closed));
+    let error = client.list_tools().await.unwrap_err();
+    let ClientError::Process { status: Some(status), .. } = error else {
+        panic!("{error}");
+    };
+    assert!(status.success());
     let missing = Client::stdio(Command::new("./no-such-program"), config(Era::Modern)).await;
     assert!(matches!(missing, Err(ClientError::Connection(_))));
 }
@@ -367,12 +374,17 @@ async fn a_legacy_client_offers_the_version_it_is_given() {
 }
 
 #[tokio::test]
-async fn an_empty_server_has_no_tools() {
+async fn the_lists_of_an_empty_server_are_empty() {
     let empty = Server::builder("empty", "1", ()).build().unwrap();
     let (clients, _served) = every_client(&empty).await;
     for (way, client) in clients {
-        // Not declared, so not there.
-        let error = client.list_tools().await.unwrap_err();
+        // modelcontextprotocol/typescript-sdk#929: a list that a server does not have is an error for its caller.
+        assert_eq!(client.list_tools().await, Ok(Vec::new()), "{way}");
+        assert_eq!(client.list_prompts().await, Ok(Vec::new()), "{way}");
+        assert_eq!(client.list_resources().await, Ok(Vec::new()), "{way}");
+        assert_eq!(client.list_resource_templates().await, Ok(Vec::new()), "{way}");
+        // Untyped, it is what the server says.
+        let error = client.request("tools/list", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),
             "the server answered -32601: unknown method \"tools/list\"",

@@ -52,7 +52,7 @@ async fn every_value_arrives_whether_or_not_the_tool_was_listed_before() {
         json!({"text": "=?base64?literal?=", "n": 42.0, "deep": {}}),
     ] {
         for client in [&listed, &modern(&served.url()).await] {
-            let result = client.call_tool("mirrored", arguments.clone()).await;
+            let result = client.call_tool_raw("mirrored", arguments.clone()).await;
             let result = result.unwrap();
             let echoed = result["content"][0]["text"].as_str().unwrap();
             let echoed: Value = serde_json::from_str(echoed).unwrap();
@@ -82,7 +82,7 @@ async fn a_tool_whose_annotations_are_wrong_is_left_out_and_the_others_are_kept(
     let names: Vec<_> = names.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["plain", "good", "secret"]);
     let arguments = json!({"p": "a", "q": "b"});
-    client.call_tool("good", arguments).await.unwrap();
+    client.call_tool_raw("good", arguments).await.unwrap();
     let requests = script.await.unwrap();
     assert!(requests[1].contains("mcp-param-p: a\r\n"), "{}", requests[1]);
     assert!(!requests[0].contains("mcp-param"));
@@ -98,7 +98,7 @@ async fn a_call_that_stays_refused_is_made_twice_and_no_more() {
     let answers = [refused(1), listed, refused(3)];
     let answers = answers.map(|body| answer("200 OK", "application/json", &body));
     let (url, script) = scripted(answers.to_vec()).await;
-    let error = modern(&url).await.call_tool("t", json!({})).await;
+    let error = modern(&url).await.call_tool_raw("t", json!({})).await;
     assert!(matches!(error, Err(ClientError::Rpc(error)) if error.code == -32020));
     assert_eq!(script.await.unwrap().len(), 3);
 }

@@ -14,6 +14,8 @@ mod asking_client;
 mod asking_common;
 mod bounds;
 mod cache;
+#[cfg(unix)]
+mod children;
 mod client;
 #[expect(dead_code, reason = "shared with the tests of the library")]
 #[path = "../../../mcp-proto/tests/it/common.rs"]
@@ -21,6 +23,7 @@ mod common;
 mod eras;
 mod fake;
 mod headers;
+mod network;
 #[cfg(feature = "oauth")]
 mod oauth_answers;
 #[cfg(feature = "oauth")]
@@ -36,8 +39,10 @@ mod oauth_tokens;
 #[expect(dead_code, reason = "shared with the tests of the library")]
 #[path = "../../../mcp-proto/tests/it/peer.rs"]
 mod peer;
+mod people;
 #[cfg(unix)]
 mod pipe;
+mod reports;
 mod returns;
 mod streams;
 #[expect(dead_code, reason = "shared with the tests of the library")]

@@ -168,7 +168,7 @@ async fn tokens_are_bound_to_a_key_where_both_servers_can() {
     let world = world.await;
     let client = world.client(world.oauth()).await;
     client.list_tools().await.unwrap();
-    client.call_tool("one", json!({})).await.unwrap();
+    client.call_tool_raw("one", json!({})).await.unwrap();
     proof(&world.grants()[0], &format!("{}/token", world.login.url), None);
     let seen = world.mcp.at("/mcp");
     assert_eq!(seen[1].header("authorization"), Some("DPoP t1"));

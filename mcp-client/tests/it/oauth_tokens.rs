@@ -69,7 +69,7 @@ async fn more_scopes_are_asked_for_beside_those_of_before() {
     let world = world.await;
     let client = world.client(world.oauth()).await;
     client.list_tools().await.unwrap();
-    client.call_tool("one", json!({})).await.unwrap();
+    client.call_tool_raw("one", json!({})).await.unwrap();
     let scopes: Vec<_> = world.asked().iter().map(|it| it["scope"].clone()).collect();
     assert_eq!(scopes, ["read", "read write"]);
     assert_eq!(world.shown().last().unwrap().as_deref(), Some("Bearer t2.read.write"));
@@ -85,7 +85,8 @@ async fn a_server_that_wants_ever_more_is_given_up() {
     });
     let world = world.await;
     let client = world.client(world.oauth()).await;
-    let Err(ClientError::Unauthorized(problem)) = client.call_tool("one", json!({})).await else {
+    let Err(ClientError::Unauthorized(problem)) = client.call_tool_raw("one", json!({})).await
+    else {
         panic!("it was given up")
     };
     assert!(
@@ -101,7 +102,7 @@ async fn a_server_that_wants_ever_more_is_given_up() {
     });
     let world = world.await;
     let client = world.client(world.oauth()).await;
-    let failed = client.call_tool("one", json!({})).await;
+    let failed = client.call_tool_raw("one", json!({})).await;
     assert!(matches!(failed, Err(ClientError::Unauthorized(_))), "{failed:?}");
     assert_eq!(world.asked().len(), 3);
     // It does not take what its authorization server gives.

@@ -116,7 +116,7 @@ async fn a_call_that_finds_its_session_gone_opens_none_behind_close() {
     .await;
     let client = connected(&fake).await;
     let caller = client.clone();
-    let call = tokio::spawn(async move { caller.call_tool("t", json!({})).await });
+    let call = tokio::spawn(async move { caller.call_tool_raw("t", json!({})).await });
     fake.wait_for("tools/call", 1).await;
     client.close().await.unwrap();
     assert_eq!(call.await.unwrap(), Err(ClientError::Closed));
@@ -216,7 +216,7 @@ async fn a_result_is_a_result_whatever_its_status() {
     })
     .await;
     let client = connected(&fake).await;
-    let result = client.call_tool("t", json!({})).await;
+    let result = client.call_tool_raw("t", json!({})).await;
     assert_eq!(result, Ok(json!({"n": 0})));
     assert_eq!(count(&fake, "tools/call"), 1);
 }

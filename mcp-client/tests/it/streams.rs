@@ -136,7 +136,7 @@ async fn the_stream_of_a_request_is_resumed_when_and_where_the_server_says() {
     let client = connected(&fake).await;
     let mut all = client.notifications();
     let begun = std::time::Instant::now();
-    let result = client.call_tool("t", json!({})).await.unwrap();
+    let result = client.call_tool_raw("t", json!({})).await.unwrap();
     assert_eq!(result, json!({"n": 1}));
     assert!(begun.elapsed() >= Duration::from_millis(600));
     assert_eq!(all.recv().await.unwrap().method, "notifications/tools/list_changed");
@@ -158,7 +158,7 @@ async fn a_stream_that_is_gone_is_not_asked_for_without_end() {
     })
     .await;
     let client = connected(&fake).await;
-    let error = client.call_tool("t", json!({})).await.unwrap_err();
+    let error = client.call_tool_raw("t", json!({})).await.unwrap_err();
     assert_eq!(error, ClientError::Closed);
     let names = fake.names();
     assert_eq!(names.iter().filter(|name| *name == "GET").count(), 1);
@@ -191,7 +191,7 @@ async fn a_lost_session_is_opened_again_once_and_has_what_the_first_one_had() {
     assert_eq!(with("GET"), ["s0", "s1"]);
     assert_eq!(next(&mut listening).await, "missed");
     // One that stays lost is the caller's to know.
-    let error = client.call_tool("t", json!({})).await.unwrap_err();
+    let error = client.call_tool_raw("t", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Some(-32_600), "{error}");
     let calls = fake.names();
     assert_eq!(calls.iter().filter(|name| *name == "tools/call").count(), 2);
@@ -228,7 +228,7 @@ async fn in_the_modern_era_a_broken_request_is_made_again_unless_it_calls_a_tool
     let client = Client::http(&fake.url(), ClientConfig::new(Era::Modern)).await;
     let client = client.unwrap();
     client.list_tools().await.unwrap();
-    let error = client.call_tool("t", json!({})).await.unwrap_err();
+    let error = client.call_tool_raw("t", json!({})).await.unwrap_err();
     assert_eq!(error, ClientError::Closed);
     assert_eq!(fake.names(), ["tools/list", "tools/list", "tools/call"]);
     let seen = fake.seen();
@@ -289,7 +289,7 @@ async fn whoever_lags_is_told() {
     let client = connected(&fake).await;
     let mut listening = client.listen(Interest::lists()).await.unwrap();
     let mut all = client.notifications();
-    client.call_tool("t", json!({})).await.unwrap();
+    client.call_tool_raw("t", json!({})).await.unwrap();
     assert_eq!(next(&mut listening).await, "missed");
     let changed = "notifications/tools/list_changed";
     assert_eq!(next(&mut listening).await, changed);

@@ -71,7 +71,7 @@ async fn a_server_whose_authority_is_named_is_believed_and_no_other() {
         ] {
             for era in [Era::Legacy, Era::Modern] {
                 let mut config = ClientConfig::new(era);
-                config.trust = trust.clone();
+                config.network.trust = trust.clone();
                 let client = Client::http(&secure.url, config).await.unwrap();
                 assert_eq!(client.list_tools().await.unwrap().len(), 5);
             }
@@ -79,7 +79,7 @@ async fn a_server_whose_authority_is_named_is_believed_and_no_other() {
         let other = Secure::new(&[]);
         for trust in [Trust::system(), Trust::only().with_pem(other.pem.as_bytes())] {
             let mut config = ClientConfig::default();
-            config.trust = trust;
+            config.network.trust = trust;
             let error = Client::http(&secure.url, config).await.unwrap_err();
             assert!(matches!(error, ClientError::Connection(_)), "{error}");
             assert!(error.to_string().contains("certificate"), "{error}");
@@ -91,8 +91,8 @@ async fn a_server_whose_authority_is_named_is_believed_and_no_other() {
 async fn http2_alone_is_spoken_over_tls_too() {
     let secure = Secure::new(&[b"h2"]);
     let mut config = ClientConfig::default();
-    config.trust = Trust::only().with_pem(secure.pem.as_bytes());
-    config.http2 = true;
+    config.network.trust = Trust::only().with_pem(secure.pem.as_bytes());
+    config.network.http2 = true;
     let client = Client::http(&secure.url, config).await.unwrap();
     assert_eq!(client.list_tools().await.unwrap().len(), 5);
 }
@@ -101,7 +101,7 @@ async fn http2_alone_is_spoken_over_tls_too() {
 async fn a_text_without_certificates_is_refused_with_what_it_needs() {
     for pem in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
         let mut config = ClientConfig::default();
-        config.trust = Trust::only().with_pem(pem);
+        config.network.trust = Trust::only().with_pem(pem);
         let error = Client::http("https://localhost:1", config).await.unwrap_err();
         let error = error.to_string().to_lowercase();
         assert!(error.contains("certificate"), "{error}");

@@ -67,10 +67,10 @@ async fn everything_a_server_offers_is_there_as_types() {
         client.ping().await.unwrap();
         let tools = client.list_tools().await.unwrap();
         assert_eq!(tools[0].name, "add", "{way}");
-        let result = client.run_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
+        let result = client.call_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
         assert_eq!(result.structured::<Sum>(), Ok(Sum { sum: 3 }), "{way}");
         assert_eq!(result.text(), r#"{"sum":3}"#);
-        let failed = client.run_tool("add", json!({"a": 1})).await.unwrap();
+        let failed = client.call_tool("add", json!({"a": 1})).await.unwrap();
         assert!(failed.is_error && failed.text().contains("b"), "{way}");
         assert!(failed.structured::<Sum>().is_err());
         let resources = client.list_resources().await.unwrap();
@@ -100,7 +100,7 @@ async fn log_messages_are_those_of_the_level_that_was_set() {
     for (way, client) in clients {
         client.set_log_level(LogLevel::Warning).await.unwrap();
         let mut all = client.notifications();
-        client.run_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
+        client.call_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
         let heard = all.recv().await.unwrap();
         assert_eq!(heard.params["data"], "added", "{way}");
         assert!(all.try_recv().is_err());
@@ -121,8 +121,8 @@ async fn progress_comes_to_the_call_that_asked_for_it() {
         let (one, two) = (Arc::default(), Arc::default());
         let (options_one, options_two) = (told(&one), told(&two));
         let (first, second) = tokio::join!(
-            client.run_tool_with("progress", json!({"steps": 3}), &options_one),
-            client.run_tool_with("progress", json!({"steps": 5}), &options_two),
+            client.call_tool_with("progress", json!({"steps": 3}), &options_one),
+            client.call_tool_with("progress", json!({"steps": 5}), &options_two),
         );
         assert!(first.is_ok() && second.is_ok(), "{way}");
         assert_eq!(one.lock().unwrap().len(), 3, "{way}");
@@ -150,7 +150,7 @@ async fn progress_begins_the_time_anew_up_to_a_maximum() {
         let mut options = CallOptions::default().with_timeout(Duration::from_secs(10));
         let call = |steps, options: CallOptions| {
             let client = client.clone();
-            async move { client.run_tool_with("slow", json!({"steps": steps}), &options).await }
+            async move { client.call_tool_with("slow", json!({"steps": steps}), &options).await }
         };
         let short = call(5, options.clone()).await;
         assert_eq!(short, Err(ClientError::Timeout(Duration::from_secs(10))));
@@ -176,9 +176,9 @@ async fn a_result_that_is_not_what_its_tool_promises_is_refused() {
     let client = Client::http(&fake.url(), ClientConfig::new(Era::Modern)).await;
     let client = client.unwrap();
     // What was not listed cannot be checked.
-    client.run_tool("t", json!({})).await.unwrap();
+    client.call_tool("t", json!({})).await.unwrap();
     client.list_tools().await.unwrap();
-    let refused: Result<ToolResult, _> = client.run_tool("t", json!({})).await;
+    let refused: Result<ToolResult, _> = client.call_tool("t", json!({})).await;
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("outputSchema"), "{error}");
 }

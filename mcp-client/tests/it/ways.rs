@@ -23,14 +23,13 @@ fn listed(seen: &Seen) -> Answer {
 #[tokio::test]
 async fn headers_of_the_caller_are_sent_and_the_protocols_stand_over_them() {
     let fake = Fake::new(|seen, _| listed(seen)).await;
-    let mut config =
-        config().with_bearer("abc.DEF-1").unwrap().with_computed_headers(|method, url| {
-            let computed = HeaderValue::from_str(&format!("{method} {}", url.path())).unwrap();
-            HeaderMap::from_iter([
-                ("x-computed".parse().unwrap(), computed),
-                ("x-both".parse().unwrap(), HeaderValue::from_static("computed")),
-            ])
-        });
+    let mut config = config().with_bearer("abc.DEF-1").with_computed_headers(|method, url| {
+        let computed = HeaderValue::from_str(&format!("{method} {}", url.path())).unwrap();
+        HeaderMap::from_iter([
+            ("x-computed".parse().unwrap(), computed),
+            ("x-both".parse().unwrap(), HeaderValue::from_static("computed")),
+        ])
+    });
     for (name, value) in [
         ("x-api-key", "k"),
         ("x-both", "fixed"),
@@ -55,7 +54,8 @@ async fn headers_of_the_caller_are_sent_and_the_protocols_stand_over_them() {
         assert_eq!(seen.header(name), value);
     }
     for broken in ["", "a b", "a\r\nb", "ä"] {
-        let refused = ClientConfig::default().with_bearer(broken);
+        let broken = ClientConfig::new(Era::Modern).with_bearer(broken);
+        let refused = Client::http(&fake.url(), broken).await;
         assert!(matches!(refused, Err(ClientError::Unauthorized(_))));
     }
 }
@@ -142,7 +142,7 @@ async fn credentials_hear_of_refusals_and_try_again_within_a_limit() {
     assert_eq!(fake.names().len(), MAX_TRIES);
     // A token that does not change is refused once.
     let fake = Fake::new(|seen, _| challenge(seen, 99)).await;
-    let constant = config().with_bearer("x").unwrap();
+    let constant = config().with_bearer("x");
     let client = Client::http(&fake.url(), constant).await.unwrap();
     let error = client.list_tools().await.unwrap_err();
     assert!(matches!(error, ClientError::Unauthorized(_)), "{error}");
@@ -237,7 +237,7 @@ async fn no_redirect_leads_to_another_origin() {
     ] {
         let shown = target.clone();
         let fake = Fake::new(move |_, _| redirect(307, &target)).await;
-        let secret = config().with_bearer("secret").unwrap();
+        let secret = config().with_bearer("secret");
         let client = Client::http(&fake.url(), secret).await.unwrap();
         let error = client.list_tools().await.unwrap_err();
         assert!(error.to_string().contains("another origin"), "{shown}: {error}");
@@ -268,9 +268,9 @@ async fn nothing_that_a_server_names_is_fetched() {
     let client = Client::http(&fake.url(), asked).await.unwrap();
     assert_eq!(client.list_tools().await.unwrap().len(), 1);
     client.read_resource("x:1").await.unwrap();
-    client.call_tool("t", json!({})).await.unwrap();
+    client.call_tool_raw("t", json!({})).await.unwrap();
     // What would be needed to judge a result is not fetched either.
-    let error = client.run_tool("t", json!({})).await.unwrap_err();
+    let error = client.call_tool("t", json!({})).await.unwrap_err();
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
     assert!(canary.names().is_empty());
 }
@@ -297,7 +297,7 @@ async fn calls_beyond_the_bound_wait_for_their_turn() {
     let mut config = config();
     config.max_calls = 3;
     let client = Client::memory(server, config).await.unwrap();
-    let calls = (0..20).map(|_| client.run_tool("t", json!({})));
+    let calls = (0..20).map(|_| client.call_tool("t", json!({})));
     for result in futures_util::future::join_all(calls).await {
         assert_eq!(result.unwrap().text(), "done");
     }

@@ -280,6 +280,17 @@ impl SamplingTool {
 }
 
 impl CreateMessageResult {
+    /// What this model wrote, as one text. The rest are public fields.
+    #[must_use]
+    pub fn new(model: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            role: Role::Assistant,
+            content: vec![SamplingContent::Text { text: text.into() }],
+            model: model.into(),
+            stop_reason: None,
+        }
+    }
+
     /// All its text.
     #[must_use]
     pub fn text(&self) -> String {

@@ -148,7 +148,7 @@ async fn a_handler_knows_whether_the_client_shows_pages() {
             let mut config = ClientConfig::new(era);
             config.capabilities = capabilities.as_object().unwrap().clone();
             let client = Client::memory(server(), config).await.unwrap();
-            let result = client.call_tool("both", json!({})).await.unwrap();
+            let result = client.call_tool_raw("both", json!({})).await.unwrap();
             assert_eq!(result["content"][0]["text"], said, "{capabilities} {era:?}");
         }
     }

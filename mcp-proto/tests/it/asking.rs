@@ -57,7 +57,7 @@ where
 async fn everywhere(client: &Client) -> [Result<Value, ClientError>; 3] {
     let text =
         |text: Option<&Value>| serde_json::from_str(text.unwrap().as_str().unwrap()).unwrap();
-    let tool = client.call_tool("ask", json!({})).await;
+    let tool = client.call_tool_raw("ask", json!({})).await;
     let prompt = client.request_in_rounds("prompts/get", json!({ "name": "ask" })).await;
     let read = client.request_in_rounds("resources/read", json!({ "uri": "test://ask" })).await;
     [
@@ -337,7 +337,7 @@ async fn a_thousand_calls_that_ask_at_once_get_their_own_answers() {
         // What the library allows one session or connection.
         let calls = (0..1_000).map(|n| {
             let client = client.clone();
-            async move { (n, client.call_tool("ask", json!({ "n": n })).await) }
+            async move { (n, client.call_tool_raw("ask", json!({ "n": n })).await) }
         });
         for (n, result) in futures_util::future::join_all(calls).await {
             let result = result.unwrap_or_else(|error| panic!("{which}: {n}: {error}"));

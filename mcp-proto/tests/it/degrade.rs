@@ -83,7 +83,7 @@ async fn contents(version: ProtocolVersion) -> Vec<Vec<Value>> {
     let stdio = Client::memory(server(), config).await.unwrap();
     let mut contents = Vec::new();
     for client in [http, stdio] {
-        let result = client.call_tool("all", json!({})).await.unwrap();
+        let result = client.call_tool_raw("all", json!({})).await.unwrap();
         contents.push(result["content"].as_array().unwrap().clone());
         let prompt = client.request("prompts/get", json!({"name": "all"})).await;
         let messages = prompt.unwrap()["messages"].as_array().unwrap().clone();
@@ -174,6 +174,6 @@ async fn a_sound_that_is_no_base64_is_embedded_as_it_stands() {
     let mut config = ClientConfig::new(mcp_proto::Era::Legacy);
     config.version = Some(ProtocolVersion::V2024_11_05);
     let client = Client::memory(server.build().unwrap(), config).await.unwrap();
-    let result = client.call_tool("sound", json!({})).await.unwrap();
+    let result = client.call_tool_raw("sound", json!({})).await.unwrap();
     assert_eq!(result["content"][0]["resource"]["blob"], "not Base64!");
 }

@@ -103,7 +103,7 @@ async fn a_schema_written_by_hand_arrives_member_for_member() {
     }
     // And it is what is enforced.
     let (_, client) = &clients[0];
-    let call = async |arguments: Value| client.call_tool("free", arguments).await.unwrap();
+    let call = async |arguments: Value| client.call_tool_raw("free", arguments).await.unwrap();
     let good = json!({"contactMethod": "phone", "phone": "1", "name": "x"});
     assert_eq!(call(good.clone()).await["structuredContent"], good);
     for bad in [
@@ -144,7 +144,7 @@ async fn draft_07_is_served_in_its_own_meaning() {
         (json!({"pair": ["a", 1, 2]}), false),
         (json!({"n": "x", "pair": []}), false),
     ] {
-        let result = client.call_tool("old", arguments.clone()).await.unwrap();
+        let result = client.call_tool_raw("old", arguments.clone()).await.unwrap();
         assert_eq!(result.get("isError").is_none(), good, "{arguments}: {result}");
     }
 }
@@ -321,13 +321,13 @@ async fn results_of_any_kind_are_structured_in_the_modern_era() {
             items.as_object_mut().unwrap().retain(|keyword, _| keyword == "type");
         }
         assert_eq!(published, schema, "{name}");
-        let result = client.call_tool(name, json!({})).await.unwrap();
+        let result = client.call_tool_raw(name, json!({})).await.unwrap();
         assert_eq!(result.get("structuredContent"), Some(&content), "{name}");
         assert_eq!(result["content"][0]["text"], content.to_string());
         assert!(result.get("isError").is_none());
     }
     for (n, good) in [(json!(5), true), (json!(-5), false), (json!("5"), false)] {
-        let result = client.call_tool("raw", json!({"n": n})).await.unwrap();
+        let result = client.call_tool_raw("raw", json!({"n": n})).await.unwrap();
         assert_eq!(result.get("isError").is_none(), good, "{result}");
         assert_eq!(result.get("structuredContent").is_some(), good);
     }
@@ -344,7 +344,7 @@ async fn older_clients_are_told_of_objects_alone() {
         let client = Client::memory(any_kind(), config).await.unwrap();
         for tool in client.list_tools().await.unwrap() {
             assert_eq!(tool.output_schema, None, "{}", tool.name);
-            let result = client.call_tool(&tool.name, json!({"n": 1})).await.unwrap();
+            let result = client.call_tool_raw(&tool.name, json!({"n": 1})).await.unwrap();
             match tool.name.as_str() {
                 // An object is one, whatever the schema says of others.
                 "choice" => assert!(result["structuredContent"].is_object()),

@@ -86,7 +86,7 @@ async fn many_calls_at_once_on_one_client() {
         let calls = (0..200).map(|index| {
             let (client, said) = (&client, format!("text {index}"));
             async move {
-                let result = client.call_tool("echo", json!({ "text": said })).await.unwrap();
+                let result = client.call_tool_raw("echo", json!({ "text": said })).await.unwrap();
                 assert_eq!(result["structuredContent"]["text"], said);
             }
         });
@@ -99,9 +99,10 @@ async fn many_calls_at_once_on_one_client() {
 async fn one_client_speaks_http2_on_one_connection() {
     let served = Served::new(server()).await;
     let mut config = ClientConfig::new(Era::Modern);
-    config.http2 = true;
+    config.network.http2 = true;
     let client = Client::http(&served.url(), config).await.unwrap();
-    let results = join_all((0..100).map(|_| client.call_tool("echo", json!({"text": "x"})))).await;
+    let results =
+        join_all((0..100).map(|_| client.call_tool_raw("echo", json!({"text": "x"})))).await;
     assert!(
         results.iter().all(|result| result.as_ref().unwrap()["structuredContent"]["text"] == "x")
     );

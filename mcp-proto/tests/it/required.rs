@@ -90,7 +90,7 @@ async fn a_client_of_2025_11_25_gets_the_urls_as_an_error_and_the_word_that_it_i
         {"mode": "url", "elicitationId": "id-mail", "url": "https://login.example/mail", "message": "Sign in for mail."},
     ]});
     for client in &clients {
-        let call = client.call_tool("files", json!({})).await;
+        let call = client.call_tool_raw("files", json!({})).await;
         let prompt = client.request("prompts/get", json!({"name": "files"})).await;
         for answer in [call, prompt] {
             let error = refusal(answer);
@@ -101,7 +101,7 @@ async fn a_client_of_2025_11_25_gets_the_urls_as_an_error_and_the_word_that_it_i
     signed_in.store(true, Ordering::SeqCst);
     for client in &clients {
         let mut notifications = client.notifications();
-        let result = client.call_tool("files", json!({})).await.unwrap();
+        let result = client.call_tool_raw("files", json!({})).await.unwrap();
         assert_eq!(result["content"][0]["text"], "here they are");
         let done = json!({"method": "notifications/elicitation/complete", "params": {"elicitationId": "id-files"}});
         assert_eq!(received(&mut notifications), [done]);
@@ -126,14 +126,14 @@ async fn other_clients_are_refused_or_asked_and_never_told_more() {
         let config = config(version, capabilities);
         let (clients, _served) = clients(&server, &config).await;
         for client in &clients {
-            let error = refusal(client.call_tool("files", json!({})).await);
+            let error = refusal(client.call_tool_raw("files", json!({})).await);
             assert_eq!(error.code, code, "{version}");
             assert!(error.message.contains(r#"{"elicitation":{"url":{}}}"#), "{}", error.message);
         }
         signed_in.store(true, Ordering::SeqCst);
         for client in &clients {
             let mut notifications = client.notifications();
-            client.call_tool("files", json!({})).await.unwrap();
+            client.call_tool_raw("files", json!({})).await.unwrap();
             assert_eq!(received(&mut notifications), [Value::Null; 0], "{version}");
         }
     }
@@ -160,7 +160,7 @@ async fn a_modern_client_is_asked_until_it_is_done_or_declined() {
     };
     for client in &clients {
         signed_in.store(false, Ordering::SeqCst);
-        let first = client.call_tool("files", json!({})).await.unwrap();
+        let first = client.call_tool_raw("files", json!({})).await.unwrap();
         let keys = asked(&first);
         let answered = |result: &Value, actions: [&str; 2]| {
             let answers: Map<_, _> = keys
@@ -186,7 +186,7 @@ async fn a_modern_client_is_asked_until_it_is_done_or_declined() {
         let done = again(&second, ["accept", "accept"]).await.unwrap();
         assert_eq!(done["content"][0]["text"], "here they are");
         assert_eq!(received(&mut notifications), [Value::Null; 0]);
-        assert_eq!(refusal(client.call_tool("none", json!({})).await).code, -32603);
+        assert_eq!(refusal(client.call_tool_raw("none", json!({})).await).code, -32603);
     }
 }
 
@@ -233,7 +233,7 @@ fn sampling(message: CreateMessage) -> Server {
 async fn put(message: &CreateMessage, capabilities: &Value) -> [Value; 2] {
     let config = config(ProtocolVersion::V2026_07_28, capabilities);
     let client = Client::memory(sampling(message.clone()), config).await.unwrap();
-    let modern = match client.call_tool("ask", json!({})).await {
+    let modern = match client.call_tool_raw("ask", json!({})).await {
         Ok(result) => result,
         Err(ClientError::Rpc(error)) => json!({ "error": error }),
         Err(other) => panic!("{other}"),

@@ -47,7 +47,7 @@ async fn the_client_names_the_task_in_the_header() {
     let extensions = json!({ EXTENSION: {} });
     config.capabilities.insert("extensions".to_owned(), extensions);
     let client = Client::http(&served.url(), config).await.unwrap();
-    let task = client.call_tool("hang", json!({})).await.unwrap();
+    let task = client.call_tool_raw("hang", json!({})).await.unwrap();
     for (method, more) in [
         ("tasks/get", json!({})),
         ("tasks/update", json!({ "inputResponses": {} })),

@@ -327,12 +327,13 @@ async fn a_panic_is_a_failure_without_the_inside_and_the_server_lives() {
     let (clients, _served) = every_client(&server()).await;
     for (way, client) in clients {
         for tool in ["panics", "panics-later"] {
-            let result = client.call_tool(tool, json!({})).await.unwrap();
+            let result = client.call_tool_raw(tool, json!({})).await.unwrap();
             assert_eq!(result["isError"], true, "{way}");
             assert!(!result.to_string().contains("secret"), "{result}");
             assert!(result.to_string().contains("INTERNAL_ERROR"), "{result}");
         }
-        let tick = client.call_tool("tick", json!({"universe": "x", "ticks": 1})).await.unwrap();
+        let tick =
+            client.call_tool_raw("tick", json!({"universe": "x", "ticks": 1})).await.unwrap();
         assert_eq!(tick["structuredContent"]["universe"], "x", "{way}");
         let closed = tokio::time::timeout(PATIENCE, client.close()).await;
         closed.unwrap().unwrap();
@@ -343,9 +344,10 @@ async fn a_panic_is_a_failure_without_the_inside_and_the_server_lives() {
 async fn failures_are_the_same_on_every_transport() {
     let (clients, _served) = every_client(&server()).await;
     for (way, client) in clients {
-        let result = client.call_tool("tick", json!({"universe": "x", "ticks": 0})).await.unwrap();
+        let result =
+            client.call_tool_raw("tick", json!({"universe": "x", "ticks": 0})).await.unwrap();
         assert_eq!(result["isError"], true, "{way}");
-        let error = client.call_tool("nope", json!({})).await.unwrap_err();
+        let error = client.call_tool_raw("nope", json!({})).await.unwrap_err();
         assert_eq!(error.to_string(), "the server answered -32602: unknown tool \"nope\"", "{way}");
         let error = client.request("bogus", json!({})).await.unwrap_err();
         assert_eq!(

@@ -19,7 +19,7 @@ impl Mcp {
 
     /// A client that shows a token.
     pub(crate) async fn with_token(client: Client, era: Era, token: &str) -> Self {
-        Self::with(client, config(era).with_bearer(token).unwrap()).await
+        Self::with(client, config(era).with_bearer(token)).await
     }
 
     async fn with(client: Client, config: ClientConfig) -> Self {

@@ -226,7 +226,7 @@ async fn no_name_is_an_order_to_a_terminal_anywhere() {
         ("get_statistics", json!({})),
         ("list_people", json!({})),
     ] {
-        let told = client.call_tool(tool, arguments).await.unwrap();
+        let told = client.call_tool_raw(tool, arguments).await.unwrap();
         let text = told["content"][0]["text"].as_str().unwrap();
         let escaped = ["\\u001b", "\\u0007", "\\u009b"];
         assert!(is_clean(text) && !escaped.iter().any(|it| text.contains(it)), "{tool}: {text}");

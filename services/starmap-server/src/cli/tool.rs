@@ -67,7 +67,7 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(2));
         }
     };
-    let result = client.call_tool(tool, Value::Object(given)).await.map_err(|it| other(&it))?;
+    let result = client.call_tool_raw(tool, Value::Object(given)).await.map_err(|it| other(&it))?;
     let text = result.pointer("/content/0/text").and_then(Value::as_str);
     let answer: Value = serde_json::from_str(text.unwrap_or_default()).map_err(|it| other(&it))?;
     if let Some(error) = answer.get("error") {

@@ -35,7 +35,7 @@ impl Field {
         let mut answers = Vec::new();
         for era in ERAS {
             let client = connect(&self.server, era).await;
-            let result = client.call_tool(tool, arguments.clone()).await.unwrap();
+            let result = client.call_tool_raw(tool, arguments.clone()).await.unwrap();
             let text = result["content"][0]["text"].as_str().unwrap();
             answers.push(serde_json::from_str::<Value>(text).unwrap());
         }

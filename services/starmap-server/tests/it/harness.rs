@@ -96,7 +96,7 @@ pub(crate) async fn connect(server: &UniverseServer, era: Era) -> Client {
 
 /// Calls a tool and checks that text and structured content agree.
 pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Outcome {
-    let result = client.call_tool(tool, arguments).await.unwrap();
+    let result = client.call_tool_raw(tool, arguments).await.unwrap();
     let text = result["content"][0]["text"].as_str().unwrap();
     let body: Value = serde_json::from_str(text).unwrap();
     if result["isError"] == true {

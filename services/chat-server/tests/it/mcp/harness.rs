@@ -167,7 +167,7 @@ pub(crate) fn binary() -> Command {
 
 /// What a tool answers, which is the same as text and in its structure.
 pub(crate) async fn structured(client: &Client, tool: &str, arguments: Value) -> Value {
-    let result = client.call_tool(tool, arguments).await.unwrap();
+    let result = client.call_tool_raw(tool, arguments).await.unwrap();
     assert_ne!(result["isError"], true, "{tool}: {result}");
     let text = result["content"][0]["text"].as_str().unwrap();
     let told: Value = serde_json::from_str(text).unwrap();
@@ -177,7 +177,7 @@ pub(crate) async fn structured(client: &Client, tool: &str, arguments: Value) ->
 
 /// The code of the error that a tool must end in, and its message.
 pub(crate) async fn error_of(client: &Client, tool: &str, arguments: Value) -> (String, String) {
-    let result = client.call_tool(tool, arguments.clone()).await.unwrap();
+    let result = client.call_tool_raw(tool, arguments.clone()).await.unwrap();
     assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
     let text = result["content"][0]["text"].as_str().unwrap();
     let told: Value = serde_json::from_str(text).unwrap();

@@ -141,7 +141,7 @@ fn a_request_that_does_not_come_back_is_told_after_sixty_seconds() {
         tokio::task::spawn_blocking(move || taken.recv());
         for era in BOTH {
             let client = client(era).await;
-            let (answer, took) = after(client.call_tool("get_messages", json!({}))).await;
+            let (answer, took) = after(client.call_tool_raw("get_messages", json!({}))).await;
             let answer = answer.unwrap();
             assert_eq!(answer["isError"], true, "{answer}");
             let text = answer["content"][0]["text"].as_str().unwrap();

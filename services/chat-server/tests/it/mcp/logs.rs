@@ -147,7 +147,7 @@ async fn everything(client: &Client) {
             ("wombat", json!({ "axolotl": chat })),
             ("get_messages", json!({ "axolotl": chat })),
         ] {
-            if let Ok(answer) = client.call_tool(tool, asked).await {
+            if let Ok(answer) = client.call_tool_raw(tool, asked).await {
                 told.push_str(&answer.to_string());
             }
         }

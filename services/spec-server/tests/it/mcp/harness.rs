@@ -85,7 +85,7 @@ pub(crate) async fn both_eras(settings: &Settings) -> [Client; 2] {
 
 /// The whole result of a tool.
 pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Value {
-    client.call_tool(tool, arguments).await.unwrap()
+    client.call_tool_raw(tool, arguments).await.unwrap()
 }
 
 /// What a tool answers, which is the same as text and in its structure.

@@ -243,7 +243,7 @@ async fn names_without_end_are_cut_everywhere() {
         ("validate_change", json!({})),
         ("preview_change", change),
     ] {
-        let result = client.call_tool(tool, arguments.clone()).await.unwrap();
+        let result = client.call_tool_raw(tool, arguments.clone()).await.unwrap();
         let text = result["content"][0]["text"].as_str().unwrap();
         // The characters beyond ASCII are two bytes, and what is quoted is longer than it is.
         let length = text.len();

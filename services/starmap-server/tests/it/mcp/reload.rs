@@ -49,7 +49,7 @@ async fn next_method(listening: &mut mcp_proto_client::Listening) -> String {
 
 async fn system(client: &Client, name: &str) -> Option<Value> {
     let arguments = json!({"systems": [name]});
-    let found = soon(client.call_tool("systems", arguments)).await.unwrap();
+    let found = soon(client.call_tool_raw("systems", arguments)).await.unwrap();
     let found = &found["structuredContent"];
     (found["found"] == 1).then(|| found.clone())
 }
@@ -96,7 +96,7 @@ async fn a_map_that_lost_its_gates_is_not_taken_and_the_answers_say_so() {
         soon(async {
             loop {
                 let arguments = json!({"systems": [from]});
-                let found = client.call_tool("systems", arguments).await.unwrap();
+                let found = client.call_tool_raw("systems", arguments).await.unwrap();
                 let said = found["structuredContent"]["warnings"].to_string();
                 if said.contains(told) {
                     assert!(accept || said.contains("mapStargates.jsonl: "), "{said}");
@@ -107,7 +107,7 @@ async fn a_map_that_lost_its_gates_is_not_taken_and_the_answers_say_so() {
             }
         })
         .await;
-        let route = client.call_tool("route", arguments).await.unwrap();
+        let route = client.call_tool_raw("route", arguments).await.unwrap();
         assert_eq!(route["isError"] != true, jumps, "{route}");
     }
 }
@@ -197,7 +197,7 @@ async fn the_overlay_comes_changes_and_goes() {
             .to_string()
     };
     let counted = async |client: &Client| {
-        let asked = client.call_tool("activity", json!({"systems": ["Tarn"]}));
+        let asked = client.call_tool_raw("activity", json!({"systems": ["Tarn"]}));
         let answer = asked.await.ok()?;
         answer["structuredContent"]["systems"][0][2].as_u64()
     };
@@ -239,7 +239,7 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
     }
     let status = async |client: &Client| {
         let tools = client.list_tools().await.unwrap().len();
-        let asked = soon(client.call_tool("activity_cache_status", json!({}))).await;
+        let asked = soon(client.call_tool_raw("activity_cache_status", json!({}))).await;
         (tools, asked.is_ok())
     };
     for (client, _) in &all {
@@ -330,7 +330,7 @@ async fn a_folder_that_is_not_there_yet_is_waited_for() {
     let kills = json!([{"system_id": crate::common::id_of("Jita"), "ship_kills": 3}]);
     swap(&folder.join("kills.json"), kills.to_string().as_bytes());
     server.until("activity overlay loaded").await;
-    let answer = server.client.call_tool("activity", json!({"systems": ["Jita"]}));
+    let answer = server.client.call_tool_raw("activity", json!({"systems": ["Jita"]}));
     let answer = soon(answer).await.unwrap();
     assert_eq!(answer["structuredContent"]["systems"][0][2], 3);
 }
@@ -341,7 +341,7 @@ async fn connections_come_change_and_go() {
     let file = built.folder().join("bridges.json");
     let jumps = async |client: &Client| {
         let ends = json!({"origin": "Jita", "destination": "Amarr"});
-        let route = soon(client.call_tool("route", ends)).await.unwrap();
+        let route = soon(client.call_tool_raw("route", ends)).await.unwrap();
         route["structuredContent"]["jumps"].clone()
     };
     let dump = built.dump();
