@@ -52,8 +52,8 @@ pub enum Freshness {
 pub struct Thresholds {
     /// For [`Ranker::Bm25`](super::Ranker::Bm25). With 0, one term of the query is enough.
     pub bm25: f64,
-    /// For [`Ranker::Semantic`](super::Ranker::Semantic): a cosine. Half of all random pairs of texts score below 0.10, and nine in ten right
-    /// answers score above 0.18.
+    /// For [`Ranker::Semantic`](super::Ranker::Semantic): a cosine. Half of all random pairs of texts score below 0.10,
+    /// and nine in ten right answers score above 0.18.
     pub semantic: f64,
 }
 

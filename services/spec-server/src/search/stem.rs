@@ -1,5 +1,5 @@
-//! English stemming by Snowball's successor of Porter's algorithm. British endings (`-ise`, `-isation`) are treated like
-//! the American ones.
+//! English stemming by Snowball's successor of Porter's algorithm. British endings (`-ise`, `-isation`) are treated
+//! like the American ones.
 //!
 //! A stem is not a word. It is the common part of a word's forms, such as `cancel`, `cancelled` and `cancelling`.
 

@@ -104,8 +104,8 @@ async fn envelopes_that_others_have_reported() {
     assert_eq!(messages[2].reply_to, None);
 }
 
-/// AsamK/signal-cli#1313, #1923, #1953, #2002, #2104: envelopes without words leave nothing; styles, answers to stories,
-/// edits and reactions keep their words, and a sender without a name has a number.
+/// AsamK/signal-cli#1313, #1923, #1953, #2002, #2104: envelopes without words leave nothing; styles, answers to
+/// stories, edits and reactions keep their words, and a sender without a name has a number.
 #[tokio::test]
 async fn envelopes_with_and_without_words() {
     let bare = |members: Value| {

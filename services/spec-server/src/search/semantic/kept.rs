@@ -1,5 +1,5 @@
-//! Vectors on disk: one file for each model, always written as a whole. A file that is missing, damaged or foreign costs
-//! time only, since its vectors are made again.
+//! Vectors on disk: one file for each model, always written as a whole. A file that is missing, damaged or foreign
+//! costs time only, since its vectors are made again.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! The thread that embeds passages in the background.
 //!
-//! Each passage of the index is queued at most once, so the queue is bounded by the index. The thread ends with its [`Semantic`], after the current passages.
+//! Each passage of the index is queued at most once, so the queue is bounded by the index. The thread ends with its
+//! [`Semantic`], after the current passages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;

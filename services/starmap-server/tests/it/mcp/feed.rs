@@ -145,7 +145,8 @@ async fn old_data_never_judges_the_risk_without_a_word() {
     }
 }
 
-// zKillboard/zKillboard#326, zKillboard/zKillboard#342, GQuantrill/eve-nexum#574 (R2Z2, RedisQ without the killmail), EVE Ref's archives
+// zKillboard/zKillboard#326, zKillboard/zKillboard#342, GQuantrill/eve-nexum#574 (R2Z2, RedisQ without the killmail),
+// EVE Ref's archives
 #[tokio::test]
 async fn every_published_layout_is_read_and_the_rest_is_counted() {
     let built = Built::new();

@@ -1,5 +1,5 @@
-//! Wormhole space, Pochven and the like are said in words: their security class is that of null security, which they are
-//! not.
+//! Wormhole space, Pochven and the like are said in words: their security class is that of null security, which they
+//! are not.
 
 use serde_json::{Value, json};
 use starmap_server::UniverseServer;
