@@ -129,11 +129,12 @@ try {
   await page.evaluate(() => window.dress("light"));
   check(await until(() => view().evaluate(() => document.documentElement.dataset.theme === "light")), "the host's theme");
   await shot("app-light");
-  await tell("get_universe_state", { universeId: "sol" });
+  const { universeId: sol } = await tool("create_universe", { name: "Sol", from: "sol" });
+  await tell("get_universe_state", { universeId: sol });
   check(await says("50 bodies"), "another universe");
   await shot("app-sol");
   const command = { type: "tick", dt: 8640000 };
-  await tell("send_universe_command", { universeId: "sol", command, result: "events" });
+  await tell("send_universe_command", { universeId: sol, command, result: "events" });
   check(await says("time 100 days"), "after a result without a state it asks for that");
   check(await page.evaluate(() => window.heard.some(([what]) => what === "size")), "it tells its size");
 

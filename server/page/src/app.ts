@@ -180,7 +180,7 @@ export async function openUniverse(id: string, instead = false): Promise<void> {
     following.value = false;
     log.value = [];
     take(universe);
-    clock.begin(universe.state, world.value);
+    clock.begin(universe, world.value);
   });
   seen = universe.revision;
   const look = addressed();

@@ -2,7 +2,8 @@
 
 import { signal } from '@preact/signals';
 import { dateOf, epochOf } from './dates';
-import type { State, World } from './model';
+import type { Universe } from './api';
+import type { World } from './model';
 import { period } from './orbit';
 
 /** The time shown, in seconds of simulation. */
@@ -22,12 +23,17 @@ const SLOWLY = 86_400;
 /** Whether things should not move by themselves. */
 const isCalm = () => globalThis.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? true;
 
-/** Begins with a universe: today, where it has dates and nobody moved it, and slowly going on; else at its own time. */
-export function begin(state: State, world: World | null): void {
+/**
+ * Begins with a universe: today, where it has dates and nobody moved it, and slowly going on; else at its own time. One
+ * that nobody moved is at time 0, or at the time at which it was made.
+ */
+export function begin({ state, createdAt }: Universe, world: World | null): void {
   epoch.value = epochOf(state.epoch);
   attach(state.time);
   speed.value = epoch.value !== null ? SLOWLY : world ? fittingSpeed(world) : 1;
-  if (epoch.value === null || state.time !== 0) return;
+  if (epoch.value === null) return;
+  const made = (Date.parse(createdAt) - epoch.value) / 1000;
+  if (state.time !== 0 && !(Math.abs(state.time - made) < 2)) return;
   jump(today());
   unasked = true;
   playing.value = !isCalm();

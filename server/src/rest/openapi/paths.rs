@@ -288,6 +288,7 @@ pub(crate) fn outline() -> Value {
 
 pub(crate) fn placed() -> Value {
     let text = json!({ "type": "string" });
+    let some = json!({ "type": "string", "pattern": "[^,\\s]" });
     let most = u64::try_from(MAX_PLACES).unwrap_or(u64::MAX);
     let separated = format!(
         "Ids, separated by commas, 2 to {MAX_SEPARATED}: the angles between each two are given."
@@ -302,7 +303,7 @@ pub(crate) fn placed() -> Value {
             &instant(),
             "A date, simulated seconds or `now`; the universe's own time by default.",
         ),
-        query("bodies", &text, "Ids, separated by commas; all by default, a page at a time."),
+        query("bodies", &some, "Ids, separated by commas; all by default, a page at a time."),
         query(
             "from",
             &text,

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use mcp_proto::Era;
-use mcp_proto_client::{Client, ClientConfig};
+use mcp_proto_client::{Client, ClientConfig, Stderr};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -87,7 +87,8 @@ async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     let (endpoint, api) = (Endpoint::unix(&dir.path().join("socket")), BotApi::start().await);
     let setup = logged(&endpoint, &api);
     let command = with_log(&setup, "mcp");
-    let client = Client::stdio(command, ClientConfig::new(Era::Legacy));
+    let config = ClientConfig::new(Era::Legacy).with_stderr(Stderr::AsCommanded);
+    let client = Client::stdio(command, config);
     let client = client.await.unwrap();
     let mut daemon = endpoint.accept().await;
     let mut listener = Listener::of(client.clone(), "messages://*/*").await;
