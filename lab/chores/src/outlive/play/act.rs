@@ -134,7 +134,7 @@ impl Pair {
 
     /// Asks for all of the large universe. It comes, or an error says how to ask for less.
     pub(super) fn whole(&mut self) -> Result<()> {
-        let arguments = json!({ "universeId": LARGE });
+        let arguments = json!({ "universeId": LARGE, "whole": true });
         let order = json!({ "do": "call", "name": "get_universe_state", "arguments": arguments });
         let answer = self.driver.ask_within(&order, WHOLE_DEADLINE);
         let length = |answer: &Value| answer.get("length").and_then(Value::as_u64);
