@@ -40,7 +40,7 @@ pub enum ClientError {
     Process {
         /// What happened.
         problem: String,
-        /// How it ended; `None` while it runs.
+        /// How it ended; `None` while it runs, or if the system does not say.
         status: Option<ExitStatus>,
         /// The last lines that it wrote to its stderr, at most 10 and 2,000 bytes. Empty as well with
         /// [`Stderr::AsCommanded`](super::Stderr::AsCommanded), with which they are not read.

@@ -1,7 +1,7 @@
 //! A server as a child process: in its own process group, which ends with it.
 
 use std::collections::VecDeque;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,7 +27,6 @@ const TERMINATION: Duration = Duration::from_secs(2);
 pub(super) struct Process {
     child: Child,
     captured: Option<Captured>,
-    status: Option<ExitStatus>,
 }
 
 #[derive(Debug)]
@@ -63,39 +62,31 @@ impl Process {
         };
         let is_shown = stderr == Stderr::Shown;
         let captured = child.stderr.take().map(|stderr| Captured::new(stderr, is_shown));
-        Ok((Self { child, captured, status: None }, stdin, stdout))
+        Ok((Self { child, captured }, stdin, stdout))
     }
 
     /// Whether it has ended and all of its stderr was read.
     pub(super) fn is_over(&mut self) -> bool {
         let is_read = self.captured.as_ref().is_none_or(|captured| captured.reader.is_finished());
-        self.status().is_some() && is_read
+        is_read && !matches!(self.child.try_wait(), Ok(None))
     }
 
     /// The error with this problem, its status and the end of its stderr.
     pub(super) fn explained(&mut self, problem: &str) -> ClientError {
-        let status = self.status();
-        let problem = match status {
-            Some(status) => format!("{problem} and ended ({status})"),
-            None => format!("{problem}, while its process runs"),
+        let waited = self.child.try_wait();
+        let problem = match &waited {
+            Ok(Some(status)) => format!("{problem} and ended ({status})"),
+            Ok(None) => format!("{problem}, while its process runs"),
+            Err(error) => format!("{problem}; its exit status cannot be read ({error})"),
         };
         let stderr = self.stderr().unwrap_or_default();
         let shown = |c: &char| *c == '\n' || !c.is_control();
-        let lines: Vec<_> = stderr.lines().rev().filter(|line| !line.trim().is_empty()).collect();
-        let mut lines: Vec<_> = lines.into_iter().take(SHOWN_LINES).collect();
-        lines.reverse();
-        let text: String = lines.join("\n").chars().filter(shown).collect();
-        let begin = text.len().saturating_sub(SHOWN_BYTES);
-        let begin = text.ceil_char_boundary(begin);
-        let stderr = text.get(begin..).unwrap_or_default().to_owned();
-        ClientError::Process { problem, status, stderr }
-    }
-
-    fn status(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
-            self.status = self.child.try_wait().ok().flatten();
-        }
-        self.status
+        let mut lines: Vec<_> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+        lines.drain(..lines.len().saturating_sub(SHOWN_LINES));
+        let mut text: String = lines.join("\n").chars().filter(shown).collect();
+        let begin = text.ceil_char_boundary(text.len().saturating_sub(SHOWN_BYTES));
+        let stderr = text.split_off(begin);
+        ClientError::Process { problem, status: waited.ok().flatten(), stderr }
     }
 
     /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
@@ -179,18 +170,18 @@ async fn capture(
     last: Arc<Mutex<VecDeque<u8>>>,
     is_shown: bool,
 ) {
-    let mut chunk = [0; 4 * 1024];
-    while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
-        let read = chunk.get(..size).unwrap_or_default();
+    let mut chunk = Vec::with_capacity(4 * 1024);
+    while let Ok(1..) = stderr.read_buf(&mut chunk).await {
         {
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-            last.extend(read);
+            last.extend(&chunk);
             let surplus = last.len().saturating_sub(MAX_STDERR);
             last.drain(..surplus);
         }
         if is_shown {
             // A program without a stderr has nowhere to show it.
-            let _ = tokio::io::stderr().write_all(read).await;
+            let _ = tokio::io::stderr().write_all(&chunk).await;
         }
+        chunk.clear();
     }
 }

@@ -14,9 +14,8 @@ fn script(text: &str) -> Command {
     command
 }
 
-fn configs() -> [ClientConfig; 3] {
-    let configs =
-        [ClientConfig::default(), ClientConfig::new(Era::Legacy), ClientConfig::default()];
+fn configs() -> [ClientConfig; 2] {
+    let configs = [ClientConfig::default(), ClientConfig::new(Era::Legacy)];
     configs.map(|config| config.with_stderr(Stderr::Captured))
 }
 
