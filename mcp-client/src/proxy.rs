@@ -66,14 +66,15 @@ impl Proxy {
         Self { source: Source::Direct, except: String::new() }
     }
 
-    /// This proxy for all requests: a URL that begins with `http://`, `socks5://` or `socks5h://` (names are then
-    /// looked up by the proxy). Connecting with another text fails with [`ClientError::Connection`].
+    /// This proxy for all requests: a URL that begins with `http://`, `socks5://` or `socks5h://`. By `socks5h://`
+    /// the proxy looks up the names of hosts. Connecting with another text fails with [`ClientError::Connection`].
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { source: Source::Url(url.into()), except: String::new() }
     }
 
-    /// The same, except for this host: a name with the names below it, an address, or a network such as `10.0.0.0/8`.
+    /// The same, except for this host: a name with the names below it, an address, a network such as `10.0.0.0/8`, or
+    /// `*` for all.
     #[must_use]
     pub fn except(mut self, host: &str) -> Self {
         self.except = format!("{},{host}", self.except);
@@ -102,6 +103,10 @@ impl Proxy {
                 except = format!("{except},{}", variable("NO_PROXY"));
             }
         }
+        if except.split(',').any(|host| host.trim() == "*") {
+            // For the matcher it stands for all names, but for no address.
+            except.push_str(",0.0.0.0/0,::/0");
+        }
         Ok(Arc::new(rules.no(except).build()))
     }
 }
@@ -125,8 +130,8 @@ impl fmt::Debug for Proxy {
 
 /// A variable, in capitals or not. One that names no proxy is passed over with a warning.
 fn variable(name: &str) -> String {
-    let value = env::var(name).or_else(|_| env::var(name.to_ascii_lowercase()));
-    let value = value.unwrap_or_default();
+    let value = env::var_os(name).or_else(|| env::var_os(name.to_ascii_lowercase()));
+    let value = value.unwrap_or_default().to_string_lossy().into_owned();
     if name != "NO_PROXY" && !value.is_empty() && !is_proxy(&value) {
         tracing::warn!(name, "not a URL of an HTTP or SOCKS 5 proxy: it is ignored");
         return String::new();
@@ -143,29 +148,23 @@ fn is_proxy(url: &str) -> bool {
 }
 
 impl ProxyConnector {
-    async fn connect(mut http: HttpConnector, uri: Uri) -> Result<ProxyStream, BoxError> {
-        Ok(ProxyStream { stream: http.call(uri).await?, is_forwarded: false })
-    }
-
     async fn by(
         proxy: &Intercept,
         mut http: HttpConnector,
         uri: Uri,
     ) -> Result<ProxyStream, BoxError> {
         let at = proxy.uri().clone();
-        let mut is_forwarded = false;
+        let is_https = uri.scheme_str() == Some("https");
+        let is_forwarded = at.scheme_str() == Some("http") && !is_https;
         let stream = match proxy.uri().scheme_str() {
-            Some("http") if uri.scheme_str() == Some("https") => {
+            _ if is_forwarded => http.call(at).await?,
+            Some("http") => {
                 let tunnel = Tunnel::new(at, http);
                 let mut tunnel = match proxy.basic_auth() {
                     Some(auth) => tunnel.with_auth(auth.clone()),
                     None => tunnel,
                 };
                 tunnel.call(uri).await?
-            }
-            Some("http") => {
-                is_forwarded = true;
-                http.call(at).await?
             }
             scheme => {
                 let socks = SocksV5::new(at, http).local_dns(scheme == Some("socks5"));
@@ -190,11 +189,12 @@ impl Service<Uri> for ProxyConnector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let (http, limit) = (self.http.clone(), self.timeout);
-        let Some(proxy) = self.proxies.intercept(&uri) else {
-            return Box::pin(Self::connect(http, uri));
-        };
+        let (mut http, limit) = (self.http.clone(), self.timeout);
+        let proxy = self.proxies.intercept(&uri);
         Box::pin(async move {
+            let Some(proxy) = proxy else {
+                return Ok(ProxyStream { stream: http.call(uri).await?, is_forwarded: false });
+            };
             let by = tokio::time::timeout(limit, Self::by(&proxy, http, uri)).await;
             let problem = match by {
                 Ok(Ok(stream)) => return Ok(stream),
