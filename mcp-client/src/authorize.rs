@@ -103,7 +103,7 @@ impl OAuth {
         Self::over(url, grant, &Network::default())
     }
 
-    /// As [`OAuth::new`], with another way for everything that is fetched, such as a proxy.
+    /// As [`OAuth::new`], and fetches everything over this network, such as through a proxy.
     ///
     /// # Errors
     /// As [`OAuth::new`], and certificates that cannot be read.

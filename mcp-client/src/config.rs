@@ -169,10 +169,6 @@ impl ClientConfig {
         self
     }
 
-    pub(super) fn checked(&self) -> Result<(), ClientError> {
-        self.problem.clone().map_or(Ok(()), Err)
-    }
-
     /// The same, with credentials for the server. Only for HTTP; a process gets its credentials from its environment.
     #[must_use]
     pub fn with_credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {

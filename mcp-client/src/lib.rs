@@ -130,7 +130,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`], including errors of the handshake.
     pub async fn http(url: &str, config: ClientConfig) -> Result<Self, ClientError> {
-        config.checked()?;
+        config.problem.clone().map_or(Ok(()), Err)?;
         let hub = NotificationHub::new(config.cache_bytes);
         let link = HttpLink::new(url, &config, Arc::clone(&hub))?;
         let client = Self::over(Link::Http(Arc::new(link)), config, hub);
@@ -288,7 +288,7 @@ impl Client {
     }
 
     /// Whether the connection has ended: by [`Client::close`], or with the process or the streams that it used. Over
-    /// HTTP each request has a connection of its own, and it ends by [`Client::close`] alone.
+    /// HTTP only [`Client::close`] ends it: a TCP connection that breaks is replaced.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.0.hub.over_for().is_some()
