@@ -28,7 +28,8 @@ use process::Process;
 
 /// How many lines may wait to be written before a sender waits.
 const OUTGOING: usize = 64;
-/// How long a child process that has closed its output may take to end, before its callers are told without its status.
+/// How long a child process that has closed its output may take to end, before its callers get an error without its
+/// exit status.
 const ENDING: Duration = Duration::from_secs(1);
 /// How often it is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
@@ -129,7 +130,7 @@ impl Pipe {
             waiting: Arc::clone(&waiting),
             hub: Arc::clone(&hub),
             peer: peer.clone(),
-            // Of which call a question is cannot be known.
+            // No question names the call that it belongs to.
             answering: Answering::new(answers, clock, move |response| {
                 Box::pin(respond(sender.clone(), response))
             }),

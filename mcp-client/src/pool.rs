@@ -54,7 +54,7 @@ impl Pool {
         http.set_nodelay(true);
         http.set_connect_timeout(Some(network.connect_timeout));
         http.set_keepalive(network.keep_alive);
-        // Of a proxy by SOCKS too, and TLS is spoken over it.
+        // It gets URLs with `https` and those of SOCKS proxies too.
         http.enforce_http(false);
         let timeout = network.connect_timeout;
         let connector = ProxyConnector { http, proxies: Arc::clone(&proxies), timeout };
