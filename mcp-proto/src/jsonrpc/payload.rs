@@ -32,7 +32,7 @@ pub(super) enum Text {
         from: usize,
     },
     /// The same for many answers.
-    Shared(Arc<str>),
+    Shared(Bytes),
     /// Large parts that were written before.
     Parts(Arc<PartsText>),
 }
@@ -96,7 +96,7 @@ impl Payload {
     #[must_use]
     pub(crate) fn shared(self) -> Self {
         let text = match self.text {
-            own @ Text::Own { .. } => Text::Shared(as_text(own.as_bytes()).into()),
+            own @ Text::Own { .. } => Text::Shared(Bytes::copy_from_slice(own.as_bytes())),
             shared => shared,
         };
         Self { text, ..self }
@@ -116,7 +116,7 @@ impl Payload {
         let size = self.size();
         let parts = match self.text {
             Text::Own { text, from } => vec![Bytes::from(text).split_off(from)],
-            Text::Shared(json) => vec![Bytes::from_owner(SharedText(json))],
+            Text::Shared(json) => vec![json],
             Text::Parts(text) => text.parts.clone(),
         };
         let held = match self.held.and_then(Arc::into_inner) {
@@ -137,7 +137,10 @@ impl Payload {
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        as_text(self.as_bytes())
+        std::str::from_utf8(self.as_bytes()).unwrap_or_else(|error| {
+            tracing::error!(%error, "a payload is not UTF-8");
+            ""
+        })
     }
 
     /// The JSON text in UTF-8.
@@ -156,22 +159,8 @@ impl Text {
     fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Own { text, from } => known_range::items(text, *from..),
-            Self::Shared(json) => json.as_bytes(),
+            Self::Shared(json) => json,
             Self::Parts(text) => text.whole.get_or_init(|| text.parts.concat()),
         }
-    }
-}
-
-/// JSON text that was written as UTF-8.
-fn as_text(json: &[u8]) -> &str {
-    std::str::from_utf8(json).unwrap_or_default()
-}
-
-/// The bytes of a payload that many answers share.
-struct SharedText(Arc<str>);
-
-impl AsRef<[u8]> for SharedText {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
     }
 }

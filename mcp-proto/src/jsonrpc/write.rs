@@ -15,7 +15,7 @@ const RESULT: &[u8] = br#","result":"#;
 
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json: &RawValue = serde_json::from_str(self.as_str()).map_err(S::Error::custom)?;
+        let json: &RawValue = serde_json::from_slice(self.as_bytes()).map_err(S::Error::custom)?;
         json.serialize(serializer)
     }
 }

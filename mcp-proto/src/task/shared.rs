@@ -224,7 +224,7 @@ impl Shared {
         body: &[u8],
     ) -> Result<bool, TaskStoreError> {
         let result = entry.state().stage.result().cloned();
-        let result = result.as_ref().map(|result| result.as_str().as_bytes());
+        let result = result.as_ref().map(Payload::as_bytes);
         self.store.replace(&entry.id, version, body, result).await
     }
 

@@ -251,7 +251,7 @@ impl Stage {
     /// Its kept size, in bytes.
     fn size(&self) -> usize {
         match self {
-            Self::Completed(result) | Self::ToolFailed(result) => result.as_str().len(),
+            Self::Completed(result) | Self::ToolFailed(result) => result.size(),
             Self::Failed(error) => json_size(error),
             Self::Working | Self::InputRequired(_) | Self::Cancelled | Self::Expired => 0,
         }
