@@ -212,32 +212,33 @@ fn read(path: &Path) -> io::Result<Changes> {
     // The last line of each session, and of that alone what it says.
     let mut last = BTreeMap::new();
     last.extend(lines.split(|byte| *byte == b'\n').filter_map(|line| numbered(line)));
-    Ok(last.into_iter().filter_map(|(number, state)| Some((number, state_of(state)?))).collect())
+    let read = |(number, state): (u64, Option<&str>)| match state {
+        None => Some((number, None)),
+        Some(state) => Some((number, Some(state_of(state)?))),
+    };
+    Ok(last.into_iter().filter_map(read).collect())
 }
 
-/// The number of a session and the text of its state, which is empty for one that has ended. `None` for a line that is
-/// not whole.
-fn numbered(line: &[u8]) -> Option<(u64, &str)> {
+/// The number of a session and the text of its state, if it goes on. `None` for a line that is not whole.
+fn numbered(line: &[u8]) -> Option<(u64, Option<&str>)> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix(';')?;
-    match line.strip_prefix('-') {
-        Some(number) => Some((number.parse().ok()?, "")),
+    let (number, state) = match line.strip_prefix('-') {
+        Some(number) => (number, None),
         None => {
             let (number, state) = line.strip_prefix('+')?.split_once(' ')?;
-            Some((number.parse().ok()?, state))
+            (number, Some(state))
         }
-    }
+    };
+    Some((number.parse().ok()?, state))
 }
 
-/// What the text of a state says: nothing for a session that has ended. `None` if it cannot be read.
-fn state_of(text: &str) -> Option<Option<State>> {
-    if text.is_empty() {
-        return Some(None);
-    }
+/// The state that a text says. `None` if it cannot be read.
+fn state_of(text: &str) -> Option<State> {
     let mut parts = text.splitn(4, ' ');
     let key = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?.try_into().ok()?;
     let at = parts.next()?.parse().ok()?;
     let used = parts.next()? == "1";
-    Some(Some((key, at, used, parts.next()?.to_owned())))
+    Some((key, at, used, parts.next()?.to_owned()))
 }
 
 /// An empty file, for lines that are each one write to its end.
