@@ -118,10 +118,10 @@ impl Called {
         match self {
             Self::Tool(call) => Some(&call.name),
             Self::Other(request) => {
+                let params = Some(&request.params).filter(|_| request.method == TOOLS_CALL)?;
                 let more = ["inputResponses", "requestState", "task"];
-                let is_plain = !more.iter().any(|more| request.params.contains_key(*more));
-                let name = request.params.get("name").filter(|_| request.method == TOOLS_CALL);
-                name?.as_str().filter(|_| is_plain)
+                let is_plain = !more.iter().any(|more| params.contains_key(*more));
+                params.get("name").filter(|_| is_plain)?.as_str()
             }
         }
     }
