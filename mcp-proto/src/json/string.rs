@@ -81,7 +81,7 @@ fn push_line(out: &mut Vec<u8>, text: &[u8]) {
     let tail = line.take_words(at, rest);
     for (at, &byte) in (text.len() - tail.len()..).zip(tail) {
         if is_escaped(byte) {
-            line.escape(at);
+            line.escape(at, byte);
         }
     }
     line.push_until(text.len());
@@ -103,7 +103,9 @@ impl OpenLine<'_> {
         for word in words {
             let mut found = escaped_in(*word);
             while found != 0 {
-                self.escape(at + found.trailing_zeros() as usize / 8);
+                let index = found.trailing_zeros() / 8;
+                let [byte, ..] = (u64::from_le_bytes(*word) >> (8 * index)).to_le_bytes();
+                self.escape(at + index as usize, byte);
                 found &= found - 1;
             }
             at += WORD;
@@ -113,10 +115,9 @@ impl OpenLine<'_> {
 
     /// Pushes the text until a byte that is to be escaped, and its escape.
     #[inline]
-    fn escape(&mut self, at: usize) {
+    fn escape(&mut self, at: usize, byte: u8) {
         self.push_until(at);
         self.written = at + 1;
-        let byte = self.text.get(at).copied().unwrap_or_default();
         // Those that are no control characters stand for themselves.
         if byte < b' ' {
             self.escape_control(byte)
