@@ -186,6 +186,7 @@ pub(crate) struct Member<'m, A> {
 
 /// A text, borrowed unless it is written with escapes.
 #[derive(Deserialize)]
+#[serde(transparent)]
 struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 
 impl<'de, A: MapAccess<'de>> Member<'_, A> {
