@@ -96,8 +96,8 @@ impl ClientConfig {
         }
     }
 
-    /// The same, with a bearer token in every HTTP request (RFC 6750). Connecting with a text that is not a token fails
-    /// with [`ClientError::Unauthorized`].
+    /// The same, with a bearer token in every HTTP request (RFC 6750). Connecting over HTTP with a text that is not a
+    /// token fails with [`ClientError::Unauthorized`].
     #[must_use]
     pub fn with_bearer(self, token: &str) -> Self {
         match Bearer::new(token) {
@@ -106,8 +106,8 @@ impl ClientConfig {
         }
     }
 
-    /// The same, with a header in every HTTP request. Connecting with a name or a value that no header can have fails
-    /// with [`ClientError::Connection`].
+    /// The same, with a header in every HTTP request. Connecting over HTTP with a name or a value that no header can
+    /// have fails with [`ClientError::Connection`].
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         match (name.parse::<HeaderName>(), value.parse()) {

@@ -22,6 +22,9 @@ const SHOWN_BYTES: usize = 2_000;
 /// How long a process has after SIGTERM.
 const TERMINATION: Duration = Duration::from_secs(2);
 
+/// How long the rest of its stderr may take to be read after its end.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
 /// A running process. Dropping it kills the process and the processes that it has started in its group.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -91,17 +94,21 @@ impl Process {
 
     /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
     pub(super) async fn close(mut self: Box<Self>, limit: Duration) -> Result<(), ClientError> {
-        if tokio::time::timeout(limit, self.child.wait()).await.is_ok() {
-            return Ok(());
+        let in_time = tokio::time::timeout(limit, self.child.wait()).await;
+        if in_time.is_err() {
+            self.signal(Signal::Terminate);
+            let ended = tokio::time::timeout(TERMINATION, self.child.wait()).await;
+            if ended.is_err() {
+                self.signal(Signal::Kill);
+                let killed = self.child.kill().await;
+                tracing::warn!(?killed, "a server did not end with its input and was killed");
+            }
         }
-        self.signal(Signal::Terminate);
-        let ended = tokio::time::timeout(TERMINATION, self.child.wait()).await;
-        if ended.is_err() {
-            self.signal(Signal::Kill);
-            let killed = self.child.kill().await;
-            tracing::warn!(?killed, "a server did not end with its input and was killed");
+        if let Some(captured) = &mut self.captured {
+            // Another process may keep its stderr open.
+            let _ = tokio::time::timeout(LAST_OUTPUT, &mut captured.reader).await;
         }
-        Err(ClientError::Timeout(limit))
+        in_time.map(drop).map_err(|_elapsed| ClientError::Timeout(limit))
     }
 
     pub(super) fn stderr(&self) -> Option<String> {

@@ -94,6 +94,28 @@ async fn the_death_of_a_process_is_noticed_and_explained() {
     assert!(text.contains("exit status: 7") && text.contains("out of memory"), "{text}");
 }
 
+/// What runs in a process of its own, whose stderr is read.
+#[tokio::test]
+async fn in_a_program_with_a_stderr() {
+    if std::env::var_os("MCP_TEST_STDERR").is_none() {
+        return;
+    }
+    let end = r#"cat > /dev/null; printf '%s\n' "$lines" 'saved all' >&2"#;
+    let server = script(&format!("lines=$(yes line | head -n 12000); {SERVER} {end}"));
+    let client = Client::stdio(server, ClientConfig::new(Era::Legacy)).await.unwrap();
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_process_writes_at_its_end_is_shown() {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program.args(["--exact", "children::in_a_program_with_a_stderr", "--nocapture"]);
+    let output = program.env("MCP_TEST_STDERR", "1").output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let shown = String::from_utf8(output.stderr).unwrap();
+    assert!(shown.trim_end().ends_with("saved all"), "{}", shown.len());
+}
+
 #[tokio::test]
 async fn a_client_that_was_closed_says_so() {
     let client = Client::memory(crate::common::server(), ClientConfig::default()).await.unwrap();
