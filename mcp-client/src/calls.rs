@@ -105,7 +105,7 @@ impl Client {
         self.call_tool_with(name, arguments, &CallOptions::default()).await
     }
 
-    /// [`Client::call_tool`] with options. If the call becomes a task, they hold for each request about it.
+    /// [`Client::call_tool`] with options. If the call becomes a task, the time limit holds for each request about it.
     ///
     /// # Errors
     /// As for [`Client::call_tool`].

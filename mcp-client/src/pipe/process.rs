@@ -177,6 +177,8 @@ async fn capture(
     last: Arc<Mutex<VecDeque<u8>>>,
     is_shown: bool,
 ) {
+    // One for all: the writes of several would overtake each other.
+    let mut own = tokio::io::stderr();
     let mut chunk = Vec::with_capacity(4 * 1024);
     while let Ok(1..) = stderr.read_buf(&mut chunk).await {
         {
@@ -187,7 +189,8 @@ async fn capture(
         }
         if is_shown {
             // A program without a stderr has nowhere to show it.
-            let _ = tokio::io::stderr().write_all(&chunk).await;
+            let _ = own.write_all(&chunk).await;
+            let _ = own.flush().await;
         }
         chunk.clear();
     }
