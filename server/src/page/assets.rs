@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-208df52f7bdd.js",
+        path: "/page/page-790cf1d8d6f5.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "208df52f7bdd",
+        tag: "790cf1d8d6f5",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "cbbf5cc7a70e",
+        tag: "319b549f59f9",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
