@@ -23,14 +23,11 @@ const SLOWLY = 86_400;
  * seconds: making it takes a while, and a database has a clock of its own. */
 const AT_ONCE = 60;
 
-/** Whether things should not move by themselves. */
-const isCalm = () => globalThis.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? true;
-
 /**
  * Begins with a universe: today, where it has dates and nobody moved it, and slowly going on; else at its own time. One
- * that nobody moved is at time 0, or at the time at which it was made.
+ * that nobody moved is at time 0, or at the time at which it was made. What is `still` does not go on by itself.
  */
-export function begin({ state, createdAt }: Universe, world: World | null): void {
+export function begin({ state, createdAt }: Universe, world: World | null, still: boolean): void {
   epoch.value = epochOf(state.epoch);
   attach(state.time);
   speed.value = epoch.value !== null ? SLOWLY : world ? fittingSpeed(world) : 1;
@@ -39,7 +36,7 @@ export function begin({ state, createdAt }: Universe, world: World | null): void
   if (state.time !== 0 && !(Math.abs(state.time - made) < AT_ONCE)) return;
   jump(today());
   unasked = true;
-  playing.value = !isCalm();
+  playing.value = !still;
 }
 
 /** The time of now. Without dates there is none. */

@@ -36,10 +36,10 @@ async function dates() {
 async function begins() {
   const clock = await module('clock.ts'), createdAt = '2026-11-20T00:00:00Z', made = Date.parse(createdAt) / 1000 - J2000;
   for (const [time, isToday] of [[0, true], [made, true], [made - 20, true], [made - 3600, false], [made + DAY, false]]) {
-    clock.begin({ state: { epoch: new Date(J2000 * 1000).toISOString(), time }, createdAt }, null);
-    equal([clock.unasked, clock.shown.value !== time], [isToday, isToday], `${time - made} s from the moment at which it was made`);
+    clock.begin({ state: { epoch: new Date(J2000 * 1000).toISOString(), time }, createdAt }, null, !isToday);
+    equal([clock.unasked, clock.shown.value !== time, clock.playing.value], [isToday, isToday, isToday], `${time - made} s from the moment at which it was made`);
   }
-  clock.begin({ state: { time: 0 }, createdAt }, null);
+  clock.begin({ state: { time: 0 }, createdAt }, null, false);
   equal([clock.unasked, clock.shown.value], [false, 0], 'without dates there is no today');
 }
 

@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-790cf1d8d6f5.js",
+        path: "/page/page-9e5d81e5427d.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "790cf1d8d6f5",
+        tag: "9e5d81e5427d",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "319b549f59f9",
+        tag: "db6fb8dd894a",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
