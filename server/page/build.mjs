@@ -1,5 +1,5 @@
-// Builds the page into what the server embeds: `dist/`, the table of it in `../src/page/assets.rs`, and the view in a
-// conversation, `../src/mcp/view/view.html`, from `view/`.
+// Builds the page into what the server embeds: `dist/`, the table of it in `../src/page/assets.rs`, and in the view in a
+// conversation, `../src/mcp/view/view.html`, the line that `orbit.ts` makes and the digests of the policy.
 //
 // `node build.mjs` writes, `node build.mjs --check` compares with what is there, byte for byte. `PAGE_OUT` is the folder of
 // the page whose `dist/` is meant, where this is a copy of it.
@@ -25,8 +25,8 @@ const bundled = await build({
   charset: 'utf8', define: { 'process.env.NODE_ENV': '"production"' }, metafile: true, absWorkingDir: here,
 });
 const shared = await build({
-  entryPoints: [join(here, 'view/places.ts')], bundle: true, minify: true, format: 'iife', globalName: 'places', target: 'es2022',
-  write: false, charset: 'utf8', absWorkingDir: here,
+  stdin: { contents: "export { orbitOf, pointAtAngle, pointAtTime } from './src/orbit'", resolveDir: here },
+  bundle: true, minify: true, format: 'iife', globalName: 'places', target: 'es2022', write: false, charset: 'utf8', absWorkingDir: here,
 });
 const output = (end) => bundled.outputFiles.find(({ path }) => path.endsWith(end)).contents;
 
@@ -50,15 +50,16 @@ const names = {
 };
 add('index.html', 'text/html; charset=utf-8', Buffer.from(text('index.html').replace(/\{(\w+)\}/g, (_, name) => names[name])));
 add('licenses.txt', 'text/plain; charset=utf-8', Buffer.from(licences));
-files.set('../src/mcp/view/view.html', Buffer.from(view()));
+const view = '../src/mcp/view/view.html';
+files.set(view, Buffer.from(viewed(readFileSync(join(out, view), 'utf8'))));
 files.set('../src/page/assets.rs', Buffer.from(table()));
 
-/** The view, whose policy names its script and its style by their digests. */
-function view() {
-  let html = text('view/view.html').replace('{places}', () => shared.outputFiles[0].text.trim());
+/** The view with the orbits of the page, under a policy that names its script and its style by their digests. */
+function viewed(html) {
+  html = html.replace(/^.*var places=.*$/m, () => shared.outputFiles[0].text.trim());
   for (const tag of ['script', 'style']) {
     const [, inside] = new RegExp(`<${tag}>([^]*)</${tag}>`).exec(html);
-    html = html.replace(`{${tag}-hash}`, `sha256-${createHash('sha256').update(inside).digest('base64')}`);
+    html = html.replace(new RegExp(`(?<=${tag}-src ')[^']*`), `sha256-${createHash('sha256').update(inside).digest('base64')}`);
   }
   return html;
 }

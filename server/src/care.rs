@@ -33,8 +33,8 @@ pub const DAMAGED: u8 = 3;
 #[derive(Debug, Clone, Subcommand)]
 #[non_exhaustive]
 pub enum Verb {
-    /// Copies all universes with their histories into a file, also while a server runs. Says which of them are damaged,
-    /// and exits with 3 then.
+    /// Copies all universes with their histories into a file, also while a server runs. If some are damaged, it names
+    /// them and exits with 3.
     Backup {
         /// The file, which must not exist yet.
         file: PathBuf,
@@ -114,12 +114,7 @@ pub enum CareError {
         hint: String,
     },
     /// What the store knows of a universe does not fit together.
-    #[error(
-        "universe {}: {}. It is not read: `universe-server check --repair`, while no server runs, puts right what the rest \
-         of the store proves, and `universe-server restore FILE --replace` goes back to a backup",
-        .0.universe,
-        .0.problem
-    )]
+    #[error("universe {}: {}; {}", .0.universe, .0.problem, check::REPAIR)]
     Unsound(Finding),
     /// The data directory has an older format.
     #[error(

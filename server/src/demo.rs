@@ -18,8 +18,6 @@ mod orbit;
 mod plane;
 mod table;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde_json::{Map, Value, json};
 
 use self::table::{Belt, Body, Kind, LagrangePoint, Ring, Table, Units};
@@ -59,8 +57,7 @@ pub fn sol_at(time: f64) -> Result<Value, serde_json::Error> {
 
 /// The time of this moment in the demo universe, in whole seconds.
 pub(crate) fn now() -> f64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_secs_f64().floor() - EPOCH_SECONDS
+    crate::view::now() - EPOCH_SECONDS
 }
 
 fn state(table: &Table) -> Value {

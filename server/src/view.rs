@@ -12,7 +12,7 @@ pub(crate) mod tree;
 
 pub use answer::{CommandAnswer, ResultForm};
 pub use changes::Changes;
-pub(crate) use instant::instant;
+pub(crate) use instant::{instant, now};
 pub(crate) use known::NearbyUniverses;
 pub(crate) use places::{MAX_PLACES, MAX_SEPARATED, PlacesAsked, PlacesError, places};
 pub use select::{EntityPage, SelectedEntity, Selection};

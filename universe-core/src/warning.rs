@@ -87,7 +87,9 @@ impl Judge<'_> {
                 }
                 Some(member) => self.value(value, member, &place),
                 None if is_root && name == "type" => {}
-                None if let Some(source) = source(name, table) => {
+                None if table.name == "body"
+                    && let Some((_, source)) = COPIES.iter().find(|(copy, _)| copy == name) =>
+                {
                     let kept = self.kept;
                     let message = format_args!("is derived and has no effect{kept}; set {source}");
                     self.findings.push(&place, message);
@@ -163,12 +165,6 @@ impl Judge<'_> {
             self.object(object, table, Mode::Whole, path);
         }
     }
-}
-
-/// What has the effect that a member of a body only tells of.
-fn source(name: &str, table: &Table) -> Option<&'static str> {
-    table.member("orbitalDistance")?;
-    COPIES.into_iter().find(|(copy, _)| *copy == name).map(|(_, source)| source)
 }
 
 fn is_id(name: &str) -> bool {

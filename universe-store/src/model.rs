@@ -224,6 +224,21 @@ pub struct Finding {
     pub problem: String,
 }
 
+/// The most findings that are logged when a store is opened.
+const MAX_LOGGED: usize = 20;
+
+impl Finding {
+    /// Logs what was found when a store was opened.
+    pub(crate) fn log(findings: &[Self]) {
+        for Self { universe, problem } in findings.iter().take(MAX_LOGGED) {
+            tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
+        }
+        if findings.len() > MAX_LOGGED {
+            tracing::error!(found = findings.len(), "more of the universes are damaged");
+        }
+    }
+}
+
 /// The disk space that the universes use, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {

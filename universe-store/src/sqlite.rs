@@ -104,7 +104,8 @@ impl SqliteStore {
     pub fn open(dir: &Path, options: Options) -> Result<Self, OpenError> {
         let Directory { database, lock, ledger } = Directory::open(dir, options.durability)?;
         let live = Arc::new(Live::default());
-        let readers = Arc::new(Readers::new(database, Arc::clone(&lock), options.readers));
+        let readers =
+            Arc::new(Readers::new(database, Arc::clone(&lock), options.readers, Vec::new()));
         let writer = Writer::start(ledger, Arc::clone(&live), lock)
             .map_err(|error| unreadable(dir, &error))?;
         let budget = Arc::new(Semaphore::new(QUEUE_BYTES));
@@ -119,7 +120,7 @@ impl SqliteStore {
     /// write-ahead log and cannot be read from there.
     pub fn open_read_only(dir: &Path, options: Options) -> Result<Self, OpenError> {
         let (database, lock, behind) = directory::open_read_only(dir)?;
-        let readers = Readers::new(database, Arc::new(lock), options.readers).without(behind);
+        let readers = Readers::new(database, Arc::new(lock), options.readers, behind);
         let readers = Arc::new(readers);
         let (live, budget) = (Arc::default(), Arc::new(Semaphore::new(QUEUE_BYTES)));
         Ok(Self { dir: dir.to_owned(), writer: None, readers, live, budget })

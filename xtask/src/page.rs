@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         return Ok(!is_ci());
     };
     let folder = installed.folder();
-    for part in ["src", "tests", "view"] {
+    for part in ["src", "tests"] {
         install::mirror(&source.join(part), &folder.join(part))?;
     }
     let checked = check(&installed, &source)?;

@@ -7,6 +7,7 @@ import { readTime, stampOf } from './dates';
 import { type FeedEvent, type Link, follow } from './feed';
 import { fold } from './fold';
 import { type Ref, type State, entity, same, worldOf } from './model';
+import { still } from './prefs';
 
 export interface Open { id: string; name: string; revision: number; write: boolean; remove: boolean }
 export interface Toast { id: number; text: string; bad: boolean; action?: { label: string; run(): void } }
@@ -180,7 +181,7 @@ export async function openUniverse(id: string, instead = false): Promise<void> {
     following.value = false;
     log.value = [];
     take(universe);
-    clock.begin(universe, world.value);
+    clock.begin(universe, world.value, still.value);
   });
   seen = universe.revision;
   const look = addressed();

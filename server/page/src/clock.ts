@@ -19,24 +19,24 @@ export const epoch = signal<number | null>(null);
 export let unasked = false;
 
 const SLOWLY = 86_400;
-
-/** Whether things should not move by themselves. */
-const isCalm = () => globalThis.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? true;
+/** How far the time of a universe and the moment at which it was made may be apart where the one was taken from the other, in
+ * seconds: making it takes a while, and a database has a clock of its own. */
+const AT_ONCE = 60;
 
 /**
  * Begins with a universe: today, where it has dates and nobody moved it, and slowly going on; else at its own time. One
- * that nobody moved is at time 0, or at the time at which it was made.
+ * that nobody moved is at time 0, or at the time at which it was made. What is `still` does not go on by itself.
  */
-export function begin({ state, createdAt }: Universe, world: World | null): void {
+export function begin({ state, createdAt }: Universe, world: World | null, still: boolean): void {
   epoch.value = epochOf(state.epoch);
   attach(state.time);
   speed.value = epoch.value !== null ? SLOWLY : world ? fittingSpeed(world) : 1;
   if (epoch.value === null) return;
   const made = (Date.parse(createdAt) - epoch.value) / 1000;
-  if (state.time !== 0 && !(Math.abs(state.time - made) < 2)) return;
+  if (state.time !== 0 && !(Math.abs(state.time - made) < AT_ONCE)) return;
   jump(today());
   unasked = true;
-  playing.value = !isCalm();
+  playing.value = !still;
 }
 
 /** The time of now. Without dates there is none. */

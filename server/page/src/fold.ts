@@ -17,7 +17,8 @@ const MAPS: Record<string, keyof State> = {
 /** The state after a command, or null if it has to be read. */
 export function fold(state: State, command: Command): State | null {
   if (command.type === 'tick' && command.until !== undefined) {
-    return { ...state, time: timeOf(command.until as string | number, state.epoch) };
+    const time = timeOf(command.until as string | number, state.epoch);
+    return Number.isFinite(time) ? { ...state, time } : null;
   }
   if (command.type === 'tick' && typeof command.dt === 'number') return { ...state, time: state.time + command.dt };
   const name = MAPS[command.type];

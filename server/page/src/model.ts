@@ -62,6 +62,13 @@ export interface World {
   matter: { it: Matter; family: Family; host: Body; speed: number }[];
 }
 
+/** The body whose light another has: the nearest star above it, else the outermost body; −1 for stars and what circles nothing. */
+export function sunOf({ bodies }: World, body: Body): number {
+  let sun = body.kind === 'star' ? -1 : body.parent;
+  while (sun >= 0 && bodies[sun]!.kind !== 'star' && bodies[sun]!.parent >= 0) sun = bodies[sun]!.parent;
+  return sun;
+}
+
 /** What a body is called in the list; derived where nothing says it. */
 function kindOf(star: Star, depth: number): string {
   if (star.blackHole) return 'blackHole';

@@ -1,5 +1,5 @@
 // Positions as a pure function of time: where a body is, relative to what it circles. No state, no clock. The page and the
-// view in a conversation (`../view`) are both made of this.
+// view in a conversation (`../../src/mcp/view`) are both made of this.
 //
 // With `elements` they follow from Kepler's equation. Without, the angle on an orbit grows evenly with time and the parent
 // is at the centre of the ellipse, as the domain has it. The world is right-handed, and its north is −y.
@@ -56,12 +56,9 @@ export type Disk = Pick<Orbit, 'ux' | 'uy' | 'uz' | 'vx' | 'vy' | 'vz'>;
 
 const CENTURY = 36_525 * 86_400;
 
-/** The time of a date, in a universe whose time 0 has a date. */
-export function timeOf(at: string | number | undefined, epoch: string | undefined): number {
-  if (typeof at === 'number') return at;
-  const time = (Date.parse(at ?? '') - Date.parse(epoch ?? '')) / 1000;
-  return Number.isFinite(time) ? time : 0;
-}
+/** The time of a date, in a universe whose time 0 has a date; else not a number. */
+export const timeOf = (at: string | number, epoch: string | undefined): number =>
+  (typeof at === 'number' ? at : (Date.parse(at) - Date.parse(epoch ?? '')) / 1000);
 
 const RADIANS = Math.PI / 180;
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
@@ -159,7 +156,7 @@ function keplerian(elements: Elements, parent: Orbiting | undefined, epoch: stri
   const orbit: Orbit = {
     ...ellipse(0, 0, {}, { x: 0, y: 0, z: 0 }, 360 / elements.period + turning / CENTURY, 0),
     kepler: {
-      elements, epoch: timeOf(elements.epoch ?? 0, epoch),
+      elements, epoch: finite(timeOf(elements.epoch ?? 0, epoch)),
       tilt: inEquator ? finite(parent?.axialTilt) : 0, node: inEquator ? finite(parent?.axialNode) : 0,
     },
   };

@@ -63,6 +63,9 @@ export function rgb(text: string | undefined): Rgb {
   return color;
 }
 
+/** A colour on the way from one to another. */
+export const mix = (a: Rgb, b: Rgb, by: number): Rgb => [a[0] + (b[0] - a[0]) * by, a[1] + (b[1] - a[1]) * by, a[2] + (b[2] - a[2]) * by];
+
 /** The most grains of one belt. */
 const MAX_GRAINS = 60_000;
 

@@ -3,7 +3,7 @@
 
 import type { Body, State, World } from './model';
 import { scatter } from './random';
-import type { Rgb } from './scene';
+import { type Rgb, mix } from './scene';
 import { metric } from './units';
 
 /** A surface by longitude (across) and latitude (down from the north pole), four bytes a point. */
@@ -52,7 +52,6 @@ function noise(seed: string): (x: number, y: number, z: number, octaves: number)
   };
 }
 
-const mix = (a: Rgb, b: Rgb, by: number): Rgb => [a[0] + (b[0] - a[0]) * by, a[1] + (b[1] - a[1]) * by, a[2] + (b[2] - a[2]) * by];
 const step = (from: number, to: number, x: number) => { const t = Math.min(Math.max((x - from) / (to - from), 0), 1); return t * t * (3 - 2 * t); };
 const WHITE: Rgb = [246, 248, 250];
 

@@ -6,7 +6,7 @@ import { type Frame, type Renderer, least } from './draw/frame';
 import { isMaking, surfaceFrom } from './draw/globes';
 import { WebGlRenderer } from './draw/webgl';
 import { type Layout, layoutOf, placesAt, type Scale } from './layout';
-import type { World } from './model';
+import { type World, sunOf } from './model';
 import { Overlay } from './overlay';
 import { type Scene, refresh, sceneOf } from './scene';
 
@@ -124,23 +124,26 @@ export class Stage {
     return [0.6, this.camera.height > this.camera.width * 1.2 ? 0.95 : 0.55];
   }
 
-  /** Where the eye is, as a part of an address; nothing where it has not moved. */
+  /** Where the eye is and the scale, as a part of an address; nothing for the compact scale where the eye has not moved. */
   view(): string {
     const { yaw, pitch, distance, target } = this.camera, [firstYaw, firstPitch] = this.begin();
-    if (this.fitted && yaw === firstYaw && pitch === firstPitch) return '';
+    const scale = this.settings.scale === 'true' ? ['true'] : [];
+    if (this.fitted && yaw === firstYaw && pitch === firstPitch) return scale.join();
     const short = (it: number, digits: number) => String(Number(it.toPrecision(digits)));
     const free = this.selected >= 0 && this.following ? [] : target.map((it) => short(it, 9));
-    return [short(yaw, 4), short(pitch, 4), short(distance, 5), ...free, ...(this.settings.scale === 'true' ? ['true'] : [])].join();
+    return [short(yaw, 4), short(pitch, 4), short(distance, 5), ...free, ...scale].join();
   }
 
-  /** Goes where such a part says, at once: to a place, or to the body that is selected. Whether it says something. */
-  look(view: string): boolean {
+  /** Goes where such a part says, at once. Whether it stays with the body that is selected, or null for what cannot be read. */
+  look(view: string): boolean | null {
+    if (view === 'true') { this.show(this.world, true); return false; }
     const [yaw, pitch, distance, ...target] = view.split(',').filter((it) => it !== 'true').map(Number);
-    if (![yaw, pitch, distance, ...target].every(Number.isFinite) || !distance || distance <= 0 || target.length % 3) return false;
+    if (![yaw, pitch, distance, ...target].every(Number.isFinite) || !distance || distance <= 0 || target.length % 3) return null;
+    const stays = !target.length && this.selected >= 0;
     this.camera.yaw = yaw!;
     this.camera.pitch = pitch!;
-    this.go(() => (target.length ? target : this.selected >= 0 ? this.placeOf(this.selected) : [0, 0, 0]), distance, { atOnce: true });
-    return true;
+    this.go(() => (target.length ? target : stays ? this.placeOf(this.selected) : [0, 0, 0]), distance, { atOnce: true });
+    return stays;
   }
 
   private placeOf(index: number): number[] { return [...this.places.slice(3 * index, 3 * index + 3)]; }
@@ -291,9 +294,8 @@ export class Stage {
     const [x, y, z] = this.placeOf(index).map((at, axis) => at - camera.target[axis]!);
     const isThere = Math.hypot(x!, y!, z!) < own && Math.abs(camera.distance / disc - 1) < 0.1;
     let yaw = camera.yaw;
-    if (own > 0 && body.parent >= 0 && body.kind !== 'star') {
-      let sun = body.parent;
-      while (world.bodies[sun]!.parent >= 0 && world.bodies[sun]!.kind !== 'star') sun = world.bodies[sun]!.parent;
+    const sun = sunOf(world, body);
+    if (own > 0 && sun >= 0) {
       const [here, there] = [this.placeOf(index), this.placeOf(sun)], full = Math.atan2(there[0]! - here[0]!, here[2]! - there[2]!);
       // Three quarters of the disc are lit, and what is nearer to how one looks now is taken.
       const off = (it: number) => Math.atan2(Math.sin(it - camera.yaw), Math.cos(it - camera.yaw));

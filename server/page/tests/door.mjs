@@ -7,6 +7,7 @@ const DAY = 86_400, J2000 = Date.UTC(2000, 0, 1, 12) / 1000;
 
 export default async function door() {
   await dates();
+  await begins();
   const server = await Server.start('--demo');
   await opensToday(server);
   await moves(server);
@@ -29,6 +30,17 @@ async function dates() {
   for (const wrong of ['abc', '2026-02-30', '2026-13-01', '27.11.2026', '', 'abc 1']) ok(typeof at(wrong) === 'string', `refused: ${wrong}`);
   equal([readTime('12.5', null), typeof readTime('2026-11-27', null)], [12.5, 'string'], 'without an epoch there are seconds alone');
   equal([dateOf(DAY, epoch), dateOf(1e15, epoch), stampOf(1.2, epoch), stampOf(1.2, null)], ['2000-01-02 12:00', null, '2000-01-01T12:00:01Z', '1.2'], 'and back');
+}
+
+/** A universe opens with today, unless somebody moved it. */
+async function begins() {
+  const clock = await module('clock.ts'), createdAt = '2026-11-20T00:00:00Z', made = Date.parse(createdAt) / 1000 - J2000;
+  for (const [time, isToday] of [[0, true], [made, true], [made - 20, true], [made - 3600, false], [made + DAY, false]]) {
+    clock.begin({ state: { epoch: new Date(J2000 * 1000).toISOString(), time }, createdAt }, null, !isToday);
+    equal([clock.unasked, clock.shown.value !== time, clock.playing.value], [isToday, isToday, isToday], `${time - made} s from the moment at which it was made`);
+  }
+  clock.begin({ state: { time: 0 }, createdAt }, null, false);
+  equal([clock.unasked, clock.shown.value], [false, 0], 'without dates there is no today');
 }
 
 const button = (page, name) => page.getByRole('button', { name, exact: true });
@@ -144,6 +156,19 @@ async function links(server) {
   // The address follows what is seen, once it rests.
   await second.getByRole('treeitem', { name: '› Jupiter' }).click();
   await until(async () => second.url().includes('body=jupiter'), 'the address follows');
+  // The scale is a part of the view, also where all is shown.
+  await page.goto(`${server.url}/#sol?view=true`);
+  await page.getByText('True distances').waitFor();
+  await page.locator('.canvas').focus();
+  await page.keyboard.press('0');
+  await until(async () => page.url().includes('view='), 'the address has the scale');
+  const whole = page.url();
+  await page.keyboard.press('s');
+  await page.getByText('Compact scale').waitFor();
+  await until(async () => !page.url().includes('true'), 'or not');
+  await page.goto(whole);
+  await page.getByText('True distances').waitFor();
+  ok(Number((await stage(page)).distance) > 10, 'and all is seen');
   // A link that is wrong says so.
   await second.goto(`${server.url}/#sol?body=vulcan&view=near`);
   await says(second, 'no body “vulcan”').waitFor();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +20,6 @@ export const ONLY = given('only');
 /** The golden cases of the reducer. */
 export const VECTORS = given('vectors');
 export const VIEW = given('view');
-/** A folder of a built page that browsers get in place of the page that the server holds: to try a change without building it. */
-const DIST = given('dist');
 mkdirSync(RESULTS, { recursive: true });
 
 /** How long anything that must happen may take, in milliseconds. Nothing takes that long when all is well. */
@@ -130,7 +128,6 @@ export async function browse(url, { width = 1440, height = 900, dark = true, tou
     viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', hasTouch: touch, deviceScaleFactor: ratio,
     reducedMotion: calm ? 'reduce' : 'no-preference', acceptDownloads: true,
   });
-  if (DIST) await context.route(/^[^?#]*:\d+\/(page\/[\w.-]+)?([?#]|$)/, swap);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   const faults = [];
@@ -138,18 +135,6 @@ export async function browse(url, { width = 1440, height = 900, dark = true, tou
   page.on('pageerror', (error) => faults.push(String(error)));
   if (url) await page.goto(url);
   return { browser, context, page, faults };
-}
-
-/** Answers with the file of `DIST`, under the headers of the server's own. */
-async function swap(route) {
-  const { pathname } = new URL(route.request().url());
-  const name = pathname === '/' ? 'index.html' : pathname.slice(6).replace(/-[0-9a-f]{12}(?=\.)/, '');
-  const response = await route.fetch({ url: new URL('/', route.request().url()).href }).catch(() => null);
-  if (!response) return route.abort();
-  if (name === 'sol.json') return route.continue();
-  const types = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
-  const { 'content-security-policy': policy } = response.headers();
-  return route.fulfill({ body: readFileSync(join(DIST, name)), headers: { 'content-security-policy': policy, 'content-type': `${types[name.split('.').at(-1)]}; charset=utf-8` } });
 }
 
 /** What the picture says of itself. */

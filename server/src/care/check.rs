@@ -16,7 +16,7 @@ const PASSED_OVER: &str = "what to do: nothing; it is ignored, and the next one 
 const RESTORE: &str = "what to do: `universe-server restore FILE --replace` goes back to a backup";
 
 /// The advice for what does not fit together.
-const REPAIR: &str = "what to do: `universe-server check --repair`, while no server runs, puts right what the rest \
+pub(super) const REPAIR: &str = "what to do: `universe-server check --repair`, while no server runs, puts right what the rest \
                       of the store proves; `universe-server restore FILE --replace` goes back to a backup";
 
 /// The results of the check.

@@ -1,7 +1,8 @@
 //! The view of a universe inside a conversation: a page of MCP Apps that draws the results of tools.
 //!
 //! It repeats the chart in JavaScript, in 200 lines: a client shows it in a frame without network, and a compiled
-//! module or a picture for each frame would be larger and slower.
+//! module or a picture for each frame would be larger and slower. `server/page/build.mjs` puts the orbits of the live
+//! page into it, and the digests of its script and style into its policy.
 
 use mcp_proto::{ServerBuilder, UiResource};
 

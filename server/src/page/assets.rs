@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-208df52f7bdd.js",
+        path: "/page/page-9e5d81e5427d.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "208df52f7bdd",
+        tag: "9e5d81e5427d",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "cbbf5cc7a70e",
+        tag: "db6fb8dd894a",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -7,14 +7,18 @@ use universe_core::Instant;
 /// The largest time in seconds. Beyond it, angles are only rounding noise.
 pub(crate) const MAX_TIME: f64 = 1e15;
 
+/// This moment in whole seconds since 1970-01-01T00:00:00Z.
+pub(crate) fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64().floor()
+}
+
 /// Reads a time.
 ///
 /// # Errors
 /// A fragment: what is expected and what was found.
 pub(crate) fn instant(text: &str) -> Result<Instant, String> {
     if text == "now" {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        return Ok(Instant::Date(now.as_secs_f64().floor()));
+        return Ok(Instant::Date(now()));
     }
     match Instant::parse(text)? {
         Instant::Seconds(seconds) if seconds.abs() > MAX_TIME => {

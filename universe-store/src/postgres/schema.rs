@@ -8,9 +8,6 @@ use super::error::{PostgresError, causes};
 use super::frame;
 use crate::Finding;
 
-/// The most findings that are logged when a store is opened.
-const MAX_LOGGED: usize = 20;
-
 /// The format of the tables that this program writes.
 const FORMAT: i32 = 7;
 
@@ -245,8 +242,6 @@ async fn report(client: &Client) -> Result<(), tokio_postgres::Error> {
         }
         findings => findings?,
     };
-    for Finding { universe, problem } in findings.iter().take(MAX_LOGGED) {
-        tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
-    }
+    Finding::log(&findings);
     Ok(())
 }

@@ -12,9 +12,6 @@ use crate::Finding;
 /// The most entries that are tried in places where one is missing.
 const MAX_MISPLACED: usize = 1_000;
 
-/// The most faults that are logged when a directory is opened.
-const MAX_LOGGED: usize = 20;
-
 /// How many of the last entries are looked for beyond the heads when a directory is opened.
 const RECENT: i64 = 1_024;
 
@@ -191,40 +188,24 @@ pub(super) fn findings(connection: &Connection) -> rusqlite::Result<Vec<Finding>
     Ok(found)
 }
 
-/// What a look at all frames, the newest entries and the marks finds.
-#[derive(Default)]
-pub(super) struct Look {
-    pub(super) findings: Vec<Finding>,
-    /// The universes whose heads are from before the end of their logs, although their sums are right.
-    pub(super) behind: Vec<i64>,
-}
-
-/// Compares all frames, and the heads with the newest entries, without going through the whole log.
-pub(super) fn look(connection: &Connection) -> rusqlite::Result<Look> {
-    let mut look = Look::default();
-    let mut say = |universe, problem| look.findings.push(Finding { universe, problem });
+/// Compares all frames, and the heads with the newest entries, without going through the whole log. Gives what does not
+/// fit, and the universes whose heads are behind.
+pub(super) fn look(connection: &Connection) -> rusqlite::Result<(Vec<Finding>, Vec<i64>)> {
+    let behind = behind(connection)?;
+    let mut findings = Vec::new();
     for uni in numbers(connection)? {
         let frame = Frame::read(connection, uni)?;
-        for fault in frame.faults(connection)? {
-            say(frame.name(), fault.to_string());
-        }
+        let faults = frame.faults(connection)?.into_iter().map(|fault| fault.to_string());
+        let problems = faults.chain(behind.get(&uni).cloned());
+        findings.extend(problems.map(|problem| Finding { universe: frame.name(), problem }));
     }
-    for (uni, problem) in behind(connection)? {
-        say(Frame::read(connection, uni)?.name(), problem);
-        look.behind.push(uni);
-    }
-    Ok(look)
+    Ok((findings, behind.into_keys().collect()))
 }
 
 /// Logs what a look finds, and gives the universes whose heads are behind.
 pub(super) fn report(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let Look { findings, behind } = look(connection)?;
-    for Finding { universe, problem } in findings.iter().take(MAX_LOGGED) {
-        tracing::error!(%universe, %problem, "a universe is damaged: `universe-server check` says what to do");
-    }
-    if findings.len() > MAX_LOGGED {
-        tracing::error!(found = findings.len(), "more of the universes are damaged");
-    }
+    let (findings, behind) = look(connection)?;
+    Finding::log(&findings);
     Ok(behind)
 }
 

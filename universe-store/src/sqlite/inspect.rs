@@ -139,7 +139,7 @@ impl View<'_> {
     /// # Errors
     /// [`Unreadable`].
     pub fn problems(&self) -> Result<Vec<Finding>, Unreadable> {
-        Ok(chain::look(&self.0)?.findings)
+        Ok(chain::look(&self.0)?.0)
     }
 
     /// Why nothing of a universe is to be read, if so.

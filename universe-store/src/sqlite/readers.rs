@@ -17,7 +17,7 @@ use crate::{ReadError, Revision, TailError, UniverseId};
 /// A few connections, opened as needed.
 pub(super) struct Readers {
     database: PathBuf,
-    /// The universes whose heads are not to be trusted, although nothing in the file says so.
+    /// The universes of which nothing is read: their heads are behind, although nothing in the file says so.
     behind: Vec<i64>,
     /// As many as there may be connections.
     permits: Arc<Semaphore>,
@@ -41,20 +41,19 @@ struct Reader {
 }
 
 impl Readers {
-    pub(super) fn new(database: PathBuf, lock: Arc<Lock>, connections: usize) -> Self {
+    pub(super) fn new(
+        database: PathBuf,
+        lock: Arc<Lock>,
+        connections: usize,
+        behind: Vec<i64>,
+    ) -> Self {
         Self {
             database,
-            behind: Vec::new(),
+            behind,
             permits: Arc::new(Semaphore::new(connections.clamp(1, 64))),
             pool: Mutex::new(Pool { idle: Vec::new(), busy: 0, lock: Some(lock) }),
             returned: Condvar::new(),
         }
-    }
-
-    /// Lets nothing be read of these universes.
-    pub(super) fn without(mut self, behind: Vec<i64>) -> Self {
-        self.behind = behind;
-        self
     }
 
     /// Runs `read` on a connection of its own. A caller who goes away leaves it to end by itself.

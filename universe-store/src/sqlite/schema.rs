@@ -215,9 +215,8 @@ pub(super) fn distrust(connection: &Connection, universes: &[i64]) -> rusqlite::
     if universes.is_empty() {
         return Ok(());
     }
-    let numbers: Vec<_> = universes.iter().map(i64::to_string).collect();
-    let (numbers, sum) =
-        (numbers.join(","), if format(connection)? == OLDEST_READ { "NULL" } else { "sum" });
+    let numbers = universes.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let sum = if format(connection)? == OLDEST_READ { "NULL" } else { "sum" };
     // No sum of a head is 0.
     connection.execute_batch(&format!(
         "PRAGMA temp_store = MEMORY; DROP VIEW IF EXISTS temp.head; \

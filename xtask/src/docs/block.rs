@@ -82,7 +82,7 @@ fn comment(line: &str) -> Option<&str> {
 impl Block {
     /// Whether it shows what the block before it prints.
     pub(super) fn is_printed(&self) -> bool {
-        self.notes == ["printed"]
+        self.notes.iter().any(|note| note == "printed")
     }
 
     /// How the block is run. `None` if it is not a block of commands.
@@ -112,7 +112,7 @@ impl Block {
                 plan.given.push(command.trim().to_owned());
             } else {
                 return Err(format!(
-                    "unknown comment above a block: {note:?}; known are not run, serves, exits with, given"
+                    "unknown comment above a block: {note:?}; known are not run, serves, exits with, given, printed"
                 ));
             }
         }

@@ -121,7 +121,7 @@ pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<Strin
 /// Commands whose output is compared with the block after them, in which `…` stands for anything.
 fn expecting(text: &str, printed: &Block) -> String {
     let parts = printed.text.trim_end().split('…');
-    let parts = parts.map(|part| shlex::try_quote(part).unwrap_or_default().into_owned());
+    let parts = parts.map(|part| format!("'{}'", part.replace('\'', r"'\''")));
     let (pattern, line) = (parts.collect::<Vec<_>>().join("*"), printed.line);
     format!(
         "{{\n{text}\n}} > printed-{line}\n[[ $(cat printed-{line}) == {pattern} ]] || {{ echo 'prints other than line {line}:' \"$(cat printed-{line})\" >&2; exit 1; }}\n"

@@ -1,16 +1,14 @@
 // Draws on a plain canvas: where there is no GPU this is several times quicker than WebGL on the processor.
 
-import { LANES, type Grains, type Lines, type Rgb } from '../scene';
+import { LANES, type Grains, type Lines, type Rgb, mix, rgb } from '../scene';
 import { fineLine, isFine } from './fine';
-import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
-import { Globes, ringColor } from './globes';
+import { type Frame, type Renderer, halo, nearness, starlight, visible } from './frame';
+import { Globes, diskColors, ringColor } from './globes';
 import { densityOf, partsOf } from './rings';
 import { CLASSES, sky } from './sky';
 
 const css = (color: Rgb, alpha = 1) =>
   `rgba(${color[0] | 0},${color[1] | 0},${color[2] | 0},${alpha})`;
-const mixed = (a: Rgb, b: Rgb, by: number): Rgb =>
-  [a[0] + (b[0] - a[0]) * by, a[1] + (b[1] - a[1]) * by, a[2] + (b[2] - a[2]) * by];
 
 /** The most points of orbits of one picture with all detail. */
 const MAX_POINTS = 40_000;
@@ -122,7 +120,7 @@ export class CanvasRenderer implements Renderer {
         const stride = mine ? 1 : Math.max(1, Math.round((part.count - 1) / Math.min(part.count - 1, Math.max(24, pixels))));
         left -= part.count / stride;
         const alpha = mine ? 0.95 : part.body.depth < 2 ? 0.4 : 0.28;
-        const key = mine ? css(accent, alpha) : css(mixed(visible(part.color, dark), ink, dark ? 0.15 : 0.25), alpha);
+        const key = mine ? css(accent, alpha) : css(mix(visible(part.color, dark), ink, dark ? 0.15 : 0.25), alpha);
         let path = paths.get(key);
         if (!path) paths.set(key, (path = new Path2D()));
         if (isFine(part.body, pixels, part.closed)) { this.fine(frame, part, [ox, oy, oz], path); continue; }
@@ -203,7 +201,7 @@ export class CanvasRenderer implements Renderer {
     const { context: c } = this;
     const reach = Math.min(r * 3.2 + 4, 1500);
     const glow = c.createRadialGradient(x, y, r * 0.7, x, y, reach);
-    const soft = dark ? color : mixed(color, [240, 170, 40], 0.6);
+    const soft = halo(color, dark);
     glow.addColorStop(0, css(soft, dark ? 0.5 : 0.4));
     glow.addColorStop(0.4, css(soft, 0.12));
     glow.addColorStop(1, css(soft, 0));
@@ -216,7 +214,7 @@ export class CanvasRenderer implements Renderer {
     const { scene, dark } = frame;
     const { star } = scene.world.bodies[index]!, ring = star.ring!;
     const radius = scene.layout.radius[index]!, wide = ring.outerRadiusMultiplier - ring.innerRadiusMultiplier;
-    const color = visible(ringColor(parseRing(ring.color, scene.colors[index]!), ring), dark), density = densityOf(ring);
+    const color = visible(ringColor(rgb(ring.color), ring), dark), density = densityOf(ring);
     for (const { from, to, alpha } of partsOf(star.id, ring)) {
       this.annulus(frame, index, radius * (ring.innerRadiusMultiplier + wide * from), radius * (ring.innerRadiusMultiplier + wide * to),
         css(color, Math.min(1, density * alpha)), front);
@@ -249,11 +247,10 @@ export class CanvasRenderer implements Renderer {
   private blackHole(frame: Frame, index: number, x: number, y: number, r: number): void {
     const { context: c } = this;
     const { scene } = frame;
-    const hole = scene.world.bodies[index]!.star.blackHole;
     const radius = scene.layout.radius[index]!;
-    const warm = parseRing(hole?.diskInnerColor, [255, 196, 120]), outer = parseRing(hole?.diskOuterColor, [210, 96, 40]);
-    const rings: [number, number, Rgb, number][] = [[1.3, 1.9, warm, 0.9], [1.9, 2.7, mixed(warm, outer, 0.6), 0.55], [2.7, 3.5, outer, 0.25]];
-    const disk = hole?.hasAccretionDisk !== false && r > 2;
+    const { star } = scene.world.bodies[index]!, [warm, outer] = diskColors(star);
+    const rings: [number, number, Rgb, number][] = [[1.3, 1.9, warm, 0.9], [1.9, 2.7, mix(warm, outer, 0.6), 0.55], [2.7, 3.5, outer, 0.25]];
+    const disk = star.blackHole?.hasAccretionDisk !== false && r > 2;
     if (disk) for (const [a, b, color, alpha] of rings) this.annulus(frame, index, radius * a, radius * b, css(color, alpha), false);
     c.fillStyle = '#000';
     c.beginPath();
@@ -265,11 +262,4 @@ export class CanvasRenderer implements Renderer {
     c.lineWidth = 1;
     if (disk) for (const [a, b, color, alpha] of rings) this.annulus(frame, index, radius * a, radius * b, css(color, alpha), true);
   }
-}
-
-function parseRing(color: string | undefined, otherwise: Rgb): Rgb {
-  const value = /^#([0-9a-f]{6})$/i.exec(color ?? '')?.[1];
-  if (!value) return otherwise;
-  const number = parseInt(value, 16);
-  return [number >> 16, (number >> 8) & 255, number & 255];
 }

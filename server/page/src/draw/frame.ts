@@ -1,7 +1,7 @@
 // What a renderer is given for one picture, and what it is.
 
 import type { Camera } from '../camera';
-import type { Scene } from '../scene';
+import { type Rgb, type Scene, mix } from '../scene';
 
 export interface Frame {
   scene: Scene; camera: Camera; time: number;
@@ -18,7 +18,7 @@ export interface Frame {
   surface: number;
   /** Whether nothing moves: then there is time to draw well. */
   calm: boolean;
-  accent: [number, number, number]; ink: [number, number, number]; ground: [number, number, number];
+  accent: Rgb; ink: Rgb; ground: Rgb;
   /** Device pixels of a pixel. */
   ratio: number;
 }
@@ -35,12 +35,15 @@ export interface Renderer {
 export const nearness = (radius: number, width: number) => Math.min(1, Math.max(0.15, 1.6 - radius / width));
 
 /** The colour of a star on the ground: white ones need more yellow on a light one. */
-export function starlight(color: [number, number, number], dark: boolean): [number, number, number] {
+export function starlight(color: Rgb, dark: boolean): Rgb {
   return dark ? color : [color[0] * 0.45 + 132, color[1] * 0.45 + 94, color[2] * 0.45 + 16];
 }
 
+/** The colour of what is about a star, on a light ground also of a white one. */
+export const halo = (color: Rgb, dark: boolean): Rgb => (dark ? color : mix(color, [240, 170, 40], 0.6));
+
 /** A colour that can be seen on the ground: on a light one, darker. */
-export function visible(color: [number, number, number], dark: boolean): [number, number, number] {
+export function visible(color: Rgb, dark: boolean): Rgb {
   if (dark) return color;
   const light = (0.3 * color[0] + 0.59 * color[1] + 0.11 * color[2]) / 255;
   const by = light > 0.55 ? 1 - (light - 0.55) * 1.1 : 1;

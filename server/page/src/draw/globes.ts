@@ -1,8 +1,8 @@
 // Bodies that are large enough to have a surface: how they lie, where their light comes from, and a picture of them for
 // the plain canvas. The GPU paints the same by its own program.
 
-import type { Ring } from '../model';
-import type { Rgb } from '../scene';
+import { type Ring, type Star, sunOf } from '../model';
+import { type Rgb, rgb } from '../scene';
 import { type Skin, kindOf, skinOf } from '../skin';
 import { type Frame, starlight } from './frame';
 import { STEPS, profileOf } from './rings';
@@ -74,10 +74,9 @@ export function globeOf(frame: Frame, index: number): Globe | null {
   own.forEach(([x, y, z], row) => {
     for (let n = 0; n < 3; n += 1) turn[3 * row + n] = (n < 2 ? 1 : -1) * (b[3 * n]! * x + b[3 * n + 1]! * y + b[3 * n + 2]! * z);
   });
-  let sun = body.parent;
-  while (sun >= 0 && world.bodies[sun]!.kind !== 'star' && world.bodies[sun]!.parent >= 0) sun = world.bodies[sun]!.parent;
+  const sun = sunOf(world, body);
   let light: Globe['light'] = null;
-  if (sun >= 0 && body.kind !== 'star') {
+  if (sun >= 0) {
     const [x, y, z] = [0, 1, 2].map((n) => places[3 * sun + n]! - places[3 * index + n]!) as [number, number, number];
     const far = Math.hypot(x, y, z) || 1;
     light = own.map((it) => (it[0] * x + it[1] * y + it[2] * z) / far) as [number, number, number];
@@ -146,6 +145,9 @@ function paint(c: CanvasRenderingContext2D, size: number, { skin, turn, light, r
   }
   c.putImageData(image, 0, 0);
 }
+
+/** The colours of a black hole's disk, within and without. */
+export const diskColors = ({ blackHole: it }: Star): [Rgb, Rgb] => [rgb(it?.diskInnerColor ?? '#ffc478'), rgb(it?.diskOuterColor ?? '#d26028')];
 
 /** How a ring's colour is seen: its own, brightened by what it throws back. */
 export const ringColor = (color: Rgb, ring: Ring): Rgb => {

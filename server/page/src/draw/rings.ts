@@ -9,21 +9,20 @@ export interface Part { from: number; to: number; alpha: number }
 const PARTS: [number, number, number, number][] = [
   [0, 0.11, 0.1, 1], [0.11, 0.36, 0.32, 5], [0.36, 0.725, 0.95, 7], [0.725, 0.79, 0.05, 1], [0.79, 0.945, 0.68, 4], [0.957, 1, 0.62, 1],
 ];
-const known = new Map<string, Part[]>();
+/** Rings are not changed but replaced. */
+const known = new WeakMap<Ring, Part[]>(), profiles = new WeakMap<Ring, Float32Array>();
 
 /** The parts of the ring of a body. Those of a narrow one are three. */
 export function partsOf(id: string, ring: Ring): Part[] {
-  const wide = ring.outerRadiusMultiplier > 1.25 * ring.innerRadiusMultiplier, key = `${wide} ${id}`;
-  let parts = known.get(key);
+  let parts = known.get(ring);
   if (parts) return parts;
-  if (known.size > 500) known.clear();
-  const random = scatter(id);
+  const wide = ring.outerRadiusMultiplier > 1.25 * ring.innerRadiusMultiplier, random = scatter(id);
   parts = wide
     ? PARTS.flatMap(([from, to, alpha, many]) => Array.from({ length: many }, (_, n) => ({
       from: from + ((to - from) * n) / many, to: from + ((to - from) * (n + 1)) / many, alpha: alpha * (many > 1 ? 0.8 + 0.3 * random() : 1),
     })))
     : [{ from: 0, to: 0.25, alpha: 0.4 }, { from: 0.45, to: 0.6, alpha: 0.5 }, { from: 0.8, to: 1, alpha: 1 }];
-  known.set(key, parts);
+  known.set(ring, parts);
   return parts;
 }
 
@@ -33,6 +32,10 @@ export const densityOf = (ring: Ring) => Math.min(1, (ring.opacity ?? 0.6) * (0.
 export const STEPS = 64;
 /** The density at so many steps across. */
 export function profileOf(id: string, ring: Ring): Float32Array {
+  let profile = profiles.get(ring);
+  if (profile) return profile;
   const parts = partsOf(id, ring), by = densityOf(ring);
-  return Float32Array.from({ length: STEPS }, (_, n) => by * (parts.find(({ from, to }) => (n + 0.5) / STEPS >= from && (n + 0.5) / STEPS < to)?.alpha ?? 0));
+  profile = Float32Array.from({ length: STEPS }, (_, n) => by * (parts.find(({ from, to }) => (n + 0.5) / STEPS >= from && (n + 0.5) / STEPS < to)?.alpha ?? 0));
+  profiles.set(ring, profile);
+  return profile;
 }

@@ -1,5 +1,7 @@
 // The programs of the GPU. A point comes relative to the camera's target; the projection is that of camera.ts.
 
+import { STEPS } from './rings';
+
 const PROJECTION = `#version 300 es
 precision highp float;
 uniform mat3 basis;      // rows: right, up, away
@@ -124,7 +126,7 @@ uniform sampler2D skin;
 uniform mat3 turn;       // rows, as they are given: the eye's directions to the body's own
 uniform vec4 light;      // the way to it; w: how much the night has
 uniform vec3 ring;       // from, to, whether there is one
-uniform float profile[64];
+uniform float profile[${STEPS}];
 out vec4 result;
 void main() {
   float d = dot(at, at), width = fwidth(sqrt(d));
@@ -141,7 +143,7 @@ void main() {
     lit = facing > 0.0 ? 1.0 - (1.0 - facing) * (1.0 - facing) * 0.9 : 0.0;
     if (ring.z > 0.0 && p.z * light.z < 0.0) {
       float far = length(p.xy - light.xy * p.z / light.z), across = (far - ring.x) / (ring.y - ring.x);
-      if (across >= 0.0 && across < 1.0) lit *= 1.0 - 0.75 * profile[int(across * 64.0)];
+      if (across >= 0.0 && across < 1.0) lit *= 1.0 - 0.75 * profile[int(across * ${STEPS}.0)];
     }
     lit = mix(light.w, 1.0, lit);
   }
@@ -170,11 +172,11 @@ precision mediump float;
 in float across;
 uniform vec4 first;
 uniform vec4 second;
-uniform float profile[64];
+uniform float profile[${STEPS}];
 out vec4 result;
 void main() {
   vec4 color = mix(first, second, across);
-  float alpha = color.a * profile[min(int(across * 64.0), 63)] * smoothstep(0.0, 0.01, across) * (1.0 - smoothstep(0.99, 1.0, across));
+  float alpha = color.a * profile[min(int(across * ${STEPS}.0), ${STEPS - 1})] * smoothstep(0.0, 0.01, across) * (1.0 - smoothstep(0.99, 1.0, across));
   result = vec4(color.rgb * alpha, alpha);
 }`,
 };

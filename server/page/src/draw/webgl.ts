@@ -1,11 +1,11 @@
 // Draws on the GPU: bodies in one call, each belt in one, the orbits about each body that is near enough in one.
 
-import type { Body } from '../model';
+import { type Body, sunOf } from '../model';
 import { LANES, type Lines, type Rgb, type Scene, rgb } from '../scene';
 import type { Skin } from '../skin';
 import { fineLine, isFine } from './fine';
-import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
-import { globeOf, night, ringColor, used } from './globes';
+import { type Frame, type Renderer, halo, nearness, starlight, visible } from './frame';
+import { diskColors, globeOf, night, ringColor, used } from './globes';
 import { STEPS, profileOf } from './rings';
 import { BALL, CROSS, GLOBES, GLOW, GRAINS, HOLE, LINES, RINGS, RING_STEPS, SPRITES, STAR } from './shaders';
 import { CLASSES, sky } from './sky';
@@ -225,9 +225,7 @@ export class WebGlRenderer implements Renderer {
     }
     for (const index of frame.seen) {
       if (scene.world.bodies[index]!.kind !== 'star') continue;
-      const color = scene.colors[index]!;
-      const soft: Rgb = dark ? color : [(color[0] + 480) / 3, (color[1] + 340) / 3, (color[2] + 80) / 3];
-      this.push(this.offset(frame, index), Math.min(screen[4 * index + 3]! * 3.2 + 4, 1500), soft, GLOW, 0, 0, dark ? 0.75 : 0.6);
+      this.push(this.offset(frame, index), Math.min(screen[4 * index + 3]! * 3.2 + 4, 1500), halo(scene.colors[index]!, dark), GLOW, 0, 0, dark ? 0.75 : 0.6);
     }
     if (this.count) this.flush(frame);
   }
@@ -380,14 +378,12 @@ export class WebGlRenderer implements Renderer {
       let kind = BALL, lx = 0, ly = 0, radius = screen[4 * index + 3]!;
       let color = visible(scene.colors[index]!, dark);
       if (body.kind === 'star') { kind = STAR; color = starlight(scene.colors[index]!, dark); }
-      else if (body.kind === 'blackHole') { kind = HOLE; color = rgb(body.star.blackHole?.diskInnerColor ?? '#ffc478'); }
+      else if (body.kind === 'blackHole') { kind = HOLE; [color] = diskColors(body.star); }
       else if (body.kind === 'lagrangePoint') { kind = CROSS; radius = 5; }
       else if (radius > 2) {
         if (radius > 3) color = scene.colors[index]!;
-        let root = index;
-        while (bodies[root]!.parent >= 0) root = bodies[root]!.parent;
-        lx = screen[4 * root]! - screen[4 * index]!;
-        ly = screen[4 * index + 1]! - screen[4 * root + 1]!;
+        const sun = sunOf(scene.world, body);
+        if (sun >= 0) [lx, ly] = [screen[4 * sun]! - screen[4 * index]!, screen[4 * index + 1]! - screen[4 * sun + 1]!];
         const far = Math.hypot(lx, ly) || 1;
         lx /= far; ly /= far;
       }
@@ -421,7 +417,7 @@ export class WebGlRenderer implements Renderer {
         ring(index, radius * star.ring.innerRadiusMultiplier, radius * star.ring.outerRadiusMultiplier, color, color, 1, 1, profileOf(star.id, star.ring));
       }
       if (star.blackHole && star.blackHole.hasAccretionDisk !== false) {
-        ring(index, radius * 1.3, radius * 3.5, rgb(star.blackHole.diskInnerColor ?? '#ffc478'), rgb(star.blackHole.diskOuterColor ?? '#d26028'), 0.95, 0.1, WHOLE);
+        ring(index, radius * 1.3, radius * 3.5, ...diskColors(star), 0.95, 0.1, WHOLE);
       }
     }
   }

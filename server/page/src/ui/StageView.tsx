@@ -60,9 +60,9 @@ export function StageView() {
         const view = app.eye.wanted.value;
         if (!view) return;
         app.eye.wanted.value = '';
-        prefs.scale.value = view.endsWith(',true') ? 'true' : 'compact';
-        if (made.look(view)) app.following.value = made.selected >= 0 && view.split(',').length < 6;
-        else app.say('The link has a view that cannot be read.', true);
+        prefs.scale.value = view.endsWith('true') ? 'true' : 'compact';
+        const stays = made.look(view);
+        if (stays === null) app.say('The link has a view that cannot be read.', true); else app.following.value = stays;
       }),
       effect(() => { holder.current!.dataset.revision = String(app.open.value?.revision ?? -1); }),
       effect(() => { void clock.shown.value; void clock.playing.value; made.ask(); }),

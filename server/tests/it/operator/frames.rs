@@ -159,7 +159,7 @@ async fn a_head_from_before_is_not_read_either() {
         }
         if let Some(command) = only_read(made.path()).await {
             let arguments = ["--listen", "127.0.0.1:0", "--read-only"];
-            let server = Server::start(on(command, made.path(), &arguments)).await;
+            let mut server = Server::start(on(command, made.path(), &arguments)).await;
             let paths = ["", "/history?after=0", "/tree", "/places", ".svg", "?revision=1"];
             for path in paths.map(|path| format!("/universes/{id}{path}")) {
                 let reply = server.client.get(&path).await;
@@ -177,6 +177,8 @@ async fn a_head_from_before_is_not_read_either() {
                 "{}",
                 got.stderr
             );
+            // Dropped, it would still hold the directory for a moment.
+            server.kill().await;
         }
     }
 
