@@ -55,17 +55,16 @@ pub enum Warning {
 pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>), NoRoute> {
     let lifted = query.travel.lifted(map);
     let open = lifted.and_then(|lifted| best(map, &query.with(&lifted)));
-    let ruled_out = open.as_ref().and_then(|open| Some((open.jumps(), broken(map, query, open)?)));
-    let cost = open.as_ref().map(|open| open.cost);
-    let route = match open.filter(|_| ruled_out.is_none()) {
-        // The best route without the rules keeps to them, so it is the best with them too.
-        Some(open) => open,
-        None => find(map, query)?,
-    };
+    let broken = open.as_ref().and_then(|open| broken(map, query, open));
+    // If the best route without the rules keeps to them, it is the best with them too.
+    let (open, known) = if broken.is_some() { (open, None) } else { (None, open) };
+    let route = known.map_or_else(|| find(map, query), Ok)?;
     let mut warnings = without_rules(map, query, &route);
-    let ruled_out = ruled_out.filter(|_| cost < Some(route.cost));
-    let left_out = |(jumps, (through, rule))| Warning::LeftOut { through, rule, jumps };
-    warnings.extend(ruled_out.map(left_out));
+    let left_out = open.filter(|open| open.cost < route.cost).zip(broken);
+    warnings.extend(left_out.map(|(open, (through, rule))| {
+        let jumps = open.jumps();
+        Warning::LeftOut { through, rule, jumps }
+    }));
     Ok((route, warnings))
 }
 
