@@ -21,7 +21,7 @@ pub use mode::{Mode, Penalty};
 pub use no_route::NoRoute;
 pub use summary::{Summary, summary};
 pub use travel::{About, ConnectionKind, Extra, MAX_EXTRAS, Travel, TravelError};
-pub use warning::{Warning, find_warned, ruled_out, warnings};
+pub use warning::{Warning, find_warned, ruled_out};
 
 pub(crate) use no_route::apart;
 pub(crate) use walk::Walk;
@@ -40,7 +40,7 @@ pub struct Query<'q> {
     /// The preference of the route.
     pub mode: Mode,
     /// The systems that it does not pass through. The two ends are always allowed, because the pilot is already there
-    /// or wants to go there; [`warnings`] report an avoided end.
+    /// or wants to go there; [`find_warned`] warns of an avoided end.
     pub avoid: &'q Avoid,
     /// The connections besides the gates, and the rules that hold.
     pub travel: &'q Travel,
@@ -76,12 +76,17 @@ pub enum By {
 /// # Errors
 /// [`NoRoute`], with the reason.
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
+    best(map, query).ok_or_else(|| no_route::why(map, query))
+}
+
+/// The same, but it does not look for the reason if there is none.
+fn best(map: &Map, query: &Query<'_>) -> Option<Route> {
     let net = Net::new(map, query);
     let mut search = Search::new(map, &net, Direction::To(query.destination));
     if !query.is_closed(map) {
         search.find(query.origin);
     }
-    search.route(query.origin).ok_or_else(|| no_route::why(map, query))
+    search.route(query.origin)
 }
 
 impl<'q> Query<'q> {

@@ -1,5 +1,6 @@
 //! The index in memory: BM25 over weighted fields (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple
-//! weighted fields", 2004). It is made again when a spec has changed: that takes a moment even for hundreds of specs.
+//! weighted fields", 2004). It is made again when a spec has changed: in a release build that takes about a second
+//! for two thousand specs with eight requirements each.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use super::document::{Document, Field, documents};
 use super::query::{Query, QueryTerm};
+use super::stem::stem;
 use super::terms::tokens;
 use crate::model::Spec;
 use crate::parallel;
@@ -81,11 +83,14 @@ impl Index {
     /// The index of `specs`. If two have the same id, the first one counts.
     pub fn of(specs: &[Arc<Spec>]) -> Self {
         let mut index = Self::default();
-        let read = parallel::map(specs, |spec| {
-            let documents = documents(spec).into_iter();
-            documents.map(|document| (Terms::of(&document), document)).collect::<Vec<_>>()
+        let shares: Vec<&[Arc<Spec>]> = specs.chunks(TOGETHER).collect();
+        let read = parallel::map(&shares, |specs| {
+            let mut stems = HashMap::new();
+            let mut read = |document| (Terms::of(&document, &mut stems), document);
+            let of_spec = |spec: &Arc<Spec>| documents(spec).into_iter().map(&mut read).collect();
+            specs.iter().map(of_spec).collect::<Vec<Vec<_>>>()
         });
-        for (spec, documents) in specs.iter().zip(read) {
+        for (spec, documents) in specs.iter().zip(read.into_iter().flatten()) {
             if !index.specs.contains_key(&spec.id) {
                 let slots = documents.into_iter().map(|(terms, one)| index.insert(terms, one));
                 let slots = slots.collect();
@@ -260,22 +265,29 @@ impl Slot {
     }
 }
 
+/// How many specs are read one after the other, with a stem of each word only once.
+const TOGETHER: usize = 64;
+
 /// The approximate number of terms in a document.
 const TERMS: usize = 112;
 
 impl Terms {
-    /// The terms of a document.
-    pub(super) fn of(document: &Document) -> Self {
+    /// The terms of a document. `stems` has those of words before it, since most words come again.
+    pub(super) fn of(document: &Document, stems: &mut HashMap<String, String>) -> Self {
         let mut counts: HashMap<String, [u8; Field::COUNT]> = HashMap::with_capacity(TERMS);
         let mut lengths = [0_u32; Field::COUNT];
         for part in &document.parts {
             let field = part.field as usize;
             for token in tokens(&part.text) {
-                if let Some(count) = counts.entry(token.term()).or_default().get_mut(field) {
-                    *count = count.saturating_add(1);
-                }
                 if let Some(length) = lengths.get_mut(field).filter(|_| !token.whole) {
                     *length = length.saturating_add(1);
+                }
+                let term = stems.entry(token.word).or_insert_with_key(|word| stem(word));
+                if !counts.contains_key(term) {
+                    counts.insert(term.clone(), [0; Field::COUNT]);
+                }
+                if let Some(count) = counts.get_mut(term).and_then(|it| it.get_mut(field)) {
+                    *count = count.saturating_add(1);
                 }
             }
         }

@@ -48,7 +48,7 @@ impl Searcher {
         })
     }
 
-    /// Sets the current specs: those that have changed are read again. Embedding continues in the background.
+    /// Sets the current specs. If one has changed, the index is made again. Embedding continues in the background.
     ///
     /// # Errors
     /// In explicit mode [`SearchError::NoIndex`].

@@ -112,19 +112,10 @@ fn short(text: &str) -> String {
 fn because(items: &[Item]) -> Option<String> {
     let refused: Vec<&Item> = items.iter().filter(|item| item.archivable == Some(false)).collect();
     let first = refused.first()?;
-    let reasons = || {
-        first
-            .findings
-            .iter()
-            .filter(|finding| finding.rule == NOT_ARCHIVABLE.name || finding.fails(false))
-    };
-    let reason = match reasons().next() {
-        Some(finding) => {
-            let message = finding.message.trim_end_matches('.');
-            short(message.strip_prefix(WOULD_REFUSE).unwrap_or(message))
-        }
-        None => "it is not valid".to_owned(),
-    };
+    let refuses = |one: &&Finding| one.rule == NOT_ARCHIVABLE.name || one.fails(false);
+    let reason = first.findings.iter().find(refuses);
+    let reason = reason.map_or("it is not valid", |reason| reason.message.trim_end_matches('.'));
+    let reason = short(reason.strip_prefix(WOULD_REFUSE).unwrap_or(reason));
     if refused.len() == 1 && items.len() == 1 {
         return Some(format!("it: {reason}"));
     }
@@ -138,14 +129,11 @@ fn because(items: &[Item]) -> Option<String> {
 
 fn summary(items: &[Item], invalid: usize, strict: bool, [errors, warnings]: [usize; 2]) -> String {
     let things = things(items);
-    let found = match (errors, warnings) {
-        (0, 0) => "no errors, no warnings".to_owned(),
-        (0, warnings) => format!("no errors, {}", counted(warnings, "warning")),
-        (errors, 0) => format!("{}, no warnings", counted(errors, "error")),
-        (errors, warnings) => {
-            format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"))
-        }
+    let count = |count, thing| match count {
+        0 => format!("no {thing}s"),
+        count => counted(count, thing),
     };
+    let found = format!("{}, {}", count(errors, "error"), count(warnings, "warning"));
     let strictly = if strict { ", strictly" } else { "" };
     match (items.len(), invalid) {
         (0, _) => "Nothing to validate.".to_owned(),
@@ -166,12 +154,9 @@ fn things(items: &[Item]) -> String {
     if let [only] = items {
         return format!("The {} {:?}", only.kind.name(), only.id);
     }
-    let count = |kind| items.iter().filter(|item| item.kind == kind).count();
-    match (count(ItemKind::Change), count(ItemKind::Spec)) {
-        (0, specs) => counted(specs, "spec"),
-        (changes, 0) => counted(changes, "change"),
-        (changes, specs) => {
-            format!("{} and {}", counted(changes, "change"), counted(specs, "spec"))
-        }
-    }
+    let count = |kind| (items.iter().filter(|item| item.kind == kind).count(), kind);
+    let kinds = [ItemKind::Change, ItemKind::Spec].map(count).into_iter();
+    let counts = kinds.filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, kind)| counted(count, kind.name()));
+    counts.collect::<Vec<_>>().join(" and ")
 }

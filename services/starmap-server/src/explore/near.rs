@@ -94,9 +94,5 @@ fn around(
     let mut walk = Walk::new(map);
     walk.run(map, travel, origin, max_jumps, |system| security.admits(map.class(system)));
     let reached = walk.reached().iter().copied().filter(|it| wanted(*it));
-    let near = reached.filter_map(|system| {
-        let jumps = walk.jumps(system)?;
-        Some(Near { system, jumps })
-    });
-    near.collect()
+    reached.filter_map(|system| Some(Near { system, jumps: walk.jumps(system)? })).collect()
 }

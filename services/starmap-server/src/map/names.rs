@@ -110,8 +110,11 @@ impl Names {
         let near = Typed::new(&typed);
         let same_start = |name: &str| name.chars().next() == typed.chars().next();
         let ranked = self.systems.iter().filter_map(|(name, place)| {
-            let distance = near.distance_within(name, far);
-            let rank = match (distance, name.find(&typed)) {
+            let letters = letters(name);
+            let distance = near.distance_within(name, letters, far);
+            // Most names lack a letter of it, and need not be read again.
+            let place_in = (near.letters & !letters == 0).then(|| name.find(&typed)).flatten();
+            let rank = match (distance, place_in) {
                 (Some(1), _) if long > 2 => 0,
                 (_, Some(0)) => 1,
                 (Some(2), _) if long > 3 && same_start(name) => 2,
@@ -133,8 +136,8 @@ impl Names {
     pub(super) fn correct(&self, name: &str) -> Option<SystemIndex> {
         let typed = typed(name)?;
         let typed = Typed::new(&typed);
-        let mut near =
-            self.systems.iter().filter(|(folded, _)| typed.distance_within(folded, 1) == Some(1));
+        let mut near = (self.systems.iter())
+            .filter(|(folded, _)| typed.distance_within(folded, letters(folded), 1) == Some(1));
         let (_, only) = near.next()?;
         near.next().is_none().then_some(SystemIndex(*only))
     }
@@ -158,12 +161,12 @@ impl<'n> Typed<'n> {
         Self { name, length: name.chars().count(), letters: letters(name) }
     }
 
-    /// How many letters another name differs by, if that is at most `far`.
+    /// How many letters another name, which has these, differs by, if that is at most `far`.
     ///
     /// The exact count takes time, and most names differ by more. Two cheap checks come first: each added or missing
     /// letter changes the length by one, and each replaced letter takes one letter out of the set and adds another.
-    fn distance_within(&self, other: &str, far: usize) -> Option<usize> {
-        let differing = (self.letters ^ letters(other)).count_ones() as usize;
+    fn distance_within(&self, other: &str, letters: u64, far: usize) -> Option<usize> {
+        let differing = (self.letters ^ letters).count_ones() as usize;
         if differing > 2 * far || self.length.abs_diff(other.chars().count()) > far {
             return None;
         }

@@ -37,6 +37,11 @@ impl<'q> Net<'q> {
         }
     }
 
+    /// What a gate costs at least.
+    pub(super) fn least(&self) -> Cost {
+        self.weights.iter().flatten().min().copied().unwrap_or_default()
+    }
+
     /// The jumps between this system and systems that may be entered, away from it or towards it: first by gates,
     /// sorted by the id of the other end, then by extra connections in the same order.
     pub(super) fn around(&self, near: SystemIndex, away: bool) -> impl Iterator<Item = Jump> {

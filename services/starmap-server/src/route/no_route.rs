@@ -1,7 +1,7 @@
 //! Why there is no route.
 
 use super::warning::counted;
-use super::{Avoid, Avoided, Cost, Mode, Query, Walk, find};
+use super::{Avoid, Avoided, Cost, Mode, Query, Walk, best};
 use crate::map::{Map, Rule, SystemIndex};
 
 /// Why there is no route.
@@ -90,9 +90,9 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
     let surcharges: Vec<Cost> = map.indices().map(dear).collect();
     let avoid = Avoid::nothing();
     let open = Query { mode: Mode::Shortest, avoid, surcharges: &surcharges, ..*query };
-    let found = find(map, &open).map(|route| route.systems).unwrap_or_default();
-    let inner = known_range::items(&found, 1..found.len().saturating_sub(1));
-    let met = |thing: &Avoided| inner.iter().any(|it| thing.holds(map, *it));
+    let open = best(map, &open);
+    let inner = open.iter().flat_map(|route| route.systems.iter().take(route.jumps()).skip(1));
+    let met = |thing: &Avoided| inner.clone().any(|it| thing.holds(map, *it));
     let mut give_up: Vec<Avoided> = things.iter().copied().filter(met).collect();
     let mut at = 0;
     for _ in 0..give_up.len().min(MAX_TRIED) {

@@ -1,7 +1,7 @@
 //! The search for the cheapest routes to a system or from it.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::net::{Jump, Net};
 use super::{Cost, Route};
@@ -15,6 +15,9 @@ pub(super) struct Search<'q> {
     far: PerSystem<Far>,
     /// The systems that were found and not followed yet.
     waiting: BinaryHeap<Reverse<(Far, SystemIndex)>>,
+    /// Those of them to which the last jump costs least. Systems are followed nearest first, so these are found nearest
+    /// first too, and a queue keeps them in order.
+    next: VecDeque<(Far, SystemIndex)>,
 }
 
 /// The direction in which jumps are followed.
@@ -36,7 +39,8 @@ impl<'q> Search<'q> {
         let (Direction::From(end) | Direction::To(end)) = direction;
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
-        Self { net, direction, far, waiting: BinaryHeap::from([Reverse((Far(0), end))]) }
+        let (waiting, next) = (BinaryHeap::new(), VecDeque::from([(Far(0), end)]));
+        Self { net, direction, far, waiting, next }
     }
 
     /// Finds the distance of this system and of all nearer ones.
@@ -86,22 +90,36 @@ impl<'q> Search<'q> {
     /// Searches until the next system is one to stop at. That system is next again when the search continues.
     fn run(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) {
         let away = matches!(self.direction, Direction::From(_));
-        while let Some(&Reverse((far, here))) = self.waiting.peek() {
+        loop {
+            let (next, other) = (self.next.front(), self.waiting.peek());
+            let other = other.map(|Reverse(other)| other);
+            let is_next = other.is_none_or(|other| next.is_some_and(|next| next <= other));
+            let Some(&(far, here)) = (if is_next { next } else { other }) else { return };
             if stop(here, far) {
                 return;
             }
-            self.waiting.pop();
+            if is_next {
+                self.next.pop_front();
+            } else {
+                self.waiting.pop();
+            }
             // A shorter route to it was found while this entry waited.
             if far > self.far[here] {
                 continue;
             }
-            let (all, waiting, net) = (&mut self.far, &mut self.waiting, self.net);
+            let (all, waiting, next, net) =
+                (&mut self.far, &mut self.waiting, &mut self.next, self.net);
+            let least = net.least();
             let reach = |jump: Jump| {
                 let longer = far.and(&jump);
                 let known = &mut all[jump.far];
                 if longer < *known {
                     *known = longer;
-                    waiting.push(Reverse((longer, jump.far)));
+                    if jump.cost == least {
+                        next.push_back((longer, jump.far));
+                    } else {
+                        waiting.push(Reverse((longer, jump.far)));
+                    }
                 }
             };
             net.around(here, away).for_each(reach);

@@ -19,25 +19,15 @@ pub struct Summary {
 
 /// Counts the systems of a route by class, each as often as it is passed. `None` if there are no systems.
 pub fn summary(map: &Map, systems: &[SystemIndex]) -> Option<Summary> {
-    let first = *systems.first()?;
-    let mut summary = Summary {
-        high: 0,
-        low: 0,
-        null: 0,
-        lowest: map.system(first).security,
-        lowest_system: first,
-    };
-    for &index in systems {
-        let system = map.system(index);
-        match system.class {
-            SecurityClass::High => summary.high += 1,
-            SecurityClass::Low => summary.low += 1,
-            SecurityClass::Null => summary.null += 1,
-        }
-        if system.security < summary.lowest {
-            summary.lowest = system.security;
-            summary.lowest_system = index;
-        }
-    }
-    Some(summary)
+    let security = |system: SystemIndex| map.system(system).security;
+    let count = |class| systems.iter().filter(|it| map.class(**it) == class).count();
+    let by_security = |a: &SystemIndex, b: &SystemIndex| security(*a).total_cmp(&security(*b));
+    let lowest_system = systems.iter().copied().min_by(by_security)?;
+    Some(Summary {
+        high: count(SecurityClass::High),
+        low: count(SecurityClass::Low),
+        null: count(SecurityClass::Null),
+        lowest: security(lowest_system),
+        lowest_system,
+    })
 }

@@ -1,6 +1,6 @@
 //! Warnings for a pilot before undocking.
 
-use super::{NoRoute, Query, Route, find};
+use super::{NoRoute, Query, Route, best, find};
 use crate::map::{Map, Rule, SecurityClass, Space, SystemIndex};
 
 /// An easily overlooked fact about a route.
@@ -48,36 +48,24 @@ pub enum Warning {
     Pipe(SystemIndex),
 }
 
-/// The best route with its warnings: [`find`] and [`warnings`], mostly by one search.
+/// The best route as [`find`] has it, with all warnings for it in a fixed order: mostly by one search.
 ///
 /// # Errors
 /// [`NoRoute`]
 pub fn find_warned(map: &Map, query: &Query<'_>) -> Result<(Route, Vec<Warning>), NoRoute> {
     let lifted = query.travel.lifted(map);
-    let open = lifted.and_then(|lifted| find(map, &query.with(&lifted)).ok());
-    let ruled_out = open.as_ref().and_then(|open| Some((open.jumps(), broken(map, query, open)?)));
-    let cost = open.as_ref().map(|open| open.cost);
-    let route = match open.filter(|_| ruled_out.is_none()) {
-        // The best route without the rules keeps to them, so it is the best with them too.
-        Some(open) => open,
-        None => find(map, query)?,
-    };
+    let open = lifted.and_then(|lifted| best(map, &query.with(&lifted)));
+    let broken = open.as_ref().and_then(|open| broken(map, query, open));
+    // If the best route without the rules keeps to them, it is the best with them too.
+    let (open, known) = if broken.is_some() { (open, None) } else { (None, open) };
+    let route = known.map_or_else(|| find(map, query), Ok)?;
     let mut warnings = without_rules(map, query, &route);
-    let ruled_out = ruled_out.filter(|_| cost < Some(route.cost));
-    let left_out = |(jumps, (through, rule))| Warning::LeftOut { through, rule, jumps };
-    warnings.extend(ruled_out.map(left_out));
-    Ok((route, warnings))
-}
-
-/// All warnings for a route, in a fixed order.
-pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
-    let mut warnings = without_rules(map, query, route);
-    let ruled_out = ruled_out(map, query).filter(|other| other.0.cost < route.cost);
-    warnings.extend(ruled_out.map(|(route, through, rule)| {
-        let jumps = route.jumps();
+    let left_out = open.filter(|open| open.cost < route.cost).zip(broken);
+    warnings.extend(left_out.map(|(open, (through, rule))| {
+        let jumps = open.jumps();
         Warning::LeftOut { through, rule, jumps }
     }));
-    warnings
+    Ok((route, warnings))
 }
 
 /// The warnings that do not compare with a route without the rules.
@@ -131,7 +119,7 @@ const HOMES: [&str; 3] = ["Archee", "Kino", "Niarja"];
 /// The route that there would be without the rules, the first system that a rule closes, and the rule.
 pub fn ruled_out(map: &Map, query: &Query<'_>) -> Option<(Route, SystemIndex, &'static Rule)> {
     let lifted = query.travel.lifted(map)?;
-    let route = find(map, &query.with(&lifted)).ok()?;
+    let route = best(map, &query.with(&lifted))?;
     let (through, rule) = broken(map, query, &route)?;
     Some((route, through, rule))
 }

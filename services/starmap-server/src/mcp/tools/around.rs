@@ -235,7 +235,8 @@ pub(super) fn search(
             let alone =
                 origin.filter(|_| found.total > 0).and_then(|origin| alone(map, &travel, origin));
             warnings.extend(alone);
-            let again = |lifted: &_| explore::search(map, lifted, &query).ok();
+            // Without an origin there is no way that a rule could leave out.
+            let again = |lifted: &_| origin.and_then(|_| explore::search(map, lifted, &query).ok());
             warnings.extend(rules::around(map, &travel, origin, &found, again));
             found
         }

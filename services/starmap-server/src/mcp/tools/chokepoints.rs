@@ -91,7 +91,7 @@ fn area(
 ) -> Result<(String, Vec<SystemIndex>), UniverseError> {
     let around = &asked.around;
     let radius = u32::from(asked.max_jumps.unwrap_or(5));
-    if let Ok(system) = super::super::resolve_system_name(map, around) {
+    if let Some(system) = map.find(around) {
         let near = explore::within(map, Travel::by_gates(), system, radius, SecurityFilter::Any);
         let what = format!("{} and {radius} jumps around it", map.name(system));
         return Ok((what, near.into_iter().map(|near| near.system).collect()));

@@ -1,6 +1,6 @@
 //! The warnings about a route.
 
-use starmap_server::route::{Mode, Query, Travel, Warning, find, warnings};
+use starmap_server::route::{Mode, Query, Travel, Warning, find, find_warned};
 
 use super::super::brute::safer;
 use super::super::common::{index_of, small};
@@ -8,7 +8,9 @@ use super::{avoid, extra, query};
 use starmap_server::map::Map;
 
 fn found_warnings(map: &Map, query: &Query<'_>) -> Vec<Warning> {
-    warnings(map, query, &find(map, query).unwrap())
+    let (route, warnings) = find_warned(map, query).unwrap();
+    assert_eq!(route, find(map, query).unwrap());
+    warnings
 }
 
 #[test]
@@ -71,7 +73,7 @@ fn an_avoided_end_is_told() {
         "Jita is to be avoided, but the route begins or ends there"
     );
     let stays = Query { destination: query.origin, ..query };
-    assert_eq!(warnings(&map, &stays, &find(&map, &stays).unwrap()).len(), 1);
+    assert_eq!(found_warnings(&map, &stays).len(), 1);
 }
 
 #[test]

@@ -117,11 +117,9 @@ fn way(
         (Some(_), _, _) => {
             Err(invalid("route", "", "give either a route, or origin and destination, not both"))
         }
-        (None, None, _) => {
-            Err(invalid("origin", "", "give a route, or both origin and destination"))
-        }
-        (None, Some(_), None) => {
-            Err(invalid("destination", "", "give a route, or both origin and destination"))
+        (None, origin, _) => {
+            let lacks = if origin.is_none() { "origin" } else { "destination" };
+            Err(invalid(lacks, "", "give a route, or both origin and destination"))
         }
     }
 }
