@@ -9,7 +9,7 @@ use super::completeness::joined;
 use super::redact::Redactor;
 use super::scope::Scope;
 use super::{ChatService, Failure, failure};
-use crate::config::{alike, forms};
+use crate::config::alike;
 use crate::event::Event;
 use crate::index::{ChatKey, ChatSummary, StoredMessage};
 use crate::model::ChatKind;
@@ -185,9 +185,6 @@ impl ChatService {
         chat: &str,
     ) -> Result<(&RegisteredSource, String, ChatSummary), Failure> {
         let source = id_of(&source);
-        if let Some(source) = source.as_deref() {
-            can_send(self.source(source)?)?;
-        }
         let Scope { chats, .. } = self.scope(source.as_deref(), Some(chat), false).await?;
         let Some([key]) = chats.as_deref() else {
             return Err(Invalid::new("chat", "give one chat, by id or name").into());
@@ -271,13 +268,13 @@ fn can_send(entry: &RegisteredSource) -> Result<(), Failure> {
     Err(Failure::invalid("CANNOT_SEND", message))
 }
 
-/// The entry of the configuration that names a chat: by its id, or by its name if no other chat is called so, since
-/// others choose the names of groups and their own.
+/// The entry of the configuration that names a chat: by its id, or by its name if that is neither the name nor the id of
+/// another chat, since others choose the names of groups and their own.
 fn permit(entry: &RegisteredSource, to: &ChatSummary, chats: &[ChatSummary]) -> Option<String> {
-    let name = alike(&to.chat.name);
-    let is_only = chats.iter().filter(|chat| alike(&chat.chat.name) == name).count() == 1;
-    let ids = [alike(&to.chat.id)].into_iter().chain(forms(&to.chat.id));
-    ids.chain(is_only.then_some(name)).find(|known| entry.send_to.contains(known))
+    let (id, name) = (alike(&to.chat.id), alike(&to.chat.name));
+    let fits = |it: &&ChatSummary| alike(&it.chat.name) == name || alike(&it.chat.id) == name;
+    let is_only = chats.iter().filter(fits).count() == 1;
+    [id].into_iter().chain(is_only.then_some(name)).find(|known| entry.send_to.contains(known))
 }
 
 /// What is sent must be what the person sees.
