@@ -50,7 +50,7 @@ pub enum SendError {
     /// Nothing was sent.
     #[error("{0}")]
     Refused(String),
-    /// The network has not answered: it may have been sent.
+    /// The network has not answered, or has failed: it may have been sent.
     #[error("{0}")]
     Unclear(String),
 }

@@ -94,7 +94,7 @@ fn request(outgoing: &Outgoing) -> Result<(&'static str, Map<String, Value>), Se
     let target = |id: &str| {
         let found = id.split_once('-').and_then(|(at, of)| Some((at.parse::<i64>().ok()?, of)));
         let (at, author) = found.ok_or_else(|| {
-            SendError::Refused("the message was not received from Signal".to_owned())
+            SendError::Refused("the id of the message is not one of Signal".to_owned())
         })?;
         Ok::<_, SendError>((json!(at), json!(author)))
     };
