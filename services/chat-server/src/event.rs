@@ -78,7 +78,8 @@ pub enum Event {
 }
 
 impl Event {
-    /// The events of a reaction, for networks in which a person has one for each message: it takes the place of another.
+    /// The events of a reaction, for networks in which a person has one for each message: it takes the place of
+    /// another.
     pub fn only_reaction(
         chat: &str,
         id: &str,

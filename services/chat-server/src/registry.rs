@@ -60,8 +60,8 @@ impl RegisteredSource {
         owner.is_none_or(|owner| owner == self.owner)
     }
 
-    /// Whether it has lists of chats and is read with them for the first time: copies of chats that they leave out are not
-    /// known.
+    /// Whether it has lists of chats and is read with them for the first time: copies of chats that they leave out are
+    /// not known.
     pub fn is_unchecked(&self) -> bool {
         let export = self.export.as_ref().filter(|_| self.chats.has_lists());
         export.is_some_and(|export| !export.is_settled()) && !self.was_read.load(Ordering::Relaxed)

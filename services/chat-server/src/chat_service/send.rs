@@ -262,8 +262,8 @@ fn can_send(entry: &RegisteredSource) -> Result<(), Failure> {
     Err(Failure::invalid("CANNOT_SEND", message))
 }
 
-/// The entry of the configuration that names a chat: by its id, or by its name if that is neither the name nor the id of
-/// another chat, since others choose the names of groups and their own.
+/// The entry of the configuration that names a chat: by its id, or by its name if that is neither the name nor the id
+/// of another chat, since others choose the names of groups and their own.
 fn permit(entry: &RegisteredSource, to: &ChatSummary, chats: &[ChatSummary]) -> Option<String> {
     let (id, name) = (alike(&to.chat.id), alike(&to.chat.name));
     let fits = |it: &&ChatSummary| alike(&it.chat.name) == name || alike(&it.chat.id) == name;
