@@ -61,8 +61,8 @@ impl ChatService {
         }
     }
 
-    /// Whether a source with lists of chats is read with them for the first time, here or by another process. Until then
-    /// nothing is served of any source, which may have a copy of a chat that is denied.
+    /// Whether a source with lists of chats is read with them for the first time, here or by another process. Until
+    /// then nothing is served of any source, which may have a copy of a chat that is denied.
     pub(super) fn is_unchecked(&self) -> bool {
         self.0.mode == Mode::Runs && self.registry().iter().any(RegisteredSource::is_unchecked)
     }
