@@ -21,6 +21,8 @@ pub struct Payload {
     held: Option<Arc<Held>>,
     /// It is the result of a tool that failed.
     is_failure: bool,
+    /// It only asks the client for input.
+    asks: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -71,20 +73,30 @@ impl Payload {
     /// One JSON object in parts, without line breaks.
     pub(crate) fn in_parts(parts: Vec<Bytes>) -> Self {
         let whole = OnceLock::new();
-        Self {
-            text: Text::Parts(Arc::new(PartsText { parts, whole })),
-            held: None,
-            is_failure: false,
-        }
+        Self::with(Text::Parts(Arc::new(PartsText { parts, whole })))
     }
 
     fn own(text: Vec<u8>, from: usize) -> Self {
-        Self { text: Text::Own { text, from }, held: None, is_failure: false }
+        Self::with(Text::Own { text, from })
+    }
+
+    fn with(text: Text) -> Self {
+        Self { text, held: None, is_failure: false, asks: false }
     }
 
     /// The same payload, as the result of a tool that may have failed.
     pub(crate) fn of_tool(self, is_failure: bool) -> Self {
         Self { is_failure, ..self }
+    }
+
+    /// The same payload, which only asks the client for input.
+    pub(crate) fn of_question(self) -> Self {
+        Self { asks: true, ..self }
+    }
+
+    /// Whether it only asks the client for input.
+    pub(crate) fn asks(&self) -> bool {
+        self.asks
     }
 
     /// Whether it is the result of a tool that failed.

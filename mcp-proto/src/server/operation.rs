@@ -50,6 +50,9 @@ pub struct Operation<'o> {
     pub duration: Duration,
     /// Why it failed; `None` if it did not.
     pub error: Option<OperationError>,
+    /// Whether the answer only asks the client for input (`input_required`): the client sends the request again with
+    /// its answers, which is another operation.
+    pub asks: bool,
     /// How many bytes the result has as JSON, before compression; 0 without a result.
     pub result_bytes: usize,
     /// The caller's span, [`Context::trace_parent`].
@@ -129,10 +132,10 @@ impl Begun {
             return;
         };
         match outcome {
-            Err(error) => observed.report(Some(OperationError::Code(error.code)), 0),
+            Err(error) => observed.report(Some(OperationError::Code(error.code)), None),
             Ok(payload) => {
                 let failed = payload.is_failure().then_some(OperationError::Tool);
-                observed.report(failed, payload.size());
+                observed.report(failed, Some(payload));
             }
         }
     }
@@ -141,17 +144,18 @@ impl Begun {
 impl Drop for Begun {
     fn drop(&mut self) {
         if let Some(observed) = self.0.take() {
-            observed.report(Some(OperationError::Cancelled), 0);
+            observed.report(Some(OperationError::Cancelled), None);
         }
     }
 }
 
 impl Observed {
-    fn report(&self, error: Option<OperationError>, result_bytes: usize) {
+    fn report(&self, error: Option<OperationError>, result: Option<&Payload>) {
         self.server.report(Operation {
             duration: self.start.elapsed(),
             error,
-            result_bytes,
+            asks: result.is_some_and(Payload::asks),
+            result_bytes: result.map_or(0, Payload::size),
             client: self.client.as_deref(),
             protocol_version: Some(self.protocol_version),
             principal: self.principal.as_deref(),
@@ -176,6 +180,7 @@ impl Named {
             protocol_version: None,
             duration: Duration::ZERO,
             error: None,
+            asks: false,
             result_bytes: 0,
             trace_parent: None,
             trace_state: None,

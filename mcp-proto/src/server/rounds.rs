@@ -184,7 +184,8 @@ impl Server {
             .iter()
             .map(|(key, question)| (key.to_owned(), request(question, kept.version)))
             .collect();
-        Payload::of(&wire::InputRequiredResult::new(requests, state, &self.0.info_json))
+        let result = wire::InputRequiredResult::new(requests, state, &self.0.info_json);
+        Payload::of(&result).map(Payload::of_question)
     }
 }
 

@@ -118,6 +118,7 @@ impl ChatService {
             if tokio::time::timeout(LOOK, stop.cancelled()).await.is_ok() {
                 return;
             }
+            self.recall().await;
             let promoting = index.clone();
             let promoted = tokio::task::spawn_blocking(move || promoting.promote()).await;
             if let Ok(Err(error)) = promoted {

@@ -55,7 +55,7 @@ enum Command {
     /// Finds messages by words: search "boat OR ship" -rain.
     Search(Box<messages::Search>),
     /// Transcribes recordings in exports, by the program that the configuration names.
-    Transcribe(transcribe::TranscribeArgs),
+    Transcribe,
     /// Says what is wrong with the configuration: files that are not there, lists of chats that match nothing.
     CheckConfig(check::CheckConfigArgs),
     /// Says how the dates of an export of WhatsApp are written, in the configuration, and reads it again.
@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
             Command::Chats(asked) => asked.run(&paths).await,
             Command::Messages(asked) => asked.run(&paths).await,
             Command::Search(asked) => asked.run(&paths).await,
-            Command::Transcribe(asked) => asked.run(&paths).await,
+            Command::Transcribe => transcribe::run(&paths).await,
             Command::CheckConfig(asked) => asked.run(&paths).await,
             Command::DayOrder(asked) => asked.run(&paths).await,
         }

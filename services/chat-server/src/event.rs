@@ -60,7 +60,7 @@ pub enum Event {
         id: String,
         /// Which of its files, from 0.
         file: usize,
-        /// The words; empty if there are none.
+        /// The words; empty if nothing is said.
         text: String,
     },
     /// A person reacted, or removed the reaction (`removed`). Ignored if the message is not known.
@@ -78,6 +78,25 @@ pub enum Event {
 }
 
 impl Event {
+    /// The events of a reaction, for networks in which a person has one for each message: it takes the place of
+    /// another.
+    pub fn only_reaction(
+        chat: &str,
+        id: &str,
+        by: &str,
+        emoji: &str,
+        removed: bool,
+    ) -> impl Iterator<Item = Self> {
+        let event = |emoji: &str, removed| Self::Reacted {
+            chat: chat.to_owned(),
+            id: id.to_owned(),
+            reaction: Reaction { emoji: emoji.to_owned(), count: 1, by: vec![by.to_owned()] },
+            removed,
+        };
+        let added = (!removed).then(|| event(emoji, false));
+        [event("", true)].into_iter().chain(added)
+    }
+
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
         match self {

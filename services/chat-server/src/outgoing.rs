@@ -1,7 +1,7 @@
 //! What goes out: a message or a reaction, into one chat of a source that is connected.
 
 use crate::event::Event;
-use crate::model::{Chat, Participant, Reaction};
+use crate::model::{Chat, Participant};
 
 /// Something to send, and into which chat.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub enum Content {
 pub struct Sent {
     /// The same as events of the source.
     pub events: Vec<Event>,
-    /// What the network says about it, if it did not reach all.
+    /// How many recipients it did not reach, and why; `None` if it reached all.
     pub note: Option<String>,
 }
 
@@ -50,25 +50,15 @@ pub enum SendError {
     /// Nothing was sent.
     #[error("{0}")]
     Refused(String),
-    /// The network has not answered: it may have been sent.
+    /// The network has not answered, or has failed: it may have been sent.
     #[error("{0}")]
     Unclear(String),
 }
 
 impl Outgoing {
-    /// The events of a reaction: networks give each person one for a message.
+    /// The events of the owner's reaction.
     pub fn reacted(&self, id: &str, emoji: &str, removed: bool) -> Vec<Event> {
-        let name = self.me.as_ref().map_or("me", |me| &me.name);
-        let event = |emoji: &str, removed| Event::Reacted {
-            chat: self.chat.id.clone(),
-            id: id.to_owned(),
-            reaction: Reaction { emoji: emoji.to_owned(), count: 1, by: vec![name.to_owned()] },
-            removed,
-        };
-        let mut events = vec![event("", true)];
-        if !removed {
-            events.push(event(emoji, false));
-        }
-        events
+        let by = self.me.as_ref().map_or("me", |me| &me.name);
+        Event::only_reaction(&self.chat.id, id, by, emoji, removed).collect()
     }
 }

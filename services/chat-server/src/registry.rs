@@ -44,7 +44,7 @@ pub struct RegisteredSource {
     pub matched: Arc<Mutex<BTreeSet<String>>>,
     /// The chats into which something may be sent.
     pub send_to: BTreeSet<String>,
-    /// Whether it was read to its end before the program began.
+    /// Whether it was read to its end, with these lists, before the program began.
     was_read: Arc<AtomicBool>,
 }
 
@@ -60,7 +60,8 @@ impl RegisteredSource {
         owner.is_none_or(|owner| owner == self.owner)
     }
 
-    /// Whether it has lists of chats and is read for the first time: copies of chats that they leave out are not known.
+    /// Whether it has lists of chats and is read with them for the first time: copies of chats that they leave out are
+    /// not known.
     pub fn is_unchecked(&self) -> bool {
         let export = self.export.as_ref().filter(|_| self.chats.has_lists());
         export.is_some_and(|export| !export.is_settled()) && !self.was_read.load(Ordering::Relaxed)
@@ -100,7 +101,8 @@ impl Registry {
             if let Some(entry) = self.get(&known.id).filter(|it| it.owns(known.owner.as_deref())) {
                 let mut matched = entry.matched.lock().unwrap_or_else(PoisonError::into_inner);
                 matched.extend(known.report.matched);
-                entry.was_read.store(known.mark.is_some(), Ordering::Relaxed);
+                let mark = known.mark.filter(|mark| mark.starts_with(&prefix(&entry.chats)));
+                entry.was_read.store(mark.is_some(), Ordering::Relaxed);
             }
         }
     }

@@ -51,7 +51,7 @@ impl Drop for Running {
 }
 
 impl Transcriber {
-    /// The words of a recording; empty if there are none. The program gets a copy of it in `dir`, with this end of its
+    /// The words of a recording; empty if nothing is said. The program gets a copy of it in `dir`, with this end of its
     /// name, so that nothing that others have named becomes an argument.
     ///
     /// # Errors

@@ -181,7 +181,7 @@ pub struct Sent {
     /// The id of the message, or of the one that was reacted to; absent if the network has not given one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// Whom it did not reach, and what is not stored.
+    /// Which recipients it did not reach, or that it is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -20,6 +20,7 @@ pub fn audit(operation: &Operation<'_>) {
         return;
     }
     let outcome = match operation.error {
+        None if operation.asks => "asked the client".to_owned(),
         None => "done".to_owned(),
         Some(OperationError::Code(code)) => format!("error {code}"),
         Some(OperationError::Forbidden) => "forbidden".to_owned(),

@@ -1,6 +1,6 @@
 //! Where to look: visible sources and chats by the names that a caller gives.
 
-use super::{ChatService, Failure, failure};
+use super::{ChatService, Failure, Mode, failure};
 use crate::index::{ChatKey, ChatSummary, FoundChat, SourceSummary, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::RegisteredSource;
@@ -61,17 +61,18 @@ impl ChatService {
         }
     }
 
-    /// Whether a source with lists of chats is read for the first time. Until then nothing is served of any source,
-    /// which may have a copy of a chat that is denied.
+    /// Whether a source with lists of chats is read with them for the first time, here or by another process. Until
+    /// then nothing is served of any source, which may have a copy of a chat that is denied.
     pub(super) fn is_unchecked(&self) -> bool {
-        self.runs() && self.registry().iter().any(RegisteredSource::is_unchecked)
+        self.0.mode == Mode::Runs && self.registry().iter().any(RegisteredSource::is_unchecked)
     }
 
     /// Why nothing of a source is served; `None` if it is served.
     pub(super) fn closed(&self, entry: &RegisteredSource) -> Option<Failure> {
         let id = entry.source.id();
         if self.is_unchecked() {
-            let reading = self.reading(None).unwrap_or_default();
+            let reading = self.reading(None);
+            let reading = reading.as_deref().unwrap_or("another process reads them");
             let message =
                 format!("no chat is shown before the lists of chats are checked: {reading}");
             return Some(Failure::new("SOURCE_NOT_CONNECTED", message));

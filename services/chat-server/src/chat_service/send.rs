@@ -9,7 +9,7 @@ use super::completeness::joined;
 use super::redact::Redactor;
 use super::scope::Scope;
 use super::{ChatService, Failure, failure};
-use crate::config::{alike, forms};
+use crate::config::alike;
 use crate::event::Event;
 use crate::index::{ChatKey, ChatSummary, StoredMessage};
 use crate::model::ChatKind;
@@ -111,7 +111,7 @@ impl ChatService {
         let emoji = asked.emoji.trim().to_owned();
         let is_word = |c: char| c.is_alphabetic() || c.is_whitespace() || c.is_control();
         if emoji.is_empty() || emoji.len() > MAX_EMOJI_BYTES || emoji.contains(is_word) {
-            return Err(Invalid::new("emoji", "it is not an emoji: give one such as 👍").into());
+            return Err(Invalid::new("emoji", "it is not an emoji: give one, such as 👍").into());
         }
         visible("emoji", &emoji)?;
         let (entry, permit, to) = self.recipient(asked.source, &asked.chat).await?;
@@ -127,7 +127,7 @@ impl ChatService {
     /// Sends what was prepared, and stores it. It is carried out even if the caller is gone.
     ///
     /// # Errors
-    /// [`Failure`]: `NOT_SENT`, or `MAYBE_SENT` if the network has not answered.
+    /// [`Failure`]: `NOT_SENT`, or `MAYBE_SENT` if the network has not answered or has failed.
     pub async fn send(&self, prepared: Prepared) -> Result<view::Sent, Failure> {
         let service = self.clone();
         let sending = tokio::spawn(async move { service.carry_out(prepared).await });
@@ -144,37 +144,31 @@ impl ChatService {
             Content::Reaction { .. } => "reaction",
         };
         let sent = std::sync::Arc::clone(&self.source(&source)?.source).send(outgoing).await;
-        let outcome = match &sent {
-            Ok(_) => "sent",
-            Err(SendError::Refused(_)) => "not sent",
-            Err(SendError::Unclear(_)) => "maybe sent",
+        let (outcome, sent) = match sent {
+            Ok(sent) => ("sent", Ok(sent)),
+            Err(SendError::Refused(why)) => {
+                let message = format!("nothing was sent: {why}");
+                ("not sent", Err(Failure::new("NOT_SENT", message)))
+            }
+            Err(SendError::Unclear(why)) => {
+                let advice = "look into the chat before you send it again";
+                let message = format!("it may have been sent or not ({why}): {advice}");
+                ("maybe sent", Err(Failure::new("MAYBE_SENT", message)))
+            }
         };
         // The entry is the person's own: no other name of a chat comes into the log.
         tracing::info!(target: "audit", source, send_to = entry, kind, outcome, "sent");
-        let sent = sent.map_err(|error| match error {
-            SendError::Refused(why) => Failure::new("NOT_SENT", format!("nothing was sent: {why}")),
-            SendError::Unclear(why) => {
-                let advice = "look into the chat before you send it again";
-                Failure::new(
-                    "MAYBE_SENT",
-                    format!("it may have been sent or not ({why}): {advice}"),
-                )
-            }
-        })?;
-        let message_id = sent.events.iter().find_map(|event| match event {
+        let sent = sent?;
+        let mut message_id = sent.events.iter().find_map(|event| match event {
             Event::Message { message, .. } => Some(message.id.clone()),
             Event::Reacted { id, .. } => Some(id.clone()),
             _ => None,
         });
-        let message_id = message_id.map(|mut id| {
-            self.0.redactor.message_id(&mut id);
-            id
-        });
+        message_id.iter_mut().for_each(|id| self.0.redactor.message_id(id));
         let batch = Batch { events: sent.events, ..Batch::default() };
         let kept = self.registry().sink(&source, self.index()).keep(batch).await;
-        let not_kept =
-            kept.is_err().then(|| "it is not stored here: another process writes".to_owned());
-        let note = joined(sent.note.into_iter().chain(not_kept));
+        let not_kept = "it is not stored here, since the index could not be written".to_owned();
+        let note = joined(sent.note.into_iter().chain(kept.is_err().then_some(not_kept)));
         Ok(view::Sent { sent: true, source, chat, message_id, note })
     }
 
@@ -185,9 +179,6 @@ impl ChatService {
         chat: &str,
     ) -> Result<(&RegisteredSource, String, ChatSummary), Failure> {
         let source = id_of(&source);
-        if let Some(source) = source.as_deref() {
-            can_send(self.source(source)?)?;
-        }
         let Scope { chats, .. } = self.scope(source.as_deref(), Some(chat), false).await?;
         let Some([key]) = chats.as_deref() else {
             return Err(Invalid::new("chat", "give one chat, by id or name").into());
@@ -271,13 +262,13 @@ fn can_send(entry: &RegisteredSource) -> Result<(), Failure> {
     Err(Failure::invalid("CANNOT_SEND", message))
 }
 
-/// The entry of the configuration that names a chat: by its id, or by its name if no other chat is called so, since
-/// others choose the names of groups and their own.
+/// The entry of the configuration that names a chat: by its id, or by its name if that is neither the name nor the id
+/// of another chat, since others choose the names of groups and their own.
 fn permit(entry: &RegisteredSource, to: &ChatSummary, chats: &[ChatSummary]) -> Option<String> {
-    let name = alike(&to.chat.name);
-    let is_only = chats.iter().filter(|chat| alike(&chat.chat.name) == name).count() == 1;
-    let ids = [alike(&to.chat.id)].into_iter().chain(forms(&to.chat.id));
-    ids.chain(is_only.then_some(name)).find(|known| entry.send_to.contains(known))
+    let (id, name) = (alike(&to.chat.id), alike(&to.chat.name));
+    let fits = |it: &&ChatSummary| alike(&it.chat.name) == name || alike(&it.chat.id) == name;
+    let is_only = chats.iter().filter(fits).count() == 1;
+    [id].into_iter().chain(is_only.then_some(name)).find(|known| entry.send_to.contains(known))
 }
 
 /// What is sent must be what the person sees.

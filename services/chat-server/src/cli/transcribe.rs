@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
 use service_host::{log_to_stderr, stop_signal};
 
 use super::CliError;
@@ -11,44 +10,33 @@ use super::paths::{Paths, close};
 use crate::chat_service::{Mode, Transcribed};
 use crate::index::IndexError;
 
-#[derive(Debug, Clone, Args)]
-pub(super) struct TranscribeArgs {}
-
-impl TranscribeArgs {
-    /// Transcribes as many recordings as the configuration says, and says how many are left.
-    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        log_to_stderr("error");
-        let config = paths.config()?;
-        if config.transcriber.is_none() {
-            return Err(CliError::Other(
+/// Transcribes as many recordings as the configuration says, and says how many are left.
+pub(super) async fn run(paths: &Paths) -> Result<ExitCode, CliError> {
+    log_to_stderr("error");
+    let config = paths.config()?;
+    if config.transcriber.is_none() {
+        return Err(CliError::Other(
                 "no program is configured for it: write [transcribe] with command = [\"PROGRAM\", \"{}\"] into the \
                  configuration, where {} is the file of a recording"
                     .to_owned(),
             ));
-        }
-        let service = paths.open_with(&config, Mode::Reads).await?;
-        let stop = stop_signal()?;
-        let done = async {
-            if !service.index().is_writer() {
-                let dir = service.index().dir().to_owned();
-                return Err(CliError::from(IndexError::ReadOnly { dir }));
-            }
-            tokio::select! {
-                () = stop.cancelled() => {
-                    Err(CliError::Other("stopped: what was transcribed is kept".to_owned()))
-                }
-                done = service.transcribe() => Ok(done?),
-            }
-        }
-        .await;
-        close(&service).await;
-        let Transcribed { done, failed, left, problem, .. } = done?;
-        let mut output = Output::new();
-        output.line(&format!("{done} transcribed, {failed} failed, {left} left"))?;
-        output.finish()?;
-        if let Some(problem) = problem {
-            service_host::complain(&format!("the program for transcripts: {problem}"));
-        }
-        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+    let service = paths.open_with(&config, Mode::Reads).await?;
+    let stop = stop_signal()?;
+    let done = if service.index().is_writer() {
+        stop.run_until_cancelled(service.transcribe()).await.transpose().map_err(CliError::from)
+    } else {
+        Err(IndexError::ReadOnly { dir: service.index().dir().to_owned() }.into())
+    };
+    close(&service).await;
+    let Some(Transcribed { done, failed, left, problem, .. }) = done? else {
+        return Err(CliError::Other("stopped: what was transcribed is kept".to_owned()));
+    };
+    let mut output = Output::new();
+    output.line(&format!("{done} transcribed, {failed} failed, {left} left"))?;
+    output.finish()?;
+    if let Some(problem) = problem {
+        service_host::complain(&format!("the program for transcripts: {problem}"));
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

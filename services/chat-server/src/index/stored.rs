@@ -87,17 +87,13 @@ impl Detail {
         self.attachments.clear();
     }
 
-    /// Takes over what is known to be said in the same files. Returns whether there was any.
-    pub(super) fn keep_transcripts(&mut self, known: &Self) -> bool {
-        let mut kept = false;
-        for (file, known) in self.attachments.iter_mut().zip(&known.attachments) {
-            let is_same = file.kind == known.kind && file.name == known.name;
-            if is_same && file.transcript.is_none() && known.transcript.is_some() {
+    /// Takes over what is said in the same files.
+    pub(super) fn keep_transcripts(&mut self, known: &[Attachment]) {
+        for (file, known) in self.attachments.iter_mut().zip(known) {
+            if file.kind == known.kind && file.name == known.name {
                 file.transcript.clone_from(&known.transcript);
-                kept = true;
             }
         }
-        kept
     }
 
     /// Adds or removes one person's reaction. The same reaction by the same person counts once.
@@ -187,13 +183,8 @@ pub(super) fn words(body: &Body) -> String {
 
 /// The names of the files of a message, and what is said in them, which are searched like its words.
 pub(super) fn names(files: &[Attachment]) -> Option<String> {
-    let said = |text: &&str| !text.is_empty();
-    let names: Vec<&str> = files
-        .iter()
-        .flat_map(|file| [&file.name, &file.transcript])
-        .filter_map(Option::as_deref)
-        .filter(said)
-        .collect();
+    let names = files.iter().flat_map(|file| [&file.name, &file.transcript]).flatten();
+    let names: Vec<&str> = names.map(String::as_str).filter(|it| !it.is_empty()).collect();
     (!names.is_empty()).then(|| names.join("\n"))
 }
 

@@ -74,12 +74,12 @@ async fn send(
         ));
     }
     let form = ElicitForm::new(&prepared.question)
-        .field(AGREED, Field::boolean().with_title("Yes, send it").required());
+        .field(AGREED, Field::boolean().with_title("Yes, do this").required());
     // If what is asked has changed since, such as which chat a name fits, the answer to it is not an answer to this.
     let key = format!("{AGREED} {}", state.service.index().pseudonym(&prepared.question));
     let answer = context.elicit(&key, &form)?;
     if answer.accepted().and_then(|form| form.get(AGREED)) != Some(&true.into()) {
-        return Err(ToolError::new("DECLINED", "the person said no: nothing was sent"));
+        return Err(ToolError::new("DECLINED", "the person did not agree: nothing was sent"));
     }
     CallToolResult::structured(&state.service.send(prepared).await?)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Parser as _;
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
-use mcp_proto::{CallToolResult, Server, Tool, ToolAnnotations};
+use mcp_proto::{CallToolResult, Context, ElicitForm, Server, Tool, ToolAnnotations};
 use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
@@ -29,7 +29,11 @@ fn server() -> Result<Server, mcp_proto::BuildError> {
     let look = tool("look").with_annotations(ToolAnnotations::read_only());
     let builder = Server::builder("x", "1", ())
         .raw_tool(look, async |(), _, _| Ok(CallToolResult::text("seen")))
-        .raw_tool(tool("change"), async |(), _, _| Ok(CallToolResult::text("changed")));
+        .raw_tool(tool("change"), async |(), _, _| Ok(CallToolResult::text("changed")))
+        .raw_tool(tool("confirm").asking(), async |(), _, context: Context| {
+            context.elicit("sure", &ElicitForm::new("Sure?"))?;
+            Ok(CallToolResult::text("changed"))
+        });
     guard(builder).build()
 }
 
@@ -63,7 +67,7 @@ impl RunningServer {
     ) -> Result<(u16, String, Value), io::Error> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
         });
         if let Some(params) = params.as_object_mut() {
             params.insert("_meta".to_owned(), meta);
@@ -287,6 +291,11 @@ async fn each_write_is_a_line_in_the_log() -> Outcome {
     for part in ["caller=\"bob\"", "tool=\"change\"", "outcome=\"done\""] {
         assert!(text.contains(part), "{text}");
     }
+    // A round that only asks has done nothing yet.
+    running.call(Some("w"), "confirm").await?;
+    let text = lines.text();
+    let asking = text.lines().find(|line| line.contains("tool=\"confirm\"")).unwrap_or(&text);
+    assert!(asking.contains("outcome=\"asked the client\""), "{text}");
     Ok(())
 }
 

@@ -102,11 +102,11 @@ impl Keeper<'_> {
         if known.deleted || known.edited > edited {
             return Ok(());
         }
+        let before = Detail::read(known.detail.as_deref())?;
+        detail.keep_transcripts(&before.attachments);
+        names = stored::names(&detail.attachments);
         if reactions == Reactions::Kept {
-            detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
-        }
-        if detail.keep_transcripts(&Detail::read(known.detail.as_deref())?) {
-            names = stored::names(&detail.attachments);
+            detail.reactions = before.reactions;
         }
         let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
                    text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires), names = ?11 WHERE msg = ?1";

@@ -5,9 +5,7 @@ use serde_json::Value;
 
 use super::names::Names;
 use crate::import::{Mention, with_mentions};
-use crate::model::{
-    Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant, Reaction,
-};
+use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant};
 use crate::source::Event;
 
 /// Reads one envelope.
@@ -88,22 +86,9 @@ impl DataMessage<'_> {
             );
             let target = target.zip(time_of(reaction, "targetSentTimestamp"));
             if let (Some((author, at)), Some(emoji)) = (target, text(reaction, "emoji")) {
-                let event = |emoji: &str, removed| Event::Reacted {
-                    chat: chat.clone(),
-                    id: id_of(at, &author.id),
-                    reaction: Reaction {
-                        emoji: emoji.to_owned(),
-                        count: 1,
-                        by: vec![self.author.name.clone()],
-                    },
-                    removed,
-                };
-                let is_removed = reaction.get("isRemove").and_then(Value::as_bool);
-                // Each has one reaction at most: another one takes its place.
-                events.push(event("", true));
-                if is_removed != Some(true) {
-                    events.push(event(emoji, false));
-                }
+                let is_removed = reaction.get("isRemove").and_then(Value::as_bool) == Some(true);
+                let (id, by) = (id_of(at, &author.id), &self.author.name);
+                events.extend(Event::only_reaction(&chat, &id, by, emoji, is_removed));
             }
         } else if let Some(deleted) = data.get("remoteDelete") {
             if let Some(at) = time_of(deleted, "timestamp") {
@@ -291,7 +276,8 @@ fn attachments(data: &Value) -> Vec<Attachment> {
     files.map(attachment).chain(sticker).collect()
 }
 
-fn message(at: i64, author: Participant, body: Body) -> Option<Message> {
+/// A message of this author, sent at this time in milliseconds.
+pub(super) fn message(at: i64, author: Participant, body: Body) -> Option<Message> {
     Some(Message {
         id: id_of(at, &author.id),
         timestamp: Timestamp::from_millisecond(at).ok()?,

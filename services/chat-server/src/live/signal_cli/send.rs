@@ -1,17 +1,19 @@
 //! Sending by signal-cli: each request has a connection of its own, so that what comes in is not held up.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio_util::codec::FramedRead;
 
+use super::envelope;
 use super::lines::Lines;
 use super::{MAX_LINE_BYTES, SignalCli, open};
 use crate::event::Event;
-use crate::model::{Body, ChatKind, Message, Participant};
+use crate::model::{Body, ChatKind, Participant};
 use crate::outgoing::{Content, Outgoing, SendError, Sent};
 
 /// How long the daemon may take to send.
@@ -20,8 +22,8 @@ const SEND_TIME: Duration = Duration::from_secs(40);
 /// The id of the request.
 const SEND: u64 = 1;
 
-/// The code of the daemon's error for a failure of its network.
-const NETWORK_FAILED: i64 = -3;
+/// The codes of the daemon's errors after which it may have sent something: of its network, and of itself.
+const UNCLEAR: [i64; 2] = [-3, -32_603];
 
 impl SignalCli {
     /// Sends something, and waits until the daemon has sent it.
@@ -30,6 +32,7 @@ impl SignalCli {
         let (method, members) = request(outgoing)?;
         let asking = self.ask(method, members);
         let answer = tokio::time::timeout(SEND_TIME, asking).await.map_err(|_| late())??;
+        let note = failures(&answer)?;
         let events = match &outgoing.content {
             Content::Reaction { id, emoji, removed } => outgoing.reacted(id, emoji, *removed),
             Content::Message { text, reply_to } => {
@@ -38,35 +41,32 @@ impl SignalCli {
                 sent.into_iter().collect()
             }
         };
-        Ok(Sent { events, note: failures(&answer) })
+        Ok(Sent { events, note })
     }
 
     /// One request and its answer.
     async fn ask(&self, method: &str, mut members: Map<String, Value>) -> Result<Value, SendError> {
-        let refused = |problem: String| SendError::Refused(problem);
-        let unclear = |problem: String| SendError::Unclear(problem);
-        let (reader, mut writer) =
-            open(&self.address).await.map_err(|error| refused(error.to_string()))?;
+        let unclear = |error: io::Error| SendError::Unclear(error.to_string());
+        let opened = open(&self.address).await;
+        let (reader, mut writer) = opened.map_err(|it| SendError::Refused(it.to_string()))?;
         if let Some(account) = &self.account {
             members.insert("account".to_owned(), json!(account));
         }
         let request = json!({"jsonrpc": "2.0", "id": SEND, "method": method, "params": members});
         let line = format!("{request}\n");
-        writer.write_all(line.as_bytes()).await.map_err(|error| unclear(error.to_string()))?;
-        writer.flush().await.map_err(|error| unclear(error.to_string()))?;
+        writer.write_all(line.as_bytes()).await.map_err(unclear)?;
+        writer.flush().await.map_err(unclear)?;
         let mut lines = FramedRead::new(reader, Lines::new(MAX_LINE_BYTES));
         while let Some(line) = lines.next().await {
-            let line = line.map_err(|error| unclear(error.to_string()))?;
             // The daemon sends messages that come in to all its connections.
-            let Some(answer) = line.ok().and_then(|it| serde_json::from_str::<Value>(&it).ok())
-            else {
-                continue;
-            };
+            let line = line.map_err(unclear)?.unwrap_or_default();
+            let answer: Value = serde_json::from_str(&line).unwrap_or_default();
             if answer.get("id").and_then(Value::as_u64) == Some(SEND) {
                 return answered(&answer);
             }
         }
-        Err(unclear("signal-cli has closed the connection before it has answered".to_owned()))
+        let problem = "signal-cli has closed the connection before it has answered";
+        Err(SendError::Unclear(problem.to_owned()))
     }
 
     /// The message as the daemon reports those from other devices of the owner.
@@ -75,14 +75,9 @@ impl SignalCli {
             let id = self.account.clone().unwrap_or_else(|| "me".to_owned());
             Participant { name: id.clone(), id, ..Participant::default() }
         });
-        let message = Message {
-            id: format!("{at}-{}", me.id),
-            timestamp: Timestamp::from_millisecond(at).ok()?,
-            sender: Some(Participant { is_me: true, ..me }),
-            body: Body::Text(text.to_owned()),
-            reply_to: reply_to.map(str::to_owned),
-            ..Message::default()
-        };
+        let me = Participant { is_me: true, ..me };
+        let mut message = envelope::message(at, me, Body::Text(text.to_owned()))?;
+        message.reply_to = reply_to.map(str::to_owned);
         Some(Event::Message { chat: to.chat.id.clone(), message: Box::new(message) })
     }
 }
@@ -99,7 +94,7 @@ fn request(outgoing: &Outgoing) -> Result<(&'static str, Map<String, Value>), Se
     let target = |id: &str| {
         let found = id.split_once('-').and_then(|(at, of)| Some((at.parse::<i64>().ok()?, of)));
         let (at, author) = found.ok_or_else(|| {
-            SendError::Refused("the message was not received from Signal".to_owned())
+            SendError::Refused("the id of the message is not one of Signal".to_owned())
         })?;
         Ok::<_, SendError>((json!(at), json!(author)))
     };
@@ -125,30 +120,28 @@ fn request(outgoing: &Outgoing) -> Result<(&'static str, Map<String, Value>), Se
 }
 
 fn answered(answer: &Value) -> Result<Value, SendError> {
-    let Some(error) = answer.get("error") else {
-        return Ok(answer.get("result").cloned().unwrap_or_default());
-    };
-    let words = error.get("message").and_then(Value::as_str).unwrap_or("no reason is given");
-    let problem = format!("signal-cli answers: {words}");
-    match error.get("code").and_then(Value::as_i64) {
-        Some(NETWORK_FAILED) => Err(SendError::Unclear(problem)),
-        _ => Err(SendError::Refused(problem)),
+    if let Some(result) = answer.get("result") {
+        return Ok(result.clone());
+    }
+    let text = answer.pointer("/error/message").and_then(Value::as_str);
+    let problem = format!("signal-cli answers: {}", text.unwrap_or("no reason is given"));
+    match answer.pointer("/error/code").and_then(Value::as_i64) {
+        Some(code) if !UNCLEAR.contains(&code) => Err(SendError::Refused(problem)),
+        _ => Err(SendError::Unclear(problem)),
     }
 }
 
-/// How many of the recipients it did not reach, and why.
-fn failures(answer: &Value) -> Option<String> {
-    let results: Vec<&str> = answer
-        .get("results")
-        .and_then(Value::as_array)?
-        .iter()
-        .filter_map(|result| result.get("type")?.as_str())
-        .collect();
-    let mut failed: Vec<&str> =
-        results.iter().filter(|result| **result != "SUCCESS").copied().collect();
-    let count = failed.len();
-    failed.sort_unstable();
-    failed.dedup();
-    let (of, why) = (results.len(), failed.join(", "));
-    (count > 0).then(|| format!("it has not reached {count} of {of} ({why})"))
+/// How many of the recipients it did not reach, and why. An error if it is all of them.
+fn failures(answer: &Value) -> Result<Option<String>, SendError> {
+    let results = answer.get("results").and_then(Value::as_array).into_iter().flatten();
+    let results: Vec<&str> = results.filter_map(|it| it.get("type")?.as_str()).collect();
+    let failed = || results.iter().copied().filter(|result| *result != "SUCCESS");
+    let why: Vec<&str> = failed().collect::<BTreeSet<_>>().into_iter().collect();
+    let (count, of) = (failed().count(), results.len());
+    let note = format!("it has not reached {count} of {of} ({})", why.join(", "));
+    match count {
+        0 => Ok(None),
+        _ if count == of => Err(SendError::Unclear(note)),
+        _ => Ok(Some(note)),
+    }
 }

@@ -40,7 +40,7 @@ pub(super) struct Failed {
     pub(super) problem: String,
     /// How long Telegram asks clients to wait.
     pub(super) retry_after: Option<Duration>,
-    /// Whether nothing was done: Telegram has refused it, or was not reached.
+    /// Whether nothing was done: Telegram has refused it (4xx), or was not reached.
     pub(super) is_refusal: bool,
 }
 
@@ -146,6 +146,6 @@ fn refused(answer: &Value) -> Failed {
     Failed {
         problem: format!("{code} {words}"),
         retry_after: seconds.map(Duration::from_secs),
-        is_refusal: true,
+        is_refusal: (400..500).contains(&code),
     }
 }

@@ -39,7 +39,7 @@ impl TelegramBot {
 }
 
 fn number(id: &str) -> Result<i64, SendError> {
-    id.parse().map_err(|_| SendError::Refused("it was not received from Telegram".to_owned()))
+    id.parse().map_err(|_| SendError::Refused("its id is not one of Telegram".to_owned()))
 }
 
 fn failed(failed: &Failed) -> SendError {

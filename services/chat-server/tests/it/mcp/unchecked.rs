@@ -130,3 +130,53 @@ async fn nothing_is_seen_before_the_lists_were_checked() {
     stop.cancel();
     run.await.unwrap();
 }
+
+/// A chat that is denied later: until the export was read with the new list, its copies are not known.
+#[tokio::test]
+async fn nothing_is_seen_before_new_lists_were_checked() {
+    let setup = TestSetup::new("");
+    let lines: String =
+        (0..6).map(|n| format!("25/03/2024, 10:0{n} - Doctor: the result of test {n}\n")).collect();
+    for name in ["Doctor", "Dr Miller"] {
+        setup.write(&format!("wa/WhatsApp Chat with {name}.txt"), &lines);
+    }
+    let source = "[[source]]\nid = \"wa\"\nkind = \"whatsapp-export\"\npath = \"wa\"\n";
+    setup.write("config.toml", source);
+    assert_eq!(setup.run("import", &[]).await.0, 0);
+    setup.write("config.toml", &format!("{source}deny = [\"Doctor\"]\n"));
+    let config = Config::read(&setup.path("config.toml")).unwrap();
+    // One that reads the exports, before it has begun, and one beside it, which only learns what was read.
+    let open = || {
+        let index = Index::open(&setup.path("data"), Options::default()).unwrap();
+        ChatService::new(&config, index, Mode::Runs)
+    };
+    let services = [open(), open()];
+    let mut clients = Vec::new();
+    for service in &services {
+        service.recall().await;
+        let server = chat_server::mcp::server(service.clone()).unwrap();
+        clients.push(Client::memory(server, ClientConfig::new(Era::Modern)).await.unwrap());
+    }
+    for client in &clients {
+        let answer = structured(client, "list_chats", json!({})).await;
+        assert_eq!(answer["chats"], json!([]), "{answer}");
+    }
+    let asked = json!({"source": "wa", "chat": "Dr Miller", "stored": true});
+    let (_, words) = error_of(&clients[1], "get_messages", asked).await;
+    assert!(words.contains("another process reads them"), "{words}");
+    let stop = CancellationToken::new();
+    let (running, until) = (services[0].clone(), stop.clone());
+    let run = tokio::spawn(async move { running.run(&until).await });
+    for entry in services[0].registry().iter() {
+        entry.export.as_ref().unwrap().settled().await;
+    }
+    services[1].recall().await;
+    for (service, client) in services.iter().zip(&clients) {
+        let asked = json!({"source": "wa", "stored": true});
+        let answer = structured(client, "get_messages", asked).await;
+        assert_eq!(answer["messages"], json!([]), "{answer} {}", service.index().is_writer());
+        assert!(!answer["note"].to_string().contains("not checked yet"), "{answer}");
+    }
+    stop.cancel();
+    run.await.unwrap();
+}
