@@ -211,7 +211,7 @@ fn read(path: &Path) -> io::Result<Changes> {
     };
     // The last line of each session, and of that alone what it says.
     let mut last = BTreeMap::new();
-    last.extend(lines.split(|byte| *byte == b'\n').filter_map(|line| numbered(line)));
+    last.extend(lines.split(|byte| *byte == b'\n').filter_map(numbered));
     let read = |(number, state): (u64, Option<&str>)| match state {
         None => Some((number, None)),
         Some(state) => Some((number, Some(state_of(state)?))),
