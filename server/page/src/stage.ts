@@ -139,7 +139,9 @@ export class Stage {
     if (view === 'true') { this.show(this.world, true); return false; }
     const [yaw, pitch, distance, ...target] = view.split(',').filter((it) => it !== 'true').map(Number);
     if (![yaw, pitch, distance, ...target].every(Number.isFinite) || !distance || distance <= 0 || target.length % 3) return null;
-    const stays = !target.length && this.selected >= 0;
+    const stays = !target.length && this.selected >= 0, scale = view.endsWith('true') ? 'true' : 'compact';
+    // Before the page's setting follows: a change of that shows everything.
+    if (scale !== this.settings.scale) { this.settings = { ...this.settings, scale }; this.remake(); }
     this.camera.yaw = yaw!;
     this.camera.pitch = pitch!;
     this.go(() => (target.length ? target : stays ? this.placeOf(this.selected) : [0, 0, 0]), distance, { atOnce: true });

@@ -153,6 +153,11 @@ async function links(server) {
   await until(async () => Math.abs(Number((await stage(second)).distance) / Number(distance) - 1) < 0.001, 'the view is the same');
   equal(await time(second), await time(page), 'and the time');
   await second.getByText('True distances').waitFor();
+  // Also for somebody whose browser has another scale.
+  const friend = await browse(link);
+  await friend.page.getByText('True distances').waitFor();
+  await until(async () => Math.abs(Number((await stage(friend.page)).distance) / Number(distance) - 1) < 0.001, 'others see the same');
+  await friend.browser.close();
   // The address follows what is seen, once it rests.
   await second.getByRole('treeitem', { name: '› Jupiter' }).click();
   await until(async () => second.url().includes('body=jupiter'), 'the address follows');
