@@ -18,6 +18,8 @@ export interface Theme { ground: [number, number, number]; ink: [number, number,
 const SLOW = 34;
 /** What of the time between two pictures is the screen's own. */
 const GRACE = 14;
+/** The most discs that hide what is behind them. */
+const MOST_DISCS = 40;
 /** The most times that are remembered. */
 const TIMES = 64;
 
@@ -264,6 +266,11 @@ export class Stage {
       screen[to + 3] = r;
       this.seen.push(index);
     }
+    // What is behind a disc is not seen, nor named. Few discs are large.
+    const discs = this.seen.filter((index) => screen[4 * index + 3]! > 20).slice(0, MOST_DISCS).map((index) => screen.subarray(4 * index, 4 * index + 4));
+    const isHidden = (index: number) => discs.some(([x, y, depth, r]) => depth! < screen[4 * index + 2]!
+      && Math.hypot(x! - screen[4 * index]!, y! - screen[4 * index + 1]!) + screen[4 * index + 3]! < r!);
+    if (discs.length) this.seen = this.seen.filter((index) => index === this.selected || !isHidden(index));
     this.seen.sort((a, b) => screen[4 * b + 2]! - screen[4 * a + 2]!);
   }
 

@@ -5,16 +5,16 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-063e287fc498.js",
+        path: "/page/page-de55c7c278de.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "063e287fc498",
+        tag: "de55c7c278de",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-5776fba89c91.css",
+        path: "/page/page-4a86a5413f90.css",
         content_type: "text/css; charset=utf-8",
-        tag: "5776fba89c91",
+        tag: "4a86a5413f90",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "0dc7a280ee24",
+        tag: "4d974ac22dcf",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

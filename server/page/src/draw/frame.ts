@@ -31,6 +31,12 @@ export interface Renderer {
   dispose(): void;
 }
 
+/** Where a body is, relative to the camera's target; −1 is space. */
+export function offset({ places, camera: { target: t } }: Frame, body: number): [number, number, number] {
+  const [x, y, z] = body < 0 ? [0, 0, 0] : places.subarray(3 * body, 3 * body + 3);
+  return [x! - t[0]!, y! - t[1]!, z! - t[2]!];
+}
+
 /** How much of a cloud is seen: it fades when the eye is in it, so that it does not cover all else. */
 export const nearness = (radius: number, width: number) => Math.min(1, Math.max(0.15, 1.6 - radius / width));
 
