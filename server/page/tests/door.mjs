@@ -9,6 +9,7 @@ export default async function door() {
   await dates();
   await begins();
   const server = await Server.start('--demo');
+  await sameDates(server);
   await opensToday(server);
   await moves(server);
   await triesIt(server);
@@ -30,6 +31,21 @@ async function dates() {
   for (const wrong of ['abc', '2026-02-30', '2026-13-01', '27.11.2026', '', 'abc 1']) ok(typeof at(wrong) === 'string', `refused: ${wrong}`);
   equal([readTime('12.5', null), typeof readTime('2026-11-27', null)], [12.5, 'string'], 'without an epoch there are seconds alone');
   equal([dateOf(DAY, epoch), dateOf(1e15, epoch), stampOf(1.2, epoch), stampOf(1.2, null)], ['2000-01-02 12:00', null, '2000-01-01T12:00:01Z', '1.2'], 'and back');
+}
+
+/** What the server takes as a date, the page takes as the same. */
+async function sameDates(server) {
+  const { epochOf, readTime } = await module('dates.ts'), epoch = J2000 * 1000;
+  for (const text of ['2026-11-27', '2026-11-27T06:30:15Z', '2026-11-27t06:30:15z', '2026-11-27 06:30:15Z', '2026-11-27T06:30Z', '2026-11-27T06Z', '20261127T063015Z',
+    '2026-11-27T063015Z', '2026-11-27T06:30:15.125Z', '2026-11-27T06:30:15,5Z', '2026-11-27T06:30:15.123456789Z', '2026-11-27T06:30+05:30', '2026-11-27T06:30+0530',
+    '2026-11-27T06:30-05', '+002026-11-27T00:00:00Z', '-000044-03-15T12:00:00Z', '0044-03-15T12:00:00Z', '2016-12-31T23:59:60Z', '2028-02-29', '2026-02-30', '2026-13-01',
+    '2026-11-27T24:00:00Z', '2026-11-27T06:61Z', '27.11.2026', 'Nov 27 2026', '2026/11/27']) {
+    const response = await fetch(`${server.url}/universes/sol/places?bodies=sun&at=${encodeURIComponent(text)}`), { time } = await response.json();
+    const read = readTime(text, epoch);
+    if (!response.ok) { ok(typeof read === 'string', `refused by both: ${text}`); continue; }
+    ok(Math.abs(read - time) < 0.0011, `${text}: ${read}, and ${time} for the server`);
+    ok(Math.abs((epochOf(text) - epoch) / 1000 - time) < 0.0011, `${text} as an epoch`);
+  }
 }
 
 /** A universe opens with today, unless somebody moved it. */

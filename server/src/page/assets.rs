@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-de55c7c278de.js",
+        path: "/page/page-df9679b0903c.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "de55c7c278de",
+        tag: "df9679b0903c",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "4d974ac22dcf",
+        tag: "76ac30abebd8",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
