@@ -261,6 +261,7 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         ("at=10000-01-01", 400, "up to the year 9999"),
         ("bodies=", 400, "leave it out for all"),
         ("bodies=,", 400, "leave it out for all"),
+        ("separations=", 400, "2 to 10"),
         ("separations=sun", 400, "2 to 10"),
         ("separations=sun,moon&from=moon", 400, "another `from`"),
         ("limit=101", 400, "1 to 100"),
@@ -296,6 +297,9 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         assert!(error.contains("bodies"), "{error}");
         let none = mcp.refusal("get_universe_state", ask(json!({ "places": { "bodies": [] } })));
         assert!(none.await.contains("leave it out for all"));
+        let none = json!({ "places": { "bodies": ["mars"], "separations": [] } });
+        let none = mcp.refusal("get_universe_state", ask(none)).await;
+        assert!(none.contains("name 2 to 10 bodies, found 0"), "{none}");
         let both = json!({ "places": {}, "ids": ["mars"] });
         assert!(mcp.refusal("get_universe_state", ask(both)).await.contains("alone"));
         let tick = json!({ "type": "tick", "until": "2026-11-27T00:00:00Z" });
