@@ -113,6 +113,25 @@ async fn halleys_comet_is_as_far_as_it_was() {
     assert!(nearest < distance("1986-02-08").await && nearest < distance("1986-02-11").await);
 }
 
+/// As the Swiss Ephemeris has it, and, at the end, as Piazzi saw it when he found it.
+#[tokio::test]
+async fn ceres_is_where_it_was_found() {
+    let server = Local::start().await;
+    let id = sol(server.client).await;
+    for (from, at, truth, most) in [
+        ("sun", "1950-01-01", (220.095, 7.036), 0.7),
+        ("sun", "1975-01-01", (1.551, -10.409), 0.7),
+        ("sun", "2000-01-01", (161.386, 10.453), 0.7),
+        ("sun", "2025-01-01", (317.766, -8.960), 0.7),
+        ("sun", "2049-12-01", (96.452, 3.054), 0.7),
+        ("earth", "1801-01-01T19:50:00Z", (56.164, -3.088), 3.0),
+    ] {
+        let found = places(server.client, &id, &format!("at={at}&from={from}&bodies=ceres")).await;
+        let error = apart(direction(&found["places"][0]), truth);
+        assert!(error < most, "{at}: {error} degrees off");
+    }
+}
+
 #[tokio::test]
 async fn the_sun_is_eclipsed_on_the_day_it_will_be() {
     let server = Local::start().await;
