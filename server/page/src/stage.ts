@@ -29,6 +29,8 @@ export class Stage {
   world: World | null = null;
   layout: Layout | null = null;
   time = 0;
+  /** Seconds of simulation in a second of ours. */
+  pace = 0;
   selected = -1;
   hovered = -1;
   following = false;
@@ -204,7 +206,7 @@ export class Stage {
     const scene = this.scene ?? { world: EMPTY, layout: layoutOf(EMPTY, 'true'), lines: [], grains: [], puffs: [], colors: [], version: 0 };
     const frame: Frame = {
       scene, camera: this.camera, time: this.time, places: this.places, screen: this.screen, seen: this.seen,
-      detail: this.detail, dark: this.settings.dark, orbits: this.settings.orbits, selected: this.selected,
+      detail: this.detail, pace: this.pace, dark: this.settings.dark, orbits: this.settings.orbits, selected: this.selected,
       calm: !this.flowing, surface: surfaceFrom(this.seen, this.screen),
       ...this.theme, ratio,
     };

@@ -234,6 +234,7 @@ async function looksNear(server) {
   await manyDiscs(server);
   await fineLines(server);
   await surfaces();
+  await turning(server);
 }
 
 /** However many discs are seen, their surfaces are made, and then nothing is drawn any more. */
@@ -289,12 +290,25 @@ async function fineLines(server) {
 
 /** Surfaces are the same for the same body, and tilted with it; rings have a gap. */
 async function surfaces() {
-  const [{ skinOf }, { profileOf }] = await Promise.all(['skin.ts', 'draw/rings.ts'].map(module));
+  const [{ skinOf }, { profileOf, shadeAt }] = await Promise.all(['skin.ts', 'draw/rings.ts'].map(module));
   const [one, same, other] = ['a', 'a', 'b'].map((seed) => [...skinOf('giant', [210, 166, 121], seed, 32).data].join());
   equal([one === same, one === other], [true, false], 'a surface is that of its body');
   const ring = profileOf('saturn', { innerRadiusMultiplier: 1.15, outerRadiusMultiplier: 2.35, opacity: 0.8, density: 0.7, albedo: 0.5, thickness: 0, color: '#ddd' });
   const at = (part) => ring[Math.floor(part * ring.length)];
+  ok(Math.abs(shadeAt(2, [1, 0, 0]) - Math.PI / 6) < 1e-9 && shadeAt(2, [0.4, 0, 0.9]) === 0, 'a shadow as wide as its planet, which misses the ring where the light comes from above');
   ok(at(0.75) < 0.2 * at(0.6) && at(0.75) < 0.2 * at(0.85), `a gap between two bright parts: ${at(0.6)}, ${at(0.75)}, ${at(0.85)}`);
+}
+
+/** Planets turn about their axes, as far as that can be seen; moons show their planet one side. */
+async function turning(server) {
+  const [{ layoutOf, placesAt }, { worldOf }, { turnOf }] = await Promise.all(['layout.ts', 'model.ts', 'draw/globes.ts'].map(module));
+  const world = worldOf(await server.state('sol')), layout = layoutOf(world, 'true'), places = new Float64Array(3 * world.bodies.length);
+  const turned = (id, time, pace) => { placesAt(world, layout, time, places); return turnOf({ scene: { world }, places, time, pace }, world.byId.get(id).index); };
+  const apart = (a, b) => Math.abs(Math.atan2(Math.sin(a - b), Math.cos(a - b)));
+  ok(apart(turned('earth', 21_541, DAY), turned('earth', 0, DAY) + Math.PI / 2) < 1e-3, 'a quarter of a turn in a quarter of a day');
+  equal(turned('jupiter', 21_541, DAY), 0, 'what turns twice in a second and more is shown as if it stood');
+  ok(apart(turned('moon', 27.32 * DAY, 0), turned('moon', 0, 0)) < 0.1, 'the Moon turns once in a month');
+  ok(apart(turned('moon', 6.83 * DAY, 0), turned('moon', 0, 0)) > 1.2, 'and about a quarter in a week');
 }
 
 /** The inspector shows the numbers of what is selected, also while time stands. */

@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-df9679b0903c.js",
+        path: "/page/page-4d46ccc1a3e8.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "df9679b0903c",
+        tag: "4d46ccc1a3e8",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "76ac30abebd8",
+        tag: "a6b1e9644167",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -227,14 +227,16 @@ export class CanvasRenderer implements Renderer {
     const { disk, star: { ring } } = scene.world.bodies[index]!, light = lightOn(frame, index), own = scene.layout.radius[index]!;
     if (!light || frame.screen[4 * index + 3]! < frame.surface) return;
     const { innerRadiusMultiplier: inner, outerRadiusMultiplier: outer } = ring!, edge: [number, number][] = [];
+    // It ends with the ring, or where light passes the planet's poles.
+    const end = Math.min(outer, 1 / Math.abs(light[2]));
     for (let n = 0; n <= 16; n += 1) {
-      const r = inner + ((outer - inner) * n) / 16, half = shadeAt(r, light);
-      if (half > 0) { edge.push([r, half]); edge.unshift([r, -half]); }
-      // Over the edge, which clips it.
-      if (n === 16) edge.push([outer / Math.cos(half), 0]);
+      const r = inner + (end - inner) * (1 - (1 - n / 16) ** 2), half = shadeAt(r, light);
+      edge.push([r, half]);
+      edge.unshift([r, -half]);
+      if (n === 16) edge.push([r / Math.cos(half), 0]);
     }
     c.save();
-    if (this.half(frame, index, own * inner, own * outer, front)) {
+    if (end > inner && this.half(frame, index, own * inner, own * outer, front)) {
       c.clip();
       c.beginPath();
       const [ox, oy, oz] = offset(frame, index), away = Math.atan2(-light[1], -light[0]);
@@ -242,7 +244,7 @@ export class CanvasRenderer implements Renderer {
         const u = own * r * Math.cos(away + angle), v = own * r * Math.sin(away + angle);
         if (camera.projectRelative(ox + disk.ux * u + disk.vx * v, oy + disk.uy * u + disk.vy * v, oz + disk.uz * u + disk.vz * v, p)) c.lineTo(p[0]!, p[1]!);
       }
-      c.fillStyle = css([0, 0, 0], frame.dark ? 0.85 : 0.4);
+      c.fillStyle = frame.dark ? css(frame.ground, 0.9) : css([0, 0, 0], 0.4);
       c.fill();
     }
     c.restore();

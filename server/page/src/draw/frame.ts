@@ -13,6 +13,8 @@ export interface Frame {
   seen: number[];
   /** 1 is all detail, less is less. */
   detail: number;
+  /** Seconds of simulation in a second of ours, 0 while time stands. */
+  pace: number;
   dark: boolean; orbits: boolean; selected: number;
   /** The least radius in pixels of a body that shows its surface: the largest of them do. */
   surface: number;

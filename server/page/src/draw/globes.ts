@@ -69,27 +69,40 @@ function skinFor(frame: Frame, index: number): Skin | null {
 /** Whether surfaces are still to be made. */
 export const isMaking = (frame: Frame) => made === frame;
 
-/** The body's own directions: x and y in its equator, and its north. */
-function axesOf({ disk: { ux, uy, uz, vx, vy, vz } }: Body): [Way, Way, Way] {
-  return [[ux, uy, uz], [vx, vy, vz], [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx]];
+/** The body's own directions once it has turned so far: x and y in its equator, and its north. */
+function axesOf({ disk: { ux, uy, uz, vx, vy, vz } }: Body, turn = 0): [Way, Way, Way] {
+  const c = Math.cos(turn), s = Math.sin(turn);
+  return [[ux * c + vx * s, uy * c + vy * s, uz * c + vz * s], [vx * c - ux * s, vy * c - uy * s, vz * c - uz * s], [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx]];
 }
 type Way = [number, number, number];
 
+/** The most turns in a second that are shown: what turns faster would flicker, and is shown as it is at time 0. */
+const MOST_TURNS = 1.2;
+
+/** How far a body has turned about its axis, radians. A moon whose own turn is not known shows its planet the same side. */
+export function turnOf({ scene: { world }, places, time, pace }: Frame, index: number): number {
+  const body = world.bodies[index]!, { rotationPeriod: period } = body.star, [u, v] = axesOf(body);
+  if (typeof period === 'number' && period > 0) return pace > MOST_TURNS * period ? 0 : 2 * Math.PI * ((time / period) % 1);
+  if (body.kind !== 'moon' || body.parent < 0) return 0;
+  const [x, y, z] = [0, 1, 2].map((n) => places[3 * body.parent + n]! - places[3 * index + n]!) as Way;
+  return Math.atan2(v[0] * x + v[1] * y + v[2] * z, u[0] * x + u[1] * y + u[2] * z);
+}
+
 /** Where a body's light comes from, in its own directions; null for what shines itself. */
-export function lightOn({ scene: { world }, places }: Frame, index: number): Way | null {
+export function lightOn({ scene: { world }, places }: Frame, index: number, turn = 0): Way | null {
   const body = world.bodies[index]!, sun = sunOf(world, body);
   if (sun < 0) return null;
   const [x, y, z] = [0, 1, 2].map((n) => places[3 * sun + n]! - places[3 * index + n]!) as Way, far = Math.hypot(x, y, z) || 1;
-  return axesOf(body).map((it) => (it[0] * x + it[1] * y + it[2] * z) / far) as Way;
+  return axesOf(body, turn).map((it) => (it[0] * x + it[1] * y + it[2] * z) / far) as Way;
 }
 
 /** A body as a globe; null while its surface is not made yet. */
 export function globeOf(frame: Frame, index: number): Globe | null {
   const { scene: { world }, camera: { basis: b } } = frame, body = world.bodies[index]!;
-  const skin = skinFor(frame, index), light = lightOn(frame, index);
+  const skin = skinFor(frame, index), turned = turnOf(frame, index), light = lightOn(frame, index, turned);
   if (!skin) return null;
   const turn = new Float32Array(9);
-  axesOf(body).forEach(([x, y, z], row) => {
+  axesOf(body, turned).forEach(([x, y, z], row) => {
     for (let n = 0; n < 3; n += 1) turn[3 * row + n] = (n < 2 ? 1 : -1) * (b[3 * n]! * x + b[3 * n + 1]! * y + b[3 * n + 2]! * z);
   });
   return { skin, turn, light, ring: body.star.ring && light ? shadowOf(body.star.id, body.star.ring) : null };
