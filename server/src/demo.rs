@@ -134,6 +134,9 @@ fn star(table: &Table, body: &Body, n: u32) -> Value {
         put("axialTilt", json!(equator.tilt));
         put("axialNode", json!(equator.node));
     }
+    if let Some(days) = body.rotation_days {
+        put("rotationPeriod", json!((days * 86_400.0).round()));
+    }
     body.facts(units).into_iter().for_each(|(name, value)| put(name, value));
     if let Some(sub_type) = asteroid_sub_type(table, body) {
         put("asteroidSubType", json!(sub_type));

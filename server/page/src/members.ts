@@ -46,7 +46,7 @@ const element = (member: Member): Member => ({ ...member, inside: 'elements' });
 /** What stands in place of an orbit's members where a body has `elements`, which win over them. */
 const KEPLER: Section[] = [
   { title: 'Orbit', members: [sized('semiMajorAxis', 'Distance', 'length'), number('period', 'Period', 's', 0), number('eccentricity', 'Eccentricity', undefined, 0, 0.999), number('inclination', 'Inclination', '°', 0, 180)].map(element) },
-  { title: 'Orientation', shut: true, members: [...[number('ascendingNode', 'Node', '°'), number('argumentOfPeriapsis', 'Periapsis', '°'), number('meanAnomaly', 'Mean anomaly', '°')].map(element), number('axialTilt', 'Axial tilt', '°'), number('axialNode', 'Tilt node', '°')] },
+  { title: 'Orientation', shut: true, members: [...[number('ascendingNode', 'Node', '°'), number('argumentOfPeriapsis', 'Periapsis', '°'), number('meanAnomaly', 'Mean anomaly', '°')].map(element), number('axialTilt', 'Axial tilt', '°'), number('axialNode', 'Tilt node', '°'), number('rotationPeriod', 'Turn', 's', 0)] },
 ];
 
 /** The sections of an entity: of its family, and of how its orbit is said. */

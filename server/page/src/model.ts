@@ -8,7 +8,7 @@ export interface Ring {
 }
 export interface Star extends Orbiting {
   id: string; name: string; color: string; mass: number; radius: number;
-  children: string[]; parentId: string | null; bodyType?: string; ring?: Ring | null;
+  children: string[]; parentId: string | null; bodyType?: string; ring?: Ring | null; rotationPeriod?: number;
   isRoguePlanet?: boolean; radiusKm?: number;
   comet?: { hasTail?: boolean; tailColor?: string; tailLengthBase?: number };
   blackHole?: {

@@ -56,9 +56,22 @@ export type Disk = Pick<Orbit, 'ux' | 'uy' | 'uz' | 'vx' | 'vy' | 'vz'>;
 
 const CENTURY = 36_525 * 86_400;
 
+const DATE = /^([+-]\d{6}|\d{4})-?(\d\d)-?(\d\d)(?:[T ]([01]\d|2[0-3])(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?(Z|[+-]\d\d(?::?\d\d)?))?$/i;
+
+/** A date as the server reads it: RFC 3339, also without its signs; a day alone begins at midnight, UTC. In milliseconds
+ * since 1970, not a number for all else. Browsers read fewer forms, and others. */
+export function readDate(text: unknown): number {
+  const found = typeof text === 'string' ? DATE.exec(text) : null;
+  if (!found) return NaN;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', part = '', zone = 'Z'] = found, offset = zone.replace(':', '');
+  // Days that a month does not have would be taken for days of the next one; a leap second is the one before it.
+  return new Date(`${year}-${month}-${day}`).getUTCDate() !== Number(day) ? NaN : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second === '60' ? '59' : second}.${part.slice(0, 3).padEnd(3, '0')}`
+    + (/z/i.test(zone) ? 'Z' : `${offset.slice(0, 3)}:${offset.slice(3) || '00'}`));
+}
+
 /** The time of a date, in a universe whose time 0 has a date; else not a number. */
 export const timeOf = (at: string | number, epoch: string | undefined): number =>
-  (typeof at === 'number' ? at : (Date.parse(at) - Date.parse(epoch ?? '')) / 1000);
+  (typeof at === 'number' ? at : (readDate(at) - readDate(epoch)) / 1000);
 
 const RADIANS = Math.PI / 180;
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
@@ -71,7 +84,7 @@ const numbers = (it: Angles) => ANGLES.every((name) => it[name] === undefined ||
 export function elementsOf({ elements: it }: Orbiting): Elements | undefined {
   if (typeof it !== 'object' || !it || !numbers(it)) return undefined;
   const rates = it.rates ?? {}, epoch = it.epoch ?? 0;
-  const dated = typeof epoch === 'string' ? !Number.isNaN(Date.parse(epoch)) : isNumber(epoch);
+  const dated = typeof epoch === 'string' ? !Number.isNaN(readDate(epoch)) : isNumber(epoch);
   const planar = it.plane === undefined || it.plane === 'ecliptic' || it.plane === 'parentEquator';
   return dated && planar && typeof rates === 'object' && numbers(rates) && it.semiMajorAxis > 0 && it.period > 0 ? it : undefined;
 }

@@ -110,8 +110,9 @@ const PAINTS: Record<Kind, (color: Rgb, seed: string, noisy: Noise) => Paint> = 
       const rough = noisy(2.2 * x, 2.2 * y, 2.2 * z, 5);
       let shade = 0.62 + 0.62 * rough - 0.22 * step(0.5, 0.62, noisy(1.2 * x + 9, 1.2 * y, 1.2 * z, 3));
       for (const [hx, hy, hz, size] of holes) {
-        const far = 2 - 2 * (x * hx + y * hy + z * hz), rim = size * size;
-        if (far < rim * 1.7) shade += far < rim ? -0.1 : 0.08;
+        const far = (2 - 2 * (x * hx + y * hy + z * hz)) / (size * size), deep = 0.12 - 0.35 * size;
+        // A floor, and a rim about it; the larger, the flatter.
+        if (far < 1.8) shade += deep * (step(0.95, 1.2, far) * step(1.8, 1.2, far) - step(1.1, 0.6, far));
       }
       const found: Rgb = [color[0] * shade, color[1] * shade, color[2] * shade];
       return reddish && bright < 0.6 ? mix(found, WHITE, 0.9 * step(0.95, 0.975, Math.abs(z) + 0.05 * (rough - 0.5))) : found;

@@ -18,6 +18,8 @@ export interface Theme { ground: [number, number, number]; ink: [number, number,
 const SLOW = 34;
 /** What of the time between two pictures is the screen's own. */
 const GRACE = 14;
+/** The most discs that hide what is behind them. */
+const MOST_DISCS = 40;
 /** The most times that are remembered. */
 const TIMES = 64;
 
@@ -27,6 +29,8 @@ export class Stage {
   world: World | null = null;
   layout: Layout | null = null;
   time = 0;
+  /** Seconds of simulation in a second of ours. */
+  pace = 0;
   selected = -1;
   hovered = -1;
   following = false;
@@ -139,7 +143,9 @@ export class Stage {
     if (view === 'true') { this.show(this.world, true); return false; }
     const [yaw, pitch, distance, ...target] = view.split(',').filter((it) => it !== 'true').map(Number);
     if (![yaw, pitch, distance, ...target].every(Number.isFinite) || !distance || distance <= 0 || target.length % 3) return null;
-    const stays = !target.length && this.selected >= 0;
+    const stays = !target.length && this.selected >= 0, scale = view.endsWith('true') ? 'true' : 'compact';
+    // Before the page's setting follows: a change of that shows everything.
+    if (scale !== this.settings.scale) { this.settings = { ...this.settings, scale }; this.remake(); }
     this.camera.yaw = yaw!;
     this.camera.pitch = pitch!;
     this.go(() => (target.length ? target : stays ? this.placeOf(this.selected) : [0, 0, 0]), distance, { atOnce: true });
@@ -200,7 +206,7 @@ export class Stage {
     const scene = this.scene ?? { world: EMPTY, layout: layoutOf(EMPTY, 'true'), lines: [], grains: [], puffs: [], colors: [], version: 0 };
     const frame: Frame = {
       scene, camera: this.camera, time: this.time, places: this.places, screen: this.screen, seen: this.seen,
-      detail: this.detail, dark: this.settings.dark, orbits: this.settings.orbits, selected: this.selected,
+      detail: this.detail, pace: this.pace, dark: this.settings.dark, orbits: this.settings.orbits, selected: this.selected,
       calm: !this.flowing, surface: surfaceFrom(this.seen, this.screen),
       ...this.theme, ratio,
     };
@@ -262,6 +268,11 @@ export class Stage {
       screen[to + 3] = r;
       this.seen.push(index);
     }
+    // What is behind a disc is not seen, nor named. Few discs are large.
+    const discs = this.seen.filter((index) => screen[4 * index + 3]! > 20).slice(0, MOST_DISCS).map((index) => screen.subarray(4 * index, 4 * index + 4));
+    const isHidden = (index: number) => discs.some(([x, y, depth, r]) => depth! < screen[4 * index + 2]!
+      && Math.hypot(x! - screen[4 * index]!, y! - screen[4 * index + 1]!) + screen[4 * index + 3]! < r!);
+    if (discs.length) this.seen = this.seen.filter((index) => index === this.selected || !isHidden(index));
     this.seen.sort((a, b) => screen[4 * b + 2]! - screen[4 * a + 2]!);
   }
 

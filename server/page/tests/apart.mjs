@@ -10,7 +10,8 @@ export default async function apart() {
   const ask = globalThis.fetch;
   // A page at the server's address, as far as these modules look at one.
   Object.assign(globalThis, {
-    window: globalThis, document: {}, location: { hash: '', pathname: '/' }, history: { pushState() {} },
+    window: globalThis, document: { documentElement: { dataset: {} } }, location: { hash: '', pathname: '/' }, history: { pushState() {} },
+    matchMedia: () => ({ matches: true, addEventListener() {} }),
   });
   /** What is done before a request is sent, by its method and path. */
   const before = new Map(), feeds = [];

@@ -9,6 +9,7 @@ export default async function door() {
   await dates();
   await begins();
   const server = await Server.start('--demo');
+  await sameDates(server);
   await opensToday(server);
   await moves(server);
   await triesIt(server);
@@ -30,6 +31,21 @@ async function dates() {
   for (const wrong of ['abc', '2026-02-30', '2026-13-01', '27.11.2026', '', 'abc 1']) ok(typeof at(wrong) === 'string', `refused: ${wrong}`);
   equal([readTime('12.5', null), typeof readTime('2026-11-27', null)], [12.5, 'string'], 'without an epoch there are seconds alone');
   equal([dateOf(DAY, epoch), dateOf(1e15, epoch), stampOf(1.2, epoch), stampOf(1.2, null)], ['2000-01-02 12:00', null, '2000-01-01T12:00:01Z', '1.2'], 'and back');
+}
+
+/** What the server takes as a date, the page takes as the same. */
+async function sameDates(server) {
+  const { epochOf, readTime } = await module('dates.ts'), epoch = J2000 * 1000;
+  for (const text of ['2026-11-27', '2026-11-27T06:30:15Z', '2026-11-27t06:30:15z', '2026-11-27 06:30:15Z', '2026-11-27T06:30Z', '2026-11-27T06Z', '20261127T063015Z',
+    '2026-11-27T063015Z', '2026-11-27T06:30:15.125Z', '2026-11-27T06:30:15,5Z', '2026-11-27T06:30:15.123456789Z', '2026-11-27T06:30+05:30', '2026-11-27T06:30+0530',
+    '2026-11-27T06:30-05', '+002026-11-27T00:00:00Z', '-000044-03-15T12:00:00Z', '0044-03-15T12:00:00Z', '2016-12-31T23:59:60Z', '2028-02-29', '2026-02-30', '2026-13-01',
+    '2026-11-27T24:00:00Z', '2026-11-27T06:61Z', '27.11.2026', 'Nov 27 2026', '2026/11/27']) {
+    const response = await fetch(`${server.url}/universes/sol/places?bodies=sun&at=${encodeURIComponent(text)}`), { time } = await response.json();
+    const read = readTime(text, epoch);
+    if (!response.ok) { ok(typeof read === 'string', `refused by both: ${text}`); continue; }
+    ok(Math.abs(read - time) < 0.0011, `${text}: ${read}, and ${time} for the server`);
+    ok(Math.abs((epochOf(text) - epoch) / 1000 - time) < 0.0011, `${text} as an epoch`);
+  }
 }
 
 /** A universe opens with today, unless somebody moved it. */
@@ -153,6 +169,11 @@ async function links(server) {
   await until(async () => Math.abs(Number((await stage(second)).distance) / Number(distance) - 1) < 0.001, 'the view is the same');
   equal(await time(second), await time(page), 'and the time');
   await second.getByText('True distances').waitFor();
+  // Also for somebody whose browser has another scale.
+  const friend = await browse(link);
+  await friend.page.getByText('True distances').waitFor();
+  await until(async () => Math.abs(Number((await stage(friend.page)).distance) / Number(distance) - 1) < 0.001, 'others see the same');
+  await friend.browser.close();
   // The address follows what is seen, once it rests.
   await second.getByRole('treeitem', { name: '› Jupiter' }).click();
   await until(async () => second.url().includes('body=jupiter'), 'the address follows');
@@ -213,6 +234,7 @@ async function looksNear(server) {
   await manyDiscs(server);
   await fineLines(server);
   await surfaces();
+  await turning(server);
 }
 
 /** However many discs are seen, their surfaces are made, and then nothing is drawn any more. */
@@ -268,12 +290,25 @@ async function fineLines(server) {
 
 /** Surfaces are the same for the same body, and tilted with it; rings have a gap. */
 async function surfaces() {
-  const [{ skinOf }, { profileOf }] = await Promise.all(['skin.ts', 'draw/rings.ts'].map(module));
+  const [{ skinOf }, { profileOf, shadeAt }] = await Promise.all(['skin.ts', 'draw/rings.ts'].map(module));
   const [one, same, other] = ['a', 'a', 'b'].map((seed) => [...skinOf('giant', [210, 166, 121], seed, 32).data].join());
   equal([one === same, one === other], [true, false], 'a surface is that of its body');
   const ring = profileOf('saturn', { innerRadiusMultiplier: 1.15, outerRadiusMultiplier: 2.35, opacity: 0.8, density: 0.7, albedo: 0.5, thickness: 0, color: '#ddd' });
   const at = (part) => ring[Math.floor(part * ring.length)];
+  ok(Math.abs(shadeAt(2, [1, 0, 0]) - Math.PI / 6) < 1e-9 && shadeAt(2, [0.4, 0, 0.9]) === 0, 'a shadow as wide as its planet, which misses the ring where the light comes from above');
   ok(at(0.75) < 0.2 * at(0.6) && at(0.75) < 0.2 * at(0.85), `a gap between two bright parts: ${at(0.6)}, ${at(0.75)}, ${at(0.85)}`);
+}
+
+/** Planets turn about their axes, as far as that can be seen; moons show their planet one side. */
+async function turning(server) {
+  const [{ layoutOf, placesAt }, { worldOf }, { turnOf }] = await Promise.all(['layout.ts', 'model.ts', 'draw/globes.ts'].map(module));
+  const world = worldOf(await server.state('sol')), layout = layoutOf(world, 'true'), places = new Float64Array(3 * world.bodies.length);
+  const turned = (id, time, pace) => { placesAt(world, layout, time, places); return turnOf({ scene: { world }, places, time, pace }, world.byId.get(id).index); };
+  const apart = (a, b) => Math.abs(Math.atan2(Math.sin(a - b), Math.cos(a - b)));
+  ok(apart(turned('earth', 21_541, DAY), turned('earth', 0, DAY) + Math.PI / 2) < 1e-3, 'a quarter of a turn in a quarter of a day');
+  equal(turned('jupiter', 21_541, DAY), 0, 'what turns twice in a second and more is shown as if it stood');
+  ok(apart(turned('moon', 27.32 * DAY, 0), turned('moon', 0, 0)) < 0.1, 'the Moon turns once in a month');
+  ok(apart(turned('moon', 6.83 * DAY, 0), turned('moon', 0, 0)) > 1.2, 'and about a quarter in a week');
 }
 
 /** The inspector shows the numbers of what is selected, also while time stands. */

@@ -82,6 +82,8 @@ pub(super) struct Body {
     plane_ra_dec_deg: Option<[f64; 2]>,
     /// Those of its own pole.
     pole_ra_dec_deg: Option<[f64; 2]>,
+    /// Of a turn about it against the stars; that of most moons is their orbit's.
+    pub(super) rotation_days: Option<f64>,
     pub(super) last_perihelion_julian_date: Option<f64>,
 }
 

@@ -5,16 +5,16 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-9e5d81e5427d.js",
+        path: "/page/page-4d46ccc1a3e8.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "9e5d81e5427d",
+        tag: "4d46ccc1a3e8",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-5776fba89c91.css",
+        path: "/page/page-4a86a5413f90.css",
         content_type: "text/css; charset=utf-8",
-        tag: "5776fba89c91",
+        tag: "4a86a5413f90",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "db6fb8dd894a",
+        tag: "a6b1e9644167",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -32,7 +32,7 @@ impl Rest {
             at: read::query(head, "at"),
             bodies: list("bodies"),
             from: read::query(head, "from"),
-            separations: list("separations").unwrap_or_default(),
+            separations: list("separations"),
             limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
             after: read::query(head, "cursor"),
         };

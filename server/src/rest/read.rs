@@ -244,7 +244,9 @@ pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>
     let Some(key) = head.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
-    let key = key.to_str().map(str::trim).unwrap_or_default();
+    let key = key.to_str().map(str::trim).map_err(|_| {
+        Failure::bad_request("Idempotency-Key: expected visible ASCII characters, found others")
+    })?;
     let key = key.strip_prefix('"').map_or(key, |key| key.strip_suffix('"').unwrap_or(key));
     let key = CommandId::of_key(key)
         .map_err(|problem| Failure::bad_request(format!("Idempotency-Key: {problem}")))?;

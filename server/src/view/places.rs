@@ -21,8 +21,8 @@ pub(crate) struct PlacesAsked {
     pub(crate) bodies: Option<Vec<String>>,
     /// The id of the body that they are seen from; the origin of the world if absent.
     pub(crate) from: Option<String>,
-    /// The ids of bodies between which angles are asked for.
-    pub(crate) separations: Vec<String>,
+    /// The ids of bodies between which angles are asked for, if they are.
+    pub(crate) separations: Option<Vec<String>>,
     /// The most bodies on a page.
     pub(crate) limit: Option<usize>,
     /// The `next` of the page before.
@@ -153,8 +153,10 @@ fn separations<'s>(
     asked: &PlacesAsked,
     origin: Vector3,
 ) -> Result<Vec<Separation>, PlacesError> {
-    let ids = &asked.separations;
-    if ids.len() == 1 || ids.len() > MAX_SEPARATED {
+    let Some(ids) = &asked.separations else {
+        return Ok(Vec::new());
+    };
+    if ids.len() < 2 || ids.len() > MAX_SEPARATED {
         let problem = format!("separations: name 2 to {MAX_SEPARATED} bodies, found {}", ids.len());
         return Err(PlacesError::Invalid(problem));
     }

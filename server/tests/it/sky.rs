@@ -113,6 +113,25 @@ async fn halleys_comet_is_as_far_as_it_was() {
     assert!(nearest < distance("1986-02-08").await && nearest < distance("1986-02-11").await);
 }
 
+/// As the Swiss Ephemeris has it, and, at the end, as Piazzi saw it when he found it.
+#[tokio::test]
+async fn ceres_is_where_it_was_found() {
+    let server = Local::start().await;
+    let id = sol(server.client).await;
+    for (from, at, truth, most) in [
+        ("sun", "1950-01-01", (220.095, 7.036), 0.7),
+        ("sun", "1975-01-01", (1.551, -10.409), 0.7),
+        ("sun", "2000-01-01", (161.386, 10.453), 0.7),
+        ("sun", "2025-01-01", (317.766, -8.960), 0.7),
+        ("sun", "2049-12-01", (96.452, 3.054), 0.7),
+        ("earth", "1801-01-01T19:50:00Z", (56.164, -3.088), 3.0),
+    ] {
+        let found = places(server.client, &id, &format!("at={at}&from={from}&bodies=ceres")).await;
+        let error = apart(direction(&found["places"][0]), truth);
+        assert!(error < most, "{at}: {error} degrees off");
+    }
+}
+
 #[tokio::test]
 async fn the_sun_is_eclipsed_on_the_day_it_will_be() {
     let server = Local::start().await;
@@ -261,6 +280,7 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         ("at=10000-01-01", 400, "up to the year 9999"),
         ("bodies=", 400, "leave it out for all"),
         ("bodies=,", 400, "leave it out for all"),
+        ("separations=", 400, "2 to 10"),
         ("separations=sun", 400, "2 to 10"),
         ("separations=sun,moon&from=moon", 400, "another `from`"),
         ("limit=101", 400, "1 to 100"),
@@ -296,6 +316,9 @@ async fn a_question_that_has_no_answer_is_refused_with_a_sentence() {
         assert!(error.contains("bodies"), "{error}");
         let none = mcp.refusal("get_universe_state", ask(json!({ "places": { "bodies": [] } })));
         assert!(none.await.contains("leave it out for all"));
+        let none = json!({ "places": { "bodies": ["mars"], "separations": [] } });
+        let none = mcp.refusal("get_universe_state", ask(none)).await;
+        assert!(none.contains("name 2 to 10 bodies, found 0"), "{none}");
         let both = json!({ "places": {}, "ids": ["mars"] });
         assert!(mcp.refusal("get_universe_state", ask(both)).await.contains("alone"));
         let tick = json!({ "type": "tick", "until": "2026-11-27T00:00:00Z" });

@@ -47,6 +47,7 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("elements", Object(&ELEMENTS, Whole), Optional, "Keplerian orbit"),
     row("axialTilt", Number, Optional, "of its equator, degrees").within(0.0, 180.0),
     row("axialNode", Number, Optional, "of the equator's node, degrees"),
+    row("rotationPeriod", Number, Optional, "of a turn about its axis, seconds").not_negative(),
 ] };
 
 #[rustfmt::skip]

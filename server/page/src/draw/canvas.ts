@@ -1,10 +1,10 @@
 // Draws on a plain canvas: where there is no GPU this is several times quicker than WebGL on the processor.
 
 import { LANES, type Grains, type Lines, type Rgb, mix, rgb } from '../scene';
-import { fineLine, isFine } from './fine';
-import { type Frame, type Renderer, halo, nearness, starlight, visible } from './frame';
-import { Globes, diskColors, ringColor } from './globes';
-import { densityOf, partsOf } from './rings';
+import { fineLine, isFine, strength } from './fine';
+import { type Frame, type Renderer, halo, nearness, offset, starlight, visible } from './frame';
+import { Globes, diskColors, lightOn, ringColor } from './globes';
+import { densityOf, partsOf, shadeAt } from './rings';
 import { CLASSES, sky } from './sky';
 
 const css = (color: Rgb, alpha = 1) =>
@@ -74,10 +74,9 @@ export class CanvasRenderer implements Renderer {
     }
   }
 
-  private matter({ camera, places, time, detail, dark }: Frame, it: Grains): void {
-    const { context: c, p } = this;
-    const at = 3 * it.host;
-    const [hx, hy, hz] = [places[at]! - camera.target[0]!, places[at + 1]! - camera.target[1]!, places[at + 2]! - camera.target[2]!];
+  private matter(frame: Frame, it: Grains): void {
+    const { context: c, p } = this, { camera, time, detail, dark } = frame;
+    const [hx, hy, hz] = offset(frame, it.host);
     if (!camera.projectRelative(hx, hy, hz, p) && camera.distance > it.outer * 2) return;
     const size = (it.outer * camera.focal) / Math.max(p[2]!, it.outer * 0.5);
     if (size < 4) return;
@@ -119,7 +118,7 @@ export class CanvasRenderer implements Renderer {
         const mine = part.body.index === selected;
         const stride = mine ? 1 : Math.max(1, Math.round((part.count - 1) / Math.min(part.count - 1, Math.max(24, pixels))));
         left -= part.count / stride;
-        const alpha = mine ? 0.95 : part.body.depth < 2 ? 0.4 : 0.28;
+        const alpha = mine ? 0.95 : Number(strength(part.body, pixels, camera).toFixed(2));
         const key = mine ? css(accent, alpha) : css(mix(visible(part.color, dark), ink, dark ? 0.15 : 0.25), alpha);
         let path = paths.get(key);
         if (!path) paths.set(key, (path = new Path2D()));
@@ -219,29 +218,62 @@ export class CanvasRenderer implements Renderer {
       this.annulus(frame, index, radius * (ring.innerRadiusMultiplier + wide * from), radius * (ring.innerRadiusMultiplier + wide * to),
         css(color, Math.min(1, density * alpha)), front);
     }
+    this.shade(frame, index, front);
+  }
+
+  /** The shadow that a planet casts on its ring. */
+  private shade(frame: Frame, index: number, front: boolean): void {
+    const { context: c, p } = this, { scene, camera } = frame;
+    const { disk, star: { ring } } = scene.world.bodies[index]!, light = lightOn(frame, index), own = scene.layout.radius[index]!;
+    if (!light || frame.screen[4 * index + 3]! < frame.surface) return;
+    const { innerRadiusMultiplier: inner, outerRadiusMultiplier: outer } = ring!, edge: [number, number][] = [];
+    // It ends with the ring, or where light passes the planet's poles.
+    const end = Math.min(outer, 1 / Math.abs(light[2]));
+    for (let n = 0; n <= 16; n += 1) {
+      const r = inner + (end - inner) * (1 - (1 - n / 16) ** 2), half = shadeAt(r, light);
+      edge.push([r, half]);
+      edge.unshift([r, -half]);
+      if (n === 16) edge.push([r / Math.cos(half), 0]);
+    }
+    c.save();
+    if (end > inner && this.half(frame, index, own * inner, own * outer, front)) {
+      c.clip();
+      c.beginPath();
+      const [ox, oy, oz] = offset(frame, index), away = Math.atan2(-light[1], -light[0]);
+      for (const [r, angle] of edge) {
+        const u = own * r * Math.cos(away + angle), v = own * r * Math.sin(away + angle);
+        if (camera.projectRelative(ox + disk.ux * u + disk.vx * v, oy + disk.uy * u + disk.vy * v, oz + disk.uz * u + disk.vz * v, p)) c.lineTo(p[0]!, p[1]!);
+      }
+      c.fillStyle = frame.dark ? css(frame.ground, 0.9) : css([0, 0, 0], 0.4);
+      c.fill();
+    }
+    c.restore();
   }
 
   private annulus(frame: Frame, index: number, inner: number, outer: number, fill: string, front: boolean): void {
-    const { scene, camera, places } = frame;
+    this.context.fillStyle = fill;
+    if (this.half(frame, index, inner, outer, front)) this.context.fill();
+  }
+
+  /** A path about half of a flat ring, if all of it is before the eye. */
+  private half(frame: Frame, index: number, inner: number, outer: number, front: boolean): boolean {
+    const { scene, camera } = frame;
     const { context: c, p } = this;
-    const { disk } = scene.world.bodies[index]!;
-    const at = 3 * index;
-    const [ox, oy, oz] = [places[at]! - camera.target[0]!, places[at + 1]! - camera.target[1]!, places[at + 2]! - camera.target[2]!];
+    const { disk } = scene.world.bodies[index]!, [ox, oy, oz] = offset(frame, index);
     // The angle at which the ring is furthest away.
     const b = camera.basis;
     const away = Math.atan2(b[6]! * disk.vx + b[7]! * disk.vy + b[8]! * disk.vz, b[6]! * disk.ux + b[7]! * disk.uy + b[8]! * disk.uz);
     const steps = frame.screen[4 * index + 3]! > 60 ? 96 : 32;
-    c.fillStyle = fill;
     c.beginPath();
     for (const [radius, way] of [[outer, 1], [inner, -1]] as const) {
       for (let step = 0; step <= steps; step += 1) {
         const angle = away + (front ? Math.PI : 0) + way * (-Math.PI / 2 + (Math.PI * step) / steps);
         const [u, v] = [radius * Math.cos(angle), radius * Math.sin(angle)];
-        if (!camera.projectRelative(ox + disk.ux * u + disk.vx * v, oy + disk.uy * u + disk.vy * v, oz + disk.uz * u + disk.vz * v, p)) return;
+        if (!camera.projectRelative(ox + disk.ux * u + disk.vx * v, oy + disk.uy * u + disk.vy * v, oz + disk.uz * u + disk.vz * v, p)) return false;
         if (step === 0 && way === 1) c.moveTo(p[0]!, p[1]!); else c.lineTo(p[0]!, p[1]!);
       }
     }
-    c.fill();
+    return true;
   }
 
   private blackHole(frame: Frame, index: number, x: number, y: number, r: number): void {

@@ -43,3 +43,7 @@ export function fineLine(body: Body, layout: Layout, from: readonly number[], ca
 /** Whether an orbit of so many pixels is drawn like this: what is small or round does with the points that it has. */
 export const isFine = (body: Body, pixels: number, closed: boolean) =>
   closed && body.orbit.a > 0 && (pixels > 600 || (pixels > 60 && body.orbit.b < 0.7 * body.orbit.a));
+
+/** How strongly an orbit of so many pixels is drawn: what goes far beyond the picture is not what one looks at. */
+export const strength = ({ depth }: Body, pixels: number, { width }: Camera) =>
+  (depth < 2 ? 0.4 : 0.28) * Math.min(1, Math.max(0.4, Math.sqrt((6 * width) / pixels)));

@@ -13,6 +13,8 @@ export interface Frame {
   seen: number[];
   /** 1 is all detail, less is less. */
   detail: number;
+  /** Seconds of simulation in a second of ours, 0 while time stands. */
+  pace: number;
   dark: boolean; orbits: boolean; selected: number;
   /** The least radius in pixels of a body that shows its surface: the largest of them do. */
   surface: number;
@@ -29,6 +31,12 @@ export interface Renderer {
   readonly grains: number;
   draw(frame: Frame): void;
   dispose(): void;
+}
+
+/** Where a body is, relative to the camera's target; −1 is space. */
+export function offset({ places, camera: { target: t } }: Frame, body: number): [number, number, number] {
+  const [x, y, z] = body < 0 ? [0, 0, 0] : places.subarray(3 * body, 3 * body + 3);
+  return [x! - t[0]!, y! - t[1]!, z! - t[2]!];
 }
 
 /** How much of a cloud is seen: it fades when the eye is in it, so that it does not cover all else. */

@@ -39,3 +39,10 @@ export function profileOf(id: string, ring: Ring): Float32Array {
   profiles.set(ring, profile);
   return profile;
 }
+
+/** The half angle that a ball's shadow covers of a circle of so many radii in its equator: radians, about the side away from
+ * the light, whose direction has the equator's x, y and its north. */
+export function shadeAt(r: number, [x, y]: readonly [number, number, number]): number {
+  const least = Math.sqrt(Math.max(1 - 1 / (r * r), 0)), flat = Math.hypot(x, y);
+  return least < flat ? Math.acos(least / flat) : 0;
+}

@@ -160,16 +160,21 @@ uniform vec3 origin;
 uniform vec3 u;
 uniform vec3 v;
 uniform vec2 radii;
+uniform float own;       // the radius of the body
 out float across;
+out vec3 at;             // in its equator, by its radius
 void main() {
   float angle = float(gl_VertexID >> 1) * ${(2 * Math.PI / RING_STEPS).toFixed(8)};
   across = float(gl_VertexID & 1);
   float r = mix(radii.x, radii.y, across);
+  at = vec3(cos(angle), sin(angle), 0.0) * r / own;
   gl_Position = put(origin + r * (u * cos(angle) + v * sin(angle)));
 }`,
   fragment: `#version 300 es
-precision mediump float;
+precision highp float;
 in float across;
+in vec3 at;
+uniform vec4 light;      // the way to it; w: how much of it shadows have
 uniform vec4 first;
 uniform vec4 second;
 uniform float profile[${STEPS}];
@@ -177,6 +182,8 @@ out vec4 result;
 void main() {
   vec4 color = mix(first, second, across);
   float alpha = color.a * profile[min(int(across * ${STEPS}.0), ${STEPS - 1})] * smoothstep(0.0, 0.01, across) * (1.0 - smoothstep(0.99, 1.0, across));
+  float along = dot(at, light.xyz);
+  if (along < 0.0 && dot(at, at) - along * along < 1.0) color.rgb *= light.w;
   result = vec4(color.rgb * alpha, alpha);
 }`,
 };

@@ -3,9 +3,9 @@
 import { type Body, sunOf } from '../model';
 import { LANES, type Lines, type Rgb, type Scene, rgb } from '../scene';
 import type { Skin } from '../skin';
-import { fineLine, isFine } from './fine';
-import { type Frame, type Renderer, halo, nearness, starlight, visible } from './frame';
-import { diskColors, globeOf, night, ringColor, used } from './globes';
+import { fineLine, isFine, strength } from './fine';
+import { type Frame, type Renderer, halo, nearness, offset, starlight, visible } from './frame';
+import { diskColors, globeOf, keep, lightOn, night, ringColor, used } from './globes';
 import { STEPS, profileOf } from './rings';
 import { BALL, CROSS, GLOBES, GLOW, GRAINS, HOLE, LINES, RINGS, RING_STEPS, SPRITES, STAR } from './shaders';
 import { CLASSES, sky } from './sky';
@@ -53,7 +53,7 @@ export class WebGlRenderer implements Renderer {
     this.programs = {
       lines: this.program(LINES, ['origin', 'paint']), sprites: this.program(SPRITES, ['dark']),
       grains: this.program(GRAINS, ['origin', 'lanes', 'first', 'second', 'size']),
-      rings: this.program(RINGS, ['origin', 'u', 'v', 'radii', 'first', 'second', 'profile']),
+      rings: this.program(RINGS, ['origin', 'u', 'v', 'radii', 'first', 'second', 'profile', 'own', 'light']),
       globes: this.program(GLOBES, ['origin', 'radius', 'skin', 'turn', 'light', 'ring', 'profile']),
     };
     const array = gl.createVertexArray()!, buffer = gl.createBuffer()!;
@@ -187,12 +187,6 @@ export class WebGlRenderer implements Renderer {
     this.uploaded = { scene, dark, version: scene.version, points: pointsBuffer, lines, ranges, grains, buffers };
   }
 
-  private offset({ places, camera }: Frame, body: number): [number, number, number] {
-    const t = camera.target;
-    if (body < 0) return [-t[0]!, -t[1]!, -t[2]!];
-    return [places[3 * body]! - t[0]!, places[3 * body + 1]! - t[1]!, places[3 * body + 2]! - t[2]!];
-  }
-
   private push(place: number[], radius: number, [r, g, b]: Rgb, kind: number, lx = 0, ly = 0, alpha = 1): void {
     if ((this.count + 1) * SPRITE > this.data.length) {
       const more = new Float32Array(this.data.length * 2);
@@ -225,7 +219,7 @@ export class WebGlRenderer implements Renderer {
     }
     for (const index of frame.seen) {
       if (scene.world.bodies[index]!.kind !== 'star') continue;
-      this.push(this.offset(frame, index), Math.min(screen[4 * index + 3]! * 3.2 + 4, 1500), halo(scene.colors[index]!, dark), GLOW, 0, 0, dark ? 0.75 : 0.6);
+      this.push(offset(frame, index), Math.min(screen[4 * index + 3]! * 3.2 + 4, 1500), halo(scene.colors[index]!, dark), GLOW, 0, 0, dark ? 0.75 : 0.6);
     }
     if (this.count) this.flush(frame);
   }
@@ -237,8 +231,8 @@ export class WebGlRenderer implements Renderer {
     gl.uniform1f(uniforms.size!, Math.max(1, Math.round(ratio * (dark ? 1 : 1.3))));
     const lanes = new Float32Array(2 * LANES);
     scene.grains.forEach((it, at) => {
-      const offset = this.offset(frame, it.host);
-      const near = Math.max(Math.hypot(...offset) + camera.distance - it.outer, camera.distance * 0.05);
+      const place = offset(frame, it.host);
+      const near = Math.max(Math.hypot(...place) + camera.distance - it.outer, camera.distance * 0.05);
       const size = (it.outer * camera.focal) / near;
       if (size < 4) return;
       for (let lane = 0; lane < LANES; lane += 1) {
@@ -248,7 +242,7 @@ export class WebGlRenderer implements Renderer {
       }
       const alpha = it.opacity * (it.isDisk ? 0.5 : 0.75);
       const [first, second] = it.colors.map((color) => visible(color, dark));
-      gl.uniform3fv(uniforms.origin!, offset);
+      gl.uniform3fv(uniforms.origin!, place);
       gl.uniform2fv(uniforms.lanes!, lanes);
       gl.uniform4f(uniforms.first!, first![0] / 255, first![1] / 255, first![2] / 255, alpha);
       gl.uniform4f(uniforms.second!, second![0] / 255, second![1] / 255, second![2] / 255, alpha);
@@ -274,7 +268,7 @@ export class WebGlRenderer implements Renderer {
         const depth = screen[4 * parent + 2]!;
         if (depth > 0 && (reach * camera.focal) / depth < (frame.detail < 0.5 ? 60 : 6)) continue;
       }
-      gl.uniform3fv(uniforms.origin!, this.offset(frame, parent));
+      gl.uniform3fv(uniforms.origin!, offset(frame, parent));
       gl.uniform4f(uniforms.paint!, 0, 0, 0, 0);
       // One call for what lies together; what is seen from near, and what is selected, is drawn alone.
       let at = range.first, from = at;
@@ -285,9 +279,9 @@ export class WebGlRenderer implements Renderer {
         const near = body.parent === parent && isFine(body, pixels, part.closed);
         if (near || mine) {
           flush(at);
-          const color = mine ? accent : visible(part.color, frame.dark), alpha = mine ? 0.95 : body.depth < 2 ? 0.4 : 0.28;
+          const color = mine ? accent : visible(part.color, frame.dark), alpha = mine ? 0.95 : strength(body, pixels, camera);
           gl.uniform4f(uniforms.paint!, color[0] / 255, color[1] / 255, color[2] / 255, alpha);
-          if (near) { this.near(frame, body, uniforms); gl.uniform3fv(uniforms.origin!, this.offset(frame, parent)); gl.bindVertexArray(lines); }
+          if (near) { this.near(frame, body, uniforms); gl.uniform3fv(uniforms.origin!, offset(frame, parent)); gl.bindVertexArray(lines); }
           else gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 4 * at);
           gl.uniform4f(uniforms.paint!, 0, 0, 0, 0);
           from = at + count;
@@ -300,7 +294,7 @@ export class WebGlRenderer implements Renderer {
 
   private near(frame: Frame, body: Body, uniforms: Uniforms): void {
     const { gl } = this, points: number[] = [];
-    fineLine(body, frame.scene.layout, this.offset(frame, body.parent), frame.camera, points);
+    fineLine(body, frame.scene.layout, offset(frame, body.parent), frame.camera, points);
     gl.bindVertexArray(this.fine.array);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.fine.buffer);
     gl.bufferData(gl.ARRAY_BUFFER, Float32Array.from(points), gl.STREAM_DRAW);
@@ -342,7 +336,7 @@ export class WebGlRenderer implements Renderer {
       if (!globe) continue;
       const { light, ring } = globe;
       this.bind(globe.skin);
-      gl.uniform3fv(uniforms.origin!, this.offset(frame, index));
+      gl.uniform3fv(uniforms.origin!, offset(frame, index));
       gl.uniform1f(uniforms.radius!, frame.screen[4 * index + 3]!);
       gl.uniformMatrix3fv(uniforms.turn!, false, globe.turn);
       gl.uniform4f(uniforms.light!, ...light ?? [0, 0, 0] as const, light ? night(frame.dark) : 1);
@@ -357,13 +351,8 @@ export class WebGlRenderer implements Renderer {
   private bind(skin: Skin): void {
     const { gl } = this, kept = used(this.skins, skin);
     if (kept) { gl.bindTexture(gl.TEXTURE_2D, kept); return; }
-    if (this.skins.size >= 128) {
-      const [oldest, texture] = this.skins.entries().next().value!;
-      gl.deleteTexture(texture);
-      this.skins.delete(oldest);
-    }
     const texture = gl.createTexture()!;
-    this.skins.set(skin, texture);
+    gl.deleteTexture(keep(this.skins, skin, texture, 128) ?? null);
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, skin.width, skin.height, 0, gl.RGBA, gl.UNSIGNED_BYTE, skin.data);
     for (const [name, value] of [[gl.TEXTURE_MIN_FILTER, gl.LINEAR], [gl.TEXTURE_MAG_FILTER, gl.LINEAR], [gl.TEXTURE_WRAP_S, gl.REPEAT], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE]] as const) gl.texParameteri(gl.TEXTURE_2D, name, value);
@@ -387,7 +376,7 @@ export class WebGlRenderer implements Renderer {
         const far = Math.hypot(lx, ly) || 1;
         lx /= far; ly /= far;
       }
-      this.push(this.offset(frame, index), radius, color, kind, lx, ly);
+      this.push(offset(frame, index), radius, color, kind, lx, ly);
     }
     if (this.count) this.flush(frame);
   }
@@ -398,8 +387,10 @@ export class WebGlRenderer implements Renderer {
     const uniforms = this.use(this.programs.rings, frame);
     gl.bindVertexArray(this.empty);
     const ring = (index: number, inner: number, outer: number, first: Rgb, second: Rgb, alpha: number, fade: number, profile: Float32Array) => {
-      const { disk } = scene.world.bodies[index]!;
-      gl.uniform3fv(uniforms.origin!, this.offset(frame, index));
+      const { disk } = scene.world.bodies[index]!, light = lightOn(frame, index);
+      gl.uniform3fv(uniforms.origin!, offset(frame, index));
+      gl.uniform1f(uniforms.own!, scene.layout.radius[index]!);
+      gl.uniform4f(uniforms.light!, ...light ?? [0, 0, 0] as const, night(dark));
       gl.uniform3f(uniforms.u!, disk.ux, disk.uy, disk.uz);
       gl.uniform3f(uniforms.v!, disk.vx, disk.vy, disk.vz);
       gl.uniform2f(uniforms.radii!, inner, outer);

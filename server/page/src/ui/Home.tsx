@@ -79,9 +79,10 @@ function Picture({ it }: { it: Summary }) {
       if (!seen?.isIntersecting) return;
       observer.disconnect();
       // A picture that cannot be had leaves the card without one.
-      const drawn = await picture(it.id, WIDE, HIGH, dark).then((blob) => createImageBitmap(blob)).catch(() => null);
+      const drawn = await picture(it.id, WIDE, HIGH + 2 * EDGE, dark).then((blob) => createImageBitmap(blob)).catch(() => null);
       if (gone || !drawn) return;
-      canvas.getContext('2d')!.drawImage(drawn, 0, 0);
+      // Without its title and its foot, which the card says in letters that can be read.
+      canvas.getContext('2d')!.drawImage(drawn, 0, -EDGE);
       canvas.dataset.drawn = String(it.revision);
     });
     observer.observe(canvas);
@@ -90,4 +91,4 @@ function Picture({ it }: { it: Summary }) {
   return <canvas class="card-picture" ref={own} width={WIDE} height={HIGH} aria-hidden="true" />;
 }
 
-const WIDE = 600, HIGH = 320;
+const WIDE = 600, HIGH = 320, EDGE = 52;

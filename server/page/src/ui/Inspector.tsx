@@ -126,6 +126,7 @@ function Facts({ body }: { body: Body }) {
       {parent
         ? (<><dt>Distance now</dt><dd>{measured(state, far)}</dd></>)
         : (<><dt>Place</dt><dd>{[...p].map(clock.figure).join(', ')}</dd></>)}
+      {!!body.star.rotationPeriod && (<><dt>Turns in</dt><dd>{clock.span(body.star.rotationPeriod)}</dd></>)}
       {across !== undefined && body.star.radius > 0 && (<><dt>Across</dt><dd>{large(across)} km</dd></>)}
       {moons > 0 && (<><dt>Moons</dt><dd>{moons}</dd></>)}
       {others > 0 && (<><dt>{moons ? 'Others around it' : 'Around it'}</dt><dd>{others}</dd></>)}
@@ -166,7 +167,7 @@ function hintOf(member: Member, value: unknown, state: State, body: Body | null)
     const by = metric(state, member.of, value), plain = member.of === 'mass' ? 'kg' : 'km';
     return by === undefined || state.units?.[member.of] === plain ? undefined : `${large(by)} ${plain}`;
   }
-  if (member.name === 'period') return clock.span(value);
+  if (member.name === 'period' || member.name === 'rotationPeriod') return clock.span(value);
   if (member.name === 'orbitalSpeed' && body && Number.isFinite(period(body.orbit))) return `One orbit takes ${clock.span(period(body.orbit))}`;
   return undefined;
 }

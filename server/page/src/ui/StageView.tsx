@@ -29,6 +29,7 @@ export function StageView() {
       last = clock.playing.value ? now : 0;
       clock.pass(seconds);
       made.time = clock.shown.value;
+      made.pace = clock.playing.value ? clock.speed.value : 0;
       return clock.playing.value;
     });
     show(made);

@@ -36,7 +36,7 @@ export function Ways() {
   };
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const rest = [`curl ${location.origin}${api.pathOf(now.id)}/commands`, ...(api.token() ? ['-H "authorization: Bearer $TOKEN"'] : []),
-    "-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(command))}`].join(' \\\n  ');
+    "-H 'content-type: application/json'", `-d ${quoted(written(command))}`].join(' \\\n  ');
   const call = { method: 'tools/call', params: { name: 'send_universe_command', arguments: { universeId: now.id, command } } };
   return (
     <section class="try" aria-label="Try it">

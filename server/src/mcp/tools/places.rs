@@ -16,8 +16,7 @@ pub(super) struct Asked {
     at: Option<Value>,
     bodies: Option<Vec<String>>,
     from: Option<String>,
-    #[serde(default)]
-    separations: Vec<String>,
+    separations: Option<Vec<String>>,
 }
 
 /// Its schema.

@@ -94,3 +94,15 @@ async fn of_many_who_read_the_same_exactly_one_may_change_it() {
     assert_eq!(universe["revision"], 5);
     assert_eq!(universe["state"]["stars"].as_object().unwrap().len(), 5);
 }
+
+#[tokio::test]
+async fn a_key_that_is_not_text_is_refused_as_that() {
+    let server = Local::start().await;
+    let id = server.client.create("u", json!({})).await;
+    let path = format!("/universes/{id}/commands");
+    for (key, said) in [("schlüssel", "visible ASCII"), ("", "Idempotency-Key")] {
+        let reply = server.client.call("POST", &path, &[("idempotency-key", key)], &tick()).await;
+        assert!(reply.status == 400 && reply.error().contains(said), "{key}: {reply:?}");
+    }
+    assert_eq!(server.client.universe(&id).await["revision"], 0);
+}
