@@ -38,7 +38,6 @@ use similar::TextDiff;
 use crate::project::{Project, ReadError};
 use crate::validate::Finding;
 
-pub use apply::Counts;
 pub use draft::{Written, new_change, write_file};
 pub use judge::judge;
 pub use plan::Plan;
@@ -68,8 +67,6 @@ pub struct PreviewSpec {
     pub path: PathBuf,
     /// Whether the file is removed with its last requirement.
     pub retired: bool,
-    /// How many requirements change in it.
-    pub counts: Counts,
 }
 
 /// A change that was archived.

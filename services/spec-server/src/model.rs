@@ -37,8 +37,6 @@ pub struct Spec {
     pub title: String,
     /// The text under `## Purpose`; `None` without that heading.
     pub purpose: Option<Section>,
-    /// The line of `## Requirements`; `None` without that heading.
-    pub requirements_line: Option<Line>,
     /// The requirements in the order of the file, from all sections.
     pub requirements: Vec<Requirement>,
     /// The texts under other headings: an overview, notes, and the text before the first requirement.
@@ -119,8 +117,6 @@ pub struct Metadata {
     pub source: Source,
     /// The workflow, such as `spec-driven`.
     pub schema: Option<String>,
-    /// The date it was created, `YYYY-MM-DD`.
-    pub created: Option<String>,
     /// Whether the change is meant to have no deltas. Counts only if there are no problems.
     pub skip_specs: bool,
     /// Whether `skip_specs` is present with any value but `false`, such as `true` or a mistake. In a file that is not
@@ -174,8 +170,6 @@ pub struct Task {
     pub done: bool,
     /// Its line.
     pub line: Line,
-    /// The heading of level 2 above it.
-    pub group: Option<String>,
 }
 
 /// The changes to one capability: its file `specs/<capability>/spec.md` in the change.

@@ -10,7 +10,8 @@
 //! | [`Ranker::Semantic`] | the cosine between the embeddings of the query and of the best passage |
 //! | [`Ranker::Hybrid`] | the mean of both scores, where what a ranking lacks has 0 |
 //!
-//! Each is in 0..=1. Results below the [`Thresholds`] are left out.
+//! Each is in 0..=1. Results below [`Settings::threshold`], and passages that have little to do with the
+//! query, are left out.
 
 mod changes;
 mod document;
@@ -35,7 +36,7 @@ pub use index::{Index, Match, Slot};
 pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
 pub use semantic::{Model, ModelError, PIECES, Tokenizer};
-pub use settings::{Freshness, Settings, TOP_K, Thresholds};
+pub use settings::{Freshness, Settings, TOP_K};
 pub(crate) use settings::{MAX_TOP_K, Scope};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;

@@ -36,6 +36,9 @@ const LINK: Rule = Rule::warning("link-not-followed").advice();
 /// Archiving would refuse the change as long as this is so.
 pub(crate) const NOT_ARCHIVABLE: Rule = Rule::error("delta-not-applicable");
 
+/// A change is not finished.
+const TASKS_OPEN: Rule = Rule::error("tasks-open");
+
 /// Two changes touch the same requirement.
 const CHANGE_CONFLICT: Rule = Rule::warning("change-conflict").advice();
 
@@ -126,17 +129,29 @@ pub fn changes(project: &Project, only: Option<&str>) -> Result<Vec<Item>, ReadE
     Ok(items)
 }
 
-/// Checks all archived changes.
+/// Checks that all archived changes are finished. Their deltas are not judged: the specs have moved on since.
 ///
 /// # Errors
 /// [`ReadError`] if the folder of archived changes cannot be listed.
 pub fn archived(project: &Project) -> Result<Vec<Item>, ReadError> {
     let listing = project.archive()?;
-    let item = |read: &Arc<Change>| Item::new(ItemKind::Change, &read.id, change(project, read));
+    let item = |read: &Arc<Change>| {
+        Item::new(ItemKind::Change, &read.id, open_tasks(read).into_iter().collect())
+    };
     let mut items: Vec<Item> = listing.items.iter().map(item).collect();
     let base = &project.layout().archive;
     items.extend(unreadable(project, base, ItemKind::Change, &listing.unreadable));
     Ok(items)
+}
+
+/// That tasks of a change are open, at the first of them.
+pub(crate) fn open_tasks(change: &Change) -> Option<Finding> {
+    let (tasks, first) = change.all_tasks().find(|(_, task)| !task.done)?;
+    let (done, all) = change.progress();
+    let verb = if all - done == 1 { "is" } else { "are" };
+    let message = format!("{} of {all} tasks {verb} open", all - done);
+    let file = openspec::path(&tasks.source);
+    Some(TASKS_OPEN.finding(&file, Some(first.line), Some(ChangePart::Tasks), message))
 }
 
 /// Files that exist but cannot be read, as separate items.

@@ -4,26 +4,15 @@ use super::check::{self, Remark, of, renames};
 use super::parts::Parts;
 use crate::model::{CapabilityDelta, Line, Operation};
 use crate::parse::Outline;
-
-/// How many requirements change.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// New ones.
-    pub added: usize,
-    /// Requirements with a new text.
-    pub modified: usize,
-    /// Requirements that were removed.
-    pub removed: usize,
-    /// Requirements with a new name.
-    pub renamed: usize,
-}
+use crate::project::{nearest, nearest_in_words};
 
 /// A spec with a delta applied.
 #[derive(Debug)]
 pub(super) struct Applied {
     /// The whole file.
     pub(super) text: String,
-    pub(super) counts: Counts,
+    /// Whether requirements were removed.
+    pub(super) removed: bool,
     /// How many requirements remain.
     pub(super) left: usize,
     /// The first line of the file that is not its title, its purpose or a requirement.
@@ -41,11 +30,8 @@ pub(super) fn apply(
     delta: &CapabilityDelta,
 ) -> Result<Applied, Vec<Remark>> {
     let mut parts = Parts::of(raw, outline);
-    let mut applying = Applying {
-        counts: Counts::default(),
-        problems: Vec::new(),
-        warnings: check::orphans(delta),
-    };
+    let mut applying =
+        Applying { removed: false, problems: Vec::new(), warnings: check::orphans(delta) };
     applying.rename(&mut parts, delta);
     applying.remove(&mut parts, delta);
     applying.modify(&mut parts, delta);
@@ -57,13 +43,13 @@ pub(super) fn apply(
         left: parts.pieces.iter().filter(|piece| !piece.removed).count() + added.len(),
         other: parts.other,
         text: parts.join(&added),
-        counts: applying.counts,
+        removed: applying.removed,
         warnings: applying.warnings,
     })
 }
 
 struct Applying {
-    counts: Counts,
+    removed: bool,
     problems: Vec<Remark>,
     warnings: Vec<Remark>,
 }
@@ -90,9 +76,7 @@ impl Applying {
                     (_, Some(near)) => self.refuse(line, near_miss("RENAMED", from, near)),
                     // It already has its new name.
                     (Some(_), None) => {}
-                    (None, None) => {
-                        self.refuse(line, format!("RENAMED: there is no requirement {from:?}"))
-                    }
+                    (None, None) => self.refuse(line, format!("RENAMED: {}", absent(parts, from))),
                 }
                 continue;
             };
@@ -108,7 +92,6 @@ impl Applying {
                 {
                     heading.text = format!("### Requirement: {to}");
                 }
-                self.counts.renamed += 1;
             }
         }
     }
@@ -122,16 +105,15 @@ impl Applying {
                         self.warn_of_foreign(item.line(), name, piece.foreign(None));
                         piece.removed = true;
                     }
-                    self.counts.removed += 1;
+                    self.removed = true;
                 }
                 None => match parts.names.near(name, name) {
                     Some(near) => self.refuse(item.line(), near_miss("REMOVED", name, near)),
-                    None => self.warnings.push((
-                        Some(item.line()),
-                        format!(
-                            "REMOVED: there is no requirement {name:?}; taken as removed already"
-                        ),
-                    )),
+                    None => {
+                        let message =
+                            format!("REMOVED: taken as removed already: {}", absent(parts, name));
+                        self.warnings.push((Some(item.line()), message));
+                    }
                 },
             }
         }
@@ -146,8 +128,8 @@ impl Applying {
                 let message = match parts.names.near(&new.name, &new.name) {
                     Some(near) => near_miss("MODIFIED", &new.name, near),
                     None => format!(
-                        "MODIFIED: there is no requirement {:?}; put it under ADDED",
-                        new.name
+                        "MODIFIED: put it under ADDED if it is new: {}",
+                        absent(parts, &new.name)
                     ),
                 };
                 self.refuse(item.line(), message);
@@ -155,7 +137,6 @@ impl Applying {
             };
             let foreign = piece.foreign(Some(new));
             if piece.replace(new) {
-                self.counts.modified += 1;
                 self.warn_of_foreign(item.line(), &new.name, foreign);
             }
         }
@@ -179,11 +160,16 @@ impl Applying {
             } else {
                 parts.names.insert(&new.name, usize::MAX);
                 added.push(new.text.as_str());
-                self.counts.added += 1;
             }
         }
         added
     }
+}
+
+/// That a spec does not have a requirement, and which names are like it.
+fn absent(parts: &Parts, name: &str) -> String {
+    let nearest = nearest(name, parts.names.all());
+    format!("there is no requirement {name:?}{}", nearest_in_words(&nearest))
 }
 
 fn near_miss(operation: &str, name: &str, near: &str) -> String {

@@ -16,6 +16,10 @@ impl Names {
         self.exact.get(name).copied()
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = String> {
+        self.exact.keys().cloned()
+    }
+
     /// Gives `name` to a block. Returns `false` and changes nothing if another block has it.
     pub(super) fn insert(&mut self, name: &str, block: usize) -> bool {
         if self.exact.contains_key(name) {

@@ -152,18 +152,14 @@ impl Plan {
         if let Some(metadata) = &change.metadata {
             for problem in &metadata.problems {
                 let finding = (Some(problem.line), problem.text.clone());
-                self.problems.push(at(&metadata.source.path, finding));
+                // It declares nothing then. Validation refuses it where that would matter.
+                self.warnings.push(at(&metadata.source.path, finding));
             }
         }
-        let (done, all) = change.progress();
-        if let Some((tasks, open)) = change.all_tasks().find(|(_, task)| !task.done) {
-            let verb = if all - done == 1 { "is" } else { "are" };
-            let message = format!(
-                "{} of {all} tasks {verb} open; to archive the change all the same, use force",
-                all - done
-            );
-            self.open = Some(at(&tasks.source.path, (Some(open.line), message)));
-        }
+        self.open = validate::open_tasks(&change).map(|open| Finding {
+            message: format!("{}; to archive the change all the same, use force", open.message),
+            ..open
+        });
         if change.deltas.is_empty() {
             let folder = self.project.relative(&self.folder);
             let message = "changes no spec".to_owned();
@@ -231,7 +227,7 @@ impl Plan {
         }
         let retiring =
             self.change.metadata.as_ref().is_some_and(|metadata| metadata.retire_capabilities);
-        let retired = retiring && applied.left == 0 && applied.counts.removed > 0 && old.is_some();
+        let retired = retiring && applied.left == 0 && applied.removed && old.is_some();
         if retiring && applied.left == 0 && old.is_none() {
             // It was already removed.
             return;
@@ -246,7 +242,7 @@ impl Plan {
                            requirements; move that elsewhere";
             self.problems.push(at(&relative, (Some(line), message.to_owned())));
         } else if !retired {
-            self.check_result(delta, &relative, &after, applied.counts.removed > 0);
+            self.check_result(delta, &relative, &after, applied.removed);
         }
         self.specs.push(PlannedSpec {
             preview: PreviewSpec {
@@ -255,7 +251,6 @@ impl Plan {
                 after,
                 path: relative,
                 retired,
-                counts: applied.counts,
             },
             step: Step { path, old, new: (!retired).then_some(applied.text) },
         });

@@ -83,8 +83,7 @@ fn write_changes(
     for change in &changes.items {
         let TaskProgress { completed, total } = TaskProgress::of(change);
         let id = padded(output, &change.id, width);
-        let bar = output.bar(completed, total);
-        output.line(format_args!("- {id}  {bar}{completed}/{total} tasks"))?;
+        output.line(format_args!("- {id}  {completed}/{total} tasks"))?;
     }
     write_unreadable(&changes.unreadable, output)
 }

@@ -36,17 +36,12 @@ pub(super) enum Ink {
     Cyan = 36,
 }
 
-/// The number of cells in a progress bar.
-const CELLS: usize = 10;
-
 impl Style {
     /// The style for a stream. `NO_COLOR` (no-color.org) turns colours off.
     pub fn of(stream: &impl IsTerminal) -> Self {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         if !stream.is_terminal() {
             Self::Plain
-        } else if is_set("NO_COLOR") || is_dumb {
+        } else if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
             Self::Colourless
         } else {
             Self::Terminal
@@ -76,7 +71,7 @@ impl<'w> Output<'w> {
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         let text = self.safe(text);
         self.writer.write_all(text.as_bytes())?;
-        if text.ends_with('\n') { Ok(()) } else { writeln!(self.writer) }
+        if text.is_empty() || text.ends_with('\n') { Ok(()) } else { writeln!(self.writer) }
     }
 
     /// Findings, one on each line: location, severity, message.
@@ -109,20 +104,6 @@ impl<'w> Output<'w> {
         match self.style {
             Style::Terminal => format!("\u{1b}[{}m{text}\u{1b}[0m", ink as u8),
             Style::Plain | Style::Colourless => text,
-        }
-    }
-
-    /// A progress bar of ten cells, followed by a blank; nothing for programs.
-    pub(super) fn bar(&self, done: usize, of: usize) -> String {
-        let filled = (done * CELLS).checked_div(of).unwrap_or(0).min(CELLS);
-        let ink = if done >= of { Ink::Green } else { Ink::Cyan };
-        match self.style {
-            Style::Plain => String::new(),
-            Style::Terminal | Style::Colourless => format!(
-                "{}{} ",
-                self.paint(ink, &"█".repeat(filled)),
-                self.paint(Ink::Dim, &"░".repeat(CELLS - filled))
-            ),
         }
     }
 

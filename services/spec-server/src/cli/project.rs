@@ -16,7 +16,7 @@ pub(super) struct ProjectArgs {
 
 impl ProjectArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
-        let view = ProjectView::of(project, 0, Budget(usize::MAX));
+        let view = ProjectView::of(project, 0, Budget::ALL);
         if self.json {
             output.json(&view)?;
             return Ok(0);
@@ -30,9 +30,7 @@ impl ProjectArgs {
         if !view.schema.is_empty() {
             output.line(format_args!("schema: {}", output.safe(&view.schema)))?;
         }
-        for line in view.words.lines() {
-            output.text(line)?;
-        }
+        output.text(&view.words)?;
         if let Some(note) = &view.note {
             output.line(output.safe(note))?;
         }

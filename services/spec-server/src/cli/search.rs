@@ -7,7 +7,7 @@ use clap::Args;
 use super::CliError;
 use super::output::{Ink, Output};
 use crate::project::Project;
-use crate::search::{Freshness, MAX_TOP_K, Scope, Searcher, Settings, TOP_K, Thresholds};
+use crate::search::{Freshness, MAX_TOP_K, Scope, Searcher, Settings, TOP_K};
 use crate::validate::Touching;
 use crate::view::SearchResults;
 
@@ -52,13 +52,8 @@ pub(super) struct Options {
     no_model: bool,
 
     /// The least score of an answer found by its words, from 0 to 1. At 0 one of the words occurs.
-    #[arg(long, value_name = "SCORE", default_value_t = Thresholds::default().bm25, value_parser = score)]
+    #[arg(long, value_name = "SCORE", default_value_t = 0.0, value_parser = score)]
     threshold: f64,
-
-    /// The least score of an answer found by its sense, from 0 to 1. Texts that have nothing to do with each other
-    /// mostly have less than 0.2.
-    #[arg(long, value_name = "SCORE", default_value_t = Thresholds::default().semantic, value_parser = score)]
-    semantic_threshold: f64,
 }
 
 impl SearchArgs {
@@ -128,7 +123,7 @@ impl Options {
         Ok(Settings {
             freshness: self.index,
             model: self.model_dir.clone().or_else(found),
-            thresholds: Thresholds { bm25: self.threshold, semantic: self.semantic_threshold },
+            threshold: self.threshold,
         })
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::output::{Ink, Output};
 use super::{CliError, find};
-use crate::model::{Change, Source};
+use crate::model::Change;
 use crate::project::Project;
 use crate::validate::Touching;
 use crate::view::{Budget, ChangeView, Detail, Requirements, Selection, TaskProgress};
@@ -29,19 +29,17 @@ pub(super) struct ShowArgs {
 
 impl ShowArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
-        // Nothing is left out here: users can shorten the output themselves.
-        let all = Budget(usize::MAX);
         match (find::find(project, &self.id, self.change)?, self.json) {
             (find::SpecOrChange::Spec(spec), true) => {
                 let selection =
                     Selection { detail: self.detail, names: self.requirements.clone(), offset: 0 };
                 let touching = Touching::of(&project.changes()?.items);
-                output.json(&Requirements::of(&spec, &selection, &touching, all)?)?;
+                output.json(&Requirements::of(&spec, &selection, &touching, Budget::ALL)?)?;
             }
             (find::SpecOrChange::Change(change), true) => {
-                output.json(&ChangeView::whole(&change, all))?
+                output.json(&ChangeView::whole(&change, Budget::ALL))?
             }
-            (find::SpecOrChange::Spec(spec), false) => write_file(&spec.source, output)?,
+            (find::SpecOrChange::Spec(spec), false) => output.text(&spec.source.text)?,
             (find::SpecOrChange::Change(change), false) => write_change(&change, output)?,
         }
         Ok(0)
@@ -52,26 +50,13 @@ fn write_change(change: &Change, output: &mut Output<'_>) -> Result<(), CliError
     let TaskProgress { completed, total } = TaskProgress::of(change);
     let title = output.paint(Ink::Bold, &change.title);
     output.line(format_args!("{title} ({})", output.safe(&change.id)))?;
-    let bar = output.bar(completed, total);
-    output.line(format_args!("{bar}{completed}/{total} tasks"))?;
+    output.line(format_args!("{completed}/{total} tasks"))?;
     for file in change.sources() {
         let path = file.path.to_string_lossy();
         output.line("")?;
         output.line(output.paint(Ink::Dim, &format!("--- {path} ---")))?;
         output.line("")?;
-        write_file(file, output)?;
-    }
-    Ok(())
-}
-
-/// The text of a file, with its headings highlighted.
-fn write_file(file: &Source, output: &mut Output<'_>) -> Result<(), CliError> {
-    for line in file.text.lines() {
-        if line.starts_with('#') {
-            output.line(output.paint(Ink::Bold, line))?
-        } else {
-            output.text(line)?
-        }
+        output.text(&file.text)?;
     }
     Ok(())
 }

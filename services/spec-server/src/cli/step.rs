@@ -10,9 +10,6 @@ use crate::archive;
 use crate::project::Project;
 use crate::view::{Budget, StepView, WrittenView};
 
-/// On the command line nothing is left out.
-const ALL: Budget = Budget(usize::MAX);
-
 #[derive(Debug, Clone, Args)]
 pub(super) struct Next {
     /// The id of an active change.
@@ -47,7 +44,7 @@ pub(super) struct Write {
 impl Next {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let change = project.change(&self.id)?;
-        let view = StepView::of(project, &change, self.artifact.as_deref(), ALL)?;
+        let view = StepView::of(project, &change, self.artifact.as_deref(), Budget::ALL)?;
         if self.json {
             output.json(&view)?
         } else {
@@ -74,7 +71,7 @@ impl Write {
         let most = project.limits().file_bytes.saturating_add(1);
         io::stdin().take(most).read_to_string(&mut text)?;
         let written = archive::write_file(project, &change, &self.file, &text)?;
-        let view = WrittenView::of(project, &change.id, &written, ALL)?;
+        let view = WrittenView::of(project, &change.id, &written, Budget::ALL)?;
         if self.json {
             output.json(&view)?;
         } else {

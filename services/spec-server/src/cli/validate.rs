@@ -18,7 +18,7 @@ pub(super) struct ValidateArgs {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
-    /// Checks the archived changes instead.
+    /// Checks instead that no archived change has open tasks.
     #[arg(long, conflicts_with = "ids")]
     archived: bool,
 

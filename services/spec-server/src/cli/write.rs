@@ -8,9 +8,6 @@ use crate::archive::{self, How, PreviewSpec};
 use crate::project::Project;
 use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
 
-/// On the command line nothing is left out.
-const ALL: Budget = Budget(usize::MAX);
-
 /// The change, and the form of the output.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OfChange {
@@ -54,7 +51,7 @@ impl OfChange {
         let id = self.id(project)?;
         let preview = archive::preview(project, &id)?;
         if self.json {
-            output.json(&PreviewView::of(&id, &preview, ALL))?;
+            output.json(&PreviewView::of(&id, &preview, Budget::ALL))?;
         } else {
             write_specs(&preview.specs, output)?;
             output.findings(&preview.problems, "error", Ink::Red)?;
@@ -75,7 +72,7 @@ impl Archive {
         let how = How { force: self.force, skip_specs: self.skip_specs };
         let archived = archive::archive_change(project, &id, &archive::today(), how)?;
         if self.of.json {
-            output.json(&ArchivedView::of(&id, &archived, ALL))?;
+            output.json(&ArchivedView::of(&id, &archived, Budget::ALL))?;
         } else {
             write_specs(&archived.specs, output)?;
             output.findings(&archived.warnings, "warning", Ink::Yellow)?;
@@ -105,9 +102,7 @@ impl Task {
 
 fn write_specs(specs: &[PreviewSpec], output: &mut Output<'_>) -> Result<(), CliError> {
     for diff in specs.iter().map(PreviewSpec::diff) {
-        for line in diff.lines() {
-            output.text(line)?;
-        }
+        output.text(&diff)?;
     }
     Ok(())
 }

@@ -79,19 +79,14 @@ struct WatchedProject {
 impl Watch {
     async fn run(mut self) {
         let mut watched: Option<(Folders, Watcher)> = None;
-        let mut lost = false;
         loop {
             let Some(looked) = self.look().await else {
                 return;
             };
             let seen = match looked {
                 Ok(seen) => seen,
-                Err(failure) => {
-                    if !lost {
-                        let problem = failure.message;
-                        tracing::warn!(problem, "the project cannot be watched for now");
-                    }
-                    (watched, lost) = (None, true);
+                Err(_) => {
+                    watched = None;
                     self.compare(BTreeSet::new(), Some(Texts::new()));
                     self.pause(ChangeDetection::Fine).await;
                     continue;
@@ -111,20 +106,9 @@ impl Watch {
                 }
                 // What has changed up to now is found by the next look.
                 _ => match watch(seen.folders, self.without_events).await {
-                    Ok(again) => {
-                        if lost {
-                            tracing::warn!("the project is watched again");
-                        }
-                        (watched, lost) = (Some(again), false);
-                    }
+                    Ok(again) => watched = Some(again),
                     Err(problem) => {
-                        if !lost {
-                            tracing::warn!(
-                                problem,
-                                "the project is looked at every second instead of watched"
-                            );
-                        }
-                        (watched, lost) = (None, true);
+                        watched = None;
                         self.pause(ChangeDetection::Looks(problem)).await;
                     }
                 },

@@ -10,7 +10,6 @@ pub fn metadata(source: Source) -> Metadata {
     let mut metadata = Metadata {
         source,
         schema: None,
-        created: None,
         skip_specs: false,
         names_skip_specs: false,
         retire_capabilities: false,
@@ -47,7 +46,7 @@ impl Metadata {
         match entry.key.as_str() {
             "schema" => self.schema = Some(filled(value)?.to_owned()),
             "goal" => filled(value).map(drop)?,
-            "created" => self.created = Some(day(value)?),
+            "created" => day(value)?,
             "affected_areas" => areas(value)?,
             "initiative" => initiative(value)?,
             "skip_specs" => {
@@ -72,9 +71,9 @@ fn switch(value: &Value) -> Result<bool, &'static str> {
     }
 }
 
-fn day(value: &Value) -> Result<String, &'static str> {
+fn day(value: &Value) -> Result<(), &'static str> {
     match value {
-        Value::Text(text) if is_day(text) => Ok(text.clone()),
+        Value::Text(text) if is_day(text) => Ok(()),
         _ => Err("must be a day, YYYY-MM-DD"),
     }
 }

@@ -64,7 +64,6 @@ pub fn spec(id: &str, source: Source) -> Spec {
             .unwrap_or(id)
             .to_owned(),
         purpose,
-        requirements_line: main.map(|heading| heading.line),
         requirements,
         sections,
         source,

@@ -1,7 +1,5 @@
 //! A list of tasks.
 
-use super::block;
-use super::outline::Outline;
 use super::text::{bullet, is_space, number, trim};
 use crate::model::{Source, Task, Tasks};
 
@@ -9,17 +7,9 @@ use crate::model::{Source, Task, Tasks};
 /// so that a stray ``` does not hide any.
 pub fn tasks(source: Source) -> Tasks {
     let text = source.text.clone();
-    let outline = Outline::of(&text);
-    let mut groups = outline.headings().iter().filter(|h| h.level == 2);
-    let mut next = groups.next();
-    let mut group = None;
     let mut items = Vec::new();
     for (index, line) in text.split('\n').enumerate() {
         let line_number = number(index);
-        while let Some(heading) = next.filter(|heading| heading.line <= line_number) {
-            group = Some(block::name(heading.title).to_owned());
-            next = groups.next();
-        }
         let Some((done, text)) = task(line) else {
             continue;
         };
@@ -31,7 +21,6 @@ pub fn tasks(source: Source) -> Tasks {
             text: text.to_owned(),
             done,
             line: line_number,
-            group: group.clone(),
         });
     }
     Tasks { items, source }

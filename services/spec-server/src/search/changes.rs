@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::index::{Index, Match};
-use super::query::Query;
+use super::index::Index;
 use crate::model::{Change, Source, Spec};
 use crate::parse;
 
@@ -16,7 +15,7 @@ const BETWEEN: char = '\n';
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     read: HashMap<String, (Arc<Change>, Vec<Arc<Spec>>)>,
-    index: Index,
+    pub(super) index: Index,
 }
 
 impl Changes {
@@ -31,17 +30,7 @@ impl Changes {
         }
         let all = self.read.values().flat_map(|(_, files)| files);
         let all: Vec<Arc<Spec>> = all.cloned().collect();
-        if !self.index.is_current(&all) {
-            self.index = Index::of(&all);
-        }
-    }
-
-    pub(super) fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
-        self.index.search(query, threshold, limit)
-    }
-
-    pub(super) const fn index(&self) -> &Index {
-        &self.index
+        self.index.update(&all);
     }
 }
 

@@ -20,15 +20,10 @@ pub use self::model::{Model, PIECES};
 pub use self::tokenizer::Tokenizer;
 pub(super) use self::worker::Semantic;
 
-use self::kept::Vector;
 use self::worker::PassageLocation;
 use super::document::Document;
 use super::index::{Index, Match};
 use super::snippet::{OMITTED, beginning};
-
-/// The vector of a query.
-#[derive(Debug)]
-pub(super) struct Sense(Vector);
 
 /// A document whose best passage is near.
 #[derive(Debug)]
@@ -39,9 +34,8 @@ pub(super) struct Near {
 
 impl Semantic {
     /// The vector of a query.
-    pub(super) fn sense(&self, query: &str) -> Sense {
-        let vectors = self.model().embed(&[query]);
-        Sense(vectors.into_iter().flatten().collect())
+    pub(super) fn sense(&self, query: &str) -> Vec<f32> {
+        self.model().embed(&[query]).into_iter().flatten().collect()
     }
 
     /// The documents with a passage whose cosine is at least `threshold`: the best first, at most `limit`, ties by id
@@ -49,7 +43,7 @@ impl Semantic {
     pub(super) fn search(
         &self,
         index: &Index,
-        Sense(sense): &Sense,
+        sense: &[f32],
         threshold: f64,
         limit: usize,
     ) -> Vec<Near> {

@@ -29,11 +29,11 @@ pub(crate) enum Scope {
 pub struct Settings {
     /// When the index is built.
     pub freshness: Freshness,
-    /// A folder with a sentence-embedding model: `model.safetensors`, `config.json`, and `vocab.txt` or
-    /// `tokenizer.json`. Without a model, search only uses terms.
+    /// A folder with a sentence-embedding model: `model.safetensors`, `config.json` and `tokenizer.json`. Without a
+    /// model, search only uses terms.
     pub model: Option<PathBuf>,
-    /// The lowest scores of a hit.
-    pub thresholds: Thresholds,
+    /// The lowest score of a hit that is found by its terms. With 0, one term of the query is enough.
+    pub threshold: f64,
 }
 
 /// When specs can be searched.
@@ -45,22 +45,6 @@ pub enum Freshness {
     Always,
     /// After the command `index`.
     Explicit,
-}
-
-/// The lowest score of a hit, for each ranking. Fused rankings include a hit that passes either one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    /// For [`Ranker::Bm25`](super::Ranker::Bm25). With 0, one term of the query is enough.
-    pub bm25: f64,
-    /// For [`Ranker::Semantic`](super::Ranker::Semantic): a cosine. Half of all random pairs of texts score below 0.10,
-    /// and nine in ten right answers score above 0.18.
-    pub semantic: f64,
-}
-
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self { bm25: 0.0, semantic: 0.20 }
-    }
 }
 
 impl Scope {

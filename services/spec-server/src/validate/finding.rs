@@ -1,8 +1,5 @@
 //! A validation finding, and the limited list of all findings about one item.
 
-use clap::ValueEnum;
-use serde::Deserialize;
-
 use crate::model::Line;
 
 /// The severity of a finding.
@@ -17,8 +14,7 @@ pub enum Severity {
 }
 
 /// The part of a change that a finding concerns, or that is read alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangePart {
     /// `proposal.md`, and what is true of the change as a whole.
     Proposal,

@@ -24,6 +24,9 @@ impl Budget {
     /// The default limit: about 15,000 tokens, which clients still pass on to a model.
     pub const DEFAULT: Self = Self(60_000);
 
+    /// No limit: on the command line users can shorten the output themselves.
+    pub const ALL: Self = Self(usize::MAX);
+
     /// The smallest useful limit.
     pub const MIN: Self = Self(2_000);
 

@@ -66,7 +66,8 @@ impl ChangeList {
         let summaries = changes.iter().map(|change| match detail {
             ListDetail::Full => ChangeSummary::of(change),
             ListDetail::Ids => {
-                ChangeSummary { title: None, task_progress: None, ..ChangeSummary::of(change) }
+                let id = change.id.clone();
+                ChangeSummary { id, title: None, task_progress: None, archived_on: None }
             }
         });
         let page = budget.page(summaries, offset);

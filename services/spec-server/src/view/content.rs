@@ -57,6 +57,9 @@ pub struct ProposalView {
     pub why: String,
     /// The text under "What Changes".
     pub what_changes: String,
+    /// The whole file, if it has not both headings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// The tasks.
@@ -132,9 +135,11 @@ impl ChangeView {
         let proposal = proposal(change);
         let why = proposal.as_ref().and_then(|proposal| proposal.why.as_ref());
         let what = proposal.as_ref().and_then(|proposal| proposal.what_changes.as_ref());
+        let whole = proposal.as_ref().filter(|proposal| !is_usual(proposal));
         let proposal = ProposalView {
             why: text(ChangePart::Proposal.name(), section(why)),
             what_changes: text(ChangePart::Proposal.name(), section(what)),
+            text: whole.map(|it| text(ChangePart::Proposal.name(), &it.source.text)),
         };
         let open = share.page(items(change, |task| !task.done), 0);
         let tasks = TasksView {
@@ -181,7 +186,7 @@ impl ChangeView {
         let mut view = Self { change_id: change.id.clone(), ..Self::default() };
         let part = |text: &str| budget.part(text, offset);
         let unit = match asked.to_lowercase().as_str() {
-            "proposal" if change.text("proposal.md").is_some() => {
+            "proposal" if proposal(change).as_ref().is_some_and(is_usual) => {
                 let proposal = proposal(change)?;
                 let half = budget.share(2);
                 let (what_changes, next) =
@@ -195,7 +200,7 @@ impl ChangeView {
                     view.note =
                         Some("`why` is too long and cut; the file has all of it".to_owned());
                 }
-                view.proposal = Some(ProposalView { why, what_changes });
+                view.proposal = Some(ProposalView { why, what_changes, text: None });
                 view.next_offset = next;
                 "characters of what_changes"
             }
@@ -270,6 +275,11 @@ fn proposal(change: &Change) -> Option<Proposal> {
     change.text("proposal.md").cloned().map(parse::proposal)
 }
 
+/// Whether it has both headings. Else only the file says what the proposal is.
+fn is_usual(proposal: &Proposal) -> bool {
+    proposal.why.is_some() && proposal.what_changes.is_some()
+}
+
 fn section(section: Option<&Section>) -> &str {
     section.map_or("", |section| &section.text)
 }
@@ -297,10 +307,11 @@ fn text_of(change: &Change, asked: &str, read: Option<&Source>) -> Option<String
     let same = change.files.iter().find(|file| fold(&file.path) == wanted);
     let texts = match (same, change.schema.artifact(asked)) {
         (Some(file), _) => vec![file.text.as_ref()?],
-        (None, artifact) => {
-            let files = change.files_of(artifact?);
+        (None, Some(artifact)) => {
+            let files = change.files_of(artifact);
             files.into_iter().filter_map(|path| change.text(path)).collect()
         }
+        (None, None) => change.text(&format!("{wanted}.md")).into_iter().collect(),
     };
     (!texts.is_empty()).then(|| joined(&texts))
 }

@@ -44,8 +44,6 @@ pub struct HitView {
     pub score: f64,
     /// The part of the text that fits.
     pub snippet: String,
-    /// Which ranking has it: bm25, semantic or hybrid.
-    pub ranker: String,
     /// Its line in the file of the spec.
     pub line: u32,
 }
@@ -114,7 +112,6 @@ impl HitView {
             file,
             score: (hit.score * 1000.0).round() / 1000.0,
             snippet: hit.snippet.clone(),
-            ranker: hit.ranker.name().to_owned(),
             line: hit.line,
         }
     }

@@ -244,16 +244,6 @@ impl Requirements {
         view.note = notes([page_note, malformed(spec)]);
         Ok(view)
     }
-}
-
-impl Requirements {
-    /// Adds the files beside the spec.
-    #[must_use]
-    pub fn with_files(mut self, files: Vec<(String, u64)>) -> Self {
-        let files = files.into_iter().take(MAX_NAMES);
-        self.files = files.map(|(file, bytes)| FileView { file, bytes }).collect();
-        self
-    }
 
     /// A file beside the spec in place of its requirements.
     pub fn file(spec: &Spec, file: &Source, offset: usize, budget: Budget) -> Self {

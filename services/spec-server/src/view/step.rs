@@ -11,7 +11,7 @@ use super::scenario::Missing;
 use crate::archive::{self, Written};
 use crate::model::{ArtifactState, Change, State};
 use crate::project::{Project, ReadError};
-use crate::validate::Report;
+use crate::validate::{Finding, Report};
 use crate::words::Words;
 
 /// The state of a change, and its next step.
@@ -129,6 +129,7 @@ impl StepView {
             (None, Some(_)) => ("apply", change.schema.apply_instruction.clone()),
             (None, None) => ("archive", None),
         };
+        let refused = (step == "archive").then(|| refusal(project, &change.id)).flatten();
         let warning = artifact.and_then(|one| match one.state {
             State::Skipped => Some("the change declares `skip_specs`: write no deltas".to_owned()),
             State::Blocked => Some(format!("write {} first", one.missing.join(", "))),
@@ -143,8 +144,16 @@ impl StepView {
             write: artifact.map(|one| WriteView::of(project, change, one, budget)),
             task: task.filter(|_| asked.is_none()),
             instruction: instruction.map(|text| budget.share(4).beginning(&text).0),
-            note: notes([warning, oddities(change)]),
+            note: notes([warning, refused, oddities(change)]),
         })
+    }
+}
+
+/// Why archiving would refuse a change.
+fn refusal(project: &Project, id: &str) -> Option<String> {
+    match archive::judge(project, Some(id)).map(|items| Report::of(&items, false)) {
+        Ok(report) => (report.archivable == Some(false)).then_some(report.summary),
+        Err(error) => Some(error.to_string()),
     }
 }
 
@@ -162,9 +171,13 @@ impl WrittenView {
         let items = archive::judge(project, Some(id))?;
         let file = project.display_path(&written.path);
         let mut report = Report::of(&items, false);
+        // A draft without deltas is expected, and this file is not the place for them.
+        let is_here = |one: &Finding| one.file == file && one.rule != "deltas-missing";
+        if let Some(other) = report.errors.iter().find(|one| !is_here(one)) {
+            report.summary = format!("{} Besides this file: {}.", report.summary, other.message);
+        }
         for findings in [&mut report.errors, &mut report.warnings, &mut report.infos] {
-            // A draft without deltas is expected; the summary says so.
-            findings.retain(|finding| finding.file == file && finding.rule != "deltas-missing");
+            findings.retain(is_here);
         }
         Ok(Self {
             change_id: id.to_owned(),

@@ -163,7 +163,11 @@ async fn search_and_its_index() {
 
     let explicit = "search --index explicit loan";
     assert_has(&failed(project.root(), explicit).await, &["spec-server index"]);
-    assert!(fine(project.root(), "index").await.starts_with("3 specs indexed; marked by "));
+    assert!(
+        fine(project.root(), "index")
+            .await
+            .starts_with("searches are allowed from now on; marked by ")
+    );
     assert!(fine(project.root(), explicit).await.contains("lending › "));
     project.write("specs/late/spec.md", "# Late loan\n\n## Purpose\n\nA loan.\n");
     let found = fine(project.root(), explicit).await;
@@ -243,13 +247,12 @@ fn written(root: &Path, arguments: &[&str], style: Style) -> String {
 }
 
 #[test]
-fn people_get_colour_and_bars_and_no_control_characters_from_files() {
+fn people_get_colour_and_no_control_characters_from_files() {
     let project = Copy::of("library");
     let colour = written(project.root(), &["list"], Style::Terminal);
     assert_has(&colour, &["\u{1b}[36madd-reservations\u{1b}[0m"]);
-    assert!(colour.contains("█████\u{1b}[0m\u{1b}[2m░░░░░"), "{colour}");
     let without = written(project.root(), &["list"], Style::Colourless);
-    assert_has(&without, &["- add-reservations  █████░░░░░ 2/4 tasks"]);
+    assert_has(&without, &["- add-reservations  2/4 tasks"]);
     assert!(!without.contains('\u{1b}'));
 
     let evil = "# Evil\u{1b}[2J\n\nplain \u{1b}]0;title\u{7} text\u{9b}31m\n";

@@ -49,7 +49,6 @@ fn a_spec_has_its_parts_with_their_lines() {
     assert_eq!(spec.title, "mcp Specification");
     let purpose = spec.purpose.expect("a purpose");
     assert_eq!((purpose.line, purpose.text.as_str()), (3, "Serves.\nMore."));
-    assert_eq!(spec.requirements_line, Some(8));
     let [one] = spec.requirements.as_slice() else { panic!("one requirement") };
     assert_eq!((one.name.as_str(), one.line), ("One", 10));
     assert_eq!(one.description, "It SHALL do.");
@@ -68,5 +67,5 @@ fn what_is_missing_is_none_and_loses_nothing_else() {
     assert_eq!(spec.purpose, None);
     assert_eq!(spec.requirements.len(), 1);
     let empty = self::spec("");
-    assert_eq!((empty.requirements_line, empty.requirements.len()), (None, 0));
+    assert_eq!(empty.requirements.len(), 0);
 }

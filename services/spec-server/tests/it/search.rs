@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use spec_server::model::{Requirement, Scenario, Section, Source, Spec};
 use spec_server::search::{
     Index, QUERY_CHARS, Query, Ranker, SNIPPET_CHARS, SearchError, SearchOutcome, Searcher,
-    Settings, Thresholds,
+    Settings,
 };
 
 use crate::assert_has;
@@ -25,7 +25,6 @@ pub(crate) fn spec(id: &str, requirements: &[Requirement]) -> Arc<Spec> {
         },
         title: id.to_owned(),
         purpose: None,
-        requirements_line: Some(3),
         requirements: requirements.to_vec(),
         sections: vec![],
     })
@@ -178,10 +177,7 @@ fn what_scores_below_the_threshold_is_not_told() {
     let found = search(&shop(), "lost invoice");
     let [first, second] = [0, 1].map(|place| found.hits[place].score);
     for (threshold, hits) in [(second, 2), (f64::midpoint(first, second), 1), (first + 0.01, 0)] {
-        let searcher = open(Settings {
-            thresholds: Thresholds { bm25: threshold, ..Thresholds::default() },
-            ..Settings::default()
-        });
+        let searcher = open(Settings { threshold, ..Settings::default() });
         searcher.update(&shop()).expect("an index");
         assert_eq!(searcher.search("lost invoice", 10).expect("an answer").hits.len(), hits);
     }
@@ -230,17 +226,19 @@ fn what_changed_is_found_at_once_and_what_is_gone_is_not() {
 }
 
 #[test]
-fn an_index_is_current_while_the_hashes_are_the_same() {
+fn an_index_reads_a_spec_again_when_its_hash_differs() {
     let specs = shop();
-    let index = Index::of(&specs);
-    assert!(index.is_current(&specs));
+    let mut index = Index::of(&specs);
+    assert!(!index.update(&specs));
     // The same text under the old hash is not looked at: the hash decides.
     let mut unnoticed = Spec::clone(&specs[1]);
     unnoticed.title = "Zebra".to_owned();
-    assert!(index.is_current(&[Arc::clone(&specs[0]), Arc::new(unnoticed)]));
+    assert!(!index.update(&[Arc::clone(&specs[0]), Arc::new(unnoticed)]));
     let changed = spec("billing", &[requirement("One", "left", &[])]);
-    assert!(!index.is_current(&[changed, Arc::clone(&specs[1])]));
-    assert!(!index.is_current(&specs[1..]));
+    assert!(index.update(&[changed, Arc::clone(&specs[1])]));
+    assert!(index.update(&specs[1..]));
+    assert!(!index.update(&[Arc::clone(&specs[1]), Arc::clone(&specs[1])]));
+    assert_eq!(index.search(&Query::new("refund left"), 0.0, 10), []);
 }
 
 /// Specs out of few words, so that they share many.
@@ -273,6 +271,20 @@ proptest! {
         for found in index.search(&Query::new(&query), 0.0, 100) {
             prop_assert!(found.score > 0.0 && found.score < 1.0);
             prop_assert!(index.document(found.slot).is_some());
+        }
+    }
+
+    #[test]
+    fn an_index_after_updates_is_as_one_made_at_once(steps in prop::collection::vec(some_specs(), 1..5), query in "(tide|pier|ferry|42) (deck|plan|the)") {
+        let mut index = Index::default();
+        let found = |index: &Index| {
+            let found = index.search(&Query::new(&query), 0.0, 100).into_iter();
+            let found = found.map(|found| (index.document(found.slot).cloned(), found.score));
+            found.collect::<Vec<_>>()
+        };
+        for specs in &steps {
+            index.update(specs);
+            prop_assert_eq!(found(&index), found(&Index::of(specs)));
         }
     }
 

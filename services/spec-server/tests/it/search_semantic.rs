@@ -73,23 +73,6 @@ fn pieces_and_vectors_are_those_of_the_reference() {
 }
 
 #[test]
-fn the_vocabulary_may_come_from_either_file() {
-    let Some(folder) = model_folder() else { return };
-    let copy = tempfile::tempdir().expect("folder");
-    for name in ["model.safetensors", "config.json", "tokenizer.json"] {
-        fs::copy(folder.join(name), copy.path().join(name)).expect("a copy");
-    }
-    let (one, other) = (
-        Model::open(&folder).expect("vocab.txt"),
-        Model::open(copy.path()).expect("tokenizer.json"),
-    );
-    for golden in golden() {
-        let pieces = other.tokenizer().encode(&golden.text, PIECES);
-        assert_eq!(one.tokenizer().encode(&golden.text, PIECES), pieces);
-    }
-}
-
-#[test]
 fn sense_and_words_find_the_right_answers() {
     let Some(folder) = model_folder() else { return };
     // Vectors are kept from run to run: only passages that changed are embedded.
@@ -245,10 +228,13 @@ fn a_wrong_model_folder_is_explained() {
     fs::write(at("config.json"), config.replace("384", "0")).expect("config");
     assert!(told().contains("has a size of 0"));
     fs::write(at("config.json"), &config).expect("config");
-    assert!(told().contains("has no vocab.txt or tokenizer.json:"));
-    fs::write(at("vocab.txt"), "[CLS]\n[SEP]\n").expect("vocabulary");
+    assert!(told().contains("has no tokenizer.json:"));
+    fs::write(at("tokenizer.json"), "{}").expect("vocabulary");
+    assert!(told().contains("has no WordPiece vocabulary"));
+    let few = r#"{"model": {"vocab": {"[CLS]": 0, "[SEP]": 1}}}"#;
+    fs::write(at("tokenizer.json"), few).expect("vocabulary");
     assert!(told().contains("is not the vocabulary of this model"));
-    fs::copy(folder.join("vocab.txt"), at("vocab.txt")).expect("vocabulary");
+    fs::copy(folder.join("tokenizer.json"), at("tokenizer.json")).expect("vocabulary");
     assert!(told().contains("has no model.safetensors"));
     fs::write(at("model.safetensors"), "nothing").expect("weights");
     assert!(told().contains("is not a file of tensors"));

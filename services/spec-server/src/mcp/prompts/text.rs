@@ -17,8 +17,6 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
     let schema = project.schema(&project.default_schema());
     let file = |one: &Artifact| format!("- {}: `{}`, {}\n", one.id, one.files, one.description);
     let files: String = schema.artifacts.iter().map(file).collect();
-    let deltas = schema.artifact("specs").and_then(|one| project.template(&schema, &one.template));
-    let deltas = deltas.map(|form| format!("\n\nThe form of a delta:\n\n```markdown\n{form}```"));
     format!(
         "Propose a change to the specifications of this repository:\n\n{idea}\n\n\
          1. Find what is specified already (search_specs, get_spec_requirements, get_scenario), and with list_changes \
@@ -27,8 +25,7 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
          Before each, call next_step with the id and the artifact: the answer has its template, how to write it, and \
          the rules of this repository.\n\
          3. Run validate_change with the id and `strict`, and fix what it names until it is valid.\n\
-         4. Show me the proposal. Write no code before I agree.{}",
-        deltas.unwrap_or_default()
+         4. Show me the proposal. Write no code before I agree."
     )
 }
 

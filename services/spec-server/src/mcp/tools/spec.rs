@@ -9,7 +9,8 @@ use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::validate::Touching;
 use crate::view::{
-    Detail, ListDetail, ProjectView, Requirements, ScenarioView, Selection, SpecList, notes,
+    Detail, FileView, ListDetail, ProjectView, Requirements, ScenarioView, Selection, SpecList,
+    notes,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,8 +51,8 @@ pub(super) struct GetScenario {
     scenario: Option<String>,
 }
 
-/// The most files that an error names.
-const MAX_FILES: usize = 20;
+/// The most files beside a spec that an answer names.
+const MAX_FILES: usize = 100;
 
 pub(super) fn list_specs(state: &ServerState, asked: &ListSpecs) -> Result<SpecList, Failure> {
     let listing = state.project()?.specs()?;
@@ -88,8 +89,10 @@ pub(super) fn get_spec_requirements(
         offset,
     };
     let touching = Touching::of(&project.changes()?.items);
-    let read = Requirements::of(&spec, &selection, &touching, state.budget())?;
-    Ok(read.with_files(project.beside(&spec.id)?))
+    let mut read = Requirements::of(&spec, &selection, &touching, state.budget())?;
+    let files = project.beside(&spec.id)?.into_iter().take(MAX_FILES);
+    read.files = files.map(|(file, bytes)| FileView { file, bytes }).collect();
+    Ok(read)
 }
 
 pub(super) fn get_scenario(

@@ -21,8 +21,8 @@ const SIZE: usize = 1 << 20;
 pub enum ModelError {
     /// The path is not a folder, or a file is missing.
     #[error(
-        "{} has no {missing}: name a folder with `model.safetensors`, `config.json` and `vocab.txt` or `tokenizer.json`, \
-         such as that of all-MiniLM-L6-v2",
+        "{} has no {missing}: name a folder with `model.safetensors`, `config.json` and `tokenizer.json`, such as that of \
+         all-MiniLM-L6-v2",
         folder.display()
     )]
     Missing {
@@ -99,7 +99,7 @@ impl Config {
     }
 }
 
-/// The tokenizer from `vocab.txt`, one token per line, or else from the `vocab` of `tokenizer.json`.
+/// The tokenizer from the `vocab` of `tokenizer.json`.
 pub(super) fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, ModelError> {
     #[derive(Deserialize)]
     struct File {
@@ -109,33 +109,18 @@ pub(super) fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, Mo
     struct Vocabulary {
         vocab: HashMap<String, u32>,
     }
-    let (path, pieces) = match file(folder, "vocab.txt", TEXT_BYTES) {
-        Ok((path, bytes)) => {
-            let text = String::from_utf8_lossy(&bytes);
-            let pieces = (0..).zip(text.lines()).map(|(number, piece)| (piece.to_owned(), number));
-            (path, pieces.collect())
-        }
-        Err(ModelError::Missing { .. }) => {
-            let (path, bytes) =
-                file(folder, "tokenizer.json", TEXT_BYTES).map_err(|error| match error {
-                    ModelError::Missing { folder, .. } => {
-                        ModelError::Missing { folder, missing: "vocab.txt or tokenizer.json" }
-                    }
-                    other => other,
-                })?;
-            let file: File = serde_json::from_slice(&bytes).map_err(|error| ModelError::Unfit {
-                path: path.clone(),
-                problem: format!("has no WordPiece vocabulary: {error}"),
-            })?;
-            (path, file.model.vocab)
-        }
-        Err(other) => return Err(other),
+    let (path, bytes) = file(folder, "tokenizer.json", TEXT_BYTES)?;
+    let unfit = |problem: String| ModelError::Unfit { path, problem };
+    let read: File = match serde_json::from_slice(&bytes) {
+        Ok(read) => read,
+        Err(error) => return Err(unfit(format!("has no WordPiece vocabulary: {error}"))),
     };
-    let tokenizer =
-        Tokenizer::new(pieces).filter(|tokenizer| (tokenizer.highest() as usize) < size);
-    tokenizer.ok_or_else(|| ModelError::Unfit {
-        path,
-        problem: format!("is not the vocabulary of this model: wanted are [UNK], [CLS], [SEP] and at most {size} pieces"),
+    let tokenizer = Tokenizer::new(read.model.vocab);
+    let tokenizer = tokenizer.filter(|tokenizer| (tokenizer.highest() as usize) < size);
+    tokenizer.ok_or_else(|| {
+        unfit(format!(
+            "is not the vocabulary of this model: wanted are [UNK], [CLS], [SEP] and at most {size} pieces"
+        ))
     })
 }
 

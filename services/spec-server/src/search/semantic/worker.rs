@@ -92,15 +92,12 @@ impl Semantic {
         &self.shared.model
     }
 
-    /// The passages of an index. Splitting text into them takes time.
-    pub(in crate::search) fn passages(&self, index: &Index) -> Vec<(Slot, Vec<Passage>)> {
+    /// Takes the passages of an index in place of the present ones, and embeds those that are new. Splitting text into
+    /// them takes time.
+    pub(in crate::search) fn apply(&self, index: &Index) {
         let model = self.model();
         let split = |document| passages(document, model.tokenizer(), model.room());
-        index.all().map(|(slot, document)| (slot, split(document))).collect()
-    }
-
-    /// Takes the passages of another index, and embeds those that are new.
-    pub(in crate::search) fn apply(&self, fresh: Vec<(Slot, Vec<Passage>)>) {
+        let fresh: Vec<_> = index.all().map(|(slot, document)| (slot, split(document))).collect();
         let mut state = self.shared.state();
         let SearchState { vectors, documents, used, waiting, .. } = &mut *state;
         documents.clear();

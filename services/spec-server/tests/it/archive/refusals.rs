@@ -4,6 +4,7 @@ use super::{adds, archive, modifies, refused, renames, requirement, spec};
 use crate::assert_has;
 use crate::project::{openspec, write};
 use spec_server::archive::{ArchiveError, How, archive_change, preview};
+use spec_server::validate::Finding;
 
 /// The delta is refused for one reason that has these words, at this line of the delta.
 fn refuses(delta: &str, line: u32, words: &[&str]) {
@@ -154,17 +155,29 @@ fn a_requirement_outside_the_sections_is_told() {
 }
 
 #[test]
-fn metadata_that_is_wrong_or_says_otherwise_is_refused() {
+fn metadata_that_say_otherwise_are_refused_and_other_mistakes_in_them_are_told() {
     let delta = adds("New");
     let (root, project) = super::project(&spec(&["A"]), &delta);
-    for (metadata, word) in [
-        ("schema: x\nskip_specs: true\n", "skip_specs"),
-        ("schema: x\nretire_capabilities: maybe\n", "true or false"),
-    ] {
-        write(&root.path().join("openspec"), &[("changes/c/.openspec.yaml", metadata)]);
+    let metadata = |text: &str| {
+        write(&root.path().join("openspec"), &[("changes/c/.openspec.yaml", text)]);
+    };
+    for text in ["schema: x\nskip_specs: true\n", "skip_specs: true\nnote: left: two\n"] {
+        metadata(text);
         let error = archive(&project).expect_err("refused").to_string();
-        assert_has(&error, &[".openspec.yaml", word]);
+        assert_has(&error, &[".openspec.yaml", "skip_specs"]);
     }
+    // As in OpenSpec's own tool, a file that is not right declares nothing else.
+    for (text, word) in [
+        ("schema: spec-driven\nnote: done, but left: two\n", "mapping"),
+        ("schema: spec-driven\nretire_capabilities: maybe\n", "true or false"),
+    ] {
+        metadata(text);
+        let shown = preview(&project, "c").expect("a preview");
+        assert_eq!(shown.problems, []);
+        let told = |it: &Finding| it.file.ends_with(".openspec.yaml") && it.message.contains(word);
+        assert!(shown.warnings.iter().any(told), "{:?}", shown.warnings);
+    }
+    archive(&project).expect("archived");
 }
 
 #[test]

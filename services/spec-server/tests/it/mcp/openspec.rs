@@ -90,7 +90,8 @@ async fn prompts_name_the_folders_of_this_kind_of_repository() {
             let propose = get("propose_change", idea).await;
             assert!(propose.contains("`openspec/changes/ID/`"), "{propose}");
             assert!(propose.contains("Its id is `open-at-night`."), "{propose}");
-            assert!(propose.contains("- FROM:"), "{propose}");
+            // The form of a delta comes with the step that writes it.
+            assert!(propose.contains("call next_step"), "{propose}");
 
             let of = json!({"change_id": "extend-hours"});
             let implement = get("implement_change", of.clone()).await;

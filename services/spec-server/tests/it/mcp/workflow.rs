@@ -68,6 +68,11 @@ async fn from_nothing_to_the_archive_with_tools_alone() {
                 (&json!(true), &json!([])),
                 "{answer}"
             );
+            let rest = answer["summary"]
+                .as_str()
+                .unwrap()
+                .contains("Besides this file: this change has no deltas");
+            assert_eq!(rest, artifact == "proposal", "{answer}");
             written.push(artifact);
             step = structured(&client, "next_step", json!({"change_id": id})).await;
         }
@@ -255,4 +260,54 @@ async fn tools_and_instructions_are_short() {
     let all: usize = lengths.sum();
     // 6,300 characters were 1,490 tokens of a usual tokenizer.
     assert!(all < 6_500, "{all} characters");
+}
+
+/// Templates in other languages have other headings.
+#[tokio::test]
+async fn a_proposal_with_other_headings_is_shown_whole() {
+    let project = Copy::empty();
+    let text = "# Antrag\n\n## Warum\nEs fehlt.\n\n## What Changes\n- Es kommt.\n";
+    project.write("openspec/changes/c/proposal.md", text);
+    project.write("openspec/changes/archive/2026-01-02-d/proposal.md", "## Why\nSo.\n");
+    let client = client(settings(project.root()), Era::Modern).await;
+    let change = structured(&client, "get_change", json!({"change_id": "c"})).await;
+    let whole = json!({"why": "", "what_changes": "- Es kommt.", "text": text});
+    assert_eq!(change["proposal"], whole);
+    let asked = json!({"change_id": "c", "section": "proposal"});
+    assert_eq!(structured(&client, "get_change", asked).await["text"], text);
+    // Ids alone are ids alone.
+    let asked = json!({"archived": true, "detail": "ids"});
+    let listed = structured(&client, "list_changes", asked).await;
+    assert_eq!(listed["changes"], json!([{"id": "2026-01-02-d"}]));
+}
+
+#[tokio::test]
+async fn a_modified_requirement_that_does_not_exist_is_one_with_another_name() {
+    let project = Copy::empty();
+    project.write("openspec/specs/counter/spec.md", SPEC);
+    let delta = DELTA.replace("ADDED", "MODIFIED").replace("Return", "Loans");
+    project.write("openspec/changes/c/specs/counter/spec.md", delta);
+    let client = client(settings(project.root()), Era::Modern).await;
+    let verdict = structured(&client, "validate_change", json!({"change_id": "c"})).await;
+    let summary = verdict["summary"].as_str().unwrap();
+    assert!(summary.contains("no requirement \"Loans\"; did you mean Loan?"), "{verdict}");
+}
+
+/// What is finished need not be archivable.
+#[tokio::test]
+async fn the_last_step_says_what_archiving_would_refuse() {
+    let project = Copy::empty();
+    project.write("openspec/specs/counter/spec.md", SPEC);
+    project.write("openspec/changes/c/proposal.md", "## Why\nSo.\n\n## What Changes\n- It.\n");
+    project.write("openspec/changes/c/design.md", "Nothing.\n");
+    project.write("openspec/changes/c/tasks.md", "- [x] 1.1 one\n");
+    let delta = DELTA.replace("ADDED", "MODIFIED");
+    project.write("openspec/changes/c/specs/counter/spec.md", &delta);
+    let client = client(settings(project.root()), Era::Modern).await;
+    let ask = || structured(&client, "next_step", json!({"change_id": "c"}));
+    let step = ask().await;
+    assert_eq!(step["step"], "archive");
+    assert!(step["note"].as_str().unwrap().contains("Archiving would refuse it"), "{step}");
+    project.write("openspec/changes/c/specs/counter/spec.md", DELTA);
+    assert_eq!(ask().await["note"], Value::Null);
 }

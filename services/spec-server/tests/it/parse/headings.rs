@@ -86,7 +86,6 @@ fn requirements_count_wherever_they_stand_and_odd_ones_are_noted() {
     let text = "### Requirement: Before\n## Requirements\n### Requirement: A\n## Notes\n### Requirement: Between\n\
                 ## Requirements\n### Requirement: B\n";
     assert_eq!(names(text), ["Before", "A", "Between", "B"]);
-    assert_eq!(spec(text).requirements_line, Some(2));
     let odd: Vec<_> = spec(text).requirements.iter().map(|r| r.oddity).collect();
     let outside = Some(Oddity::Outside);
     assert_eq!(odd, [outside, None, outside, None]);

@@ -70,13 +70,24 @@ fn the_hidden_one_of_two_projects_is_reported() {
 }
 
 #[test]
-fn archived_changes_are_validated_when_asked_for() {
+fn archived_changes_must_be_finished_and_no_more() {
     let root = folder(&[
         ("openspec/specs/a/spec.md", SPEC),
+        // Its delta no longer fits the spec, and that is history.
         ("openspec/changes/archive/2026-01-01-x/specs/a/spec.md", "## ADDED Requirements\n"),
+        ("openspec/changes/archive/2026-01-01-x/tasks.md", "- [x] 1.1 one\n"),
     ]);
-    assert_eq!(run(root.path(), root.path(), &["validate"]).0, Some(0));
-    let (status, text) = run(root.path(), root.path(), &["validate", "--archived"]);
+    let check = || run(root.path(), root.path(), &["validate", "--archived"]);
+    let (status, text) = check();
+    assert_eq!(status, Some(0), "{text}");
+    let tasks = root.path().join("openspec/changes/archive/2026-01-02-y/tasks.md");
+    std::fs::create_dir_all(tasks.parent().unwrap()).unwrap();
+    std::fs::write(tasks, "- [x] 1.1 one\n- [ ] 1.2 two\n").unwrap();
+    let (status, text) = check();
     assert_eq!(status, Some(1), "{text}");
-    assert_has(&text, &["archive/2026-01-01-x/specs/a/spec.md"]);
+    assert_has(
+        &text,
+        &["archive/2026-01-02-y/tasks.md:2: error: 1 of 2 tasks is open", "1 of 2 changes"],
+    );
+    assert_eq!(run(root.path(), root.path(), &["validate"]).0, Some(0));
 }
