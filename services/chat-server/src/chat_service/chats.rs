@@ -115,7 +115,7 @@ impl ChatService {
             Some(stored) => {
                 let message = self.shown(stored);
                 view::Chat {
-                    last_sender: Some(message.sender.display_name),
+                    last_sender: Some(message.sender.name),
                     last_message: Some(beginning(&message.content)),
                     ..chat
                 }

@@ -153,6 +153,6 @@ fn is_sender(message: &view::Message, part: &str) -> bool {
     if sender.is_me && part.trim().eq_ignore_ascii_case("me") {
         return true;
     }
-    let names = [Some(&sender.display_name), sender.username.as_ref()];
+    let names = [Some(&sender.name), sender.username.as_ref()];
     names.into_iter().flatten().any(|name| index::contains(name, part))
 }

@@ -221,7 +221,7 @@ impl ChatService {
     /// A message in one line for the person.
     fn quoted(&self, stored: &StoredMessage) -> String {
         let shown = self.shown(stored.clone());
-        format!("{}: {}", shown.sender.display_name, beginning(&shown.content))
+        format!("{}: {}", shown.sender.name, beginning(&shown.content))
     }
 
     /// A chat for the person: its name may be someone else's choice, its id is not.

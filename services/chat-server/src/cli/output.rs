@@ -6,6 +6,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::view::compact;
+
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(super) enum Format {
@@ -37,7 +39,7 @@ impl Output {
 
     /// A value as JSON.
     pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        self.line(&serde_json::to_string_pretty(value)?)
+        self.line(&serde_json::to_string_pretty(&compact::answer(value))?)
     }
 
     /// A table: a line of names, and for each row the values that its JSON has under these names. Lines end in CR and

@@ -6,6 +6,7 @@ use mcp_proto::{
 
 use super::{REQUEST_TIMEOUT, State};
 use crate::chat_service::{Prepared, ReactQuestion, SendQuestion};
+use crate::view::compact;
 
 /// The field with the person's agreement.
 const AGREED: &str = "agreed";
@@ -81,5 +82,5 @@ async fn send(
     if answer.accepted().and_then(|form| form.get(AGREED)) != Some(&true.into()) {
         return Err(ToolError::new("DECLINED", "the person did not agree: nothing was sent"));
     }
-    CallToolResult::structured(&state.service.send(prepared).await?)
+    CallToolResult::structured(&compact::answer(&state.service.send(prepared).await?))
 }

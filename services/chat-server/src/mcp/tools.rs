@@ -107,11 +107,11 @@ struct NoArguments {}
 
 async fn list_sources(state: State, _: NoArguments, _: Context) -> Answer {
     let sources = state.service.sources().await?;
-    CallToolResult::structured(&json!({ "sources": sources }))
+    CallToolResult::structured(&compact::answer(&json!({ "sources": sources })))
 }
 
 async fn list_chats(state: State, asked: ChatQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.service.chats(&asked).await?)
+    CallToolResult::structured(&compact::answer(&state.service.chats(&asked).await?))
 }
 
 async fn get_messages(state: State, asked: Question, _: Context) -> Answer {
@@ -135,9 +135,9 @@ async fn get_message_context(state: State, asked: Around, _: Context) -> Answer 
 }
 
 async fn get_statistics(state: State, asked: StatisticsQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.service.statistics(&asked).await?)
+    CallToolResult::structured(&compact::answer(&state.service.statistics(&asked).await?))
 }
 
 async fn list_people(state: State, asked: PeopleQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.service.people(&asked).await?)
+    CallToolResult::structured(&compact::answer(&state.service.people(&asked).await?))
 }
