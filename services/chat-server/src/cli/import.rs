@@ -9,8 +9,8 @@ use clap::Args;
 use service_host::{complain, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
-use super::CliError;
 use super::document::Document;
+use super::error::CliError;
 use super::output::Output;
 use super::paths::{Paths, close};
 use crate::chat_service::{ChatService, Mode};
@@ -98,13 +98,12 @@ impl ImportArgs {
                     [] => "has no exports yet".to_owned(),
                     known => format!("has {}", known.join(", ")),
                 };
-                return Err(CliError::Other(format!(
+                return Err(format!(
                     "{asked:?} is not an export of the configuration, which {known}, and there is no such file or folder"
-                )));
+                )
+                .into());
             };
-            for format in
-                import::formats(&path).map_err(|error| CliError::Other(error.to_string()))?
-            {
+            for format in import::formats(&path)? {
                 let is_in = |(_, known, at): &&(&str, Format, &Path)| {
                     *known == format && at.canonicalize().is_ok_and(|at| path.starts_with(at))
                 };
@@ -154,9 +153,10 @@ impl ImportArgs {
             };
             bar.clear();
             if stop.is_cancelled() {
-                return Err(CliError::Other(format!(
+                return Err(format!(
                     "stopped while {id} was read: what was read is kept, and import continues with the rest"
-                )));
+                )
+                .into());
             }
             match read {
                 Ok(()) => {
