@@ -152,7 +152,7 @@ impl ChatService {
             let read_at = report.and_then(|it| Timestamp::from_second(it.read_at?).ok());
             sources.push(view::Source {
                 id: id.to_owned(),
-                name: entry.source.name().to_owned(),
+                name: entry.source.head().name.clone(),
                 is_connected: record.connection == Connection::Connected,
                 newest: record.newest.map(local),
                 read_at: read_at.map(local),
@@ -193,7 +193,7 @@ impl ChatService {
     fn connection(&self, source: &str) -> Connection {
         match self.registry().get(source) {
             Some(entry) if self.runs() || self.0.mode == Mode::Reads => {
-                let mut connection = entry.source.connection();
+                let mut connection = entry.source.head().connection();
                 if let Connection::Disconnected(advice) = &mut connection {
                     // Files of exports are named after people, or their numbers.
                     self.0.redactor.text(advice);

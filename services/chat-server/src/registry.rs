@@ -306,11 +306,7 @@ impl Filtered {
             }
             Event::Message { chat, .. }
             | Event::Revised { chat, .. }
-            | Event::Edited { chat, .. }
-            | Event::Deleted { chat, .. }
-            | Event::Voted { chat, .. }
-            | Event::Transcribed { chat, .. }
-            | Event::Reacted { chat, .. } => !hidden.contains(chat),
+            | Event::Changed { chat, .. } => !hidden.contains(chat),
         }
     }
 }

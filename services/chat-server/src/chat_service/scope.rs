@@ -55,7 +55,7 @@ impl ChatService {
             Connection::Disconnected(advice) => {
                 let kept = self.seen_chats(Some(id)).await?;
                 let kept = kept.iter().map(|chat| chat.shown.messages).sum();
-                let name = entry.source.name();
+                let name = &entry.source.head().name;
                 Err(failure::not_connected(name, id, &advice, kept))
             }
         }

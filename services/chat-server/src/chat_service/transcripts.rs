@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attachment::read_file;
 use super::{ChatService, Failure};
-use crate::event::Event;
+use crate::event::{Change, Event};
 use crate::index::{Kind, MAX_LIMIT, MessageQuery, StoredMessage};
 use crate::model::{AttachmentKind, AttachmentPlace};
 use crate::source::Batch;
@@ -132,7 +132,8 @@ impl ChatService {
             match said {
                 Ok(text) => {
                     let (source, chat, id, _) = place;
-                    let events = vec![Event::Transcribed { chat, id, file, text }];
+                    let change = Change::Transcribed { file, text };
+                    let events = vec![Event::Changed { chat, id, change }];
                     let sink = self.registry().sink(&source, self.index());
                     let kept = sink.keep(Batch { events, ..Batch::default() }).await;
                     kept.map_err(|error| Failure::new("INDEX_UNAVAILABLE", error.to_string()))?;

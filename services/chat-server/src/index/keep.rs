@@ -18,7 +18,7 @@ use super::error::IndexError;
 use super::stored::micros;
 use super::vocabulary::KnownWords;
 use crate::model::{Chat, ChatKind, Participant};
-use crate::source::{Batch, Event};
+use crate::source::{Batch, Change, Event};
 
 /// Applies a batch of a source, which is added if it is new. The inner error means that there are too many sources;
 /// then nothing has changed.
@@ -135,26 +135,20 @@ impl<'a> Keeper<'a> {
                 let chat = self.chat_of(chat)?;
                 self.message(chat, message, Reactions::Kept)
             }
-            Event::Edited { chat, id, text, at } => match self.known(chat, id)? {
-                Some(known) => self.edit(&known, text, micros(*at)),
-                None => Ok(()),
-            },
-            Event::Deleted { chat, id } => match self.known(chat, id)? {
-                Some(known) => self.delete(&known),
-                None => Ok(()),
-            },
-            Event::Voted { chat, id, by, options } => match self.known(chat, id)? {
-                Some(known) => self.change(&known, |detail| detail.vote(by, options)),
-                None => Ok(()),
-            },
-            Event::Transcribed { chat, id, file, text } => match self.known(chat, id)? {
-                Some(known) => self.transcribe(&known, *file, text),
-                None => Ok(()),
-            },
-            Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
-                Some(known) => self.change(&known, |detail| detail.react(reaction, *removed)),
-                None => Ok(()),
-            },
+            Event::Changed { chat, id, change } => {
+                let Some(known) = self.known(chat, id)? else { return Ok(()) };
+                match change {
+                    Change::Edited { text, at } => self.edit(&known, text, micros(*at)),
+                    Change::Deleted => self.delete(&known),
+                    Change::Voted { by, options } => {
+                        self.change(&known, |detail| detail.vote(by, options))
+                    }
+                    Change::Transcribed { file, text } => self.transcribe(&known, *file, text),
+                    Change::Reacted { reaction, removed } => {
+                        self.change(&known, |detail| detail.react(reaction, *removed))
+                    }
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::names::Names;
 use crate::import::{Mention, with_mentions};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant};
-use crate::source::Event;
+use crate::source::{Change, Event};
 
 /// Reads one envelope.
 pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
@@ -76,7 +76,7 @@ impl DataMessage<'_> {
             let text = body_text(data);
             if let Ok(at) = Timestamp::from_millisecond(at) {
                 let id = id_of(target, &self.author.id);
-                events.push(Event::Edited { chat, id, text, at });
+                events.push(Event::Changed { chat, id, change: Change::Edited { text, at } });
             }
         } else if let Some(reaction) = data.get("reaction") {
             let target = names.person(
@@ -93,7 +93,7 @@ impl DataMessage<'_> {
         } else if let Some(deleted) = data.get("remoteDelete") {
             if let Some(at) = time_of(deleted, "timestamp") {
                 let id = id_of(at, &self.author.id);
-                events.push(Event::Deleted { chat, id });
+                events.push(Event::Changed { chat, id, change: Change::Deleted });
             }
         } else if let Some(deleted) = data.get("adminDelete") {
             // A group admin deletes the message of another member.
@@ -104,14 +104,15 @@ impl DataMessage<'_> {
             );
             if let Some((author, at)) = author.zip(time_of(deleted, "targetSentTimestamp")) {
                 let id = id_of(at, &author.id);
-                events.push(Event::Deleted { chat, id });
+                events.push(Event::Changed { chat, id, change: Change::Deleted });
             }
         } else if let Some(vote) = data.get("pollVote") {
             if let Some(id) = target_of(vote, &self.author, names) {
                 let options = vote.get("optionIndexes").and_then(Value::as_array);
                 let options = options.into_iter().flatten().filter_map(Value::as_u64);
                 let options = options.filter_map(|option| usize::try_from(option).ok()).collect();
-                events.push(Event::Voted { chat, id, by: self.author.name, options });
+                let change = Change::Voted { by: self.author.name, options };
+                events.push(Event::Changed { chat, id, change });
             }
         } else if let Some((action, words, about)) = notice(data) {
             let body = Body::Service {

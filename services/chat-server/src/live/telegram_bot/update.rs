@@ -7,7 +7,7 @@ use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
     Reaction,
 };
-use crate::source::Event;
+use crate::source::{Change, Event};
 
 /// Members of a message that are files, and what kind.
 const FILES: [(&str, AttachmentKind); 8] = [
@@ -220,16 +220,10 @@ fn reactions(reaction: &Value, events: &mut Vec<Event>) {
     };
     let (old, new) = (list("old_reaction"), list("new_reaction"));
     let mut report = |emoji: &String, removed| {
-        events.push(Event::Reacted {
-            chat: chat.to_string(),
-            id: id.to_string(),
-            reaction: Reaction {
-                emoji: emoji.clone(),
-                count: 1,
-                by: by.iter().map(|by| by.name.clone()).collect(),
-            },
-            removed,
-        });
+        let by = by.iter().map(|by| by.name.clone()).collect();
+        let reaction = Reaction { emoji: emoji.clone(), count: 1, by };
+        let change = Change::Reacted { reaction, removed };
+        events.push(Event::changed(&chat.to_string(), &id.to_string(), change));
     };
     old.iter().filter(|emoji| !new.contains(emoji)).for_each(|emoji| report(emoji, true));
     new.iter().filter(|emoji| !old.contains(emoji)).for_each(|emoji| report(emoji, false));
