@@ -9,6 +9,7 @@ pub mod config;
 mod event;
 pub mod import;
 pub mod index;
+mod json;
 pub mod live;
 pub mod mcp;
 pub mod model;

@@ -13,6 +13,7 @@ use super::envelope;
 use super::lines::Lines;
 use super::{MAX_LINE_BYTES, SignalCli, open};
 use crate::event::Event;
+use crate::json::{list, member};
 use crate::model::{Body, ChatKind, Participant};
 use crate::outgoing::{Content, Outgoing, SendError, Sent};
 
@@ -133,8 +134,8 @@ fn answered(answer: &Value) -> Result<Value, SendError> {
 
 /// How many of the recipients it did not reach, and why. An error if it is all of them.
 fn failures(answer: &Value) -> Result<Option<String>, SendError> {
-    let results = answer.get("results").and_then(Value::as_array).into_iter().flatten();
-    let results: Vec<&str> = results.filter_map(|it| it.get("type")?.as_str()).collect();
+    let results: Vec<&str> =
+        list(answer, "results").filter_map(|result| member(result, "type")).collect();
     let failed = || results.iter().copied().filter(|result| *result != "SUCCESS");
     let why: Vec<&str> = failed().collect::<BTreeSet<_>>().into_iter().collect();
     let (count, of) = (failed().count(), results.len());

@@ -80,7 +80,7 @@ async fn an_export_that_is_not_there_yet_is_found_when_it_comes() {
     let path = dir.path().join("result.json");
     let live = Live::start(source(&path, Format::Telegram, true));
     assert!(
-        matches!(live.source.connection(), Connection::Disconnected(advice) if advice.contains("export the chat again"))
+        matches!(live.source.head().connection(), Connection::Disconnected(advice) if advice.contains("export the chat again"))
     );
     let mut follower = live.index.follow_after("chats", 0);
     let whole = r#"{"name":"Anna","type":"personal_chat","id":1,"messages":[
