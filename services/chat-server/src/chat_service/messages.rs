@@ -251,7 +251,7 @@ impl ChatService {
             let message = self.shown(hit.message);
             view::Hit {
                 // Marks may stand within a number.
-                snippet: (raw == message.content).then(|| hit.snippet.marked("**", "**")),
+                snippet: (raw == message.content).then_some(hit.snippet),
                 inside_word: hit.inside,
                 message,
                 before: hit.around.before.into_iter().map(|it| self.shown(it)).collect(),
