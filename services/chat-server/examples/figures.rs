@@ -13,7 +13,6 @@ mod questions;
 
 use std::error::Error;
 use std::io::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chat_server::index::{Index, Options};
@@ -53,16 +52,10 @@ async fn measure(count: u64) -> Result<()> {
     index.close();
     drop(index);
     row("file", &mebibytes(std::fs::metadata(dir.path().join("chats.db"))?.len()))?;
-    for (name, size) in sizes(dir.path())? {
-        row(&format!("of it {name}"), &mebibytes(size))?;
-    }
     let start = Instant::now();
     let index = Index::open(dir.path(), Options::default())?;
     row("opened in", &millis(start.elapsed()))?;
-    scan(dir.path())?;
-    say(
-        "\n| question | found | p50 | p99 | CPU | in memory, at 100,000 |\n|---|---|---|---|---|---|",
-    )?;
+    say("\n| question | found | p50 | p99 | CPU |\n|---|---|---|---|---|")?;
     questions::measure(&index, count).await?;
     row("most memory of the process so far", &peak()?)
 }
@@ -88,34 +81,6 @@ async fn write(index: &Index, count: u64) -> Result<u64> {
         bytes += task.await??;
     }
     Ok(bytes)
-}
-
-/// How large each table and index is.
-fn sizes(dir: &Path) -> Result<Vec<(String, u64)>> {
-    let connection = rusqlite::Connection::open(dir.join("chats.db"))?;
-    let sql = "SELECT name, sum(pgsize) AS size FROM dbstat GROUP BY name HAVING size > 65536 ORDER BY size DESC";
-    let mut statement = connection.prepare(sql)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
-    let mut sizes = Vec::new();
-    for found in rows {
-        let (name, size) = found?;
-        sizes.push((name, size.cast_unsigned()));
-    }
-    Ok(sizes)
-}
-
-/// The cost of examining every text, without an index of runs of three characters.
-fn scan(dir: &Path) -> Result<()> {
-    let connection = rusqlite::Connection::open(dir.join("chats.db"))?;
-    let sql = "SELECT count(*) FROM message WHERE text LIKE '%qqq%'";
-    let mut times = Vec::new();
-    for _ in 0..5 {
-        let start = Instant::now();
-        let _found: i64 = connection.query_row(sql, [], |row| row.get(0))?;
-        times.push(start.elapsed());
-    }
-    times.sort_unstable();
-    row("looking at every text, p50", &millis(percentile(&times, 50)))
 }
 
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {

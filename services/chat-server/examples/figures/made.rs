@@ -67,13 +67,8 @@ impl Made {
                 }),
                 body: Body::Text(text),
                 reply_to: (self.below(5) == 0).then(|| (self.next / 2).to_string()),
-                forwarded_from: None,
-                topic: None,
-                expires: None,
-                edited: None,
-                deleted: false,
-                reactions: Vec::new(),
                 attachments: std::iter::repeat_with(picture).take(pictures).collect(),
+                ..Message::default()
             }),
         }
     }
@@ -120,15 +115,8 @@ fn chat(number: u64) -> Event {
 }
 
 fn picture() -> Attachment {
-    Attachment {
-        transcript: None,
-        kind: AttachmentKind::Image,
-        name: Some("photo.jpg".to_owned()),
-        media_type: Some("image/jpeg".to_owned()),
-        size: Some(100_000),
-        seconds: None,
-        place: AttachmentPlace::Export("photos/photo.jpg".to_owned()),
-    }
+    let place = AttachmentPlace::Export("photos/photo.jpg".to_owned());
+    Attachment::new(AttachmentKind::Image, Some("photo.jpg".to_owned()), place)
 }
 
 /// The `n`th word: syllables, frequent words being short; one in eight with a diacritic.
