@@ -77,7 +77,7 @@ impl ChatService {
     pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
         let zones = config.sources.iter().map(|source| {
             let zone = match &source.kind {
-                SourceKind::Export { zone, .. } => zone.clone(),
+                SourceKind::Export { options, .. } => options.zone.clone(),
                 SourceKind::TelegramBot { .. } | SourceKind::SignalCli { .. } => TimeZone::system(),
             };
             (source.id.clone(), zone)

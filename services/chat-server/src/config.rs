@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::import::{DayOrder, Format, without_number};
+use crate::import::{DayOrder, Format, Options, without_number};
 use crate::transcribe::{FILE, Transcriber};
 
 /// The largest file, in bytes.
@@ -62,12 +62,8 @@ pub enum SourceKind {
         path: PathBuf,
         /// Whether it is read again when it changes.
         watch: bool,
-        /// The time zone of the telephone or computer that made it.
-        zone: TimeZone,
-        /// Whether 3/4 is in March or in April; `None`: detected.
-        day_order: Option<DayOrder>,
-        /// The owner's name in the export.
-        me: Option<String>,
+        /// What it does not contain.
+        options: Options,
     },
     /// A bot of Telegram.
     TelegramBot {
@@ -367,9 +363,7 @@ impl WrittenSource {
             format,
             path: absolute(path, folder),
             watch: self.watch.unwrap_or(false),
-            zone,
-            day_order: self.day_order,
-            me: self.me.clone(),
+            options: Options { zone, day_order: self.day_order, me: self.me.clone() },
         })
     }
 

@@ -14,7 +14,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{ChatFilter, Config, SourceConfig, SourceKind};
-use crate::import::Options;
 use crate::index::Index;
 use crate::live::export::Export;
 use crate::live::signal_cli::SignalCli;
@@ -188,8 +187,7 @@ fn entry(config: &SourceConfig) -> RegisteredSource {
         was_read: Arc::default(),
     };
     match config.kind.clone() {
-        SourceKind::Export { format, path, watch, zone, day_order, me } => {
-            let options = Options { zone, day_order, me };
+        SourceKind::Export { format, path, watch, options } => {
             let owner = format!("{}:{}", format.name(), path.display());
             let export = Arc::new(Export::new(id, name, format, path, watch, options));
             RegisteredSource { export: Some(Arc::clone(&export)), ..plain(export, owner) }
@@ -309,9 +307,7 @@ impl Filtered {
             | Event::Changed { chat, .. } => !hidden.contains(chat),
         }
     }
-}
 
-impl Filtered {
     fn trace(&self, chat: &str, message: &Message) {
         let digest = hex(&Sha256::digest(chat));
         let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
@@ -340,20 +336,18 @@ impl Sink for Filtered {
         let before = self.matched().len();
         batch.unchecked = self.unchecked;
         batch.events.retain(|event| self.takes(event));
+        batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
         let matched = self.matched().clone();
         if let Some(report) = &mut batch.report {
             report.matched = matched;
             self.add_traces(report);
         } else if matched.len() != before {
             return async move {
-                let report = self.sink.report().await?;
-                batch.report = Some(Report { matched, ..report });
-                batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
+                batch.report = Some(Report { matched, ..self.sink.report().await? });
                 self.sink.keep(batch).await
             }
             .boxed();
         }
-        batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
         self.sink.keep(batch)
     }
 

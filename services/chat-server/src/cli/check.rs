@@ -12,7 +12,7 @@ use super::import::ImportArgs;
 use super::output::Output;
 use super::paths::Paths;
 use crate::config::{SourceConfig, SourceKind, forms};
-use crate::import::{self, Options};
+use crate::import;
 use crate::model::Chat;
 use crate::source::Event;
 
@@ -49,10 +49,9 @@ pub(super) async fn run(paths: &Paths) -> Result<ExitCode, CliError> {
 
 /// What is wrong with a source.
 fn check(source: &SourceConfig) -> Vec<String> {
-    let SourceKind::Export { format, path, zone, day_order, me, .. } = &source.kind else {
+    let SourceKind::Export { format, path, options, .. } = &source.kind else {
         return Vec::new();
     };
-    let options = Options { zone: zone.clone(), day_order: *day_order, me: me.clone() };
     let mut chats: Vec<Chat> = Vec::new();
     let mut take = |event| {
         if let Event::Chat(chat) = event {
@@ -60,7 +59,7 @@ fn check(source: &SourceConfig) -> Vec<String> {
         }
         ControlFlow::Continue(())
     };
-    if let Err(error) = import::read(path, Some(*format), &options, &mut take, &mut |_, _| {}) {
+    if let Err(error) = import::read(path, Some(*format), options, &mut take, &mut |_, _| {}) {
         return vec![error.to_string()];
     }
     let named = chats.iter().flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chat_server::config::{Config, SignalAddress, SourceKind};
+use chat_server::import::Options;
 use chat_server::registry::Registry;
 
 use crate::assert_has;
@@ -48,10 +49,12 @@ fn a_whole_file_is_understood() {
     assert!(config.redact_phone_numbers);
     assert_eq!(config.people[0].aliases, ["anna", "+1"]);
     let [telegram, whatsapp, bot, signal] = config.sources.as_slice() else { panic!() };
-    assert!(matches!(&telegram.kind, SourceKind::Export { path, watch: true, zone, .. }
-        if path == Path::new("/people/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki")));
     assert!(
-        matches!(&whatsapp.kind, SourceKind::Export { path, watch: false, me: Some(_), day_order: Some(_), .. }
+        matches!(&telegram.kind, SourceKind::Export { path, watch: true, options: Options { zone, .. }, .. }
+        if path == Path::new("/people/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki"))
+    );
+    assert!(
+        matches!(&whatsapp.kind, SourceKind::Export { path, watch: false, options: Options { me: Some(_), day_order: Some(_), .. }, .. }
         if path == Path::new("/exports/whatsapp"))
     );
     assert_eq!(whatsapp.name, "whatsapp");
