@@ -43,7 +43,7 @@ impl ChatService {
     /// # Errors
     /// [`Failure`] if the index is not available.
     pub async fn follow(&self) -> Result<Following, Failure> {
-        Ok(Following { service: self.clone(), follower: self.index().follow(None).await? })
+        Ok(Following { service: self.clone(), follower: self.index().follow().await? })
     }
 
     /// Whether there is something to listen to; the id of the chat, if it is one.
@@ -154,5 +154,7 @@ fn is_sender(message: &view::Message, part: &str) -> bool {
         return true;
     }
     let names = [Some(&sender.name), sender.username.as_ref()];
+    let number = sender.phone.as_ref().unwrap_or(&sender.name);
     names.into_iter().flatten().any(|name| index::contains(name, part))
+        || index::is_number(number, part)
 }
