@@ -106,6 +106,11 @@ impl Export {
         *self.settled.borrow()
     }
 
+    /// Notifies after each reading.
+    pub fn readings(&self) -> watch::Receiver<bool> {
+        self.settled.subscribe()
+    }
+
     /// What kind of export it is.
     pub const fn format(&self) -> Format {
         self.format
