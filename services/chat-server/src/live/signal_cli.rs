@@ -264,6 +264,6 @@ impl ChatSource for SignalCli {
     }
 
     fn send(self: Arc<Self>, outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
-        async move { self.deliver(&outgoing).await }.boxed()
+        async move { self.deliver(outgoing).await }.boxed()
     }
 }
