@@ -6,6 +6,7 @@
 pub mod chat_service;
 pub mod cli;
 pub mod config;
+mod digest;
 mod event;
 pub mod import;
 pub mod index;

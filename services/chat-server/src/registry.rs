@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{ChatFilter, Config, SourceConfig, SourceKind};
+use crate::digest::digest;
 use crate::index::Index;
 use crate::live::export::Export;
 use crate::live::signal_cli::SignalCli;
@@ -269,12 +268,7 @@ fn prefix(chats: &ChatFilter) -> String {
     for name in &chats.deny {
         let _ = write!(text, "\n-{name}");
     }
-    let digest = Sha256::digest(text);
-    format!("{}|", hex(&digest))
-}
-
-fn hex(digest: &[u8]) -> String {
-    HEXLOWER.encode(known_range::items(digest, ..8))
+    format!("{}|", digest(text, 8))
 }
 
 impl Filtered {
@@ -309,7 +303,7 @@ impl Filtered {
     }
 
     fn trace(&self, chat: &str, message: &Message) {
-        let digest = hex(&Sha256::digest(chat));
+        let digest = digest(chat, 8);
         let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
         if traces.len() < MAX_TRACED || traces.contains_key(&digest) {
             traces.entry(digest).or_default().add(message, &self.index);

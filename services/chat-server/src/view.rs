@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::import::DayOrder;
+use crate::index::Identity;
 
 pub use content::content;
 pub use media_type::media_type;
@@ -292,21 +293,4 @@ pub struct Person {
     pub last_message: Option<String>,
     /// The person's identity in each source.
     pub identities: Vec<Identity>,
-}
-
-/// The identity of a person in a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Identity {
-    /// The source.
-    pub source: String,
-    /// The id in it.
-    pub id: String,
-    /// The name in it.
-    pub display_name: String,
-    /// The handle, without @.
-    pub username: Option<String>,
-    /// The telephone number.
-    pub phone: Option<String>,
-    /// How many messages.
-    pub messages: u64,
 }

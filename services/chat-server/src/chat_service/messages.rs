@@ -176,30 +176,26 @@ impl ChatService {
         };
         let query = self.query(&probe).await?;
         self.index().messages(&query).await?;
+        // By the id that messages are shown with; what may not be seen does not come in.
+        let chat = match query.chats.as_deref() {
+            Some([only]) if probe.chat.is_some() => {
+                let mut seen = self.seen_chats(Some(&only.source)).await?.into_iter();
+                seen.find(|chat| chat.key == *only).map(|chat| chat.shown.chat.id)
+            }
+            _ => None,
+        };
         let to = Listening {
             source: query.source.clone(),
-            chat: None,
+            chat: chat.clone(),
             chat_filter: None,
             sender: asked.sender,
             search: given(&asked.search),
         };
         let next = async {
             loop {
-                match following.next().await {
-                    Some(News::Message(new)) => {
-                        let key = ChatKey {
-                            source: new.message.source.clone(),
-                            id: new.message.chat_id.clone(),
-                        };
-                        let is_there =
-                            query.chats.as_ref().is_none_or(|chats| chats.contains(&key));
-                        let news = News::Message(new);
-                        if is_there && news.concerns(&to, None) {
-                            return Some(news);
-                        }
-                    }
-                    Some(News::Missed { .. }) => {}
-                    None => return None,
+                let news = following.next().await?;
+                if matches!(news, News::Message(_)) && news.concerns(&to, chat.as_deref()) {
+                    return Some(news);
                 }
             }
         };

@@ -1,6 +1,6 @@
 //! People: how much they write, and who is the same person.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -11,8 +11,7 @@ use super::chats::{id_of, within};
 use super::completeness::About;
 use super::doubts::names;
 use super::{ChatService, Failure, zone_name};
-use crate::index::{self, StatisticsQuery};
-use crate::model::Participant;
+use crate::index::{self, Identity, StatisticsQuery};
 use crate::view;
 use crate::view::compact::UNTRUSTED;
 
@@ -188,32 +187,23 @@ impl ChatService {
         person: index::Person,
         seen: &HashMap<String, HashMap<String, u64>>,
     ) -> Option<view::Person> {
-        let identities: Vec<view::Identity> = person
-            .identities
-            .into_iter()
-            .filter_map(|identity| {
-                self.registry().get(&identity.source)?;
-                let messages = match seen.get(&identity.source) {
-                    None => identity.messages,
-                    Some(senders) => *senders.get(&identity.participant.id)?,
-                };
-                let mut participant = identity.participant;
-                self.0.redactor.participant(&mut participant);
-                let Participant { id, name, username, phone, .. } = participant;
-                Some(view::Identity {
-                    source: identity.source,
-                    id,
-                    display_name: name,
-                    username,
-                    phone,
-                    messages,
-                })
-            })
-            .collect();
+        let mut identities = person.identities;
+        identities.retain_mut(|identity| {
+            let wrote = match seen.get(&identity.source) {
+                None => Some(&identity.messages),
+                Some(senders) => senders.get(&identity.participant.id),
+            };
+            let Some(wrote) = wrote.copied() else { return false };
+            identity.messages = wrote;
+            self.registry().get(&identity.source).is_some()
+        });
+        for identity in &mut identities {
+            self.0.redactor.participant(&mut identity.participant);
+        }
         let first = identities.first()?;
         let is_alias = self.0.aliases.iter().any(|alias| alias.name == person.name);
         // Without an alias, the name may come from a hidden chat alone.
-        let mut name = if is_alias { person.name } else { first.display_name.clone() };
+        let mut name = if is_alias { person.name } else { first.participant.name.clone() };
         if is_alias {
             self.0.redactor.text(&mut name);
         }
@@ -233,15 +223,11 @@ impl ChatService {
 }
 
 fn is_called(person: &view::Person, part: &str) -> bool {
-    let identities = person.identities.iter();
-    let names = identities
-        .flat_map(|identity| [Some(&identity.display_name), identity.username.as_ref()])
-        .flatten();
-    let names: HashSet<&String> = names.chain([&person.name]).collect();
-    let numbers = person
-        .identities
-        .iter()
-        .flat_map(|identity| [identity.phone.as_deref(), Some(&identity.id)]);
-    names.into_iter().any(|name| index::contains(name, part))
-        || numbers.flatten().any(|number| index::is_number(number, part))
+    index::contains(&person.name, part)
+        || person.identities.iter().any(|Identity { participant, .. }| {
+            let names = [Some(&participant.name), participant.username.as_ref()];
+            let numbers = [participant.phone.as_ref(), Some(&participant.id)];
+            names.into_iter().flatten().any(|name| index::contains(name, part))
+                || numbers.into_iter().flatten().any(|number| index::is_number(number, part))
+        })
 }

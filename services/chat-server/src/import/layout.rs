@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::tree::{GLANCE, Tree};
-use super::unit::{Layout, Unit, hex};
+use super::unit::{Layout, Unit};
 use super::{Format, ImportError, Options, archive, io_at, lines, whatsapp};
+use crate::digest::digest;
 
 /// How deep folders are searched: an account as web pages has its chats in `chats/chat_001`.
 const MAX_DEPTH: usize = 4;
@@ -67,10 +67,8 @@ pub fn plan(
         return Err(nothing(path, chosen, &foreign, &found.others));
     }
     let known: Mark = before.and_then(|mark| serde_json::from_str(mark).ok()).unwrap_or_default();
-    let mut mark = Mark {
-        how: hex(&Sha256::digest(format!("{chosen:?} {options:?}"))),
-        files: BTreeMap::new(),
-    };
+    let mut mark =
+        Mark { how: digest(format!("{chosen:?} {options:?}"), 16), files: BTreeMap::new() };
     let is_same = known.how == mark.how;
     let mut planned = Vec::new();
     for unit in units {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use petgraph::unionfind::UnionFind;
 use rusqlite::{Connection, OptionalExtension as _, Row};
+use serde::Serialize;
 
 use super::Index;
 use super::error::IndexError;
@@ -45,16 +46,18 @@ pub struct Person {
     pub identities: Vec<Identity>,
 }
 
-/// Who a person is in a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who a person is in a source. Answers have it in this form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// The source.
     pub source: String,
     /// The participant.
+    #[serde(flatten)]
     pub participant: Participant,
     /// How many messages they wrote there.
     pub messages: u64,
     /// When the last of them was sent.
+    #[serde(skip)]
     pub last: Option<Timestamp>,
 }
 

@@ -21,7 +21,7 @@ struct Shared {
     chats: BTreeMap<(String, String), String>,
 }
 
-/// An answer without its absent parts.
+/// An answer without its absent parts, as it is sent.
 pub fn answer(view: &impl Serialize) -> Value {
     let mut answer = json!(view);
     leave_out_nulls(&mut answer);
@@ -44,7 +44,7 @@ pub fn one(message: &Message) -> Value {
     let mut shown = shape(message, &message.sender.name);
     shown.insert("source".to_owned(), json!(message.source));
     shown.insert("chat".to_owned(), json!(message.chat));
-    Value::Object(shown)
+    answer(&shown)
 }
 
 /// A page of messages.
@@ -141,13 +141,13 @@ impl Shared {
             // The first of all members.
             members.insert("about".to_owned(), json!(UNTRUSTED));
         }
-        answer(&members)
+        Value::Object(members)
     }
 }
 
 /// The members of a message that say something; `sender` is the name used for its sender.
 fn shape(message: &Message, sender: &str) -> Map<String, Value> {
-    let mut shown = telling(answer(message));
+    let mut shown = telling(json!(message));
     shown.insert("sender".to_owned(), json!(sender));
     shown
 }

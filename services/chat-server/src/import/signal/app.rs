@@ -8,11 +8,11 @@ use std::path::Path;
 use data_encoding::{BASE64, HEXLOWER};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 
 use super::gather;
 use super::mention::{Mention, with_mentions};
 use super::update::{update, words_of};
+use crate::digest::digest;
 use crate::event::Event;
 use crate::import::lines::{Line, Lines};
 use crate::import::unit::Unit;
@@ -134,9 +134,8 @@ impl BackupState {
             let name = name.unwrap_or("Group").to_owned();
             // The key of a group gives access to the group; the digest of the key does not.
             let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
-            let digest: String = HEXLOWER.encode(&Sha256::digest(key)).chars().take(24).collect();
             let chat = Chat {
-                id: format!("group-{digest}"),
+                id: format!("group-{}", digest(key, 12)),
                 name,
                 kind: ChatKind::Group,
                 participants: None,
