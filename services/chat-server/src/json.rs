@@ -16,9 +16,11 @@ pub(crate) fn text(object: &Value, name: &str) -> Option<String> {
 }
 
 /// A member that is a whole number, or a string of one, if it fits.
-pub(crate) fn number<T: TryFrom<i64>>(object: &Value, name: &str) -> Option<T> {
-    let value = object.get(name)?;
-    let number = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
+pub(crate) fn number<T: TryFrom<i128>>(object: &Value, name: &str) -> Option<T> {
+    let number: i128 = match object.get(name)? {
+        Value::Number(number) => number.as_i128()?,
+        value => value.as_str()?.parse().ok()?,
+    };
     T::try_from(number).ok()
 }
 
