@@ -111,36 +111,23 @@ pub struct Person {
     pub aliases: Vec<String>,
 }
 
-/// An invalid configuration, described for the person who wrote it.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", file.display())]
-pub struct ConfigError {
-    file: PathBuf,
-    problem: String,
-}
-
 impl Config {
     /// Reads the file. Paths in it are relative to its folder; `~/` is the user's home.
     ///
     /// # Errors
-    /// [`ConfigError`]: it cannot be read, is not TOML, or is invalid.
-    pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let wrong = |problem: String| ConfigError { file: file.to_owned(), problem };
-        let size = std::fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
-        if size > MAX_BYTES {
-            return Err(wrong(format!(
-                "{size} bytes are more than the {MAX_BYTES} of a configuration"
-            )));
-        }
-        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-        let folder = file.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, folder).map_err(wrong)
+    /// The file and what is wrong with it: it cannot be read, is not TOML, or is invalid.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let parsed = read_bounded(file).and_then(|text| {
+            let folder = file.parent().unwrap_or(Path::new("."));
+            Self::parse(&text, folder)
+        });
+        parsed.map_err(|problem| format!("{}: {problem}", file.display()))
     }
 
     /// Parses a text; relative paths begin at `folder`.
     ///
     /// # Errors
-    /// [`ConfigError`] with the mistake and its correction.
+    /// The mistake and its correction.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, String> {
         let written: WrittenConfig = toml::from_str(text).map_err(|error| error.to_string())?;
         if written.source.len() > MAX_SOURCES {
@@ -159,7 +146,7 @@ impl Config {
                 return Err(format!("two sources have the id {id:?}: give each its own"));
             }
             let source = source
-                .meant(folder, written.strict_privacy)
+                .meant(folder, written.strict_privacy.unwrap_or(true))
                 .map_err(|problem| format!("source {id:?}: {problem}"))?;
             sources.push(source);
         }
@@ -175,6 +162,14 @@ impl Config {
                 .map_err(|problem| format!("[transcribe]: {problem}"))?,
         })
     }
+}
+
+fn read_bounded(file: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
+    if size > MAX_BYTES {
+        return Err(format!("{size} bytes are more than the {MAX_BYTES} of a configuration"));
+    }
+    std::fs::read_to_string(file).map_err(|error| error.to_string())
 }
 
 impl ChatFilter {
@@ -220,8 +215,7 @@ struct WrittenConfig {
     data_dir: Option<String>,
     #[serde(default)]
     redact_phone_numbers: bool,
-    #[serde(default = "yes")]
-    strict_privacy: bool,
+    strict_privacy: Option<bool>,
     #[serde(default)]
     source: Vec<WrittenSource>,
     #[serde(default)]
@@ -234,10 +228,8 @@ struct WrittenConfig {
 #[serde(deny_unknown_fields)]
 struct WrittenTranscriber {
     command: Vec<String>,
-    #[serde(default = "five_minutes")]
-    seconds: u64,
-    #[serde(default = "a_hundred")]
-    most: usize,
+    seconds: Option<u64>,
+    most: Option<usize>,
 }
 
 /// A source in its written form. Whether its members belong to its kind is checked afterwards, with better errors.
@@ -283,7 +275,8 @@ impl WrittenTranscriber {
                     .to_owned(),
             );
         }
-        if !(1..=3_600).contains(&self.seconds) || !(1..=MAX_LIST).contains(&self.most) {
+        let (seconds, most) = (self.seconds.unwrap_or(300), self.most.unwrap_or(100));
+        if !(1..=3_600).contains(&seconds) || !(1..=MAX_LIST).contains(&most) {
             return Err(format!(
                 "`seconds` is 1 to 3600 for a recording, `most` is 1 to {MAX_LIST}"
             ));
@@ -292,17 +285,13 @@ impl WrittenTranscriber {
         if let Some(program) = self.command.first_mut().filter(|program| program.contains('/')) {
             *program = absolute(program, folder).to_string_lossy().into_owned();
         }
-        let time = Duration::from_secs(self.seconds);
-        Ok(Transcriber { command: self.command, time, most: self.most })
+        Ok(Transcriber { command: self.command, time: Duration::from_secs(seconds), most })
     }
 }
 
 impl WrittenSource {
     fn meant(self, folder: &Path, strict: bool) -> Result<SourceConfig, String> {
         self.only_its_own()?;
-        let needed = |value: &Option<String>, what: &str| {
-            value.clone().ok_or_else(|| format!("needs {what}"))
-        };
         let kind = match self.kind {
             Kind::TelegramExport => self.export(Format::Telegram, folder)?,
             Kind::WhatsappExport => self.export(Format::WhatsApp, folder)?,
@@ -313,7 +302,9 @@ impl WrittenSource {
                     .clone()
                     .unwrap_or_else(|| "https://api.telegram.org".to_owned()),
                 token_file: absolute(
-                    &needed(&self.token_file, "`token_file`, a file with the bot's token")?,
+                    self.token_file
+                        .as_deref()
+                        .ok_or("needs `token_file`, a file with the bot's token")?,
                     folder,
                 ),
             },
@@ -418,18 +409,6 @@ fn denied_forms(id: &str, name: &str) -> Vec<String> {
         denied.push(alike(without_number(name)));
     }
     denied
-}
-
-const fn yes() -> bool {
-    true
-}
-
-const fn five_minutes() -> u64 {
-    300
-}
-
-const fn a_hundred() -> usize {
-    100
 }
 
 /// The forms in which the id of a chat is known: Telegram's own apps leave out the marks of groups and channels.

@@ -160,8 +160,7 @@ impl ImportArgs {
             }
             match read {
                 Ok(()) => {
-                    left_out += left_out_of(&export);
-                    report(&id, &export, &mut output)?;
+                    left_out += report(&id, &export, &mut output)?;
                     for twice in service.twice(&id).await? {
                         complain(&format!("{id}: {twice}"));
                     }
@@ -182,16 +181,11 @@ impl ImportArgs {
     }
 }
 
-/// How many entries the last reading left out.
-fn left_out_of(export: &Export) -> u64 {
-    export.progress().borrow().summary.as_ref().map_or(0, |summary| summary.skipped)
-}
-
-/// What was read.
-fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
+/// Says what was read. Returns how many entries were left out.
+fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<u64> {
     let progress = export.progress().borrow().clone();
     let Some(summary) = progress.summary else {
-        return output.line(&format!("{id}: nothing new"));
+        return output.line(&format!("{id}: nothing new")).map(|()| 0);
     };
     output.line(&format!(
         "{id}: {} chats, {} messages, {} left out",
@@ -204,7 +198,7 @@ fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
         ));
     }
     list(id, summary.warnings.iter(), "warnings");
-    Ok(())
+    Ok(summary.skipped)
 }
 
 /// The first warnings and doubts.
