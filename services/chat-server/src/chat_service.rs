@@ -65,7 +65,9 @@ struct Inner {
     mode: Mode,
     index: Index,
     registry: Registry,
+    /// The zone of each export, and that of everything else.
     zones: BTreeMap<String, TimeZone>,
+    zone: TimeZone,
     aliases: Vec<Alias>,
     redactor: Redactor,
     transcriber: Option<Transcriber>,
@@ -75,13 +77,14 @@ impl ChatService {
     /// The parts of `index` that `config` allows. Reads nothing and connects to no network before
     /// [`run`](Self::run).
     pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
-        let zones = config.sources.iter().map(|source| {
-            let zone = match &source.kind {
-                SourceKind::Export { options, .. } => options.zone.clone(),
-                SourceKind::TelegramBot { .. } | SourceKind::SignalCli { .. } => TimeZone::system(),
-            };
-            (source.id.clone(), zone)
+        let zones = config.sources.iter().filter_map(|source| match &source.kind {
+            SourceKind::Export { options, .. } => Some((source.id.clone(), options.zone.clone())),
+            SourceKind::TelegramBot { .. } | SourceKind::SignalCli { .. } => None,
         });
+        let zones: BTreeMap<String, TimeZone> = zones.collect();
+        // The person's own zone is that of the exports, if they agree; the machine may be somewhere else.
+        let mut known = zones.values();
+        let zone = known.next().filter(|first| known.all(|zone| zone == *first)).cloned();
         let aliases = config
             .people
             .iter()
@@ -89,7 +92,8 @@ impl ChatService {
         Self(Arc::new(Inner {
             mode,
             registry: Registry::new(config),
-            zones: zones.collect(),
+            zone: zone.unwrap_or_else(TimeZone::system),
+            zones,
             aliases: aliases.collect(),
             redactor: Redactor::new(&index, config.redact_phone_numbers),
             transcriber: config.transcriber.clone(),
@@ -209,10 +213,10 @@ impl ChatService {
         self.0.mode == Mode::Runs && self.index().is_writer()
     }
 
-    /// The zone of a source, or of the machine.
+    /// The zone of a source, or of all of them.
     fn zone(&self, source: Option<&str>) -> TimeZone {
         let zone = source.and_then(|source| self.0.zones.get(source));
-        zone.cloned().unwrap_or_else(TimeZone::system)
+        zone.unwrap_or(&self.0.zone).clone()
     }
 
     /// Waits a little for exports that were not read yet, of any source whose lists must be checked first.

@@ -139,6 +139,11 @@ pub struct Around {
 const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, a part of a word, other \
     spellings, or no chat, sender, since and before";
 
+/// What to do if no message has come in, and if none ever does.
+const NONE_CAME: &str = "no such message has come in: call again to continue waiting";
+const NONE_COMES: &str = "no message comes in while you wait, since this export is not watched (watch = true in its \
+    configuration): read it again later";
+
 impl ChatService {
     /// The messages that fit, newest first by default.
     ///
@@ -200,11 +205,13 @@ impl ChatService {
             }
         };
         let patience = Duration::from_secs(patience as u64);
-        let news = tokio::time::timeout(patience, next).await.ok().flatten();
+        let streams = self.streams(query.source.as_deref());
+        let news = if streams { tokio::time::timeout(patience, next).await } else { Ok(None) };
         let note = self.note_on(&query, true, []).await?;
         let (messages, none_came) = match news {
-            Some(News::Message(new)) => (vec![new.message], None),
-            _ => (Vec::new(), Some("no such message has come in: call again to continue waiting")),
+            Ok(Some(News::Message(new))) => (vec![new.message], None),
+            _ if streams => (Vec::new(), Some(NONE_CAME)),
+            _ => (Vec::new(), Some(NONE_COMES)),
         };
         let note = joined(note.into_iter().chain(none_came.map(str::to_owned)));
         Ok(view::Messages { messages, next_cursor: None, note })

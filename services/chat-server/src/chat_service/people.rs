@@ -207,16 +207,14 @@ impl ChatService {
         if is_alias {
             self.0.redactor.text(&mut name);
         }
+        let zone = self.zone(Some(&first.source));
         // It may have been sent in a hidden chat.
         let is_whole = identities.iter().all(|identity| !seen.contains_key(&identity.source));
         Some(view::Person {
             name,
             is_me: person.is_me,
             messages: identities.iter().map(|identity| identity.messages).sum(),
-            last_message: person
-                .last
-                .filter(|_| is_whole)
-                .map(|at| view::local(at, &self.zone(None))),
+            last_message: person.last.filter(|_| is_whole).map(|at| view::local(at, &zone)),
             identities,
         })
     }
