@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::import::DayOrder;
-use crate::index::Identity;
+use crate::index::{Identity, SenderCount};
 
 pub use content::content;
 pub use media_type::media_type;
@@ -245,19 +245,6 @@ pub struct Statistics {
     pub time_zone: String,
     /// What is not complete.
     pub note: Option<String>,
-}
-
-/// How much a person wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SenderCount {
-    /// The source.
-    pub source: String,
-    /// The sender's id in it.
-    pub id: String,
-    /// The sender's name.
-    pub display_name: String,
-    /// How many messages.
-    pub messages: u64,
 }
 
 /// How many messages were written on a day.

@@ -11,7 +11,7 @@ use super::chats::{id_of, within};
 use super::completeness::About;
 use super::doubts::names;
 use super::{ChatService, Failure, zone_name};
-use crate::index::{self, Identity, StatisticsQuery};
+use crate::index::{self, Identity, SenderCount, StatisticsQuery};
 use crate::view;
 use crate::view::compact::UNTRUSTED;
 
@@ -80,9 +80,15 @@ impl ChatService {
         };
         let about = About { since, before, chat, ..About::chats(source, &chats) };
         let note = self.note(about).await?;
-        let counted = self.index().statistics(&query).await?;
+        let mut counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);
         let other_senders = counted.other_senders + cut.map(|sender| sender.messages).sum::<u64>();
+        counted.senders.truncate(MAX_SENDERS);
+        for SenderCount { sender, .. } in &mut counted.senders {
+            self.0.redactor.participant(sender);
+            // The counts are short; list_people has the rest.
+            (sender.username, sender.phone) = (None, None);
+        }
         let day = |(date, messages): (&Date, &u64)| view::DayCount {
             date: date.to_string(),
             messages: *messages,
@@ -109,12 +115,7 @@ impl ChatService {
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),
             note,
-            senders: counted
-                .senders
-                .into_iter()
-                .take(MAX_SENDERS)
-                .map(|counted| self.sender(counted))
-                .collect(),
+            senders: counted.senders,
         })
     }
 
@@ -146,16 +147,6 @@ impl ChatService {
             people,
             note: self.note(about).await?,
         })
-    }
-
-    fn sender(&self, mut counted: index::SenderCount) -> view::SenderCount {
-        self.0.redactor.participant(&mut counted.sender);
-        view::SenderCount {
-            source: counted.source,
-            id: counted.sender.id,
-            display_name: counted.sender.name,
-            messages: counted.messages,
-        }
     }
 
     /// For each source with hidden chats: how much each person wrote in its visible chats.

@@ -102,7 +102,7 @@ async fn prompt(
         })
         .await?;
     let mut names: Vec<&str> =
-        wrote.senders.iter().take(NAMED).map(|sender| &*sender.display_name).collect();
+        wrote.senders.iter().take(NAMED).map(|counted| &*counted.sender.name).collect();
     if wrote.senders.len() > NAMED {
         names.push("and others");
     }
