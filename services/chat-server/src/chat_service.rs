@@ -33,7 +33,8 @@ pub use service_host::Failure;
 pub use transcripts::Transcribed;
 
 use crate::config::{Config, SourceKind};
-use crate::index::{Alias, Index};
+use crate::index::Index;
+use crate::model::Alias;
 use crate::registry::Registry;
 use crate::source::Connection;
 use crate::transcribe::Transcriber;
@@ -85,16 +86,12 @@ impl ChatService {
         // The person's own zone is that of the exports, if they agree; the machine may be somewhere else.
         let mut known = zones.values();
         let zone = known.next().filter(|first| known.all(|zone| zone == *first)).cloned();
-        let aliases = config
-            .people
-            .iter()
-            .map(|person| Alias { name: person.name.clone(), members: person.aliases.clone() });
         Self(Arc::new(Inner {
             mode,
             registry: Registry::new(config),
             zone: zone.unwrap_or_else(TimeZone::system),
             zones,
-            aliases: aliases.collect(),
+            aliases: config.people.clone(),
             redactor: Redactor::new(&index, config.redact_phone_numbers),
             transcriber: config.transcriber.clone(),
             index,

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::import::{DayOrder, Format, Options, without_number};
+use crate::model::Alias;
 use crate::transcribe::{FILE, Transcriber};
 
 /// The largest file, in bytes.
@@ -31,7 +32,7 @@ pub struct Config {
     /// The sources, in the order of the file.
     pub sources: Vec<SourceConfig>,
     /// People, and what they are called in each network.
-    pub people: Vec<Person>,
+    pub people: Vec<Alias>,
     /// The program that transcribes recordings; none by default.
     pub transcriber: Option<Transcriber>,
 }
@@ -99,16 +100,6 @@ pub struct ChatFilter {
     pub deny: BTreeSet<String>,
     /// Whether the source is served although an entry of these lists matches no chat.
     pub lenient: bool,
-}
-
-/// A person with other names elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Person {
-    /// The name to show.
-    pub name: String,
-    /// Their names, handles and numbers, in any source.
-    pub aliases: Vec<String>,
 }
 
 impl Config {
@@ -219,7 +210,7 @@ struct WrittenConfig {
     #[serde(default)]
     source: Vec<WrittenSource>,
     #[serde(default)]
-    person: Vec<Person>,
+    person: Vec<Alias>,
     transcribe: Option<WrittenTranscriber>,
 }
 

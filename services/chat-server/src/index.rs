@@ -41,7 +41,7 @@ pub use self::chats::{FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};
-pub use self::people::{Alias, Identity, MAX_PEOPLE, Person, is_number};
+pub use self::people::{Identity, MAX_PEOPLE, Person, is_number};
 pub use self::search::{Hit, Hits, SearchQuery};
 pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 

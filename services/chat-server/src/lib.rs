@@ -12,6 +12,7 @@ pub mod import;
 pub mod index;
 mod json;
 pub mod live;
+mod lock;
 pub mod mcp;
 pub mod model;
 pub mod outgoing;

@@ -47,6 +47,16 @@ pub struct Participant {
     pub is_me: bool,
 }
 
+/// Participants that are one person, as the owner of the accounts knows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alias {
+    /// The name to show.
+    pub name: String,
+    /// The id, username, telephone number or name of each participant, in any source.
+    pub aliases: Vec<String>,
+}
+
 /// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Message {

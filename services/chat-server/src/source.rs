@@ -1,7 +1,7 @@
 //! The interface of every network: a source sends batches to a [`Sink`], which keeps each as a whole or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::import::{Doubt, Summary};
+use crate::lock::lock;
 use crate::outgoing::{Outgoing, SendError, Sent};
 
 pub use crate::event::{Change, Event};
@@ -72,12 +73,12 @@ impl Head {
 
     /// Whether it is connected.
     pub fn connection(&self) -> Connection {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.connection).clone()
     }
 
     /// It is connected from now on, or not.
     pub fn set(&self, connection: Connection) {
-        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = connection;
+        *lock(&self.connection) = connection;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::import::{self, Format, ImportError, Options, Summary};
+use crate::lock::lock;
 use crate::outgoing::{Outgoing, SendError, Sent};
 use crate::source::{
     Batch, ChatSource, Connection, Event, Head, MAX_BATCH, Report, Sink, SourceError,
@@ -180,7 +181,7 @@ impl Export {
             };
         }
         // A damaged export stays damaged until it changes, so it is not read again.
-        let damaged = self.damaged().clone().filter(|_| !again);
+        let damaged = lock(&self.damaged).clone().filter(|_| !again);
         if let Some((_, problem)) = damaged.filter(|(what, _)| *what == mark) {
             return Err(Ended::Export(problem));
         }
@@ -219,7 +220,7 @@ impl Export {
                 let problem = error.to_string();
                 // A disk may recover without a change of the export.
                 if !matches!(error, ImportError::Io { .. }) {
-                    *self.damaged() = Some((mark, problem.clone()));
+                    *lock(&self.damaged) = Some((mark, problem.clone()));
                 }
                 return Err(Ended::Export(problem));
             }
@@ -246,10 +247,6 @@ impl Export {
         report.take(&summary);
         let done = Batch { mark: Some(mark), report: Some(report), ..Batch::default() };
         sink.keep(done).await.map_err(Ended::Index)
-    }
-
-    fn damaged(&self) -> MutexGuard<'_, Option<(String, String)>> {
-        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Resolves when something has changed at the path of the export.
