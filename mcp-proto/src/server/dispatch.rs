@@ -125,8 +125,10 @@ impl Server {
                 // It does not wait.
                 about.now_or_never().unwrap_or_else(|| Err(ErrorObject::internal())).into()
             }
-            // Its result always exists if it is offered.
-            Method::Discover => Err(ErrorObject::internal()).into(),
+            // The same for every caller, whatever scopes they have.
+            Method::Discover => {
+                self.0.discover.clone().ok_or_else(ErrorObject::internal).into()
+            }
         }
     }
 
@@ -225,7 +227,7 @@ impl Server {
         Some(missing)
     }
 
-    /// A result that was made when the server was built, or when a client first asked for it.
+    /// A list that was written when a client first asked for it.
     fn ready(
         &self,
         offered: &Offered,
@@ -233,9 +235,6 @@ impl Server {
         params: &Map<String, Value>,
         version: ProtocolVersion,
     ) -> Option<Payload> {
-        if method == Method::Discover {
-            return self.0.discover.clone();
-        }
         if params.contains_key("cursor") {
             return None;
         }

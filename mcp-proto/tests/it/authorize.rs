@@ -170,6 +170,9 @@ async fn scopes_say_what_a_caller_sees_and_calls() {
         let listed = shown(list(), token).send(&service).await;
         assert_eq!(names(&listed).contains(&"echo".to_owned()), may, "{token}");
         assert_eq!(listed.json()["result"]["cacheScope"], "private");
+        let discover = shown(Raw::modern("server/discover", json!({})), token);
+        let discovered = discover.send(&service).await.json();
+        assert!(discovered["result"]["supportedVersions"].is_array(), "{token}: {discovered}");
         let session = shown(Raw::initialize("2025-11-25"), token).send(&service).await;
         let session = session.header("mcp-session-id").unwrap().to_owned();
         let listed = shown(Raw::legacy(&session, "tools/list", &json!({})), token);

@@ -33,7 +33,8 @@ pub use service_host::Failure;
 pub use transcripts::Transcribed;
 
 use crate::config::{Config, SourceKind};
-use crate::index::{Alias, Index};
+use crate::index::Index;
+use crate::model::Alias;
 use crate::registry::Registry;
 use crate::source::Connection;
 use crate::transcribe::Transcriber;
@@ -65,7 +66,9 @@ struct Inner {
     mode: Mode,
     index: Index,
     registry: Registry,
+    /// The zone of each export, and that of everything else.
     zones: BTreeMap<String, TimeZone>,
+    zone: TimeZone,
     aliases: Vec<Alias>,
     redactor: Redactor,
     transcriber: Option<Transcriber>,
@@ -75,22 +78,20 @@ impl ChatService {
     /// The parts of `index` that `config` allows. Reads nothing and connects to no network before
     /// [`run`](Self::run).
     pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
-        let zones = config.sources.iter().map(|source| {
-            let zone = match &source.kind {
-                SourceKind::Export { zone, .. } => zone.clone(),
-                SourceKind::TelegramBot { .. } | SourceKind::SignalCli { .. } => TimeZone::system(),
-            };
-            (source.id.clone(), zone)
+        let zones = config.sources.iter().filter_map(|source| match &source.kind {
+            SourceKind::Export { options, .. } => Some((source.id.clone(), options.zone.clone())),
+            SourceKind::TelegramBot { .. } | SourceKind::SignalCli { .. } => None,
         });
-        let aliases = config
-            .people
-            .iter()
-            .map(|person| Alias { name: person.name.clone(), members: person.aliases.clone() });
+        let zones: BTreeMap<String, TimeZone> = zones.collect();
+        // The person's own zone is that of the exports, if they agree; the machine may be somewhere else.
+        let mut known = zones.values();
+        let zone = known.next().filter(|first| known.all(|zone| zone == *first)).cloned();
         Self(Arc::new(Inner {
             mode,
             registry: Registry::new(config),
-            zones: zones.collect(),
-            aliases: aliases.collect(),
+            zone: zone.unwrap_or_else(TimeZone::system),
+            zones,
+            aliases: config.people.clone(),
             redactor: Redactor::new(&index, config.redact_phone_numbers),
             transcriber: config.transcriber.clone(),
             index,
@@ -152,7 +153,7 @@ impl ChatService {
             let read_at = report.and_then(|it| Timestamp::from_second(it.read_at?).ok());
             sources.push(view::Source {
                 id: id.to_owned(),
-                name: entry.source.name().to_owned(),
+                name: entry.source.head().name.clone(),
                 is_connected: record.connection == Connection::Connected,
                 newest: record.newest.map(local),
                 read_at: read_at.map(local),
@@ -193,7 +194,7 @@ impl ChatService {
     fn connection(&self, source: &str) -> Connection {
         match self.registry().get(source) {
             Some(entry) if self.runs() || self.0.mode == Mode::Reads => {
-                let mut connection = entry.source.connection();
+                let mut connection = entry.source.head().connection();
                 if let Connection::Disconnected(advice) = &mut connection {
                     // Files of exports are named after people, or their numbers.
                     self.0.redactor.text(advice);
@@ -209,10 +210,10 @@ impl ChatService {
         self.0.mode == Mode::Runs && self.index().is_writer()
     }
 
-    /// The zone of a source, or of the machine.
+    /// The zone of a source, or of all of them.
     fn zone(&self, source: Option<&str>) -> TimeZone {
         let zone = source.and_then(|source| self.0.zones.get(source));
-        zone.cloned().unwrap_or_else(TimeZone::system)
+        zone.unwrap_or(&self.0.zone).clone()
     }
 
     /// Waits a little for exports that were not read yet, of any source whose lists must be checked first.

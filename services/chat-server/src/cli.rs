@@ -13,13 +13,12 @@ mod paths;
 mod serve;
 mod transcribe;
 
-use std::io;
+use std::convert::Infallible;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use service_host::{block_on, complain};
+use service_host::block_on;
 
-use error::CliError;
 use paths::Paths;
 pub use serve::host;
 
@@ -57,7 +56,7 @@ enum Command {
     /// Transcribes recordings in exports, by the program that the configuration names.
     Transcribe,
     /// Says what is wrong with the configuration: files that are not there, lists of chats that match nothing.
-    CheckConfig(check::CheckConfigArgs),
+    CheckConfig,
     /// Says how the dates of an export of WhatsApp are written, in the configuration, and reads it again.
     DayOrder(check::DayOrderArgs),
 }
@@ -74,21 +73,10 @@ pub fn main() -> ExitCode {
             Command::Messages(asked) => asked.run(&paths).await,
             Command::Search(asked) => asked.run(&paths).await,
             Command::Transcribe => transcribe::run(&paths).await,
-            Command::CheckConfig(asked) => asked.run(&paths).await,
+            Command::CheckConfig => check::run(&paths).await,
             Command::DayOrder(asked) => asked.run(&paths).await,
         }
     };
-    block_on(PROGRAM, async {
-        match done.await {
-            // The reader of stdout has closed it.
-            Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Ok(ExitCode::SUCCESS)
-            }
-            Err(error) => {
-                complain(&format!("{PROGRAM}: {error}"));
-                Ok(if error.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE })
-            }
-            done => done,
-        }
-    })
+    let done = async { done.await.unwrap_or_else(|error| error::code_of(&error)) };
+    block_on(PROGRAM, async { Ok::<_, Infallible>(done.await) })
 }

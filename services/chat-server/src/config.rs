@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::import::{DayOrder, Format, without_number};
+use crate::import::{DayOrder, Format, Options, without_number};
+use crate::model::Alias;
 use crate::transcribe::{FILE, Transcriber};
 
 /// The largest file, in bytes.
@@ -31,7 +32,7 @@ pub struct Config {
     /// The sources, in the order of the file.
     pub sources: Vec<SourceConfig>,
     /// People, and what they are called in each network.
-    pub people: Vec<Person>,
+    pub people: Vec<Alias>,
     /// The program that transcribes recordings; none by default.
     pub transcriber: Option<Transcriber>,
 }
@@ -62,12 +63,8 @@ pub enum SourceKind {
         path: PathBuf,
         /// Whether it is read again when it changes.
         watch: bool,
-        /// The time zone of the telephone or computer that made it.
-        zone: TimeZone,
-        /// Whether 3/4 is in March or in April; `None`: detected.
-        day_order: Option<DayOrder>,
-        /// The owner's name in the export.
-        me: Option<String>,
+        /// What it does not contain.
+        options: Options,
     },
     /// A bot of Telegram.
     TelegramBot {
@@ -105,46 +102,23 @@ pub struct ChatFilter {
     pub lenient: bool,
 }
 
-/// A person with other names elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Person {
-    /// The name to show.
-    pub name: String,
-    /// Their names, handles and numbers, in any source.
-    pub aliases: Vec<String>,
-}
-
-/// An invalid configuration, described for the person who wrote it.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", file.display())]
-pub struct ConfigError {
-    file: PathBuf,
-    problem: String,
-}
-
 impl Config {
     /// Reads the file. Paths in it are relative to its folder; `~/` is the user's home.
     ///
     /// # Errors
-    /// [`ConfigError`]: it cannot be read, is not TOML, or is invalid.
-    pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let wrong = |problem: String| ConfigError { file: file.to_owned(), problem };
-        let size = std::fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();
-        if size > MAX_BYTES {
-            return Err(wrong(format!(
-                "{size} bytes are more than the {MAX_BYTES} of a configuration"
-            )));
-        }
-        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-        let folder = file.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, folder).map_err(wrong)
+    /// The file and what is wrong with it: it cannot be read, is not TOML, or is invalid.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let parsed = read_bounded(file).and_then(|text| {
+            let folder = file.parent().unwrap_or(Path::new("."));
+            Self::parse(&text, folder)
+        });
+        parsed.map_err(|problem| format!("{}: {problem}", file.display()))
     }
 
     /// Parses a text; relative paths begin at `folder`.
     ///
     /// # Errors
-    /// [`ConfigError`] with the mistake and its correction.
+    /// The mistake and its correction.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, String> {
         let written: WrittenConfig = toml::from_str(text).map_err(|error| error.to_string())?;
         if written.source.len() > MAX_SOURCES {
@@ -163,7 +137,7 @@ impl Config {
                 return Err(format!("two sources have the id {id:?}: give each its own"));
             }
             let source = source
-                .meant(folder, written.strict_privacy)
+                .meant(folder, written.strict_privacy.unwrap_or(true))
                 .map_err(|problem| format!("source {id:?}: {problem}"))?;
             sources.push(source);
         }
@@ -179,6 +153,14 @@ impl Config {
                 .map_err(|problem| format!("[transcribe]: {problem}"))?,
         })
     }
+}
+
+fn read_bounded(file: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
+    if size > MAX_BYTES {
+        return Err(format!("{size} bytes are more than the {MAX_BYTES} of a configuration"));
+    }
+    std::fs::read_to_string(file).map_err(|error| error.to_string())
 }
 
 impl ChatFilter {
@@ -224,12 +206,11 @@ struct WrittenConfig {
     data_dir: Option<String>,
     #[serde(default)]
     redact_phone_numbers: bool,
-    #[serde(default = "yes")]
-    strict_privacy: bool,
+    strict_privacy: Option<bool>,
     #[serde(default)]
     source: Vec<WrittenSource>,
     #[serde(default)]
-    person: Vec<Person>,
+    person: Vec<Alias>,
     transcribe: Option<WrittenTranscriber>,
 }
 
@@ -238,10 +219,8 @@ struct WrittenConfig {
 #[serde(deny_unknown_fields)]
 struct WrittenTranscriber {
     command: Vec<String>,
-    #[serde(default = "five_minutes")]
-    seconds: u64,
-    #[serde(default = "a_hundred")]
-    most: usize,
+    seconds: Option<u64>,
+    most: Option<usize>,
 }
 
 /// A source in its written form. Whether its members belong to its kind is checked afterwards, with better errors.
@@ -287,7 +266,8 @@ impl WrittenTranscriber {
                     .to_owned(),
             );
         }
-        if !(1..=3_600).contains(&self.seconds) || !(1..=MAX_LIST).contains(&self.most) {
+        let (seconds, most) = (self.seconds.unwrap_or(300), self.most.unwrap_or(100));
+        if !(1..=3_600).contains(&seconds) || !(1..=MAX_LIST).contains(&most) {
             return Err(format!(
                 "`seconds` is 1 to 3600 for a recording, `most` is 1 to {MAX_LIST}"
             ));
@@ -296,17 +276,13 @@ impl WrittenTranscriber {
         if let Some(program) = self.command.first_mut().filter(|program| program.contains('/')) {
             *program = absolute(program, folder).to_string_lossy().into_owned();
         }
-        let time = Duration::from_secs(self.seconds);
-        Ok(Transcriber { command: self.command, time, most: self.most })
+        Ok(Transcriber { command: self.command, time: Duration::from_secs(seconds), most })
     }
 }
 
 impl WrittenSource {
     fn meant(self, folder: &Path, strict: bool) -> Result<SourceConfig, String> {
         self.only_its_own()?;
-        let needed = |value: &Option<String>, what: &str| {
-            value.clone().ok_or_else(|| format!("needs {what}"))
-        };
         let kind = match self.kind {
             Kind::TelegramExport => self.export(Format::Telegram, folder)?,
             Kind::WhatsappExport => self.export(Format::WhatsApp, folder)?,
@@ -317,7 +293,9 @@ impl WrittenSource {
                     .clone()
                     .unwrap_or_else(|| "https://api.telegram.org".to_owned()),
                 token_file: absolute(
-                    &needed(&self.token_file, "`token_file`, a file with the bot's token")?,
+                    self.token_file
+                        .as_deref()
+                        .ok_or("needs `token_file`, a file with the bot's token")?,
                     folder,
                 ),
             },
@@ -367,9 +345,7 @@ impl WrittenSource {
             format,
             path: absolute(path, folder),
             watch: self.watch.unwrap_or(false),
-            zone,
-            day_order: self.day_order,
-            me: self.me.clone(),
+            options: Options { zone, day_order: self.day_order, me: self.me.clone() },
         })
     }
 
@@ -424,18 +400,6 @@ fn denied_forms(id: &str, name: &str) -> Vec<String> {
         denied.push(alike(without_number(name)));
     }
     denied
-}
-
-const fn yes() -> bool {
-    true
-}
-
-const fn five_minutes() -> u64 {
-    300
-}
-
-const fn a_hundred() -> usize {
-    100
 }
 
 /// The forms in which the id of a chat is known: Telegram's own apps leave out the marks of groups and channels.

@@ -23,52 +23,45 @@ pub enum Event {
         /// The message.
         message: Box<Message>,
     },
-    /// A message was edited. Ignored if it is not known.
-    Edited {
+    /// Something has happened to a message. Ignored if the message is not known.
+    Changed {
         /// The chat's id.
         chat: String,
         /// The message's id.
         id: String,
+        /// What.
+        change: Change,
+    },
+}
+
+/// What happens to a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// It was edited.
+    Edited {
         /// The new text.
         text: String,
         /// When.
         at: Timestamp,
     },
-    /// A message was deleted. Ignored if it is not known.
-    Deleted {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
-    },
-    /// A person voted in a poll; earlier votes of that person no longer count. Ignored if the message is not known.
+    /// It was deleted.
+    Deleted,
+    /// A person voted in a poll; earlier votes of that person no longer count.
     Voted {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
         /// The name of the person.
         by: String,
         /// The numbers of the answers, from 0.
         options: Vec<usize>,
     },
-    /// What is said in the recording of a message is known. Ignored if the message is not known or has no such file.
+    /// What is said in a recording is known. Ignored if the message has no such file.
     Transcribed {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
         /// Which of its files, from 0.
         file: usize,
         /// The words; empty if nothing is said.
         text: String,
     },
-    /// A person reacted, or removed the reaction (`removed`). Ignored if the message is not known.
+    /// A person reacted, or removed the reaction (`removed`).
     Reacted {
-        /// The chat's id.
-        chat: String,
-        /// The message's id.
-        id: String,
         /// The reaction of one person: its count is 1. With an empty emoji and `removed`: any reaction of that person,
         /// for networks with one reaction each.
         reaction: Reaction,
@@ -87,14 +80,17 @@ impl Event {
         emoji: &str,
         removed: bool,
     ) -> impl Iterator<Item = Self> {
-        let event = |emoji: &str, removed| Self::Reacted {
-            chat: chat.to_owned(),
-            id: id.to_owned(),
-            reaction: Reaction { emoji: emoji.to_owned(), count: 1, by: vec![by.to_owned()] },
-            removed,
+        let event = |emoji: &str, removed| {
+            let reaction = Reaction { emoji: emoji.to_owned(), count: 1, by: vec![by.to_owned()] };
+            Self::changed(chat, id, Change::Reacted { reaction, removed })
         };
         let added = (!removed).then(|| event(emoji, false));
         [event("", true)].into_iter().chain(added)
+    }
+
+    /// A change of this message.
+    pub fn changed(chat: &str, id: &str, change: Change) -> Self {
+        Self::Changed { chat: chat.to_owned(), id: id.to_owned(), change }
     }
 
     /// About how many bytes it takes.
@@ -104,15 +100,19 @@ impl Event {
             Self::Message { chat, message } | Self::Revised { chat, message } => {
                 chat.len() + message.bytes()
             }
-            Self::Edited { chat, id, text, .. } => chat.len() + id.len() + text.len(),
-            Self::Deleted { chat, id } => chat.len() + id.len(),
-            Self::Voted { chat, id, by, options } => {
-                chat.len() + id.len() + by.len() + options.len() * size_of::<usize>()
-            }
-            Self::Transcribed { chat, id, file: _, text } => chat.len() + id.len() + text.len(),
-            Self::Reacted { chat, id, reaction, .. } => {
-                let by = reaction.by.iter().map(String::len);
-                chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()
+            Self::Changed { chat, id, change } => chat.len() + id.len() + change.bytes(),
+        }
+    }
+}
+
+impl Change {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Edited { text, .. } | Self::Transcribed { text, .. } => text.len(),
+            Self::Deleted => 0,
+            Self::Voted { by, options } => by.len() + options.len() * size_of::<usize>(),
+            Self::Reacted { reaction, .. } => {
+                reaction.emoji.len() + reaction.by.iter().map(String::len).sum::<usize>()
             }
         }
     }

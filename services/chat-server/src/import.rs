@@ -22,7 +22,7 @@ use unit::{Layout, Unit};
 
 use crate::event::Event;
 
-pub use archive::{Attached, attachment, attachment_within};
+pub use archive::attachment;
 pub use layout::{Plan, plan};
 pub use lines::decoded;
 pub(crate) use signal::{Mention, with_mentions};

@@ -41,9 +41,8 @@ pub use self::chats::{FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};
-pub use self::people::is_number;
-pub use self::people::{Alias, Identity, MAX_PEOPLE, Person};
-pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
+pub use self::people::{Identity, MAX_PEOPLE, Person, is_number};
+pub use self::search::{Hit, Hits, SearchQuery};
 pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 
 pub use self::fold::contains;

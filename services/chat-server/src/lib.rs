@@ -6,10 +6,13 @@
 pub mod chat_service;
 pub mod cli;
 pub mod config;
+mod digest;
 mod event;
 pub mod import;
 pub mod index;
+mod json;
 pub mod live;
+mod lock;
 pub mod mcp;
 pub mod model;
 pub mod outgoing;

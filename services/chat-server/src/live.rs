@@ -3,5 +3,4 @@
 mod back_off;
 pub mod export;
 pub mod signal_cli;
-mod status;
 pub mod telegram_bot;

@@ -20,29 +20,41 @@ pub struct Chat {
 /// The kind of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChatKind {
+    /// The source does not report it.
+    Unknown,
     /// Two people, or a person and a bot, or the owner's notes.
     Direct,
     /// Several people.
     Group,
     /// One or a few people write, many read.
     Channel,
-    /// The source does not report it.
-    Unknown,
 }
 
-/// A sender.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A sender. Answers have it in this form.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Participant {
     /// An id within the source; the name where the source gives none.
     pub id: String,
     /// The name to show.
+    #[serde(rename = "display_name")]
     pub name: String,
     /// The handle, without `@`.
     pub username: Option<String>,
     /// The telephone number, as the source writes it.
     pub phone: Option<String>,
     /// Whether it is the owner of the account or the export.
+    #[serde(skip)]
     pub is_me: bool,
+}
+
+/// Participants that are one person, as the owner of the accounts knows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alias {
+    /// The name to show.
+    pub name: String,
+    /// The id, username, telephone number or name of each participant, in any source.
+    pub aliases: Vec<String>,
 }
 
 /// One entry of a conversation.
@@ -277,6 +289,9 @@ fn texts<const N: usize>(texts: [&Option<String>; N]) -> usize {
 }
 
 impl ChatKind {
+    /// In the order of their numbers in the tables, which never change.
+    pub const ALL: [Self; 4] = [Self::Unknown, Self::Direct, Self::Group, Self::Channel];
+
     /// The name for clients.
     pub const fn name(self) -> &'static str {
         match self {

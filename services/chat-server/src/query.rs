@@ -35,10 +35,9 @@ impl Invalid {
 /// [`Invalid`] unless there is something between `since` (inclusive) and `before` (exclusive).
 pub fn range(since: Option<Timestamp>, before: Option<Timestamp>) -> Result<(), Invalid> {
     match (since, before) {
-        (Some(since), Some(before)) if since >= before => Err(Invalid::new(
-            "since",
-            format!("{since} is not before `before`, {before}: give a `since` that is earlier"),
-        )),
+        (Some(since), Some(before)) if since >= before => {
+            Err(Invalid::new("since", "it is not before `before`: give a time that is earlier"))
+        }
         _ => Ok(()),
     }
 }

@@ -3,22 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{ChatFilter, Config, SourceConfig, SourceKind};
-use crate::import::Options;
+use crate::digest::digest;
 use crate::index::Index;
 use crate::live::export::Export;
 use crate::live::signal_cli::SignalCli;
 use crate::live::telegram_bot::TelegramBot;
+use crate::lock::lock;
 use crate::model::{Body, Message};
 use crate::source::{Batch, ChatSource, Event, Report, Sink, SourceError, Trace};
 
@@ -51,7 +50,7 @@ pub struct RegisteredSource {
 impl RegisteredSource {
     /// The entries that match no chat, because of which nothing of the source is served.
     pub fn unmatched(&self) -> Vec<String> {
-        let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
+        let matched = lock(&self.matched);
         self.chats.unmatched(&matched).into_iter().map(str::to_owned).collect()
     }
 
@@ -99,7 +98,7 @@ impl Registry {
     pub async fn recall(&self, index: &Index) {
         for known in index.sources().await.unwrap_or_default() {
             if let Some(entry) = self.get(&known.id).filter(|it| it.owns(known.owner.as_deref())) {
-                let mut matched = entry.matched.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut matched = lock(&entry.matched);
                 matched.extend(known.report.matched);
                 let mark = known.mark.filter(|mark| mark.starts_with(&prefix(&entry.chats)));
                 entry.was_read.store(mark.is_some(), Ordering::Relaxed);
@@ -110,11 +109,6 @@ impl Registry {
     /// Whether any source has a list of chats, of which another may have copies.
     fn has_lists(&self) -> bool {
         self.iter().any(|entry| entry.chats.has_lists())
-    }
-
-    /// Whether a chat of a source may be seen.
-    pub fn allows(&self, source: &str, chat: &str, name: &str) -> bool {
-        self.get(source).is_some_and(|entry| entry.chats.allows(chat, name))
     }
 
     /// Whether a chat of a source is served: it is visible, and the lists of the source are right.
@@ -188,8 +182,7 @@ fn entry(config: &SourceConfig) -> RegisteredSource {
         was_read: Arc::default(),
     };
     match config.kind.clone() {
-        SourceKind::Export { format, path, watch, zone, day_order, me } => {
-            let options = Options { zone, day_order, me };
+        SourceKind::Export { format, path, watch, options } => {
             let owner = format!("{}:{}", format.name(), path.display());
             let export = Arc::new(Export::new(id, name, format, path, watch, options));
             RegisteredSource { export: Some(Arc::clone(&export)), ..plain(export, owner) }
@@ -271,25 +264,16 @@ fn prefix(chats: &ChatFilter) -> String {
     for name in &chats.deny {
         let _ = write!(text, "\n-{name}");
     }
-    let digest = Sha256::digest(text);
-    format!("{}|", hex(&digest))
-}
-
-fn hex(digest: &[u8]) -> String {
-    HEXLOWER.encode(known_range::items(digest, ..8))
+    format!("{}|", digest(text, 8))
 }
 
 impl Filtered {
-    fn matched(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.matched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn takes(&self, event: &Event) -> bool {
         if let Event::Chat(chat) = event {
             let entries = self.chats.entries_for(&chat.id, &chat.name).cloned();
-            self.matched().extend(entries);
+            lock(&self.matched).extend(entries);
         }
-        let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hidden = lock(&self.hidden);
         match event {
             // Each run of a source sends a chat before its messages.
             Event::Chat(chat) if self.chats.allows(&chat.id, &chat.name) => {
@@ -306,19 +290,13 @@ impl Filtered {
             }
             Event::Message { chat, .. }
             | Event::Revised { chat, .. }
-            | Event::Edited { chat, .. }
-            | Event::Deleted { chat, .. }
-            | Event::Voted { chat, .. }
-            | Event::Transcribed { chat, .. }
-            | Event::Reacted { chat, .. } => !hidden.contains(chat),
+            | Event::Changed { chat, .. } => !hidden.contains(chat),
         }
     }
-}
 
-impl Filtered {
     fn trace(&self, chat: &str, message: &Message) {
-        let digest = hex(&Sha256::digest(chat));
-        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = digest(chat, 8);
+        let mut traces = lock(&self.traces);
         if traces.len() < MAX_TRACED || traces.contains_key(&digest) {
             traces.entry(digest).or_default().add(message, &self.index);
         }
@@ -326,7 +304,7 @@ impl Filtered {
 
     /// Adds the traces of this reading, and forgets those of lists that have changed.
     fn add_traces(&self, report: &mut Report) {
-        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut traces = lock(&self.traces);
         if !self.chats.has_lists() {
             report.denied.clear();
         }
@@ -341,23 +319,21 @@ impl Filtered {
 
 impl Sink for Filtered {
     fn keep(&self, mut batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
-        let before = self.matched().len();
+        let before = lock(&self.matched).len();
         batch.unchecked = self.unchecked;
         batch.events.retain(|event| self.takes(event));
-        let matched = self.matched().clone();
+        batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
+        let matched = lock(&self.matched).clone();
         if let Some(report) = &mut batch.report {
             report.matched = matched;
             self.add_traces(report);
         } else if matched.len() != before {
             return async move {
-                let report = self.sink.report().await?;
-                batch.report = Some(Report { matched, ..report });
-                batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
+                batch.report = Some(Report { matched, ..self.sink.report().await? });
                 self.sink.keep(batch).await
             }
             .boxed();
         }
-        batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
         self.sink.keep(batch)
     }
 

@@ -1,7 +1,7 @@
 //! The interface of every network: a source sends batches to a [`Sink`], which keeps each as a whole or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -9,26 +9,28 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::import::{Doubt, Summary};
+use crate::lock::lock;
 use crate::outgoing::{Outgoing, SendError, Sent};
 
-pub use crate::event::Event;
+pub use crate::event::{Change, Event};
 
 /// The most events of one batch.
 pub const MAX_BATCH: usize = 8_000;
 
 /// One network or one export, as named in the configuration.
 pub trait ChatSource: Send + Sync + std::fmt::Debug {
-    /// Its id, such as `telegram`: lower-case letters, digits and dashes.
-    fn id(&self) -> &str;
+    /// What it is called, and whether it is connected.
+    fn head(&self) -> &Head;
 
-    /// Its name for people.
-    fn name(&self) -> &str;
-
-    /// Whether it is connected.
-    fn connection(&self) -> Connection;
+    /// Its id.
+    fn id(&self) -> &str {
+        &self.head().id
+    }
 
     /// Whether messages that arrive while the program runs are sent at once.
-    fn streams(&self) -> bool;
+    fn streams(&self) -> bool {
+        true
+    }
 
     /// Feeds `sink` with everything that is not yet in the index: once for an export, forever for a live source,
     /// which reconnects itself. Ends when no more data can arrive or `stop` is cancelled.
@@ -41,18 +43,42 @@ pub trait ChatSource: Send + Sync + std::fmt::Debug {
         stop: CancellationToken,
     ) -> BoxFuture<'static, Result<(), SourceError>>;
 
-    /// Whether something can be sent into its chats; not by default.
+    /// Whether something can be sent into its chats.
     fn sends(&self) -> bool {
-        false
+        true
     }
 
     /// Sends something, and gives it as events, which the caller keeps.
     ///
     /// # Errors
     /// [`SendError`]; it says whether it may have been sent.
-    fn send(self: Arc<Self>, _outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
-        let problem = "nothing can be sent into this kind of source".to_owned();
-        futures_util::future::ready(Err(SendError::Refused(problem))).boxed()
+    fn send(self: Arc<Self>, outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>>;
+}
+
+/// What a source is called, and whether it is connected: set by the task that runs it, read by others.
+#[derive(Debug)]
+pub struct Head {
+    /// Its id, such as `telegram`: lower-case letters, digits and dashes.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    connection: Mutex<Connection>,
+}
+
+impl Head {
+    /// A source of this id and name.
+    pub fn new(id: String, name: String, connection: Connection) -> Self {
+        Self { id, name, connection: Mutex::new(connection) }
+    }
+
+    /// Whether it is connected.
+    pub fn connection(&self) -> Connection {
+        lock(&self.connection).clone()
+    }
+
+    /// It is connected from now on, or not.
+    pub fn set(&self, connection: Connection) {
+        *lock(&self.connection) = connection;
     }
 }
 

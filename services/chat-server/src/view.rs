@@ -1,4 +1,5 @@
 //! Answers about chats and messages, as types that become JSON: the same for tools, notifications and the command line.
+//! What is absent becomes null here, and [`compact::answer`] leaves it out.
 
 pub mod compact;
 mod content;
@@ -13,10 +14,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::import::DayOrder;
+use crate::index::{Identity, SenderCount};
 
 pub use content::content;
 pub use media_type::media_type;
-pub use message::{Attachment, Message, Sender};
+pub use message::{Attachment, Message};
 
 /// A time in a zone, with its offset from UTC (RFC 3339).
 pub fn local(at: Timestamp, zone: &TimeZone) -> String {
@@ -33,19 +35,15 @@ pub struct Source {
     /// Whether it is connected.
     pub is_connected: bool,
     /// What to do if it is not connected, or what it is doing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Why nothing of it is served; absent if it is served.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_served: Option<String>,
     /// How many entries of its lists of chats match none.
     #[serde(skip_serializing_if = "is_zero")]
     pub lists_matching_nothing: u64,
     /// When its newest message was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<String>,
     /// When it was read last, if it is an export.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_at: Option<String>,
     /// Its files that end too early or are damaged, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -125,19 +123,14 @@ pub struct Chat {
     /// How many messages are known.
     pub message_count: u64,
     /// When the first of them was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_activity: Option<String>,
     /// When the last of them was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
     /// Who sent the last message that is not a service message; for the first 50 chats.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_sender: Option<String>,
     /// How it begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_message: Option<String>,
     /// Its dates can be read in two ways.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub date_doubt: Option<Doubt>,
     /// The resource with its messages.
     pub uri: String,
@@ -147,14 +140,12 @@ pub struct Chat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chats {
     /// The warning about names and messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<&'static str>,
     /// The chats.
     pub chats: Vec<Chat>,
     /// How many match in total.
     pub total: u64,
     /// What is not complete, and what to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -179,10 +170,8 @@ pub struct Sent {
     /// The name of the chat.
     pub chat: String,
     /// The id of the message, or of the one that was reacted to; absent if the network has not given one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// Which recipients it did not reach, or that it is not stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -231,10 +220,8 @@ pub struct Statistics {
     /// How many in all.
     pub messages: u64,
     /// When the first was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
     /// When the last was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// The people who wrote most.
     pub senders: Vec<SenderCount>,
@@ -257,21 +244,7 @@ pub struct Statistics {
     /// The zone of days, hours and weekdays.
     pub time_zone: String,
     /// What is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-/// How much a person wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SenderCount {
-    /// The source.
-    pub source: String,
-    /// The sender's id in it.
-    pub id: String,
-    /// The sender's name.
-    pub display_name: String,
-    /// How many messages.
-    pub messages: u64,
 }
 
 /// How many messages were written on a day.
@@ -287,12 +260,10 @@ pub struct DayCount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct People {
     /// The warning about names.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<&'static str>,
     /// The people.
     pub people: Vec<Person>,
     /// What is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -306,27 +277,7 @@ pub struct Person {
     /// How many messages in all.
     pub messages: u64,
     /// When the last one was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_message: Option<String>,
     /// The person's identity in each source.
     pub identities: Vec<Identity>,
-}
-
-/// The identity of a person in a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Identity {
-    /// The source.
-    pub source: String,
-    /// The id in it.
-    pub id: String,
-    /// The name in it.
-    pub display_name: String,
-    /// The handle, without @.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub username: Option<String>,
-    /// The telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phone: Option<String>,
-    /// How many messages.
-    pub messages: u64,
 }

@@ -1,6 +1,6 @@
 //! The bytes of files that belong to messages.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{ChatService, Failure, failure};
@@ -66,16 +66,7 @@ impl ChatService {
 /// The bytes of a file of an export, at most [`MAX_ATTACHMENT_BYTES`].
 pub(super) async fn read_file(export: &Path, path: &str) -> Result<Vec<u8>, ImportError> {
     let (export, path) = (export.to_owned(), path.to_owned());
-    let read = move || {
-        let attached = import::attachment_within(&export, &path, MAX_ATTACHMENT_BYTES)?;
-        let mut bytes = Vec::new();
-        // It may have grown since it was opened.
-        let mut reader = attached.reader.take(MAX_ATTACHMENT_BYTES);
-        match reader.read_to_end(&mut bytes) {
-            Ok(_) => Ok(bytes),
-            Err(error) => Err(ImportError::Io { path: path.into(), error }),
-        }
-    };
+    let read = move || import::attachment(&export, &path, MAX_ATTACHMENT_BYTES);
     let joined = tokio::task::spawn_blocking(read).await;
     joined.unwrap_or_else(|failed| {
         Err(ImportError::Io { path: PathBuf::new(), error: io::Error::other(failed) })

@@ -92,10 +92,11 @@ impl ChatService {
         let seen = self.seen_chats(source).await?;
         let known = self.known().await?;
         let doubts = Doubts::of(&known);
-        let local = |at: Timestamp| view::local(at, &self.zone(source));
         let fitting: Vec<(&ChatKey, view::Chat)> = seen
             .iter()
             .map(|chat| {
+                let zone = self.zone(Some(&chat.key.source));
+                let local = |at: Timestamp| view::local(at, &zone);
                 let shown = view::Chat {
                     date_doubt: doubts.date(&chat.key),
                     first_activity: chat.shown.first.map(local),
@@ -115,7 +116,7 @@ impl ChatService {
             Some(stored) => {
                 let message = self.shown(stored);
                 view::Chat {
-                    last_sender: Some(message.sender.display_name),
+                    last_sender: Some(message.sender.name),
                     last_message: Some(beginning(&message.content)),
                     ..chat
                 }

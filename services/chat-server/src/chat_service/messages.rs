@@ -139,6 +139,11 @@ pub struct Around {
 const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, a part of a word, other \
     spellings, or no chat, sender, since and before";
 
+/// What to do if no message has come in, and if none ever does.
+const NONE_CAME: &str = "no such message has come in: call again to continue waiting";
+const NONE_COMES: &str = "no message comes in while you wait, since this export is not watched (watch = true in its \
+    configuration): read it again later";
+
 impl ChatService {
     /// The messages that fit, newest first by default.
     ///
@@ -176,39 +181,37 @@ impl ChatService {
         };
         let query = self.query(&probe).await?;
         self.index().messages(&query).await?;
+        // By the id that messages are shown with; what may not be seen does not come in.
+        let chat = match query.chats.as_deref() {
+            Some([only]) if probe.chat.is_some() => {
+                let mut seen = self.seen_chats(Some(&only.source)).await?.into_iter();
+                seen.find(|chat| chat.key == *only).map(|chat| chat.shown.chat.id)
+            }
+            _ => None,
+        };
         let to = Listening {
             source: query.source.clone(),
-            chat: None,
+            chat: chat.clone(),
             chat_filter: None,
             sender: asked.sender,
             search: given(&asked.search),
         };
         let next = async {
             loop {
-                match following.next().await {
-                    Some(News::Message(new)) => {
-                        let key = ChatKey {
-                            source: new.message.source.clone(),
-                            id: new.message.chat_id.clone(),
-                        };
-                        let is_there =
-                            query.chats.as_ref().is_none_or(|chats| chats.contains(&key));
-                        let news = News::Message(new);
-                        if is_there && news.concerns(&to, None) {
-                            return Some(news);
-                        }
-                    }
-                    Some(News::Missed { .. }) => {}
-                    None => return None,
+                let news = following.next().await?;
+                if matches!(news, News::Message(_)) && news.concerns(&to, chat.as_deref()) {
+                    return Some(news);
                 }
             }
         };
         let patience = Duration::from_secs(patience as u64);
-        let news = tokio::time::timeout(patience, next).await.ok().flatten();
+        let streams = self.streams(query.source.as_deref());
+        let news = if streams { tokio::time::timeout(patience, next).await } else { Ok(None) };
         let note = self.note_on(&query, true, []).await?;
         let (messages, none_came) = match news {
-            Some(News::Message(new)) => (vec![new.message], None),
-            _ => (Vec::new(), Some("no such message has come in: call again to continue waiting")),
+            Ok(Some(News::Message(new))) => (vec![new.message], None),
+            _ if streams => (Vec::new(), Some(NONE_CAME)),
+            _ => (Vec::new(), Some(NONE_COMES)),
         };
         let note = joined(note.into_iter().chain(none_came.map(str::to_owned)));
         Ok(view::Messages { messages, next_cursor: None, note })
@@ -251,7 +254,7 @@ impl ChatService {
             let message = self.shown(hit.message);
             view::Hit {
                 // Marks may stand within a number.
-                snippet: (raw == message.content).then(|| hit.snippet.marked("**", "**")),
+                snippet: (raw == message.content).then_some(hit.snippet),
                 inside_word: hit.inside,
                 message,
                 before: hit.around.before.into_iter().map(|it| self.shown(it)).collect(),

@@ -43,7 +43,16 @@ impl ChatService {
     /// # Errors
     /// [`Failure`] if the index is not available.
     pub async fn follow(&self) -> Result<Following, Failure> {
-        Ok(Following { service: self.clone(), follower: self.index().follow(None).await? })
+        Ok(Following { service: self.clone(), follower: self.index().follow().await? })
+    }
+
+    /// Whether a source, or any, reports new messages as they arrive.
+    pub(super) fn streams(&self, source: Option<&str>) -> bool {
+        let mut meant = self
+            .registry()
+            .iter()
+            .filter(|entry| source.is_none_or(|source| source == entry.source.id()));
+        meant.any(|entry| entry.source.streams())
     }
 
     /// Whether there is something to listen to; the id of the chat, if it is one.
@@ -51,21 +60,19 @@ impl ChatService {
     /// # Errors
     /// [`Failure`]: the source or the chat is not known, or the source does not report new messages.
     pub async fn may_listen(&self, to: &Listening) -> Result<Option<String>, Failure> {
-        let silent = |what: &str| {
-            let message = format!(
-                "{what} does not tell of new messages as they arrive: streaming is not supported. An export does if \
-                 its configuration says watch = true; else read its messages from time to time"
-            );
-            Failure::invalid("STREAMING_NOT_SUPPORTED", message)
+        let what = match to.source.as_deref() {
+            Some(source) => {
+                self.source(source)?;
+                format!("Source '{source}' does not report")
+            }
+            None => "No source reports".to_owned(),
         };
-        match to.source.as_deref() {
-            Some(source) if !self.source(source)?.source.streams() => {
-                return Err(silent(&format!("Source '{source}'")));
-            }
-            None if !self.registry().iter().any(|entry| entry.source.streams()) => {
-                return Err(silent("No source"));
-            }
-            _ => {}
+        if !self.streams(to.source.as_deref()) {
+            let message = format!(
+                "{what} new messages as they arrive: streaming is not supported. An export does if its configuration \
+                 says watch = true; else read its messages from time to time"
+            );
+            return Err(Failure::invalid("STREAMING_NOT_SUPPORTED", message));
         }
         // Waits, so that old messages do not count as new.
         self.settled(to.source.as_deref()).await;
@@ -84,7 +91,7 @@ impl Following {
     pub async fn next(&mut self) -> Option<News> {
         loop {
             match self.follower.next().await? {
-                Followed::Lagged(lag) if self.streams(&lag.source) => {
+                Followed::Lagged(lag) if self.service.streams(Some(&lag.source)) => {
                     return Some(News::Missed {
                         source: lag.source,
                         missed: lag.missed,
@@ -104,14 +111,9 @@ impl Following {
         }
     }
 
-    fn streams(&self, source: &str) -> bool {
-        let entry = self.service.registry().get(source);
-        entry.is_some_and(|entry| entry.source.streams())
-    }
-
     fn serves(&self, stored: &index::StoredMessage) -> bool {
         let registry = self.service.registry();
-        self.streams(&stored.source)
+        self.service.streams(Some(&stored.source))
             && !self.service.is_unchecked()
             && registry.serves(&stored.source, &stored.chat, &stored.chat_name)
     }
@@ -153,6 +155,8 @@ fn is_sender(message: &view::Message, part: &str) -> bool {
     if sender.is_me && part.trim().eq_ignore_ascii_case("me") {
         return true;
     }
-    let names = [Some(&sender.display_name), sender.username.as_ref()];
+    let names = [Some(&sender.name), sender.username.as_ref()];
+    let number = sender.phone.as_ref().unwrap_or(&sender.name);
     names.into_iter().flatten().any(|name| index::contains(name, part))
+        || index::is_number(number, part)
 }

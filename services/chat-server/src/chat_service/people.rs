@@ -1,6 +1,6 @@
 //! People: how much they write, and who is the same person.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -11,8 +11,7 @@ use super::chats::{id_of, within};
 use super::completeness::About;
 use super::doubts::names;
 use super::{ChatService, Failure, zone_name};
-use crate::index::{self, StatisticsQuery};
-use crate::model::Participant;
+use crate::index::{self, Identity, SenderCount, StatisticsQuery};
 use crate::view;
 use crate::view::compact::UNTRUSTED;
 
@@ -81,9 +80,15 @@ impl ChatService {
         };
         let about = About { since, before, chat, ..About::chats(source, &chats) };
         let note = self.note(about).await?;
-        let counted = self.index().statistics(&query).await?;
+        let mut counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);
         let other_senders = counted.other_senders + cut.map(|sender| sender.messages).sum::<u64>();
+        counted.senders.truncate(MAX_SENDERS);
+        for SenderCount { sender, .. } in &mut counted.senders {
+            self.0.redactor.participant(sender);
+            // The counts are short; list_people has the rest.
+            (sender.username, sender.phone) = (None, None);
+        }
         let day = |(date, messages): (&Date, &u64)| view::DayCount {
             date: date.to_string(),
             messages: *messages,
@@ -110,12 +115,7 @@ impl ChatService {
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),
             note,
-            senders: counted
-                .senders
-                .into_iter()
-                .take(MAX_SENDERS)
-                .map(|counted| self.sender(counted))
-                .collect(),
+            senders: counted.senders,
         })
     }
 
@@ -149,16 +149,6 @@ impl ChatService {
         })
     }
 
-    fn sender(&self, mut counted: index::SenderCount) -> view::SenderCount {
-        self.0.redactor.participant(&mut counted.sender);
-        view::SenderCount {
-            source: counted.source,
-            id: counted.sender.id,
-            display_name: counted.sender.name,
-            messages: counted.messages,
-        }
-    }
-
     /// For each source with hidden chats: how much each person wrote in its visible chats.
     async fn seen_senders(&self) -> Result<HashMap<String, HashMap<String, u64>>, Failure> {
         let mut seen = HashMap::new();
@@ -188,60 +178,45 @@ impl ChatService {
         person: index::Person,
         seen: &HashMap<String, HashMap<String, u64>>,
     ) -> Option<view::Person> {
-        let identities: Vec<view::Identity> = person
-            .identities
-            .into_iter()
-            .filter_map(|identity| {
-                self.registry().get(&identity.source)?;
-                let messages = match seen.get(&identity.source) {
-                    None => identity.messages,
-                    Some(senders) => *senders.get(&identity.participant.id)?,
-                };
-                let mut participant = identity.participant;
-                self.0.redactor.participant(&mut participant);
-                let Participant { id, name, username, phone, .. } = participant;
-                Some(view::Identity {
-                    source: identity.source,
-                    id,
-                    display_name: name,
-                    username,
-                    phone,
-                    messages,
-                })
-            })
-            .collect();
+        let mut identities = person.identities;
+        identities.retain_mut(|identity| {
+            let wrote = match seen.get(&identity.source) {
+                None => Some(&identity.messages),
+                Some(senders) => senders.get(&identity.participant.id),
+            };
+            let Some(wrote) = wrote.copied() else { return false };
+            identity.messages = wrote;
+            self.registry().get(&identity.source).is_some()
+        });
+        for identity in &mut identities {
+            self.0.redactor.participant(&mut identity.participant);
+        }
         let first = identities.first()?;
         let is_alias = self.0.aliases.iter().any(|alias| alias.name == person.name);
         // Without an alias, the name may come from a hidden chat alone.
-        let mut name = if is_alias { person.name } else { first.display_name.clone() };
+        let mut name = if is_alias { person.name } else { first.participant.name.clone() };
         if is_alias {
             self.0.redactor.text(&mut name);
         }
+        let zone = self.zone(Some(&first.source));
         // It may have been sent in a hidden chat.
         let is_whole = identities.iter().all(|identity| !seen.contains_key(&identity.source));
         Some(view::Person {
             name,
             is_me: person.is_me,
             messages: identities.iter().map(|identity| identity.messages).sum(),
-            last_message: person
-                .last
-                .filter(|_| is_whole)
-                .map(|at| view::local(at, &self.zone(None))),
+            last_message: person.last.filter(|_| is_whole).map(|at| view::local(at, &zone)),
             identities,
         })
     }
 }
 
 fn is_called(person: &view::Person, part: &str) -> bool {
-    let identities = person.identities.iter();
-    let names = identities
-        .flat_map(|identity| [Some(&identity.display_name), identity.username.as_ref()])
-        .flatten();
-    let names: HashSet<&String> = names.chain([&person.name]).collect();
-    let numbers = person
-        .identities
-        .iter()
-        .flat_map(|identity| [identity.phone.as_deref(), Some(&identity.id)]);
-    names.into_iter().any(|name| index::contains(name, part))
-        || numbers.flatten().any(|number| index::is_number(number, part))
+    index::contains(&person.name, part)
+        || person.identities.iter().any(|Identity { participant, .. }| {
+            let names = [Some(&participant.name), participant.username.as_ref()];
+            let numbers = [participant.phone.as_ref(), Some(&participant.id)];
+            names.into_iter().flatten().any(|name| index::contains(name, part))
+                || numbers.into_iter().flatten().any(|number| index::is_number(number, part))
+        })
 }

@@ -1,7 +1,7 @@
 //! Where to look: visible sources and chats by the names that a caller gives.
 
 use super::{ChatService, Failure, Mode, failure};
-use crate::index::{ChatKey, ChatSummary, FoundChat, SourceSummary, contains, find_among};
+use crate::index::{ChatKey, ChatSummary, FoundChat, SourceSummary, find_among};
 use crate::query::ChatArgument;
 use crate::registry::RegisteredSource;
 use crate::source::Connection;
@@ -55,7 +55,7 @@ impl ChatService {
             Connection::Disconnected(advice) => {
                 let kept = self.seen_chats(Some(id)).await?;
                 let kept = kept.iter().map(|chat| chat.shown.messages).sum();
-                let name = entry.source.name();
+                let name = &entry.source.head().name;
                 Err(failure::not_connected(name, id, &advice, kept))
             }
         }
@@ -181,23 +181,7 @@ impl ChatService {
 
     /// The chat that a caller gives this name.
     pub(super) async fn find(&self, source: Option<&str>, chat: &str) -> Result<SeenChat, Failure> {
-        let mut seen = self.seen_chats(source).await?;
-        if source.is_none() {
-            // Some networks have names for ids: an id of one does not outrank a name of another.
-            let is_called = |seen: &SeenChat| {
-                let known = &seen.shown.chat;
-                known.id == chat || contains(&known.name, chat) && contains(chat, &known.name)
-            };
-            let called: Vec<ChatSummary> =
-                seen.iter().filter(|chat| is_called(chat)).map(|chat| chat.shown.clone()).collect();
-            let views: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
-            if called.len() > 1 {
-                return Err(failure::ambiguous(chat, &views, called.len()));
-            }
-            if let [only] = called.as_slice() {
-                seen.retain(|chat| chat.shown == *only);
-            }
-        }
+        let seen = self.seen_chats(source).await?;
         let shown = seen.iter().map(|chat| chat.shown.clone()).collect();
         let views = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
         match find_among(shown, chat) {

@@ -161,7 +161,7 @@ impl ChatService {
         let sent = sent?;
         let mut message_id = sent.events.iter().find_map(|event| match event {
             Event::Message { message, .. } => Some(message.id.clone()),
-            Event::Reacted { id, .. } => Some(id.clone()),
+            Event::Changed { id, .. } => Some(id.clone()),
             _ => None,
         });
         message_id.iter_mut().for_each(|id| self.0.redactor.message_id(id));
@@ -221,7 +221,7 @@ impl ChatService {
     /// A message in one line for the person.
     fn quoted(&self, stored: &StoredMessage) -> String {
         let shown = self.shown(stored.clone());
-        format!("{}: {}", shown.sender.display_name, beginning(&shown.content))
+        format!("{}: {}", shown.sender.name, beginning(&shown.content))
     }
 
     /// A chat for the person: its name may be someone else's choice, its id is not.

@@ -4,18 +4,20 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::FutureExt as _;
+use futures_util::future::{join_all, select_all};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::attachment::read_file;
 use super::{ChatService, Failure};
-use crate::event::Event;
+use crate::event::{Change, Event};
 use crate::index::{Kind, MAX_LIMIT, MessageQuery, StoredMessage};
 use crate::model::{AttachmentKind, AttachmentPlace};
 use crate::source::Batch;
 
-/// How often a server looks for new recordings.
-const LOOK: Duration = Duration::from_secs(60);
+/// After what time a server continues with what is left.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// After how many failures in a row the program is not run again for a while.
 const MAX_FAILED: usize = 3;
@@ -35,7 +37,11 @@ pub struct Transcribed {
     in_a_row: usize,
 }
 
-/// The recordings for which the program has failed, which are not tried again: source, chat, message, file.
+/// How many recordings for which the program has failed are remembered. Further ones are tried again.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// The recordings for which the program has failed, which are not tried again: source, chat, message, file; at most
+/// [`MAX_REMEMBERED`].
 type Failed = HashSet<(String, String, String, usize)>;
 
 impl ChatService {
@@ -48,25 +54,34 @@ impl ChatService {
         self.transcribe_but(&mut Failed::new()).await
     }
 
-    /// Transcribes new recordings, until `stop`.
+    /// Transcribes new recordings whenever an export was read, until `stop`.
     pub(super) async fn keep_transcribing(&self, stop: &CancellationToken) {
-        if self.0.transcriber.is_none() {
+        let exports = self.registry().iter().filter_map(|entry| entry.export.as_ref());
+        let (read, mut readings): (Vec<_>, Vec<_>) =
+            exports.map(|export| (export.settled(), export.readings())).unzip();
+        if self.0.transcriber.is_none() || readings.is_empty() {
             return;
         }
-        let exports = self.registry().iter().filter_map(|entry| entry.export.as_ref());
-        let read = join_all(exports.map(|export| export.settled()));
         let mut failed = Failed::new();
         let working = async {
-            read.await;
+            join_all(read).await;
             loop {
-                match self.transcribe_but(&mut failed).await {
+                readings.iter_mut().for_each(watch::Receiver::mark_unchanged);
+                let done = self.transcribe_but(&mut failed).await;
+                match &done {
                     Ok(Transcribed { done, failed, problem, .. }) if done + failed > 0 => {
                         tracing::info!(done, failed, problem, "transcribed recordings");
                     }
                     Ok(_) => {}
                     Err(error) => tracing::warn!(%error, "recordings cannot be transcribed"),
                 }
-                tokio::time::sleep(LOOK).await;
+                let read = select_all(readings.iter_mut().map(|it| it.changed().boxed())).map(drop);
+                if done.is_ok_and(|done| done.left == 0) {
+                    read.await;
+                } else {
+                    // The rest has its turn then in any case.
+                    let _ = tokio::time::timeout(PAUSE, read).await;
+                }
             }
         };
         tokio::select! {
@@ -132,7 +147,8 @@ impl ChatService {
             match said {
                 Ok(text) => {
                     let (source, chat, id, _) = place;
-                    let events = vec![Event::Transcribed { chat, id, file, text }];
+                    let change = Change::Transcribed { file, text };
+                    let events = vec![Event::Changed { chat, id, change }];
                     let sink = self.registry().sink(&source, self.index());
                     let kept = sink.keep(Batch { events, ..Batch::default() }).await;
                     kept.map_err(|error| Failure::new("INDEX_UNAVAILABLE", error.to_string()))?;
@@ -143,7 +159,9 @@ impl ChatService {
                     result.failed += 1;
                     result.in_a_row += 1;
                     result.problem = Some(problem);
-                    failed.insert(place);
+                    if failed.len() < MAX_REMEMBERED {
+                        failed.insert(place);
+                    }
                 }
             }
         }

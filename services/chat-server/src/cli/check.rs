@@ -6,21 +6,18 @@ use std::process::ExitCode;
 use clap::Args;
 use toml_edit::value;
 
-use super::CliError;
 use super::document::{Document, text};
+use super::error::CliError;
 use super::import::ImportArgs;
 use super::output::Output;
 use super::paths::Paths;
 use crate::config::{SourceConfig, SourceKind, forms};
-use crate::import::{self, Options};
+use crate::import;
 use crate::model::Chat;
 use crate::source::Event;
 
 /// How many names similar to an entry are listed.
 const NEAREST: usize = 3;
-
-#[derive(Debug, Clone, Args)]
-pub(super) struct CheckConfigArgs {}
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct DayOrderArgs {
@@ -31,35 +28,30 @@ pub(super) struct DayOrderArgs {
     order: String,
 }
 
-impl CheckConfigArgs {
-    /// Reads the names of all chats of the exports, and compares the lists with them.
-    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        let config = paths.config()?;
-        let mut output = Output::new();
-        let mut is_fine = true;
-        for source in &config.sources {
-            let checking = source.clone();
-            let checked = tokio::task::spawn_blocking(move || check(&checking)).await;
-            let problems = checked.map_err(|error| CliError::Other(error.to_string()))?;
-            is_fine &= problems.is_empty();
-            for problem in problems {
-                output.line(&format!("{}: {problem}", source.id))?;
-            }
+/// Reads the names of all chats of the exports, and compares the lists with them.
+pub(super) async fn run(paths: &Paths) -> Result<ExitCode, CliError> {
+    let mut output = Output::new();
+    let mut is_fine = true;
+    for source in paths.config()?.sources {
+        let id = source.id.clone();
+        let problems = tokio::task::spawn_blocking(move || check(&source)).await?;
+        is_fine &= problems.is_empty();
+        for problem in problems {
+            output.line(&format!("{id}: {problem}"))?;
         }
-        if is_fine {
-            output.line("the configuration is fine")?;
-        }
-        output.finish()?;
-        Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+    if is_fine {
+        output.line("the configuration is fine")?;
+    }
+    output.finish()?;
+    Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What is wrong with a source.
 fn check(source: &SourceConfig) -> Vec<String> {
-    let SourceKind::Export { format, path, zone, day_order, me, .. } = &source.kind else {
+    let SourceKind::Export { format, path, options, .. } = &source.kind else {
         return Vec::new();
     };
-    let options = Options { zone: zone.clone(), day_order: *day_order, me: me.clone() };
     let mut chats: Vec<Chat> = Vec::new();
     let mut take = |event| {
         if let Event::Chat(chat) = event {
@@ -67,7 +59,7 @@ fn check(source: &SourceConfig) -> Vec<String> {
         }
         ControlFlow::Continue(())
     };
-    if let Err(error) = import::read(path, Some(*format), &options, &mut take, &mut |_, _| {}) {
+    if let Err(error) = import::read(path, Some(*format), options, &mut take, &mut |_, _| {}) {
         return vec![error.to_string()];
     }
     let named = chats.iter().flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));
@@ -100,10 +92,8 @@ impl DayOrderArgs {
         let mut document = Document::open(paths)?;
         let source = document.source(&self.source)?;
         if text(source, "kind") != Some("whatsapp-export") {
-            return Err(CliError::Other(format!(
-                "{:?} is not a whatsapp-export: its dates are not in doubt",
-                self.source
-            )));
+            let problem = "is not a whatsapp-export: its dates are not in doubt";
+            return Err(format!("{:?} {problem}", self.source).into());
         }
         source.insert("day_order", value(&self.order));
         document.write()?;

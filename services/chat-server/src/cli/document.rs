@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::CliError;
+use super::error::CliError;
 use super::paths::Paths;
 use crate::config::Config;
 use crate::import::Format;
@@ -79,8 +79,7 @@ impl Document {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder).map_err(|error| wrong(&self.file, error))?;
         }
-        let written = service_host::replace(&self.file, self.toml.to_string().as_bytes());
-        written.map_err(|error| CliError::Other(error.to_string()))
+        Ok(service_host::replace(&self.file, self.toml.to_string().as_bytes())?)
     }
 }
 
@@ -90,5 +89,5 @@ pub(super) fn text<'t>(table: &'t Table, member: &str) -> Option<&'t str> {
 }
 
 fn wrong(file: &Path, problem: impl std::fmt::Display) -> CliError {
-    CliError::Other(format!("{}: {problem}", file.display()))
+    format!("{}: {problem}", file.display()).into()
 }

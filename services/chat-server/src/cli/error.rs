@@ -1,48 +1,30 @@
-//! Errors of commands.
+//! Errors of commands: any error, in a sentence for its user.
 
 use std::io;
+use std::process::ExitCode;
 
-use mcp_proto::BuildError;
-use service_host::{Fault, HostError};
+use service_host::{Fault, complain};
 
+use super::PROGRAM;
 use crate::chat_service::Failure;
-use crate::config::ConfigError;
-use crate::index::IndexError;
 
-/// Why a command failed, in a sentence for its user.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CliError {
-    /// No configuration was found; holds an example of one.
-    #[error("{0}")]
-    NoConfig(String),
-    /// The configuration is invalid.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// The request cannot be answered.
-    #[error("{}{}", .0, among(.0))]
-    Asked(#[from] Failure),
-    /// Anything else, in words.
-    #[error("{0}")]
-    Other(String),
-    /// The answer cannot be written.
-    #[error("cannot write the answer: {0}")]
-    Write(#[from] io::Error),
-    /// The server cannot be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The server cannot be served.
-    #[error(transparent)]
-    Host(#[from] HostError),
-}
+/// Why a command failed.
+pub(super) type CliError = Box<dyn std::error::Error + Send + Sync>;
 
-impl CliError {
-    /// Whether the arguments are at fault, and not the data.
-    pub(super) fn is_usage(&self) -> bool {
-        matches!(self, Self::Asked(failure) if failure.fault == Fault::Invalid)
+/// Says on stderr why a command failed. 2 if the arguments are at fault, and not the data.
+pub(super) fn code_of(error: &CliError) -> ExitCode {
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        complain(&format!("{PROGRAM}: {failure}{}", among(failure)));
+        let is_usage = failure.fault == Fault::Invalid;
+        return if is_usage { ExitCode::from(2) } else { ExitCode::FAILURE };
     }
+    match error.downcast_ref::<io::Error>() {
+        // The reader of stdout has closed it.
+        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Some(error) => complain(&format!("{PROGRAM}: cannot write the answer: {error}")),
+        None => complain(&format!("{PROGRAM}: {error}")),
+    }
+    ExitCode::FAILURE
 }
 
 /// The names that may have been meant.

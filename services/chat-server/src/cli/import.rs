@@ -9,8 +9,8 @@ use clap::Args;
 use service_host::{complain, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
-use super::CliError;
 use super::document::Document;
+use super::error::CliError;
 use super::output::Output;
 use super::paths::{Paths, close};
 use crate::chat_service::{ChatService, Mode};
@@ -98,13 +98,12 @@ impl ImportArgs {
                     [] => "has no exports yet".to_owned(),
                     known => format!("has {}", known.join(", ")),
                 };
-                return Err(CliError::Other(format!(
+                return Err(format!(
                     "{asked:?} is not an export of the configuration, which {known}, and there is no such file or folder"
-                )));
+                )
+                .into());
             };
-            for format in
-                import::formats(&path).map_err(|error| CliError::Other(error.to_string()))?
-            {
+            for format in import::formats(&path)? {
                 let is_in = |(_, known, at): &&(&str, Format, &Path)| {
                     *known == format && at.canonicalize().is_ok_and(|at| path.starts_with(at))
                 };
@@ -154,14 +153,14 @@ impl ImportArgs {
             };
             bar.clear();
             if stop.is_cancelled() {
-                return Err(CliError::Other(format!(
+                return Err(format!(
                     "stopped while {id} was read: what was read is kept, and import continues with the rest"
-                )));
+                )
+                .into());
             }
             match read {
                 Ok(()) => {
-                    left_out += left_out_of(&export);
-                    report(&id, &export, &mut output)?;
+                    left_out += report(&id, &export, &mut output)?;
                     for twice in service.twice(&id).await? {
                         complain(&format!("{id}: {twice}"));
                     }
@@ -182,16 +181,11 @@ impl ImportArgs {
     }
 }
 
-/// How many entries the last reading left out.
-fn left_out_of(export: &Export) -> u64 {
-    export.progress().borrow().summary.as_ref().map_or(0, |summary| summary.skipped)
-}
-
-/// What was read.
-fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
+/// Says what was read. Returns how many entries were left out.
+fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<u64> {
     let progress = export.progress().borrow().clone();
     let Some(summary) = progress.summary else {
-        return output.line(&format!("{id}: nothing new"));
+        return output.line(&format!("{id}: nothing new")).map(|()| 0);
     };
     output.line(&format!(
         "{id}: {} chats, {} messages, {} left out",
@@ -204,7 +198,7 @@ fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
         ));
     }
     list(id, summary.warnings.iter(), "warnings");
-    Ok(())
+    Ok(summary.skipped)
 }
 
 /// The first warnings and doubts.

@@ -6,10 +6,10 @@ use clap::Args;
 use serde_json::json;
 use service_host::complain;
 
-use super::CliError;
+use super::error::CliError;
 use super::output::{Format, Output};
-use super::paths::{Paths, close};
-use crate::chat_service::{ChatFilter, ChatQuestion, ChatService, Mode};
+use super::paths::Paths;
+use crate::chat_service::{ChatFilter, ChatQuestion};
 use crate::view;
 
 /// The columns of a source and of a chat.
@@ -51,21 +51,9 @@ pub(super) struct Chats {
 
 impl Sources {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        let service = paths.open(Mode::Reads).await?;
-        let sources = service.sources().await?;
-        close(&service).await;
-        let mut output = Output::new();
-        match self.format {
-            Format::Json => output.json(&json!({ "sources": sources }))?,
-            Format::Csv => output.table(&SOURCE, &sources)?,
-            Format::Text => {
-                for source in &sources {
-                    output.line(&source_line(source))?;
-                }
-            }
-        }
-        output.finish()?;
-        Ok(ExitCode::SUCCESS)
+        let sources = paths.ask(async |service| service.sources().await).await?;
+        let all = json!({ "sources": sources });
+        Output::new().answer(self.format, &all, &SOURCE, &sources, source_line)
     }
 }
 
@@ -84,36 +72,18 @@ fn source_line(source: &view::Source) -> String {
 
 impl Chats {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        let service = paths.open(Mode::Reads).await?;
-        let chats = self.ask(&service).await;
-        close(&service).await;
-        let chats = chats?;
-        let mut output = Output::new();
-        match self.format {
-            Format::Json => output.json(&chats)?,
-            Format::Csv => output.table(&CHAT, &chats.chats)?,
-            Format::Text => {
-                for chat in &chats.chats {
-                    output.line(&chat_line(chat))?;
-                }
-                if let Some(note) = &chats.note {
-                    complain(note);
-                }
-            }
-        }
-        output.finish()?;
-        Ok(ExitCode::SUCCESS)
-    }
-
-    async fn ask(&self, service: &ChatService) -> Result<view::Chats, CliError> {
         let asked = ChatQuestion {
-            source: self.source.clone(),
-            filter: Some(self.filter.clone()),
+            source: self.source,
+            filter: Some(self.filter),
             limit: self.limit,
             offset: self.offset,
             stored: Some(true),
         };
-        Ok(service.chats(&asked).await?)
+        let chats = paths.ask(async |service| service.chats(&asked).await).await?;
+        if self.format == Format::Text {
+            chats.note.iter().for_each(|note| complain(note));
+        }
+        Output::new().answer(self.format, &chats, &CHAT, &chats.chats, chat_line)
     }
 }
 

@@ -1,16 +1,17 @@
-//! `chat-server messages`
+//! `chat-server messages` and `chat-server search`
 
 use std::process::ExitCode;
 
 use clap::Args;
+use serde::Serialize;
 use serde_json::Value;
 use service_host::complain;
 
-use super::CliError;
+use super::error::CliError;
 use super::output::{Format, Output};
-use super::paths::{Paths, close};
-use crate::chat_service::{Mode, Question};
-use crate::view::{self, compact};
+use super::paths::Paths;
+use crate::chat_service::Question;
+use crate::view::compact;
 
 /// The columns of a message.
 const COLUMNS: [&str; 9] =
@@ -35,52 +36,39 @@ pub(super) struct Search {
 impl Search {
     /// The messages with these words.
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        let service = paths.open(Mode::Reads).await?;
-        let asked = Question {
-            search: Some(self.words.join(" ")),
-            stored: Some(true),
-            ..Question::default()
-        };
-        let page = service.messages(&asked).await;
-        close(&service).await;
-        write(page?, Format::Text, false)?;
-        Ok(ExitCode::SUCCESS)
+        let search = Some(self.words.join(" "));
+        let asked = Question { search, stored: Some(true), ..Question::default() };
+        MessagesArgs { asked, format: Format::Text }.run(paths).await
     }
 }
 
 impl MessagesArgs {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        let service = paths.open(Mode::Reads).await?;
-        let asked = self.asked;
+        let Self { asked, format } = self;
+        let page = paths.ask(async |service| service.messages(&asked).await).await?;
         let is_one = asked.chat.as_deref().is_some_and(|chat| chat != "*" && !chat.ends_with(":*"));
-        let page = service.messages(&asked).await;
-        close(&service).await;
-        write(page?, self.format, is_one)?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-fn write(page: view::Messages, format: Format, is_one: bool) -> Result<(), CliError> {
-    let mut output = Output::new();
-    match format {
-        Format::Json => output.json(&compact::messages(&page))?,
-        Format::Csv => {
-            let rows: Vec<Value> = page.messages.iter().map(compact::one).collect();
-            output.table(&COLUMNS, &rows)?;
-        }
-        Format::Text => {
-            for message in page.messages {
-                let message = if is_one { message } else { message.among_chats() };
-                output.line(&message.line())?;
-            }
-            if let Some(note) = &page.note {
-                complain(note);
-            }
+        let rows = page.messages.iter().map(|message| Row {
+            table: compact::one(message),
+            line: if is_one { message.line() } else { message.clone().among_chats().line() },
+        });
+        let rows: Vec<Row> = rows.collect();
+        let all = compact::messages(&page);
+        let done = Output::new().answer(format, &all, &COLUMNS, &rows, |row| row.line.clone());
+        if format == Format::Text {
+            page.note.iter().for_each(|note| complain(note));
             if let Some(cursor) = &page.next_cursor {
                 complain(&format!("there are more: --cursor {cursor}"));
             }
         }
+        done
     }
-    output.finish()?;
-    Ok(())
+}
+
+/// A message in a table, and as a line.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    table: Value,
+    #[serde(skip)]
+    line: String,
 }

@@ -1,10 +1,15 @@
 //! Writing answers: text for people, JSON and CSV for programs.
 
 use std::io::{self, BufWriter, StdoutLock, Write as _};
+use std::process::ExitCode;
 
 use clap::ValueEnum;
+use csv::{Terminator, WriterBuilder};
 use serde::Serialize;
 use serde_json::Value;
+
+use super::error::CliError;
+use crate::view::compact;
 
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -29,42 +34,48 @@ impl Output {
         Self { writer: BufWriter::new(io::stdout().lock()) }
     }
 
-    /// One line.
+    /// One line. A terminal would obey control characters.
     pub(super) fn line(&mut self, line: &str) -> io::Result<()> {
-        self.write(line)?;
-        writeln!(self.writer)
+        writeln!(self.writer, "{}", service_host::visible(line))
     }
 
-    /// A value as JSON.
-    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        self.line(&serde_json::to_string_pretty(value)?)
+    /// A whole answer: the same as JSON, as a table of its rows, or as a line for each of them.
+    pub(super) fn answer<R: Serialize>(
+        mut self,
+        format: Format,
+        all: &impl Serialize,
+        columns: &[&str],
+        rows: &[R],
+        line: impl Fn(&R) -> String,
+    ) -> Result<ExitCode, CliError> {
+        match format {
+            Format::Json => self.line(&serde_json::to_string_pretty(&compact::answer(all))?)?,
+            Format::Csv => self.table(columns, rows)?,
+            Format::Text => {
+                for row in rows {
+                    self.line(&line(row))?;
+                }
+            }
+        }
+        self.finish()?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// A table: a line of names, and for each row the values that its JSON has under these names. Lines end in CR and
     /// LF.
-    pub(super) fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
-        self.row(columns.iter().map(|name| (*name).to_owned()))?;
+    fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
+        let mut csv =
+            WriterBuilder::new().terminator(Terminator::CRLF).from_writer(&mut self.writer);
+        csv.write_record(columns)?;
         for row in rows {
             let row = serde_json::to_value(row)?;
-            let value = |name: &&str| match row.get(name) {
+            csv.write_record(columns.iter().map(|name| match row.get(name) {
                 None | Some(Value::Null) => String::new(),
-                Some(Value::String(text)) => text.clone(),
-                Some(other) => other.to_string(),
-            };
-            self.row(columns.iter().map(value))?;
+                Some(Value::String(text)) => cell(text),
+                Some(other) => cell(&other.to_string()),
+            }))?;
         }
-        Ok(())
-    }
-
-    fn row(&mut self, values: impl Iterator<Item = String>) -> io::Result<()> {
-        let quoted: Vec<String> = values.map(|value| quoted(&value)).collect();
-        self.write(&quoted.join(","))?;
-        write!(self.writer, "\r\n")
-    }
-
-    /// A terminal would obey control characters, and a file may be shown on a terminal later.
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        self.writer.write_all(service_host::visible(text).as_bytes())
+        csv.flush()
     }
 
     /// Flushes the buffer.
@@ -73,14 +84,9 @@ impl Output {
     }
 }
 
-/// Quoted where it must be. A text that a spreadsheet would read as a formula gets an apostrophe before it.
-fn quoted(value: &str) -> String {
+/// A text that a spreadsheet would read as a formula gets an apostrophe before it.
+fn cell(value: &str) -> String {
     let is_formula = value.starts_with(['=', '@', '\t', '\r'])
         || value.starts_with(['+', '-']) && value.parse::<f64>().is_err();
-    let value = if is_formula { format!("'{value}") } else { value.to_owned() };
-    if value.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", value.replace('"', "\"\""))
-    } else {
-        value
-    }
+    service_host::visible(&if is_formula { format!("'{value}") } else { value.to_owned() })
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::CliError;
-use crate::chat_service::{ChatService, Mode};
+use super::error::CliError;
+use crate::chat_service::{ChatService, Failure, Mode};
 use crate::config::Config;
 use crate::index::{Index, Options};
 
@@ -43,12 +43,13 @@ impl Paths {
     pub(super) fn config(&self) -> Result<Config, CliError> {
         let file = self.file()?;
         if !file.exists() {
-            return Err(CliError::NoConfig(format!(
+            return Err(format!(
                 "there is no configuration at {}: `chat-server import FILE` creates one from an export; or write one there, or name \
                  another with --config. A minimal one:\n\n\
                  {MINIMAL}\n",
                 file.display()
-            )));
+            )
+            .into());
         }
         Ok(Config::read(&file)?)
     }
@@ -68,12 +69,22 @@ impl Paths {
             Some(dir) => dir.clone(),
             None => directory("XDG_DATA_HOME", ".local/share")?,
         };
-        let opened =
-            tokio::task::spawn_blocking(move || Index::open(&dir, Options::default())).await;
-        let index = opened.map_err(|error| CliError::Other(error.to_string()))??;
+        let open = move || Index::open(&dir, Options::default());
+        let index = tokio::task::spawn_blocking(open).await??;
         let service = ChatService::new(config, index, mode);
         service.recall().await;
         Ok(service)
+    }
+
+    /// The answer of the stored chats to a question.
+    pub(super) async fn ask<T>(
+        &self,
+        question: impl AsyncFnOnce(&ChatService) -> Result<T, Failure>,
+    ) -> Result<T, CliError> {
+        let service = self.open(Mode::Reads).await?;
+        let answer = question(&service).await;
+        close(&service).await;
+        Ok(answer?)
     }
 }
 
@@ -92,10 +103,7 @@ fn directory(variable: &str, below_home: &str) -> Result<PathBuf, CliError> {
         None => std::env::home_dir()
             .filter(|home| !home.as_os_str().is_empty())
             .map(|home| home.join(Path::new(below_home)))
-            .ok_or_else(|| {
-                let problem = format!("there is no home directory: set HOME or {variable}");
-                CliError::Other(problem)
-            })?,
+            .ok_or_else(|| format!("there is no home directory: set HOME or {variable}"))?,
     };
     Ok(base.join("chat-server"))
 }

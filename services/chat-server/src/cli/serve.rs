@@ -7,8 +7,9 @@ use clap::Args;
 use service_host::{EndpointArgs, Host, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
+use super::PROGRAM;
+use super::error::CliError;
 use super::paths::{Paths, close};
-use super::{CliError, PROGRAM};
 use crate::chat_service::Mode;
 use crate::mcp;
 
@@ -27,11 +28,10 @@ pub(super) struct ServeArgs {
 impl ServeArgs {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         if self.endpoint.is_open() {
-            return Err(CliError::Other(
-                "other machines can reach that address: say who may call, with a file of tokens (--token-file or \
-                 --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
-                    .to_owned(),
-            ));
+            return Err("other machines can reach that address: say who may call, with a file of tokens (--token-file \
+                        or --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen \
+                        on a loopback address"
+                .into());
         }
         log_to_stderr("warn");
         let stop = stop_signal()?;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use service_host::{log_to_stderr, stop_signal};
 
-use super::CliError;
+use super::error::CliError;
 use super::output::Output;
 use super::paths::{Paths, close};
 use crate::chat_service::{Mode, Transcribed};
@@ -15,23 +15,22 @@ pub(super) async fn run(paths: &Paths) -> Result<ExitCode, CliError> {
     log_to_stderr("error");
     let config = paths.config()?;
     if config.transcriber.is_none() {
-        return Err(CliError::Other(
-                "no program is configured for it: write [transcribe] with command = [\"PROGRAM\", \"{}\"] into the \
-                 configuration, where {} is the file of a recording"
-                    .to_owned(),
-            ));
+        return Err("no program is configured for it: write [transcribe] with command = [\"PROGRAM\", \"{}\"] into \
+                    the configuration, where {} is the file of a recording"
+            .into());
     }
     let service = paths.open_with(&config, Mode::Reads).await?;
     let stop = stop_signal()?;
-    let done = if service.index().is_writer() {
-        stop.run_until_cancelled(service.transcribe()).await.transpose().map_err(CliError::from)
-    } else {
-        Err(IndexError::ReadOnly { dir: service.index().dir().to_owned() }.into())
+    let done = async {
+        if !service.index().is_writer() {
+            return Err(IndexError::ReadOnly { dir: service.index().dir().to_owned() }.into());
+        }
+        let done = stop.run_until_cancelled(service.transcribe()).await;
+        Ok::<_, CliError>(done.ok_or("stopped: what was transcribed is kept")??)
     };
+    let done = done.await;
     close(&service).await;
-    let Some(Transcribed { done, failed, left, problem, .. }) = done? else {
-        return Err(CliError::Other("stopped: what was transcribed is kept".to_owned()));
-    };
+    let Transcribed { done, failed, left, problem, .. } = done?;
     let mut output = Output::new();
     output.line(&format!("{done} transcribed, {failed} failed, {left} left"))?;
     output.finish()?;

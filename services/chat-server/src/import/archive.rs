@@ -14,87 +14,58 @@ pub(super) const MAX_ENTRIES: usize = 100_000;
 /// The file of Telegram Desktop.
 pub(super) const TELEGRAM_FILE: &str = "result.json";
 
-/// The bytes of a file that belongs to a message.
-pub struct Attached {
-    /// The bytes.
-    pub reader: Box<dyn Read + Send>,
-    /// How many there are.
-    pub size: u64,
-}
-
-impl std::fmt::Debug for Attached {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attached").field("size", &self.size).finish_non_exhaustive()
-    }
-}
-
-/// Opens a file of the export at `export` by its path within it, which never leads out of it.
+/// The bytes of a file of the export at `export`, by its path within it, which never leads out of it: at most `most`.
 ///
 /// # Errors
-/// [`ImportError`] for a path that is absolute, has `..` in it, leads out by a link, or is not there.
-pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError> {
-    attachment_within(export, relative, super::MAX_TEXT_BYTES)
-}
-
-/// [`attachment`], unless it has more than `most` bytes.
-///
-/// # Errors
-/// [`ImportError::TooLarge`], and the errors of [`attachment`].
-pub fn attachment_within(
-    export: &Path,
-    relative: &str,
-    most: u64,
-) -> Result<Attached, ImportError> {
-    let within = |size: u64| {
-        if size > most {
-            Err(ImportError::TooLarge { path: PathBuf::from(relative), size, most })
-        } else {
-            Ok(size)
-        }
-    };
-    let refuse = |problem: &str| ImportError::Unknown {
-        path: PathBuf::from(relative),
-        problem: problem.to_owned(),
-    };
+/// [`ImportError`] for a path that is absolute, has `..` in it, leads out by a link, or is not there;
+/// [`ImportError::TooLarge`].
+pub fn attachment(export: &Path, relative: &str, most: u64) -> Result<Vec<u8>, ImportError> {
+    let path = || PathBuf::from(relative);
+    let refuse =
+        |problem: &str| Err(ImportError::Unknown { path: path(), problem: problem.to_owned() });
     let plain = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
     if relative.is_empty() || relative.contains(['\\', '\0']) || !plain(Path::new(relative)) {
-        return Err(refuse("an attachment is named by a path within its export"));
+        return refuse("an attachment is named by a path within its export");
     }
+    // What it has grown by since its size was taken, and what it unpacks to beyond its size, is left out.
+    let read = |reader: &mut dyn Read, size: u64| {
+        if size > most {
+            return Err(ImportError::TooLarge { path: path(), size, most });
+        }
+        let mut bytes = Vec::new();
+        reader.take(size).read_to_end(&mut bytes).map_err(io_at(export))?;
+        Ok(bytes)
+    };
     if let Some((zip, inner)) = zip_in(export, relative) {
-        return attachment_within(&zip, inner, most);
+        return attachment(&zip, inner, most);
     }
     if is_zip(export)? {
         let mut zip = open_zip(export)?;
         let inner = format!("/{relative}");
-        let name = file_names(&zip).find(|name| name == relative || name.ends_with(&inner));
-        let Some(name) = name else {
-            return Err(refuse("is not in the export"));
+        let Some(name) = file_names(&zip).find(|name| name == relative || name.ends_with(&inner))
+        else {
+            return refuse("is not in the export");
         };
-        // A reader of an entry borrows the archive, so the bytes are taken out; the size is that of the entry, and
-        // reading ends there, even if it unpacks to more.
-        let entry = zip.by_name(&name).map_err(|error| damaged_zip(export, &error))?;
+        let mut entry = zip.by_name(&name).map_err(|error| damaged_zip(export, &error))?;
         if !entry.is_file() || entry.is_symlink() {
-            return Err(refuse("is not a file"));
+            return refuse("is not a file");
         }
-        let size = within(entry.size())?;
-        let mut bytes = Vec::new();
-        entry.take(size).read_to_end(&mut bytes).map_err(io_at(export))?;
-        return Ok(Attached { size: bytes.len() as u64, reader: Box::new(io::Cursor::new(bytes)) });
+        let size = entry.size();
+        return read(&mut entry, size);
     }
     let folder = folder_of(export);
     let root = folder.canonicalize().map_err(io_at(folder))?;
-    let path = root.join(relative);
-    let real = path.canonicalize().map_err(io_at(&path))?;
+    let below = root.join(relative);
+    let real = below.canonicalize().map_err(io_at(&below))?;
     if !real.starts_with(&root) {
-        return Err(refuse("leads out of the export"));
+        return refuse("leads out of the export");
     }
     // Checked before it is opened: opening a pipe would wait for a writer.
     let metadata = fs::metadata(&real).map_err(io_at(&real))?;
     if !metadata.is_file() {
-        return Err(refuse("is not a file"));
+        return refuse("is not a file");
     }
-    let file = File::open(&real).map_err(io_at(&real))?;
-    Ok(Attached { size: within(metadata.len())?, reader: Box::new(file) })
+    read(&mut File::open(&real).map_err(io_at(&real))?, metadata.len())
 }
 
 /// A zip in a folder of exports, however deep, and the path in it: `WhatsApp Chat - Anna.zip/1.jpg`.

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::tree::{GLANCE, Tree};
-use super::unit::{Layout, Unit, hex};
+use super::unit::{Layout, Unit};
 use super::{Format, ImportError, Options, archive, io_at, lines, whatsapp};
+use crate::digest::digest;
 
 /// How deep folders are searched: an account as web pages has its chats in `chats/chat_001`.
 const MAX_DEPTH: usize = 4;
@@ -67,10 +68,8 @@ pub fn plan(
         return Err(nothing(path, chosen, &foreign, &found.others));
     }
     let known: Mark = before.and_then(|mark| serde_json::from_str(mark).ok()).unwrap_or_default();
-    let mut mark = Mark {
-        how: hex(&Sha256::digest(format!("{chosen:?} {options:?}"))),
-        files: BTreeMap::new(),
-    };
+    let mut mark =
+        Mark { how: digest(format!("{chosen:?} {options:?}"), 16), files: BTreeMap::new() };
     let is_same = known.how == mark.how;
     let mut planned = Vec::new();
     for unit in units {
@@ -193,12 +192,7 @@ impl ExportUnits {
             let prefix = if is_meant { String::new() } else { format!("{file}/") };
             return self.zip(path, file, &prefix);
         }
-        let head = tree.read(file, |reader, _| {
-            let mut head = Vec::new();
-            let mut part = std::io::Read::take(reader, GLANCE);
-            std::io::Read::read_to_end(&mut part, &mut head).map_err(io_at(path))?;
-            Ok(lines::decoded(&head))
-        })?;
+        let head = head(tree, file)?;
         let text = head.trim_start_matches('\u{feff}').trim_start();
         let layout = match text {
             "" => Err("is empty"),
@@ -307,13 +301,16 @@ fn chat_texts(names: &[String]) -> Vec<String> {
 
 /// Whether a Markdown file begins as old versions of sigexport write it.
 fn is_sigexport(tree: &Tree, file: &str) -> bool {
-    let head = tree.read(file, |reader, _| {
-        let mut head = String::new();
-        let mut part = std::io::Read::take(reader, GLANCE);
-        std::io::Read::read_to_string(&mut part, &mut head).map_err(io_at(Path::new(file)))?;
-        Ok(head)
-    });
-    head.is_ok_and(|head| super::signal::looks_like(&head))
+    head(tree, file).is_ok_and(|head| super::signal::looks_like(&head))
+}
+
+/// The beginning of a text.
+fn head(tree: &Tree, file: &str) -> Result<String, ImportError> {
+    tree.read(file, |reader, _| {
+        let mut head = Vec::new();
+        reader.take(GLANCE).read_to_end(&mut head).map_err(io_at(Path::new(file)))?;
+        Ok(lines::decoded(&head))
+    })
 }
 
 /// The error if there is nothing to read: what was looked for, what was found, what to do.

@@ -5,7 +5,6 @@ mod app;
 mod data;
 mod folder;
 mod markdown;
-mod member;
 mod mention;
 mod update;
 

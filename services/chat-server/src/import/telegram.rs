@@ -60,13 +60,7 @@ fn walk(
         let mut file = lines::utf8(file).map_err(io_at(&unit.tree.path().join(&unit.file)))?;
         let mut json = Scanner::new(&mut file);
         let prefix = format!("{}{}", unit.prefix, unit.folder());
-        let mut export = stream::Export::new(reading, prefix);
-        if survey {
-            export = export.surveying();
-        }
-        if let Some(found) = found {
-            export = export.knowing(found);
-        }
+        let mut export = stream::Export::new(reading, prefix, survey, found);
         let outcome = stream::account(&mut export, &mut json);
         let (something, sorted) = (export.something, export.sorted);
         let walked = |ended| Walked { sorted, found: export.found(), ended };

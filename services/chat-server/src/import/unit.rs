@@ -118,11 +118,6 @@ impl Unit {
                 }
             })?;
         }
-        Ok(hex(&sha.finalize()))
+        Ok(HEXLOWER.encode(known_range::items(&sha.finalize(), ..16)))
     }
-}
-
-/// The first half of a digest.
-pub(super) fn hex(digest: &[u8]) -> String {
-    HEXLOWER.encode(known_range::items(digest, ..16))
 }

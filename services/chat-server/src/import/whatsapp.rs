@@ -33,6 +33,7 @@ use super::unit::Unit;
 use super::{Doubt, ImportError, Reading, io_at};
 use crate::event::Event;
 use crate::model::{Chat, ChatKind};
+use body::Writer;
 use header::Shape;
 use order::{Confidence, Decision};
 use parse::{ChatSize, Parse};
@@ -172,9 +173,7 @@ fn read_chat(
     if reading.take(Event::Chat(new_chat)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    if let Some(alternative) =
-        decision.alternative.filter(|_| decision.confidence < Confidence::Certain)
-    {
+    if let Some(alternative) = decision.alternative {
         reading.doubt(Doubt {
             chat: name.clone(),
             order: decision.order,
@@ -196,9 +195,12 @@ fn read_chat(
     let mut parse = Parse {
         chat: name,
         shapes: std::iter::once((found.shape, decision)).chain(joined).collect(),
-        notices: &found.notices,
-        group: (kind == ChatKind::Group).then_some(name.as_str()),
-        knows_edited: chat.language.is_some_and(|language| words().edited_in.contains(language)),
+        writer: Writer {
+            ios: false,
+            knows_edited: chat.language.is_some_and(|it| words().edited_in.contains(it)),
+            notices: &found.notices,
+            group: (kind == ChatKind::Group).then_some(name.as_str()),
+        },
         now: Timestamp::now().saturating_add(24.hours()).unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),
         prefix: &prefix,

@@ -44,15 +44,7 @@ impl Index {
         self.inner.readers.read(|view| Ok(sources(view)?)).await
     }
 
-    /// The mark of a source's last batch.
-    ///
-    /// # Errors
-    /// [`IndexError::Unavailable`].
-    pub async fn mark(&self, source: &str) -> Result<Option<String>, IndexError> {
-        self.mark_of(source, None).await
-    }
-
-    /// The same, if its rows belong to this owner.
+    /// The mark of a source's last batch, if its rows belong to this owner.
     pub(super) async fn mark_of(
         &self,
         source: &str,
@@ -80,9 +72,7 @@ impl Index {
         let read = move |view: &Connection| Ok(chats(view, source.as_deref())?);
         self.inner.readers.read(read).await
     }
-}
 
-impl Index {
     /// The last message of each of these chats that is not a service message.
     ///
     /// # Errors
@@ -173,11 +163,16 @@ type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
 
 /// Looks for a chat among these: first by id, then by its name as written, then by its name without regard to case and
 /// diacritics, then by the beginning, then by any part of it. The first of these that fits any chat decides; if it fits
-/// several, they are the candidates.
+/// several, they are the candidates. Some networks have names for ids: among chats of several sources an id of one does
+/// not outrank a name of another.
 pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     let folded = fold(text.trim());
     let names: Vec<String> = chats.iter().map(|chat| fold(&chat.chat.name)).collect();
-    let rules: [Rule<'_>; 5] = [
+    let mut sources = chats.iter().map(|chat| &chat.source);
+    let first = sources.next();
+    let is_one = sources.all(|source| Some(source) == first);
+    let rules: [Rule<'_>; 6] = [
+        &|chat, name| !is_one && (chat.chat.id == text || name == folded),
         &|chat, _| chat.chat.id == text,
         &|chat, _| chat.chat.name == text,
         &|_, name| name == folded,

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest as _, Sha256};
 
+use crate::digest::digest;
 use crate::query::Invalid;
 
 /// The number of a message within its source, in the order in which the index received them: 1 for the first, without
@@ -120,9 +121,7 @@ impl Secret {
 
     /// Differs from tags by the constant between key and text.
     pub(super) fn pseudonym(&self, text: &str) -> String {
-        let digest =
-            Sha256::new().chain_update(self.0).chain_update(b"pseudonym\0").chain_update(text);
-        HEXLOWER.encode(known_range::items(&digest.finalize(), ..5))
+        digest([&self.0, b"pseudonym\0".as_slice(), text.as_bytes()].concat(), 5)
     }
 
     /// Keyed by putting the key first. The hashed data has a fixed length, so nothing can be appended to it.

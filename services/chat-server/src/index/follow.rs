@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::Index;
@@ -62,10 +62,8 @@ pub struct Follower {
 }
 
 /// How far a follower has read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Offsets {
-    /// Only this source.
-    source: Option<String>,
     /// The last number received of each source; the sources that are not in it are new.
     received: HashMap<String, Sequence>,
     /// The last message received, over all sources.
@@ -73,32 +71,23 @@ struct Offsets {
 }
 
 impl Index {
-    /// Follows a source, or all sources including future ones, from now on: each new message once, in the order of
-    /// commits, from any process.
+    /// Follows all sources, including future ones, from now on: each new message once, in the order of commits, from any
+    /// process.
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].
-    pub async fn follow(&self, source: Option<&str>) -> Result<Follower, IndexError> {
-        let source = source.map(str::to_owned);
+    pub async fn follow(&self) -> Result<Follower, IndexError> {
         let read = move |view: &Connection| {
-            let mut offsets =
-                Offsets { source, received: HashMap::new(), msg: last_message(view)? };
-            for (_, id, last) in sources(view)? {
-                offsets.received.insert(id, last);
-            }
-            Ok(offsets)
+            let known = sources(view)?.into_iter().map(|(_, id, last)| (id, last));
+            Ok(Offsets { received: known.collect(), msg: last_message(view)? })
         };
         let offsets = self.inner.readers.read(read).await?;
         Ok(self.follower(offsets))
     }
 
-    /// Follows a source from after one of its messages: first stored messages, then new ones.
-    pub fn follow_after(&self, source: &str, after: Sequence) -> Follower {
-        self.follower(Offsets {
-            source: Some(source.to_owned()),
-            received: HashMap::from([(source.to_owned(), after)]),
-            msg: 0,
-        })
+    /// The same, but stored messages come first.
+    pub fn follow_from_start(&self) -> Follower {
+        self.follower(Offsets::default())
     }
 
     /// The cursor with which [`messages`](Self::messages) continues after a message of a source, in the order of their
@@ -183,11 +172,9 @@ impl Offsets {
     ) -> rusqlite::Result<VecDeque<Followed>> {
         let mut behind = Vec::new();
         for (src, id, last) in sources(view)? {
-            if self.source.as_ref().is_none_or(|only| *only == id) {
-                let received = self.received.get(&id).copied().unwrap_or(0);
-                if received < last {
-                    behind.push((src, id, received, last));
-                }
+            let received = self.received.get(&id).copied().unwrap_or(0);
+            if received < last {
+                behind.push((src, id, received, last));
             }
         }
         let missed = behind.iter().map(|(_, _, received, last)| last - received);
@@ -200,29 +187,14 @@ impl Offsets {
             });
             return Ok(lags.collect());
         }
-        match (&self.source, behind.first()) {
-            (_, None) => Ok(VecDeque::new()),
-            (Some(_), Some((src, _, received, _))) => {
-                let sql = "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
-                     FROM message WHERE src = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-                self.stretch(view, sql, &[*src, received.cast_signed(), STRETCH])
-            }
-            (None, Some(_)) => {
-                let sql = "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
-                           FROM message WHERE msg > ?1 ORDER BY msg LIMIT ?2";
-                self.stretch(view, sql, &[self.msg, STRETCH])
-            }
-        }
+        if behind.is_empty() { Ok(VecDeque::new()) } else { self.stretch(view) }
     }
 
-    fn stretch(
-        &mut self,
-        view: &Connection,
-        sql: &str,
-        numbers: &[i64],
-    ) -> rusqlite::Result<VecDeque<Followed>> {
+    fn stretch(&mut self, view: &Connection) -> rusqlite::Result<VecDeque<Followed>> {
+        let sql = "SELECT msg, (SELECT hidden FROM chat WHERE chat.chat = message.chat) \
+                   FROM message WHERE msg > ?1 ORDER BY msg LIMIT ?2";
         let mut statement = view.prepare_cached(sql)?;
-        let mut rows = statement.query(params_from_iter(numbers))?;
+        let mut rows = statement.query([self.msg, STRETCH])?;
         let mut messages = VecDeque::new();
         let mut bytes = 0;
         while let Some(row) = rows.next()? {
@@ -233,12 +205,7 @@ impl Offsets {
             let message = fetch(view, msg)?;
             bytes += weight(&message);
             self.msg = msg;
-            match self.received.get_mut(&message.source) {
-                Some(received) => *received = message.sequence,
-                None => {
-                    self.received.insert(message.source.clone(), message.sequence);
-                }
-            }
+            self.received.insert(message.source.clone(), message.sequence);
             if row.get::<_, Option<i64>>(1)?.is_none_or(|hidden| hidden == 0) {
                 messages.push_back(Followed::Message(Box::new(message)));
             }

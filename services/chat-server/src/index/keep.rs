@@ -8,17 +8,16 @@ pub(super) use message::relearn_all;
 
 use std::collections::HashMap;
 
-use data_encoding::HEXLOWER;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
-use sha2::{Digest as _, Sha256};
 
 use self::message::Reactions;
 use super::MAX_SOURCES;
 use super::error::IndexError;
 use super::stored::micros;
 use super::vocabulary::KnownWords;
+use crate::digest::digest;
 use crate::model::{Chat, ChatKind, Participant};
-use crate::source::{Batch, Event};
+use crate::source::{Batch, Change, Event};
 
 /// Applies a batch of a source, which is added if it is new. The inner error means that there are too many sources;
 /// then nothing has changed.
@@ -86,8 +85,7 @@ fn owned(connection: &Connection, source: &str, owner: Option<&str>) -> rusqlite
 
 /// The id of rows whose owner is not configured: no source has an `@` in its id.
 fn aside(source: &str, owner: &str) -> String {
-    let digest = Sha256::digest(owner);
-    format!("{source}@{}", HEXLOWER.encode(known_range::items(&digest, ..8)))
+    format!("{source}@{}", digest(owner, 8))
 }
 
 impl<'a> Keeper<'a> {
@@ -135,26 +133,20 @@ impl<'a> Keeper<'a> {
                 let chat = self.chat_of(chat)?;
                 self.message(chat, message, Reactions::Kept)
             }
-            Event::Edited { chat, id, text, at } => match self.known(chat, id)? {
-                Some(known) => self.edit(&known, text, micros(*at)),
-                None => Ok(()),
-            },
-            Event::Deleted { chat, id } => match self.known(chat, id)? {
-                Some(known) => self.delete(&known),
-                None => Ok(()),
-            },
-            Event::Voted { chat, id, by, options } => match self.known(chat, id)? {
-                Some(known) => self.change(&known, |detail| detail.vote(by, options)),
-                None => Ok(()),
-            },
-            Event::Transcribed { chat, id, file, text } => match self.known(chat, id)? {
-                Some(known) => self.transcribe(&known, *file, text),
-                None => Ok(()),
-            },
-            Event::Reacted { chat, id, reaction, removed } => match self.known(chat, id)? {
-                Some(known) => self.change(&known, |detail| detail.react(reaction, *removed)),
-                None => Ok(()),
-            },
+            Event::Changed { chat, id, change } => {
+                let Some(known) = self.known(chat, id)? else { return Ok(()) };
+                match change {
+                    Change::Edited { text, at } => self.edit(&known, text, micros(*at)),
+                    Change::Deleted => self.delete(&known),
+                    Change::Voted { by, options } => {
+                        self.change(&known, |detail| detail.vote(by, options))
+                    }
+                    Change::Transcribed { file, text } => self.transcribe(&known, *file, text),
+                    Change::Reacted { reaction, removed } => {
+                        self.change(&known, |detail| detail.react(reaction, *removed))
+                    }
+                }
+            }
         }
     }
 
@@ -164,7 +156,7 @@ impl<'a> Keeper<'a> {
                    VALUES (?1, ?2, ?3, ?4, ?5, 0, iif(?6, 2, 0)) \
                    ON CONFLICT (src, id) DO UPDATE SET name = ?3, kind = ?4, \
                    participants = coalesce(?5, participants) RETURNING chat";
-        let kind = kind_number(chat.kind);
+        let kind = chat.kind as u8;
         let values = params![self.src, chat.id, chat.name, kind, chat.participants, self.unchecked];
         let number = self.statement(sql)?.query_row(values, |row| row.get(0))?;
         self.chats.insert(chat.id.clone(), number);
@@ -246,22 +238,7 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// The number of a kind in the tables, which never changes.
-const fn kind_number(kind: ChatKind) -> i64 {
-    match kind {
-        ChatKind::Unknown => 0,
-        ChatKind::Direct => 1,
-        ChatKind::Group => 2,
-        ChatKind::Channel => 3,
-    }
-}
-
-/// The kind with this number.
-pub(super) const fn chat_kind(number: i64) -> ChatKind {
-    match number {
-        1 => ChatKind::Direct,
-        2 => ChatKind::Group,
-        3 => ChatKind::Channel,
-        _ => ChatKind::Unknown,
-    }
+/// The kind with this number in the tables.
+pub(super) fn chat_kind(number: u8) -> ChatKind {
+    ChatKind::ALL.get(usize::from(number)).copied().unwrap_or(ChatKind::Unknown)
 }

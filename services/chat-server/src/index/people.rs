@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use petgraph::unionfind::UnionFind;
 use rusqlite::{Connection, OptionalExtension as _, Row};
+use serde::Serialize;
 
 use super::Index;
 use super::error::IndexError;
 use super::fold::fold;
 use super::stored::{participant, timestamp};
-use crate::model::Participant;
+use crate::model::{Alias, Participant};
 use crate::query::Invalid;
 
 /// The fewest digits of a telephone number that identifies a person.
@@ -20,15 +21,6 @@ const MAX_ALIASES: usize = 1_000;
 
 /// The most people of one answer.
 pub const MAX_PEOPLE: usize = 100_000;
-
-/// Participants that are one person, as the owner of the accounts knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alias {
-    /// The name to show.
-    pub name: String,
-    /// The id, username, telephone number or name of each participant, in any source.
-    pub members: Vec<String>,
-}
 
 /// A person, in one source or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,16 +37,18 @@ pub struct Person {
     pub identities: Vec<Identity>,
 }
 
-/// Who a person is in a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who a person is in a source. Answers have it in this form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// The source.
     pub source: String,
     /// The participant.
+    #[serde(flatten)]
     pub participant: Participant,
     /// How many messages they wrote there.
     pub messages: u64,
     /// When the last of them was sent.
+    #[serde(skip)]
     pub last: Option<Timestamp>,
 }
 
@@ -66,7 +60,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Invalid`] for too many aliases; [`IndexError::Unavailable`].
     pub async fn people(&self, aliases: &[Alias]) -> Result<Vec<Person>, IndexError> {
-        let longest = aliases.iter().map(|alias| alias.members.len()).max();
+        let longest = aliases.iter().map(|alias| alias.aliases.len()).max();
         if aliases.len().max(longest.unwrap_or(0)) > MAX_ALIASES {
             let reason =
                 format!("there are too many: give at most {MAX_ALIASES}, each of at most as many");
@@ -204,7 +198,7 @@ impl Members {
     fn new(aliases: &[Alias]) -> Self {
         let mut members: HashMap<String, Vec<usize>> = HashMap::new();
         for (n, alias) in aliases.iter().enumerate() {
-            for member in &alias.members {
+            for member in &alias.aliases {
                 let keys = [Some(fold(member.trim_start_matches('@'))), digits(member)];
                 for key in keys.into_iter().flatten() {
                     members.entry(key).or_default().push(n);

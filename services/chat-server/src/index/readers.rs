@@ -1,13 +1,14 @@
 //! The connections that read in parallel to the writer, used from blocking threads.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, ErrorCode, InterruptHandle};
 use tokio::sync::Semaphore;
 
 use super::error::IndexError;
 use super::schema;
+use crate::lock::lock;
 use crate::query::Invalid;
 
 /// A few connections, opened as needed.
@@ -67,7 +68,7 @@ impl Readers {
     /// Refuses further reads and closes unused connections; the others are closed after use.
     pub(super) fn close(&self) {
         self.permits.close();
-        *self.idle() = None;
+        *lock(&self.idle) = None;
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -75,7 +76,8 @@ impl Readers {
     }
 
     fn take(&self) -> Result<Connection, ReadError> {
-        let idle = self.idle().as_mut().ok_or(ReadError::Refused(IndexError::Unavailable))?.pop();
+        let idle =
+            lock(&self.idle).as_mut().ok_or(ReadError::Refused(IndexError::Unavailable))?.pop();
         match idle {
             Some(connection) => Ok(connection),
             None => Ok(schema::connect_reader(&self.database)?),
@@ -83,13 +85,9 @@ impl Readers {
     }
 
     fn give_back(&self, connection: Connection) {
-        if let Some(idle) = self.idle().as_mut() {
+        if let Some(idle) = lock(&self.idle).as_mut() {
             idle.push(connection);
         }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Option<Vec<Connection>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -138,7 +136,7 @@ struct Stop(RunningRead);
 impl Drop for Stop {
     fn drop(&mut self) {
         // Under the lock, so that the next read on the connection is not hit.
-        if let Some(handle) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(handle) = &*lock(&self.0) {
             handle.interrupt();
         }
     }
@@ -153,14 +151,13 @@ impl Turn {
         if Arc::strong_count(&running) == 1 {
             return Err(ReadError::Refused(IndexError::Unavailable));
         }
-        *running.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(connection.get_interrupt_handle());
+        *lock(&running) = Some(connection.get_interrupt_handle());
         Ok(Self(running))
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0) = None;
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-pub use snippet::{Piece, Snippet};
+use snippet::snippet;
 
 use super::Index;
 use super::answer::{Cursor, MessageQuery, Page, StoredMessage};
@@ -41,8 +41,8 @@ pub struct SearchQuery {
 pub struct Hit {
     /// The message.
     pub message: StoredMessage,
-    /// The part of it with the first words that were found.
-    pub snippet: Snippet,
+    /// The part of it with the first words that were found, which stand between `**`.
+    pub snippet: String,
     /// Whether something was found inside a word only.
     pub inside: bool,
     /// The messages before and after it.
@@ -121,7 +121,7 @@ fn hits(
         let texts = around.before.iter().chain(&around.after).chain([&message]);
         bytes += texts.map(weight).sum::<usize>();
         hits.hits.push(Hit {
-            snippet: Snippet::of(&searched_of(&message.message), terms),
+            snippet: snippet(&searched_of(&message.message), terms),
             inside: n >= page.whole,
             message,
             around,

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, params};
+use serde::Serialize;
 
 use super::Index;
 use super::answer::ChatKey;
@@ -57,12 +58,13 @@ pub struct Statistics {
     pub weekdays: [u64; 7],
 }
 
-/// How many messages of one sender.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How many messages of one sender. Answers have it in this form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SenderCount {
     /// The source.
     pub source: String,
     /// The sender.
+    #[serde(flatten)]
     pub sender: Participant,
     /// How many.
     pub messages: u64,

@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use memchr::memmem;
 use rusqlite::Connection;
 
 use super::fold::is_blankless;
+use crate::lock::lock;
 
 /// How many words the writer remembers to have stored; beyond that it forgets all of them.
 const MAX_REMEMBERED: usize = 500_000;
@@ -88,7 +89,7 @@ impl Vocabulary {
         part: &str,
         at_end: bool,
     ) -> rusqlite::Result<Option<Vec<String>>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         all.refresh(view)?;
         if all.text.len() > MAX_BYTES {
             return Ok(None);

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::mpsc as std_mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::directory::Lock;
 use super::error::IndexError;
 use super::keep;
 use super::vocabulary::KnownWords;
+use crate::lock::lock;
 use crate::source::Batch;
 
 /// The most bytes of batches that wait or are being written, as [`weight`] counts them. A batch that does not fit
@@ -116,7 +117,7 @@ impl Writer {
     pub(super) fn close(&self) {
         // A thread that has ended does not receive it.
         drop(self.queue.send(None));
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = lock(&self.thread);
         // Under the lock, so that two callers that close both return at the end.
         let Some(Thread { handle, ended }) = thread.take() else {
             return;

@@ -2,18 +2,21 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use service_host::{Changes, Depth, Watcher};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::status::Status;
 use crate::import::{self, Format, ImportError, Options, Summary};
-use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Report, Sink, SourceError};
+use crate::lock::lock;
+use crate::outgoing::{Outgoing, SendError, Sent};
+use crate::source::{
+    Batch, ChatSource, Connection, Event, Head, MAX_BATCH, Report, Sink, SourceError,
+};
 
 /// How many bytes a batch may have, unless it is a single event.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -38,13 +41,11 @@ pub struct Progress {
 /// A source that is an export.
 #[derive(Debug)]
 pub struct Export {
-    id: String,
-    name: String,
+    head: Head,
     format: Format,
     path: PathBuf,
     watch: bool,
     options: Options,
-    status: Status,
     progress: watch::Sender<Progress>,
     /// Whether the first reading has finished or failed.
     settled: watch::Sender<bool>,
@@ -78,13 +79,11 @@ impl Export {
             Connection::Disconnected(advice(&path, "it is not there"))
         };
         Self {
-            id,
-            name,
+            head: Head::new(id, name, connection),
             format,
             path,
             watch,
             options,
-            status: Status::new(connection),
             progress: watch::Sender::new(Progress::default()),
             settled: watch::Sender::new(false),
             damaged: Mutex::default(),
@@ -106,6 +105,11 @@ impl Export {
     /// Whether [`settled`](Self::settled) has resolved.
     pub fn is_settled(&self) -> bool {
         *self.settled.borrow()
+    }
+
+    /// Notifies after each reading.
+    pub fn readings(&self) -> watch::Receiver<bool> {
+        self.settled.subscribe()
     }
 
     /// What kind of export it is.
@@ -145,9 +149,9 @@ impl Export {
         let read = self.read(sink, again, stop).await;
         self.settled.send_replace(true);
         match &read {
-            Ok(()) => self.status.set(Connection::Connected),
+            Ok(()) => self.head.set(Connection::Connected),
             Err(Ended::Export(problem)) => {
-                self.status.set(Connection::Disconnected(advice(&self.path, problem)))
+                self.head.set(Connection::Disconnected(advice(&self.path, problem)))
             }
             Err(Ended::Index(_) | Ended::Stopped) => {}
         }
@@ -177,7 +181,7 @@ impl Export {
             };
         }
         // A damaged export stays damaged until it changes, so it is not read again.
-        let damaged = self.damaged().clone().filter(|_| !again);
+        let damaged = lock(&self.damaged).clone().filter(|_| !again);
         if let Some((_, problem)) = damaged.filter(|(what, _)| *what == mark) {
             return Err(Ended::Export(problem));
         }
@@ -216,7 +220,7 @@ impl Export {
                 let problem = error.to_string();
                 // A disk may recover without a change of the export.
                 if !matches!(error, ImportError::Io { .. }) {
-                    *self.damaged() = Some((mark, problem.clone()));
+                    *lock(&self.damaged) = Some((mark, problem.clone()));
                 }
                 return Err(Ended::Export(problem));
             }
@@ -225,14 +229,14 @@ impl Export {
         if !summary.warnings.is_empty() {
             // Chats have the names of people: those are for the person who imports, not for a log.
             tracing::warn!(
-                source = self.id,
+                source = self.head.id,
                 warnings = summary.warnings.len(),
                 skipped = summary.skipped,
                 "something in the export is odd: `chat-server import --again` shows what"
             );
         }
         tracing::info!(
-            source = self.id,
+            source = self.head.id,
             chats = summary.chats,
             messages = summary.messages,
             skipped = summary.skipped,
@@ -243,10 +247,6 @@ impl Export {
         report.take(&summary);
         let done = Batch { mark: Some(mark), report: Some(report), ..Batch::default() };
         sink.keep(done).await.map_err(Ended::Index)
-    }
-
-    fn damaged(&self) -> MutexGuard<'_, Option<(String, String)>> {
-        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Resolves when something has changed at the path of the export.
@@ -275,7 +275,7 @@ impl Export {
         let watcher = Watcher::new(&[(folder, depth)]);
         watcher
             .inspect_err(
-                |error| tracing::warn!(source = self.id, %error, "looking every two seconds"),
+                |error| tracing::warn!(source = self.head.id, %error, "looking every two seconds"),
             )
             .ok()
     }
@@ -336,16 +336,8 @@ fn advice(path: &Path, problem: &str) -> String {
 }
 
 impl ChatSource for Export {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn connection(&self) -> Connection {
-        self.status.get()
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn streams(&self) -> bool {
@@ -366,7 +358,11 @@ impl ChatSource for Export {
                     Err(Ended::Index(error)) => return Err(error),
                     Err(Ended::Export(problem)) if !self.watch => return Err(SourceError(problem)),
                     Err(Ended::Export(problem)) => {
-                        tracing::warn!(source = self.id, problem, "the export could not be read");
+                        tracing::warn!(
+                            source = self.head.id,
+                            problem,
+                            "the export could not be read"
+                        );
                     }
                     Err(Ended::Stopped) => return Ok(()),
                     Ok(()) if !self.watch => return Ok(()),
@@ -379,5 +375,14 @@ impl ChatSource for Export {
             }
         }
         .boxed()
+    }
+
+    fn sends(&self) -> bool {
+        false
+    }
+
+    fn send(self: Arc<Self>, _: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
+        let problem = "nothing can be sent into an export".to_owned();
+        ready(Err(SendError::Refused(problem))).boxed()
     }
 }

@@ -23,10 +23,9 @@ use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
 use super::back_off::BackOff;
-use super::status::Status;
 use crate::config::SignalAddress;
 use crate::outgoing::{Outgoing, SendError, Sent};
-use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
+use crate::source::{Batch, ChatSource, Connection, Event, Head, MAX_BATCH, Sink, SourceError};
 use inbox::{CONTACTS, GROUPS, Inbox};
 use lines::Lines;
 use names::Names;
@@ -50,11 +49,9 @@ const SUBSCRIBE: u64 = 3;
 /// A source that listens to signal-cli.
 #[derive(Debug)]
 pub struct SignalCli {
-    id: String,
-    name: String,
+    head: Head,
     address: SignalAddress,
     account: Option<String>,
-    status: Status,
 }
 
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
@@ -63,8 +60,8 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 impl SignalCli {
     /// Creates the source, which connects when it is run.
     pub fn new(id: String, name: String, address: SignalAddress, account: Option<String>) -> Self {
-        let status = Status::new(Connection::Disconnected(advice(&address, "not connected yet")));
-        Self { id, name, address, account, status }
+        let connection = Connection::Disconnected(advice(&address, "not connected yet"));
+        Self { head: Head::new(id, name, connection), address, account }
     }
 
     /// Connects and listens, again and again.
@@ -80,7 +77,7 @@ impl SignalCli {
                 // The writing half is held: without it the connection counts as ended.
                 Ok((reader, _writer)) => {
                     let account = self.account.as_deref();
-                    let inbox = Inbox::new(&self.id, account, &mut names);
+                    let inbox = Inbox::new(&self.head.id, account, &mut names);
                     self.receive(reader, inbox, sink, &mut back_off, stop).await
                 }
                 Err(ended) => ended,
@@ -90,8 +87,8 @@ impl SignalCli {
                 Ended::Index(error) => return Err(error),
                 Ended::Stopped => return Ok(()),
             };
-            tracing::info!(source = self.id, problem, "signal-cli is not connected");
-            self.status.set(Connection::Disconnected(advice(&self.address, &problem)));
+            tracing::info!(source = self.head.id, problem, "signal-cli is not connected");
+            self.head.set(Connection::Disconnected(advice(&self.address, &problem)));
             if !back_off.wait(stop).await {
                 return Ok(());
             }
@@ -149,7 +146,7 @@ impl SignalCli {
             }
             if !has_spoken {
                 has_spoken = true;
-                self.status.set(Connection::Connected);
+                self.head.set(Connection::Connected);
                 back_off.reset();
             }
         }
@@ -199,7 +196,7 @@ impl SignalCli {
         match line {
             Some(Ok(Ok(line))) => inbox.line(&line, events),
             Some(Ok(Err(problem))) => {
-                tracing::warn!(source = self.id, problem, "passed over a line");
+                tracing::warn!(source = self.head.id, problem, "passed over a line");
             }
             Some(Err(error)) => return Err(error.into()),
             None => {
@@ -254,20 +251,8 @@ fn advice(address: &SignalAddress, problem: &str) -> String {
 }
 
 impl ChatSource for SignalCli {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn connection(&self) -> Connection {
-        self.status.get()
-    }
-
-    fn streams(&self) -> bool {
-        true
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn run(
@@ -278,11 +263,7 @@ impl ChatSource for SignalCli {
         async move { self.listen(&*sink, &stop).await }.boxed()
     }
 
-    fn sends(&self) -> bool {
-        true
-    }
-
     fn send(self: Arc<Self>, outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {
-        async move { self.deliver(&outgoing).await }.boxed()
+        async move { self.deliver(outgoing).await }.boxed()
     }
 }

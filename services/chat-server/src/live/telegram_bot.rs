@@ -17,9 +17,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::back_off::BackOff;
-use super::status::Status;
 use crate::outgoing::{Outgoing, SendError, Sent};
-use crate::source::{Batch, ChatSource, Connection, Sink, SourceError};
+use crate::source::{Batch, ChatSource, Connection, Head, Sink, SourceError};
 use api::{Api, Failed};
 
 /// How long to wait before the next request after a failure, at first and at most.
@@ -29,25 +28,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A source that is a bot.
 #[derive(Debug)]
 pub struct TelegramBot {
-    id: String,
-    name: String,
+    head: Head,
     base_url: String,
     token_file: PathBuf,
-    status: Status,
 }
 
 impl TelegramBot {
     /// Creates the source, which sends requests when it is run.
     pub fn new(id: String, name: String, base_url: String, token_file: PathBuf) -> Self {
-        Self {
-            id,
-            name,
-            base_url,
-            token_file,
-            status: Status::new(Connection::Disconnected(
-                "the bot has not been asked yet".to_owned(),
-            )),
-        }
+        let connection = Connection::Disconnected("the bot has not been asked yet".to_owned());
+        Self { head: Head::new(id, name, connection), base_url, token_file }
     }
 
     async fn listen(&self, sink: &dyn Sink, stop: &CancellationToken) -> Result<(), SourceError> {
@@ -63,8 +53,8 @@ impl TelegramBot {
                 Ended::Index(error) => return Err(error),
                 Ended::Api(Failed { problem, retry_after, .. }) => (problem, retry_after),
             };
-            tracing::info!(source = self.id, problem, "the bot cannot be asked");
-            self.status.set(Connection::Disconnected(format!(
+            tracing::info!(source = self.head.id, problem, "the bot cannot be asked");
+            self.head.set(Connection::Disconnected(format!(
                 "the Bot API cannot be asked ({problem}): check the token in {} and the network",
                 self.token_file.display()
             )));
@@ -96,7 +86,7 @@ impl TelegramBot {
                 Ok(updates) => updates,
                 Err(failed) => return Ended::Api(failed),
             };
-            self.status.set(Connection::Connected);
+            self.head.set(Connection::Connected);
             back_off.reset();
             if updates.is_empty() {
                 continue;
@@ -137,20 +127,8 @@ enum Ended {
 }
 
 impl ChatSource for TelegramBot {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn connection(&self) -> Connection {
-        self.status.get()
-    }
-
-    fn streams(&self) -> bool {
-        true
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn run(
@@ -159,10 +137,6 @@ impl ChatSource for TelegramBot {
         stop: CancellationToken,
     ) -> BoxFuture<'static, Result<(), SourceError>> {
         async move { self.listen(&*sink, &stop).await }.boxed()
-    }
-
-    fn sends(&self) -> bool {
-        true
     }
 
     fn send(self: Arc<Self>, outgoing: Outgoing) -> BoxFuture<'static, Result<Sent, SendError>> {

@@ -15,7 +15,7 @@ pub(super) fn add(mut builder: ServerBuilder<State>) -> ServerBuilder<State> {
             .complete_template(template, "source", sources)
             .complete_template(template, "chat", chats);
     }
-    for prompt in prompts::NAMES {
+    for prompt in prompts::names() {
         builder = builder
             .complete_prompt(prompt, "source", sources)
             .complete_prompt(prompt, "chat", chats);

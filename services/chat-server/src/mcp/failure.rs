@@ -12,7 +12,10 @@ use crate::chat_service::Failure;
 pub(super) fn unfit(_tool: &str, _arguments: &Value, findings: &[Finding]) -> ToolError {
     let reasons: Vec<String> = findings
         .iter()
-        .map(|finding| format!("invalid parameter '{}': {}", finding.path, finding.message))
+        .map(|Finding { path, message, .. }| match path.as_str() {
+            "" => format!("invalid parameters: {message}"),
+            path => format!("invalid parameter '{path}': {message}"),
+        })
         .collect();
     ToolError::new("INVALID_PARAMETER", reasons.join("; "))
 }

@@ -2,7 +2,7 @@
 //! in its `_meta`.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use mcp_proto::{Change, ResourceUpdate, Server, WeakServer};
@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::chat_service::{ChatService, Failure, Following, News};
+use crate::lock::lock;
 use crate::view::compact;
 use crate::view::uri::{self, Listening};
 
@@ -104,7 +105,7 @@ impl Feed {
         };
         let id = match listening.chat {
             Some(_) => {
-                let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = lock(&self.known);
                 known.ids.get(subscribed).cloned()
             }
             None => None,
@@ -113,7 +114,7 @@ impl Feed {
     }
 
     fn know(&self, uri: &str, id: String) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if known.ids.insert(uri.to_owned(), id).is_none() {
             known.oldest.push_back(uri.to_owned());
         }

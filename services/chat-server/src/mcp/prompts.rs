@@ -1,8 +1,6 @@
 //! Prompts: a chat and what to do with it.
 
-use mcp_proto::{
-    ContentBlock, Context, GetPromptResult, Prompt, PromptMessage, RequestError, ServerBuilder,
-};
+use mcp_proto::{ContentBlock, Context, GetPromptResult, Prompt, PromptMessage, ServerBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,13 +8,45 @@ use super::State;
 use super::failure::in_time;
 use crate::chat_service::{ChatService, Failure, Question, StatisticsQuestion};
 
-/// The names of all prompts; each has the arguments `source` and `chat`.
-pub(super) const NAMES: [&str; 4] = [ANALYZE, SUMMARIZE, QUESTIONS, ACTIONS];
+/// A prompt that asks for something to be done with a chat.
+struct Task {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    words: &'static str,
+}
 
-const ANALYZE: &str = "analyze_conversation";
-const SUMMARIZE: &str = "summarize_conversation";
-const QUESTIONS: &str = "open_questions";
-const ACTIONS: &str = "action_items";
+const TASKS: [Task; 4] = [
+    Task {
+        name: "analyze_conversation",
+        title: "Analyze a conversation",
+        description: "Analyze the patterns of a conversation.",
+        words: "Analyze the conversation patterns: the main topics, who says how much and to whom, the tone and how it \
+                changes, when people write and how fast they answer, what was decided and what was left open. Name the \
+                messages that show it by their time.",
+    },
+    Task {
+        name: "summarize_conversation",
+        title: "Summarize a conversation",
+        description: "Summarize what was said in a chat.",
+        words: "Summarize what was said, in the order in which it matters to the person whose chats these are: what is \
+                new, what was decided, what was promised. Name who said it and when.",
+    },
+    Task {
+        name: "open_questions",
+        title: "Open questions",
+        description: "Find the unanswered questions of a chat.",
+        words: "List the questions that have no answer yet, the ones to the person whose chats these are first: who \
+                asked, when, and what is known that bears on the answer.",
+    },
+    Task {
+        name: "action_items",
+        title: "Action items",
+        description: "Find the tasks of a person in a chat.",
+        words: "List what somebody has promised or was asked to do: who, what, until when, and whether it was done \
+                according to later messages. Name the message that says so by its time.",
+    },
+];
 
 /// How many messages a prompt includes, and how many names of participants.
 const MESSAGES: i64 = 100;
@@ -28,77 +58,30 @@ struct Conversation {
     source: String,
     /// The chat: its id, its name, or a part of it.
     chat: String,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Recent {
-    /// The id of the source, such as telegram.
-    source: String,
-    /// The chat: its id, its name, or a part of it.
-    chat: String,
     /// From when on: 7d, 2025-01-13, or RFC 3339. At most the last 100 messages.
     since: Option<String>,
 }
 
-/// Adds the prompts.
-pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
-    builder
-        .prompt(
-            Prompt::new(ANALYZE, "Analyze the patterns of a conversation.")
-                .with_title("Analyze a conversation"),
-            |state: State, asked: Conversation, _: Context| async move {
-                let asked = Recent {
-                    source: asked.source,
-                    chat: asked.chat,
-                    since: None,
-                };
-                let task = "Analyze the conversation patterns: the main topics, who says how much and to whom, the tone \
-                            and how it changes, when people write and how fast they answer, what was decided and what \
-                            was left open. Name the messages that show it by their time.";
-                filled_in(&state, task, asked).await
-            },
-        )
-        .prompt(
-            Prompt::new(SUMMARIZE, "Summarize what was said in a chat.")
-                .with_title("Summarize a conversation"),
-            |state: State, asked: Recent, _: Context| async move {
-                let task = "Summarize what was said, in the order in which it matters to the person whose chats these \
-                            are: what is new, what was decided, what was promised. Name who said it and when.";
-                filled_in(&state, task, asked).await
-            },
-        )
-        .prompt(
-            Prompt::new(QUESTIONS, "Find the unanswered questions of a chat.")
-                .with_title("Open questions"),
-            |state: State, asked: Recent, _: Context| async move {
-                let task = "List the questions that have no answer yet, the ones to the person whose chats these \
-                            are first: who asked, when, and what is known that bears on the answer.";
-                filled_in(&state, task, asked).await
-            },
-        )
-        .prompt(
-            Prompt::new(ACTIONS, "Find the tasks of a person in a chat.")
-                .with_title("Action items"),
-            |state: State, asked: Recent, _: Context| async move {
-                let task = "List what somebody has promised or was asked to do: who, what, until when, and whether it \
-                            was done according to later messages. Name the message that says so by its time.";
-                filled_in(&state, task, asked).await
-            },
-        )
+/// The names of all prompts; each has the arguments `source` and `chat`.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TASKS.iter().map(|task| task.name)
 }
 
-async fn filled_in(
-    state: &State,
-    task: &str,
-    asked: Recent,
-) -> Result<GetPromptResult, RequestError> {
-    in_time(prompt(&state.service, task, asked)).await
+/// Adds the prompts.
+pub(super) fn add(mut builder: ServerBuilder<State>) -> ServerBuilder<State> {
+    for Task { name, title, description, words } in TASKS {
+        let answer = move |state: State, asked: Conversation, _: Context| async move {
+            in_time(prompt(&state.service, words, asked)).await
+        };
+        builder = builder.prompt(Prompt::new(name, description).with_title(title), answer);
+    }
+    builder
 }
 
 async fn prompt(
     service: &ChatService,
     task: &str,
-    asked: Recent,
+    asked: Conversation,
 ) -> Result<GetPromptResult, Failure> {
     let chat = service.chat(Some(&asked.source), &asked.chat).await?;
     let said = service
@@ -119,7 +102,7 @@ async fn prompt(
         })
         .await?;
     let mut names: Vec<&str> =
-        wrote.senders.iter().take(NAMED).map(|sender| &*sender.display_name).collect();
+        wrote.senders.iter().take(NAMED).map(|counted| &*counted.sender.name).collect();
     if wrote.senders.len() > NAMED {
         names.push("and others");
     }

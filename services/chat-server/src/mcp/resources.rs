@@ -80,7 +80,6 @@ async fn read(
 async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceContents, Failure> {
     let given = |name: &str| uri.get(name).map(str::to_owned);
     let source = given("source").unwrap_or_default();
-    let chat = given("chat");
     let asked = Question {
         source: (source != "*").then_some(source),
         since: given("since"),
@@ -90,12 +89,10 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         limit: number("limit", uri.get("limit"))?,
         offset: number("offset", uri.get("offset"))?,
         cursor: given("cursor"),
-        topic: None,
-        has: None,
-        order: None,
         // A resource has no parameter `stored`, and stored messages are better than none.
         stored: Some(true),
-        chat,
+        chat: given("chat"),
+        ..Question::default()
     };
     let is_all = asked.chat.as_deref().is_none_or(|chat| chat == "*");
     let page = service.messages(&asked).await?;

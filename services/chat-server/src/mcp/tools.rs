@@ -2,7 +2,7 @@
 
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{REQUEST_TIMEOUT, State};
@@ -22,7 +22,9 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "List the sources of chats with id, name, whether each is connected (if not, what to do), how many chats \
                  and messages are known, until when, and what is missing. Start here.",
             ),
-            list_sources,
+            |state: State, _: NoArguments, _: Context| async move {
+                answer(&json!({ "sources": state.service.sources().await? }))
+            },
         )
         .content_tool(
             reading(
@@ -33,7 +35,9 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                  those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
                  of the name, in any case.",
             ),
-            list_chats,
+            |state: State, asked: ChatQuestion, _: Context| async move {
+                answer(&state.service.chats(&asked).await?)
+            },
         )
         .content_tool(
             reading(
@@ -42,16 +46,20 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "Read messages, newest first or by order oldest first: of a chat, or of all chats of a source, or of all \
                  sources; by time, sender, text they contain, and kind (has: image, file, link...). Each says its source, chat, sender, content and time. For more, give next_cursor as cursor.",
             ),
-            get_messages,
+            |state: State, asked: Question, _: Context| async move {
+                answer(&compact::messages(&state.service.messages(&asked).await?))
+            },
         )
         .content_tool(
             reading(
                 "wait_for_message",
                 "Wait for a message",
-                "Wait until a new message comes in, at most 50 seconds, and give it; with the same filters as get_messages. \
+                "Wait until a new message comes in, at most 50 seconds, and give it; of a source, chat or sender, or with words. \
                  An answer without messages says how to continue waiting.",
             ),
-            wait_for_message,
+            |state: State, asked: WaitQuestion, _: Context| async move {
+                answer(&compact::messages(&state.service.wait(asked).await?))
+            },
         )
         .content_tool(
             reading(
@@ -60,7 +68,9 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "Find messages and names of files with all of some words, \"phrases\", a OR b, -not, emoji, with what was \
                  found **marked**: whole words first, then inside_word, each newest first; context_before and context_after give what was said around each.",
             ),
-            search_messages,
+            |state: State, asked: SearchQuestion, _: Context| async move {
+                answer(&compact::hits(&state.service.search(asked).await?))
+            },
         )
         .content_tool(
             reading(
@@ -68,7 +78,9 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "Read around a message",
                 "Read what was said before and after one message, by the ids that get_messages or search_messages gave.",
             ),
-            get_message_context,
+            |state: State, asked: Around, _: Context| async move {
+                answer(&compact::around(&state.service.around(&asked).await?))
+            },
         )
         .content_tool(
             reading(
@@ -77,7 +89,9 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "Count messages per sender, hour, weekday, and day or month, with the busiest days: of a chat, a source or \
                  all, in a time.",
             ),
-            get_statistics,
+            |state: State, asked: StatisticsQuestion, _: Context| async move {
+                answer(&state.service.statistics(&asked).await?)
+            },
         )
         .content_tool(
             reading(
@@ -85,7 +99,9 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "List people",
                 "List who writes, those with the most messages first, with what each is called in each source.",
             ),
-            list_people,
+            |state: State, asked: PeopleQuestion, _: Context| async move {
+                answer(&state.service.people(&asked).await?)
+            },
         )
 }
 
@@ -105,39 +121,7 @@ type Answer = Result<CallToolResult, ToolError>;
 #[serde(deny_unknown_fields)]
 struct NoArguments {}
 
-async fn list_sources(state: State, _: NoArguments, _: Context) -> Answer {
-    let sources = state.service.sources().await?;
-    CallToolResult::structured(&json!({ "sources": sources }))
-}
-
-async fn list_chats(state: State, asked: ChatQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.service.chats(&asked).await?)
-}
-
-async fn get_messages(state: State, asked: Question, _: Context) -> Answer {
-    let found = state.service.messages(&asked).await?;
-    CallToolResult::structured(&compact::messages(&found))
-}
-
-async fn wait_for_message(state: State, asked: WaitQuestion, _: Context) -> Answer {
-    let found = state.service.wait(asked).await?;
-    CallToolResult::structured(&compact::messages(&found))
-}
-
-async fn search_messages(state: State, asked: SearchQuestion, _: Context) -> Answer {
-    let found = state.service.search(asked).await?;
-    CallToolResult::structured(&compact::hits(&found))
-}
-
-async fn get_message_context(state: State, asked: Around, _: Context) -> Answer {
-    let found = state.service.around(&asked).await?;
-    CallToolResult::structured(&compact::around(&found))
-}
-
-async fn get_statistics(state: State, asked: StatisticsQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.service.statistics(&asked).await?)
-}
-
-async fn list_people(state: State, asked: PeopleQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.service.people(&asked).await?)
+/// An answer without its absent parts.
+fn answer(view: &impl Serialize) -> Answer {
+    CallToolResult::structured(&compact::answer(view))
 }

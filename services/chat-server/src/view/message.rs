@@ -5,25 +5,28 @@ use serde::Serialize;
 
 use super::{content, local, media_type, uri};
 use crate::index::{StoredMessage, is_call};
-use crate::model::{self, AttachmentKind, AttachmentPlace, Body, Reaction};
+use crate::model::{self, AttachmentKind, AttachmentPlace, Body, Participant, Reaction};
 
 /// The indentation of all lines of a message except the first, so that none looks like another message.
 const INDENT: &str = "    ";
 
 /// A message. [`compact`](super::compact) gives it its shape.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Message {
     /// Its id within its chat.
     pub id: String,
     /// The id of its chat.
     pub chat_id: String,
     /// The name of its chat.
+    #[serde(skip)]
     pub chat: String,
     /// The id of its source.
+    #[serde(skip)]
     pub source: String,
     /// Who sent it. For a service message, and for a deleted account, the id is empty and the name explains it in
     /// parentheses.
-    pub sender: Sender,
+    #[serde(skip)]
+    pub sender: Participant,
     /// Its content. Anything but words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
     /// `[Location]`, `[Contact]`, `[Poll]` or `[Deleted]`.
     pub content: String,
@@ -51,43 +54,22 @@ pub struct Message {
     pub sequence: u64,
 }
 
-/// Who sent a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sender {
-    /// An id within the source.
-    pub id: String,
-    /// The name.
-    pub display_name: String,
-    /// The handle, without @.
-    pub username: Option<String>,
-    /// The telephone number.
-    pub phone: Option<String>,
-    /// Whether it is the owner of the account.
-    pub is_me: bool,
-}
-
 /// A file of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attachment {
     /// image, video, audio, sticker or file.
     pub kind: AttachmentKind,
     /// Its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its media type.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
     /// Its size in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// How long it plays, in seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
     /// Why its bytes are not available.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// The resource with its bytes; absent where they are not available.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
 }
 
@@ -101,7 +83,7 @@ impl Message {
             chat_id: stored.chat.clone(),
             chat: stored.chat_name.clone(),
             source: stored.source.clone(),
-            sender: Sender::of(message),
+            sender: sender(message),
             content: content(message),
             timestamp: local(message.timestamp, zone),
             reply_to: message.reply_to.clone(),
@@ -126,8 +108,7 @@ impl Message {
     /// With the chat after the sender's name, for lines that are of several chats.
     #[must_use]
     pub fn among_chats(mut self) -> Self {
-        let sender = &mut self.sender.display_name;
-        *sender = format!("{sender} ({})", self.chat);
+        self.sender.name = format!("{} ({})", self.sender.name, self.chat);
         self
     }
 
@@ -135,7 +116,7 @@ impl Message {
     pub fn line(&self) -> String {
         let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
         let clean = |c: char| if is_break(c) { ' ' } else { c };
-        let sender: String = self.sender.display_name.chars().map(clean).collect();
+        let sender: String = self.sender.name.chars().map(clean).collect();
         let said: Vec<String> =
             self.content.lines().map(|line| line.chars().map(clean).collect()).collect();
         let said = said.join(&format!("\n{INDENT}"));
@@ -143,29 +124,12 @@ impl Message {
     }
 }
 
-impl Sender {
-    fn of(message: &model::Message) -> Self {
-        match (&message.sender, &message.body) {
-            (Some(sender), _) => Self {
-                id: sender.id.clone(),
-                display_name: sender.name.clone(),
-                username: sender.username.clone(),
-                phone: sender.phone.clone(),
-                is_me: sender.is_me,
-            },
-            (None, Body::Service { .. }) => Self::nobody("(service)"),
-            (None, _) => Self::nobody("(deleted account)"),
-        }
-    }
-
-    fn nobody(name: &str) -> Self {
-        Self {
-            id: String::new(),
-            display_name: name.to_owned(),
-            username: None,
-            phone: None,
-            is_me: false,
-        }
+fn sender(message: &model::Message) -> Participant {
+    let nobody = |name: &str| Participant { name: name.to_owned(), ..Participant::default() };
+    match (&message.sender, &message.body) {
+        (Some(sender), _) => sender.clone(),
+        (None, Body::Service { .. }) => nobody("(service)"),
+        (None, _) => nobody("(deleted account)"),
     }
 }
 

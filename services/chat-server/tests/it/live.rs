@@ -69,13 +69,13 @@ impl Live {
 
     pub(crate) async fn until(&self, is: impl Fn(&Connection) -> bool) {
         let waiting = async {
-            while !is(&self.source.connection()) {
+            while !is(&self.source.head().connection()) {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
         tokio::time::timeout(LONG, waiting)
             .await
-            .unwrap_or_else(|_| panic!("{:?}", self.source.connection()));
+            .unwrap_or_else(|_| panic!("{:?}", self.source.head().connection()));
     }
 }
 

@@ -8,16 +8,16 @@ use std::path::Path;
 use data_encoding::{BASE64, HEXLOWER};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 
 use super::gather;
-use super::member::{as_number, list, number, text};
 use super::mention::{Mention, with_mentions};
 use super::update::{update, words_of};
+use crate::digest::digest;
 use crate::event::Event;
 use crate::import::lines::{Line, Lines};
 use crate::import::unit::Unit;
 use crate::import::{ImportError, Reading, io_at};
+use crate::json::{list, number, text};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
 };
@@ -134,9 +134,8 @@ impl BackupState {
             let name = name.unwrap_or("Group").to_owned();
             // The key of a group gives access to the group; the digest of the key does not.
             let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
-            let digest: String = HEXLOWER.encode(&Sha256::digest(key)).chars().take(24).collect();
             let chat = Chat {
-                id: format!("group-{digest}"),
+                id: format!("group-{}", digest(key, 12)),
                 name,
                 kind: ChatKind::Group,
                 participants: None,
@@ -197,11 +196,11 @@ impl BackupState {
     fn message(&self, item: &Value, first: Option<i64>) -> Option<Message> {
         let sent = number(item, "dateSent")?;
         let author = text(item, "authorId").and_then(|id| self.people.get(&id));
-        let versions = item.get("revisions").and_then(Value::as_array).into_iter().flatten();
+        let versions = list(item, "revisions");
         let begun = versions.filter_map(|version| number(version, "dateSent")).min().or(first);
         let begun = begun.map_or(sent, |begun| begun.min(sent));
         let author_id = author.map_or("", |author| author.id.as_str());
-        let expires = number(item, "expiresInMs").filter(|ms| *ms > 0).and_then(|ms| {
+        let expires = number(item, "expiresInMs").filter(|ms: &i64| *ms > 0).and_then(|ms| {
             let begin = number(item, "expireStartDate").unwrap_or(sent);
             Timestamp::from_millisecond(begin.checked_add(ms)?).ok()
         });
@@ -307,11 +306,10 @@ impl BackupState {
         let mentions: Vec<Mention> = list(said, "bodyRanges")
             .filter_map(|range| {
                 let aci = text(range, "mentionAci")?;
-                // A range without a start begins with the text.
-                let start = number(range, "start").unwrap_or(0);
                 Some(Mention {
-                    start: u64::try_from(start).ok()?,
-                    length: u64::try_from(number(range, "length").unwrap_or(1)).ok()?,
+                    // A range without a start begins with the text.
+                    start: number(range, "start").unwrap_or(0),
+                    length: number(range, "length").unwrap_or(1),
                     name: self.name_of(&aci).unwrap_or_else(|| "somebody".to_owned()),
                 })
             })
@@ -335,10 +333,7 @@ impl BackupState {
             kind: kind.unwrap_or_else(by_name),
             name,
             media_type,
-            size: pointer
-                .pointer("/locatorInfo/size")
-                .and_then(as_number)
-                .and_then(|size| u64::try_from(size).ok()),
+            size: pointer.get("locatorInfo").and_then(|locator| number(locator, "size")),
             seconds: None,
             place: self.place(pointer),
             transcript: None,

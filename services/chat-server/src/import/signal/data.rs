@@ -3,11 +3,12 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Folder, SignalEntry, Take, gather, moment};
 use crate::import::Reading;
 use crate::import::lines::{Line, Lines};
+use crate::json::{list, member};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 
 pub(super) fn read<R: Read>(
@@ -21,7 +22,7 @@ pub(super) fn read<R: Read>(
         number += 1;
         let entry = match &line {
             Line::Text(line) if line.trim().is_empty() => continue,
-            Line::Text(line) => serde_json::from_str::<Map<String, Value>>(line).ok(),
+            Line::Text(line) => serde_json::from_str::<Value>(line).ok().filter(Value::is_object),
             Line::TooLong => None,
         };
         match entry.and_then(|object| entry_of(&object, folder)) {
@@ -39,12 +40,11 @@ pub(super) fn read<R: Read>(
     Ok(ControlFlow::Continue(()))
 }
 
-fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry> {
-    let text = |name: &str| object.get(name).and_then(said);
+fn entry_of(object: &Value, folder: &Folder) -> Option<SignalEntry> {
+    let text = |name: &str| member(object, name);
     let flag = |name: &str| {
         object.get(name).is_some_and(|value| value.as_bool().unwrap_or(!value.is_null()))
     };
-    let list = |name: &str| object.get(name).and_then(Value::as_array).into_iter().flatten();
     let sender = text("sender").unwrap_or_default().to_owned();
     let body = text("body").unwrap_or_default().trim_end().to_owned();
     let deleted = flag("deleted");
@@ -55,7 +55,7 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry>
         (action.to_owned(), format!("{sender}: {words}"))
     });
     let mut attachments: Vec<Attachment> =
-        list("attachments").filter_map(|it| attachment(it, folder)).collect();
+        list(object, "attachments").filter_map(|it| attachment(it, folder)).collect();
     attachments.extend(sticker(object.get("sticker"), folder));
     let (time, at) = moment(text("date")?)?;
     Some(SignalEntry {
@@ -63,25 +63,19 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry>
         at,
         text: if deleted || action.is_some() { String::new() } else { body },
         quote: text("quote").map(unquoted),
-        reactions: gather(list("reactions").filter_map(reaction)),
+        reactions: gather(list(object, "reactions").filter_map(reaction)),
         attachments,
         deleted,
-        edited: list("edits").next().is_some(),
+        edited: list(object, "edits").next().is_some(),
         action,
         sender,
     })
 }
 
-/// A string that is not empty.
-fn said(value: &Value) -> Option<&str> {
-    value.as_str().filter(|text| !text.is_empty())
-}
-
 /// A person and an emoji: `["Anna", "👍"]`, or an object with these names. A person without a name is null.
 fn reaction(reaction: &Value) -> Option<(String, String)> {
-    let member = |name: &str, at: usize| reaction.get(name).or_else(|| reaction.get(at));
-    let name = member("name", 0).and_then(said).unwrap_or_default();
-    Some((name.to_owned(), member("emoji", 1)?.as_str()?.to_owned()))
+    let part = |name: &str, at: usize| reaction.get(name).or_else(|| reaction.get(at))?.as_str();
+    Some((part("name", 0).unwrap_or_default().to_owned(), part("emoji", 1)?.to_owned()))
 }
 
 /// Quotes are written as Markdown.
@@ -94,7 +88,7 @@ fn unquoted(quote: &str) -> String {
 }
 
 fn attachment(attachment: &Value, folder: &Folder) -> Option<Attachment> {
-    let member = |name: &str| attachment.get(name).and_then(said);
+    let member = |name: &str| member(attachment, name);
     // If all attachments are missing, one without a name and of this kind stands for them.
     if let Some(why) = member("missing_kind") {
         let name = member("name").or_else(|| member("path")?.rsplit('/').next());
@@ -116,7 +110,7 @@ pub(super) fn missing(why: &str, name: Option<&str>) -> Attachment {
 /// A sticker is an object with its pack, its number in it, and an emoji; older versions have the emoji alone.
 fn sticker(sticker: Option<&Value>, folder: &Folder) -> Option<Attachment> {
     let sticker = sticker.filter(|value| !value.is_null() && value.as_str() != Some(""))?;
-    let member = |name: &str| sticker.get(name).and_then(said);
+    let member = |name: &str| member(sticker, name);
     let path = member("packId")
         .zip(member("id"))
         .zip(member("extension"))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::member::{list, number, text};
+use crate::json::{list, number, text};
 use crate::model::Body;
 
 /// A service message of Signal.
@@ -32,7 +32,7 @@ pub(super) fn update(said: &Value, by: &str, name_of: &dyn Fn(&str) -> Option<St
     {
         state.extend(described(name, value, by, name_of, 0));
     }
-    if let Some(ms) = number(detail, "expiresInMs") {
+    if let Some(ms) = number::<i64>(detail, "expiresInMs") {
         state.push(format!("after {} s", ms / 1_000));
     }
     let text = format!("{by}: {} {}", words_of(kind), state.join(", "));

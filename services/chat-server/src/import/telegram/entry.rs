@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// An entry of the list of messages.
 #[derive(Debug)]
-pub(super) struct Entry(pub(super) Map<String, Value>);
+pub(super) struct Entry(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -36,7 +36,7 @@ impl<'de> Visitor<'de> for Members {
             };
             entry.insert(name, value);
         }
-        Ok(Entry(entry))
+        Ok(Entry(Value::Object(entry)))
     }
 }
 

@@ -1,8 +1,9 @@
 //! The parts of a message besides its text.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::text::{is_text, member, number, plain};
+use super::text::{is_text, plain};
+use crate::json::{list, member, number};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
 /// A file with this path, or, in parentheses, the reason why it has no path.
@@ -18,31 +19,32 @@ pub(super) fn put_below(attachment: &mut Attachment, prefix: &str) {
 }
 
 /// The files of a message.
-pub(super) fn attachments(entry: &Map<String, Value>) -> Vec<Attachment> {
+pub(super) fn attachments(entry: &Value) -> Vec<Attachment> {
     let photo = member(entry, "photo").map(|path| Attachment {
-        size: size(entry, "photo_file_size"),
+        size: number(entry, "photo_file_size"),
         ..attachment(AttachmentKind::Image, path, None)
     });
     let file = member(entry, "file").map(|path| Attachment {
         media_type: member(entry, "mime_type").map(str::to_owned),
-        size: size(entry, "file_size"),
-        seconds: number(entry, "duration_seconds").and_then(|seconds| u32::try_from(seconds).ok()),
+        size: number(entry, "file_size"),
+        seconds: number(entry, "duration_seconds"),
         ..attachment(kind(entry), path, member(entry, "file_name").map(str::to_owned))
     });
     let card = member(entry, "contact_vcard").map(|path| Attachment {
         media_type: Some("text/vcard".to_owned()),
-        size: size(entry, "contact_vcard_file_size"),
+        size: number(entry, "contact_vcard_file_size"),
         ..attachment(AttachmentKind::File, path, None)
     });
     photo.into_iter().chain(file).chain(card).collect()
 }
 
 /// The content of a message that is not text; `text` is its accompanying text.
-pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
-    if let Some(Value::Object(poll)) = entry.get("poll") {
+pub(super) fn body(entry: &Value, text: &str) -> Option<Body> {
+    let object = |name: &str| entry.get(name).filter(|it| it.is_object());
+    if let Some(poll) = object("poll") {
         return Some(self::poll(poll));
     }
-    if let Some(Value::Object(contact)) = entry.get("contact_information") {
+    if let Some(contact) = object("contact_information") {
         let names =
             ["first_name", "last_name"].map(|name| member(contact, name).unwrap_or_default());
         return Some(Body::Contact {
@@ -53,7 +55,7 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     let place = ["place_name", "address"].map(|name| member(entry, name));
     let place: Vec<&str> = place.into_iter().flatten().collect();
     let place = Some(place.join(", ")).filter(|place| !place.is_empty());
-    if let Some(Value::Object(location)) = entry.get("location_information") {
+    if let Some(location) = object("location_information") {
         return Some(Body::Location {
             latitude: location.get("latitude")?.as_f64()?,
             longitude: location.get("longitude")?.as_f64()?,
@@ -66,7 +68,7 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     if let Some(place) = place {
         return Some(with_text(format!("[Place] {place}")));
     }
-    if entry.contains_key("location_information") {
+    if entry.get("location_information").is_some() {
         return Some(with_text("[Location]".to_owned()));
     }
     if let Some(game) = member(entry, "game_title") {
@@ -90,16 +92,11 @@ const OTHERS: [(&str, &str); 5] = [
     ("giveaway_results", "Giveaway results"),
 ];
 
-fn poll(poll: &Map<String, Value>) -> Body {
-    let answers = poll.get("answers").and_then(Value::as_array);
-    let answer = |answer: &Value| {
-        let answer = answer.as_object()?;
-        let votes = number(answer, "voters").and_then(|votes| u32::try_from(votes).ok());
-        Some((answer.get("text").map(plain)?, votes))
-    };
+fn poll(poll: &Value) -> Body {
+    let answer = |answer: &Value| Some((plain(answer.get("text")?), number(answer, "voters")));
     Body::Poll {
         question: poll.get("question").map(plain).unwrap_or_default(),
-        answers: answers.into_iter().flatten().filter_map(answer).collect(),
+        answers: list(poll, "answers").filter_map(answer).collect(),
     }
 }
 
@@ -152,17 +149,14 @@ pub(super) fn scalar(value: &Value, depth: usize) -> Option<String> {
     (!described.is_empty()).then_some(described)
 }
 
-fn kind(entry: &Map<String, Value>) -> AttachmentKind {
+fn kind(entry: &Value) -> AttachmentKind {
     match member(entry, "media_type") {
         Some("sticker") => AttachmentKind::Sticker,
         Some("video_message" | "animation" | "video_file") => AttachmentKind::Video,
         Some("voice_message" | "audio_file") => AttachmentKind::Audio,
-        _ => match member(entry, "mime_type").and_then(|kind| kind.split('/').next()) {
-            Some("image") => AttachmentKind::Image,
-            Some("video") => AttachmentKind::Video,
-            Some("audio") => AttachmentKind::Audio,
-            _ => AttachmentKind::File,
-        },
+        _ => member(entry, "mime_type")
+            .and_then(AttachmentKind::of_media_type)
+            .unwrap_or(AttachmentKind::File),
     }
 }
 
@@ -177,8 +171,4 @@ fn place(path: &str) -> AttachmentPlace {
 fn file_name(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     (!path.starts_with('(')).then(|| name.to_owned())
-}
-
-fn size(entry: &Map<String, Value>, name: &str) -> Option<u64> {
-    number(entry, name).and_then(|size| u64::try_from(size).ok())
 }

@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::rich::Rich;
-use super::text::{member, number, plain};
+use super::text::plain;
 use super::{media, service};
 use crate::import::Options;
 use crate::import::clock::Clock;
+use crate::json::{list, member, number, text};
 use crate::model::{Body, Message, Participant, Reaction};
 
 /// The name of a deleted account.
@@ -19,12 +20,12 @@ const NEVER: Timestamp = Timestamp::constant(315_532_800, 0);
 
 /// A message of the file, or why it cannot be read.
 pub(super) fn message(
-    entry: &Map<String, Value>,
+    entry: &Value,
     options: &Options,
     clock: &mut Clock,
     me: Option<&str>,
 ) -> Result<Message, &'static str> {
-    let id = number(entry, "id").ok_or("has no id")?.to_string();
+    let id = number::<i64>(entry, "id").ok_or("has no id")?.to_string();
     let kind = member(entry, "type").ok_or("has no type")?;
     if kind == "unsupported" {
         return Err("is of a kind that this Telegram could not export");
@@ -42,7 +43,7 @@ pub(super) fn message(
         Body::Text(text)
             if text.is_empty()
                 && attachments.is_empty()
-                && entry.contains_key("self_destruct_period_seconds") =>
+                && entry.get("self_destruct_period_seconds").is_some() =>
         {
             Body::Unknown("[Self-destructing media]".to_owned())
         }
@@ -50,14 +51,14 @@ pub(super) fn message(
     };
     // Old files have a time in 1970 for messages that were never edited.
     let edited = time(entry, "edited", &mut clock.clone()).filter(|at| *at > NEVER);
-    let elsewhere = entry.contains_key("reply_to_peer_id");
-    let reply_to = number(entry, "reply_to_message_id").filter(|_| !elsewhere);
+    let elsewhere = entry.get("reply_to_peer_id").is_some();
+    let reply_to = text(entry, "reply_to_message_id").filter(|_| !elsewhere);
     Ok(Message {
         id,
         timestamp,
         sender,
         body,
-        reply_to: reply_to.map(|id| id.to_string()),
+        reply_to,
         forwarded_from: forwarded(entry),
         edited,
         deleted: false,
@@ -70,7 +71,7 @@ pub(super) fn message(
     })
 }
 
-fn body(entry: &Map<String, Value>, rich: &Rich) -> Body {
+fn body(entry: &Value, rich: &Rich) -> Body {
     let text = entry.get("text").map(plain).unwrap_or_default();
     let text = match entry.get("text_entities") {
         Some(pieces) if text.is_empty() => plain(pieces),
@@ -83,7 +84,7 @@ fn body(entry: &Map<String, Value>, rich: &Rich) -> Body {
 }
 
 /// The seconds of `NAME_unixtime`, which older files lack; else the local time in `NAME`.
-fn time(entry: &Map<String, Value>, name: &str, clock: &mut Clock) -> Option<Timestamp> {
+fn time(entry: &Value, name: &str, clock: &mut Clock) -> Option<Timestamp> {
     let known = number(entry, &format!("{name}_unixtime"))
         .and_then(|seconds| Timestamp::from_second(seconds).ok());
     let local = || member(entry, name)?.parse::<DateTime>().ok();
@@ -91,7 +92,7 @@ fn time(entry: &Map<String, Value>, name: &str, clock: &mut Clock) -> Option<Tim
 }
 
 fn person(
-    entry: &Map<String, Value>,
+    entry: &Value,
     name: &str,
     id: &str,
     options: &Options,
@@ -119,7 +120,7 @@ fn old_id(id: u64) -> String {
     }
 }
 
-fn forwarded(entry: &Map<String, Value>) -> Option<String> {
+fn forwarded(entry: &Value) -> Option<String> {
     let name = |member: &str| {
         let name = entry.get(member)?;
         Some(name.as_str().unwrap_or(DELETED).to_owned())
@@ -127,12 +128,8 @@ fn forwarded(entry: &Map<String, Value>) -> Option<String> {
     name("forwarded_from").or_else(|| name("saved_from"))
 }
 
-fn reactions(entry: &Map<String, Value>) -> Vec<Reaction> {
-    let Some(Value::Array(reactions)) = entry.get("reactions") else {
-        return Vec::new();
-    };
+fn reactions(entry: &Value) -> Vec<Reaction> {
     let reaction = |reaction: &Value| {
-        let reaction = reaction.as_object()?;
         let kind = member(reaction, "type").unwrap_or("emoji");
         // A custom emoji has only the file in which it is, if that was exported.
         let custom = member(reaction, "document_id").filter(|id| !id.starts_with('('));
@@ -141,15 +138,12 @@ fn reactions(entry: &Map<String, Value>) -> Vec<Reaction> {
             (kind, _, Some(id)) => format!("{kind}:{}", id.rsplit('/').next().unwrap_or(id)),
             (kind, ..) => kind.to_owned(),
         };
-        let recent = reaction.get("recent").and_then(Value::as_array);
-        let by = recent.into_iter().flatten();
-        Some(Reaction {
+        let by = list(reaction, "recent");
+        Reaction {
             emoji,
-            count: number(reaction, "count")
-                .and_then(|count| u32::try_from(count).ok())
-                .unwrap_or(1),
+            count: number(reaction, "count").unwrap_or(1),
             by: by.filter_map(|by| by.get("from")?.as_str().map(str::to_owned)).collect(),
-        })
+        }
     };
-    reactions.iter().filter_map(reaction).collect()
+    list(entry, "reactions").filter(|it| it.is_object()).map(reaction).collect()
 }

@@ -1,9 +1,10 @@
 //! Rich messages: blocks of headings, lists, tables, quotes and pictures, read in their order.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::media;
-use super::text::{MAX_DEPTH, member, plain};
+use super::text::{MAX_DEPTH, plain};
+use crate::json::{is_true, list, member};
 use crate::model::{Attachment, AttachmentKind};
 
 /// A rich message as lines, and its files.
@@ -26,8 +27,8 @@ impl Rich {
     /// Reads the member `rich_message`.
     pub(super) fn of(message: &Value) -> Self {
         let mut rich = Self::default();
-        rich.blocks(message.get("blocks"), "", 0);
-        if message.get("part") == Some(&Value::Bool(true)) {
+        rich.blocks(message, "", 0);
+        if is_true(message, "part") {
             rich.lines.push("[The rest of this message is not in the export]".to_owned());
         }
         rich
@@ -37,24 +38,23 @@ impl Rich {
         self.lines.join("\n")
     }
 
-    fn blocks(&mut self, blocks: Option<&Value>, before: &str, depth: usize) {
-        let blocks = blocks.and_then(Value::as_array).into_iter().flatten();
+    fn blocks(&mut self, of: &Value, before: &str, depth: usize) {
         if depth < MAX_DEPTH {
-            blocks.filter_map(Value::as_object).for_each(|block| self.block(block, before, depth));
+            list(of, "blocks").for_each(|block| self.block(block, before, depth));
         }
     }
 
     /// A block of any kind: its title, its words, its parts, its caption.
-    fn block(&mut self, block: &Map<String, Value>, before: &str, depth: usize) {
+    fn block(&mut self, block: &Value, before: &str, depth: usize) {
         let kind = member(block, "type").unwrap_or_default();
         let quote = format!("{before}> ");
         let before = if kind.contains("quote") { quote.as_str() } else { before };
         self.line(before, block.get("title"));
         ["text", "formula", "source"].iter().for_each(|name| self.line(before, block.get(*name)));
-        for item in block.get("items").and_then(Value::as_array).into_iter().flatten() {
+        for item in list(block, "items") {
             self.item(item, before, depth);
         }
-        for row in block.get("rows").and_then(Value::as_array).into_iter().flatten() {
+        for row in list(block, "rows") {
             let cells = row.get("cells").unwrap_or(row).as_array().into_iter().flatten();
             let cells: Vec<String> = cells.map(|cell| plain(cell).replace('\n', " ")).collect();
             self.lines.push(format!("{before}{}", cells.join(" | ")));
@@ -62,7 +62,7 @@ impl Rich {
         self.attachments.extend(media::attachments(block));
         let files = FILES.iter().filter_map(|(name, kind)| Some((member(block, name)?, *kind)));
         self.attachments.extend(files.map(|(path, kind)| media::attachment(kind, path, None)));
-        self.blocks(block.get("blocks"), before, depth + 1);
+        self.blocks(block, before, depth + 1);
         if let Some(caption) = block.get("caption") {
             self.line(before, Some(caption));
             self.line(before, caption.get("credit"));
@@ -70,14 +70,14 @@ impl Rich {
     }
 
     fn item(&mut self, item: &Value, before: &str, depth: usize) {
-        let mark = match item.get("task_state").and_then(Value::as_str) {
+        let mark = match member(item, "task_state") {
             Some("checked") => "[x] ",
             Some("unchecked") => "[ ] ",
             _ => "- ",
         };
         let start = self.lines.len();
         self.line(before, Some(item));
-        self.blocks(item.get("blocks"), &format!("{before}  "), depth + 1);
+        self.blocks(item, &format!("{before}  "), depth + 1);
         if let Some(first) = self.lines.get_mut(start) {
             let words = first.strip_prefix(before).unwrap_or(first).trim_start().to_owned();
             *first = format!("{before}{mark}{words}");

@@ -1,9 +1,10 @@
 //! Service messages of the network: a person joined, a call was missed.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::media;
-use super::text::{member, number, plain};
+use super::text::plain;
+use crate::json::member;
 use crate::model::{Body, Participant};
 
 /// Members of an action, and the word before each in a sentence about it.
@@ -52,7 +53,7 @@ const COMMON: [&str; 23] = [
 ];
 
 /// The action in words: who, what, and the members with details.
-pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> Body {
+pub(super) fn body(entry: &Value, actor: Option<&Participant>) -> Body {
     let action = member(entry, "action").unwrap_or("custom");
     let mut words: Vec<String> = Vec::new();
     words.extend(actor.map(|actor| format!("{}:", actor.name)));
@@ -64,13 +65,13 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
         let Some(value) = entry.get(name) else {
             continue;
         };
-        let described = detail(entry, name, value);
+        let described = detail(value);
         if !described.is_empty() {
             words.extend((!before.is_empty()).then(|| before.to_owned()));
             words.push(described);
         }
     }
-    for (name, value) in entry {
+    for (name, value) in entry.as_object().into_iter().flatten() {
         let is_told = DETAILS.iter().any(|(described, _)| described == name);
         if let Some(described) =
             media::scalar(value, 0).filter(|_| !is_told && !COMMON.contains(&name.as_str()))
@@ -82,12 +83,10 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
     Body::Service { action: action.to_owned(), text: words.join(" ") }
 }
 
-fn detail(entry: &Map<String, Value>, name: &str, value: &Value) -> String {
+fn detail(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(_) => {
-            number(entry, name).map(|number| number.to_string()).unwrap_or_default()
-        }
+        Value::Number(number) => number.to_string(),
         // Members; a deleted account is null.
         Value::Array(names) => {
             let names = names.iter().map(|name| name.as_str().unwrap_or("Deleted Account"));

@@ -52,15 +52,23 @@ pub(super) struct FirstWalk {
 }
 
 impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
-    pub(super) fn new(reading: &'e mut Reading<'r, 't, 'p>, prefix: String) -> Self {
+    /// For a first walk (`survey`), which only reads the descriptions of chats, or for one that knows what such a walk
+    /// has found, or for the only one.
+    pub(super) fn new(
+        reading: &'e mut Reading<'r, 't, 'p>,
+        prefix: String,
+        survey: bool,
+        found: Option<FirstWalk>,
+    ) -> Self {
+        let (heads, me) = found.map(|found| (found.heads.into_iter(), found.me)).unzip();
         Self {
             reading,
             prefix,
             topics: HashMap::new(),
-            me: None,
+            me: me.flatten(),
             since_progress: 0,
-            heads: None,
-            survey: None,
+            heads,
+            survey: survey.then(Vec::new),
             sorted: false,
             something: false,
         }
@@ -68,19 +76,6 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
 
     fn take(&mut self, event: Event) -> Scanned<()> {
         if self.reading.take(event).is_break() { Err(ScanError::Stopped) } else { Ok(()) }
-    }
-
-    /// For a first walk, which only reads the descriptions of chats.
-    pub(super) fn surveying(mut self) -> Self {
-        self.survey = Some(Vec::new());
-        self
-    }
-
-    /// Adds the result of the first walk.
-    pub(super) fn knowing(mut self, found: FirstWalk) -> Self {
-        self.heads = Some(found.heads.into_iter());
-        self.me = found.me;
-        self
     }
 
     /// The result of the first walk.

@@ -1,6 +1,8 @@
 //! The two forms of text: a string, or strings and marked pieces one after the other.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::json::member;
 
 /// How deep pieces of a text may be nested.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -19,7 +21,7 @@ fn add(text: &Value, depth: usize, words: &mut String) {
             pieces.iter().for_each(|piece| add(piece, depth + 1, words));
         }
         // Newer files wrap the answers of polls and similar texts in another object.
-        Value::Object(object) if depth < MAX_DEPTH => {
+        object @ Value::Object(_) if depth < MAX_DEPTH => {
             let start = words.len();
             // A formula in a text has a source.
             if let Some(inner) = object.get("text").or_else(|| object.get("source")) {
@@ -44,15 +46,4 @@ pub(super) fn is_text(value: &Value) -> bool {
         Value::Object(_) => is_piece(value),
         _ => false,
     }
-}
-
-/// A member that is a string and not empty.
-pub(super) fn member<'m>(object: &'m Map<String, Value>, name: &str) -> Option<&'m str> {
-    object.get(name)?.as_str().filter(|text| !text.is_empty())
-}
-
-/// A member that is a number, or a string of one.
-pub(super) fn number(object: &Map<String, Value>, name: &str) -> Option<i64> {
-    let value = object.get(name)?;
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }

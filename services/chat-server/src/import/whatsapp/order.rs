@@ -205,88 +205,61 @@ impl Votes {
             return None;
         };
         let readable = (first.impossible + first.future) * 2 <= self.count;
-        let decided = |order, confidence, why, alternative| Decision {
-            order,
-            confidence,
-            why,
-            alternative,
-            years: 0,
-        };
         let is_out = second.wrong() > first.wrong() * MUCH;
-        let decision = if is_out && second.impossible > first.impossible * MUCH {
-            decided(best, Confidence::Certain, "some numbers are not a month", None)
+        let (order, confidence, why) = if is_out && second.impossible > first.impossible * MUCH {
+            (best, Confidence::Certain, "some numbers are not a month")
         } else if is_out && second.future > first.future * MUCH {
-            decided(best, Confidence::Certain, "the other order lies in the future", None)
+            (best, Confidence::Certain, "the other order lies in the future")
         } else if is_out {
-            decided(best, Confidence::Certain, "the other order goes back in time", None)
+            (best, Confidence::Certain, "the other order goes back in time")
         } else if first.named > 0 && second.named == 0 {
-            decided(best, Confidence::Certain, "files are named by these days", None)
+            (best, Confidence::Certain, "files are named by these days")
         } else if first.late == 0 && second.late > 0 {
-            decided(
-                best,
-                Confidence::Likely,
-                "the other order is later than the file's own date",
-                Some(next),
-            )
+            (best, Confidence::Likely, "the other order is later than the file's own date")
         } else {
-            let pair = [best, next];
             let dense = match (first.gaps, second.gaps) {
                 (few, many) if many >= DENSER * few.max(1) => Some(best),
                 (many, few) if many >= DENSER * few.max(1) => Some(next),
                 _ => None,
             };
-            let (order, confidence, why) = match (self.habit(pair), dense) {
-                (Some((order, _, _)), Some(dense)) if order != dense => (
-                    order,
-                    Confidence::Guess,
-                    "habits tell, but messages would lie closer together otherwise",
-                ),
+            match (self.habit([best, next]), dense) {
+                (Some((order, _, _)), Some(dense)) if order != dense => {
+                    let why = "habits tell, but messages would lie closer together otherwise";
+                    (order, Confidence::Guess, why)
+                }
                 (Some(habit), _) => habit,
                 (None, Some(dense)) => {
                     (dense, Confidence::Likely, "messages lie closer together so")
                 }
-                (None, None) => (
-                    best,
-                    Confidence::Guess,
-                    "nothing shows the order: this one is the most common",
-                ),
-            };
-            let other = pair.into_iter().find(|other| *other != order);
-            decided(order, confidence, why, other)
+                (None, None) => {
+                    let why = "nothing shows the order: this one is the most common";
+                    (best, Confidence::Guess, why)
+                }
+            }
         };
-        Some((decision, readable))
+        let other = [best, next].into_iter().find(|other| *other != order);
+        let alternative = other.filter(|_| confidence < Confidence::Certain);
+        Some((Decision { order, confidence, why, alternative, years: 0 }, readable))
     }
 
     /// The decision between two orders by the common formats of telephones.
     fn habit(&self, pair: [DayOrder; 2]) -> Option<(DayOrder, Confidence, &'static str)> {
-        let either = |order: DayOrder| pair.contains(&order).then_some(order);
-        if self.separator == Some('.') {
+        let (order, confidence, why) = if self.separator == Some('.') {
             // No locale writes the month first with full stops.
-            return either(DayOrder::DayFirst)
-                .map(|it| (it, Confidence::Certain, "full stops stand between the numbers"));
-        }
-        if self.separator == Some('-') {
-            return either(DayOrder::DayFirst)
-                .map(|it| (it, Confidence::Likely, "dashes stand between the numbers"));
-        }
-        if self.padded > 0 && self.unpadded == 0 {
-            return either(DayOrder::DayFirst)
-                .map(|it| (it, Confidence::Likely, "days are written with two digits"));
-        }
-        if self.small > 0 && self.capitals == 0 {
-            return either(DayOrder::DayFirst)
-                .map(|it| (it, Confidence::Likely, "am and pm are in small letters"));
-        }
-        if self.unpadded > 0 && self.padded == 0 && self.capitals > 0 {
-            return either(DayOrder::MonthFirst).map(|it| {
-                (
-                    it,
-                    Confidence::Likely,
-                    "AM and PM are in capitals, and days have no zero before them",
-                )
-            });
-        }
-        None
+            (DayOrder::DayFirst, Confidence::Certain, "full stops stand between the numbers")
+        } else if self.separator == Some('-') {
+            (DayOrder::DayFirst, Confidence::Likely, "dashes stand between the numbers")
+        } else if self.padded > 0 && self.unpadded == 0 {
+            (DayOrder::DayFirst, Confidence::Likely, "days are written with two digits")
+        } else if self.small > 0 && self.capitals == 0 {
+            (DayOrder::DayFirst, Confidence::Likely, "am and pm are in small letters")
+        } else if self.unpadded > 0 && self.padded == 0 && self.capitals > 0 {
+            let why = "AM and PM are in capitals, and days have no zero before them";
+            (DayOrder::MonthFirst, Confidence::Likely, why)
+        } else {
+            return None;
+        };
+        pair.contains(&order).then_some((order, confidence, why))
     }
 }
 

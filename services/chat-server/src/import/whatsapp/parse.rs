@@ -1,6 +1,5 @@
 //! The second walk through a chat: its messages.
 
-use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
@@ -26,12 +25,8 @@ pub(super) struct Parse<'c> {
     pub(super) chat: &'c str,
     /// The shapes of its headers, and the orders of their dates.
     pub(super) shapes: Vec<(Shape, Decision)>,
-    /// What stands before a colon and is not a name.
-    pub(super) notices: &'c BTreeSet<String>,
-    /// Whether the words that mark an edited message are known in its language.
-    pub(super) knows_edited: bool,
-    /// Its name, if it is a group.
-    pub(super) group: Option<&'c str>,
+    /// What is known about the file; each message says whether an iPhone has written it.
+    pub(super) writer: Writer<'c>,
     /// Later times are in the future.
     pub(super) now: Timestamp,
     pub(super) me: Option<&'c str>,
@@ -158,13 +153,7 @@ impl Parse<'_> {
             ));
             return ControlFlow::Continue(());
         }
-        let by = Writer {
-            ios: begun.ios,
-            knows_edited: self.knows_edited,
-            notices: self.notices,
-            group: self.group,
-        };
-        let mut said = body::read(&begun.text, by);
+        let mut said = body::read(&begun.text, Writer { ios: begun.ios, ..self.writer });
         // Only some telephones write a name before a notice.
         let is_notice = matches!(said.body, Body::Service { .. });
         let sender = said.sender.filter(|_| !is_notice).unwrap_or_default();

@@ -64,32 +64,34 @@ impl Keeper<'_> {
             text.clear();
         }
         let kinds = if deleted { 0 } else { stored::kinds(&text, &detail) };
-        let mut names = stored::names(&detail.attachments);
         let at = micros(message.timestamp);
         let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);
+        let write = |sql: &str, detail: &Detail, names: &Option<String>| {
+            self.statement(sql)?.execute(params![
+                self.src,
+                self.last + 1,
+                chat,
+                message.id,
+                at,
+                person,
+                kinds,
+                edited,
+                deleted,
+                text,
+                detail.write()?,
+                message.topic,
+                expires,
+                names,
+            ])
+        };
         // Most messages are new, so an insert is tried before the known message is searched for.
         let sql = "INSERT INTO message \
                    (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires, names) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
                    ON CONFLICT (chat, id) DO NOTHING";
-        let added = self.statement(sql)?.execute(params![
-            self.src,
-            self.last + 1,
-            chat,
-            message.id,
-            at,
-            person,
-            kinds,
-            edited,
-            deleted,
-            text,
-            detail.write()?,
-            message.topic,
-            expires,
-            names,
-        ])?;
-        if added == 1 {
+        let names = stored::names(&detail.attachments);
+        if write(sql, &detail, &names)? == 1 {
             self.last += 1;
             *self.news.entry(chat).or_default() += 1;
             self.credit(chat, person, 1);
@@ -104,25 +106,14 @@ impl Keeper<'_> {
         }
         let before = Detail::read(known.detail.as_deref())?;
         detail.keep_transcripts(&before.attachments);
-        names = stored::names(&detail.attachments);
+        let names = stored::names(&detail.attachments);
         if reactions == Reactions::Kept {
             detail.reactions = before.reactions;
         }
-        let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
-                   text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires), names = ?11 WHERE msg = ?1";
-        self.statement(sql)?.execute(params![
-            known.msg,
-            at,
-            person,
-            kinds,
-            edited,
-            deleted,
-            text,
-            detail.write()?,
-            message.topic,
-            expires,
-            names,
-        ])?;
+        let sql = "UPDATE message SET at = ?5, person = ?6, kinds = ?7, edited = ?8, deleted = ?9, \
+                   text = ?10, detail = ?11, topic = coalesce(?12, topic), expires = coalesce(?13, expires), \
+                   names = ?14 WHERE chat = ?3 AND id = ?4";
+        write(sql, &detail, &names)?;
         if person != known.person {
             self.credit(chat, known.person, -1);
             self.credit(chat, person, 1);

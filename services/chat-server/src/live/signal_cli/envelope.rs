@@ -5,16 +5,17 @@ use serde_json::Value;
 
 use super::names::Names;
 use crate::import::{Mention, with_mentions};
+use crate::json::{is_true, list, member, number};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant};
-use crate::source::Event;
+use crate::source::{Change, Event};
 
 /// Reads one envelope.
 pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
     let author = names.person(
-        text(envelope, "sourceUuid"),
-        text(envelope, "sourceNumber")
-            .or_else(|| text(envelope, "source").filter(|it| it.starts_with('+'))),
-        text(envelope, "sourceName"),
+        member(envelope, "sourceUuid"),
+        member(envelope, "sourceNumber")
+            .or_else(|| member(envelope, "source").filter(|it| it.starts_with('+'))),
+        member(envelope, "sourceName"),
     );
     let Some(author) = author else { return };
     let said = |data, edited| DataMessage { data, edited, author: author.clone(), mine: None };
@@ -22,26 +23,26 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         said(data, None).read(envelope, names, events);
     } else if let Some(edit) = envelope.get("editMessage") {
         if let Some(data) = edit.get("dataMessage") {
-            said(data, time_of(edit, "targetSentTimestamp")).read(envelope, names, events);
+            said(data, number(edit, "targetSentTimestamp")).read(envelope, names, events);
         }
     } else if let Some(sent) = envelope.pointer("/syncMessage/sentMessage") {
         // The owner's own message, from another of his devices.
         let other = names.person(
-            text(sent, "destinationUuid"),
-            text(sent, "destinationNumber")
-                .or_else(|| text(sent, "destination").filter(|it| it.starts_with('+'))),
+            member(sent, "destinationUuid"),
+            member(sent, "destinationNumber")
+                .or_else(|| member(sent, "destination").filter(|it| it.starts_with('+'))),
             None,
         );
         let edit = sent.get("editMessage");
         let said = DataMessage {
             data: edit.and_then(|edit| edit.get("dataMessage")).unwrap_or(sent),
-            edited: edit.and_then(|edit| time_of(edit, "targetSentTimestamp")),
+            edited: edit.and_then(|edit| number(edit, "targetSentTimestamp")),
             author: Participant { is_me: true, ..author },
             mine: Some(other),
         };
         said.read(envelope, names, events);
     } else if envelope.pointer("/callMessage/offerMessage").is_some() {
-        let Some(at) = time_of(envelope, "timestamp") else {
+        let Some(at) = number(envelope, "timestamp") else {
             return;
         };
         let words = format!("{}: call", author.name);
@@ -69,49 +70,49 @@ impl DataMessage<'_> {
             return;
         };
         let data = self.data;
-        let Some(at) = time_of(data, "timestamp").or_else(|| time_of(envelope, "timestamp")) else {
+        let Some(at) = number(data, "timestamp").or_else(|| number(envelope, "timestamp")) else {
             return;
         };
         if let Some(target) = self.edited {
             let text = body_text(data);
             if let Ok(at) = Timestamp::from_millisecond(at) {
                 let id = id_of(target, &self.author.id);
-                events.push(Event::Edited { chat, id, text, at });
+                events.push(Event::Changed { chat, id, change: Change::Edited { text, at } });
             }
         } else if let Some(reaction) = data.get("reaction") {
             let target = names.person(
-                text(reaction, "targetAuthorUuid"),
-                text(reaction, "targetAuthorNumber"),
+                member(reaction, "targetAuthorUuid"),
+                member(reaction, "targetAuthorNumber"),
                 None,
             );
-            let target = target.zip(time_of(reaction, "targetSentTimestamp"));
-            if let (Some((author, at)), Some(emoji)) = (target, text(reaction, "emoji")) {
-                let is_removed = reaction.get("isRemove").and_then(Value::as_bool) == Some(true);
+            let target = target.zip(number(reaction, "targetSentTimestamp"));
+            if let (Some((author, at)), Some(emoji)) = (target, member(reaction, "emoji")) {
+                let is_removed = is_true(reaction, "isRemove");
                 let (id, by) = (id_of(at, &author.id), &self.author.name);
                 events.extend(Event::only_reaction(&chat, &id, by, emoji, is_removed));
             }
         } else if let Some(deleted) = data.get("remoteDelete") {
-            if let Some(at) = time_of(deleted, "timestamp") {
+            if let Some(at) = number(deleted, "timestamp") {
                 let id = id_of(at, &self.author.id);
-                events.push(Event::Deleted { chat, id });
+                events.push(Event::Changed { chat, id, change: Change::Deleted });
             }
         } else if let Some(deleted) = data.get("adminDelete") {
             // A group admin deletes the message of another member.
             let author = names.person(
-                text(deleted, "targetAuthorUuid"),
-                text(deleted, "targetAuthorNumber").or_else(|| text(deleted, "targetAuthor")),
+                member(deleted, "targetAuthorUuid"),
+                member(deleted, "targetAuthorNumber").or_else(|| member(deleted, "targetAuthor")),
                 None,
             );
-            if let Some((author, at)) = author.zip(time_of(deleted, "targetSentTimestamp")) {
+            if let Some((author, at)) = author.zip(number(deleted, "targetSentTimestamp")) {
                 let id = id_of(at, &author.id);
-                events.push(Event::Deleted { chat, id });
+                events.push(Event::Changed { chat, id, change: Change::Deleted });
             }
         } else if let Some(vote) = data.get("pollVote") {
             if let Some(id) = target_of(vote, &self.author, names) {
-                let options = vote.get("optionIndexes").and_then(Value::as_array);
-                let options = options.into_iter().flatten().filter_map(Value::as_u64);
+                let options = list(vote, "optionIndexes").filter_map(Value::as_u64);
                 let options = options.filter_map(|option| usize::try_from(option).ok()).collect();
-                events.push(Event::Voted { chat, id, by: self.author.name, options });
+                let change = Change::Voted { by: self.author.name, options };
+                events.push(Event::Changed { chat, id, change });
             }
         } else if let Some((action, words, about)) = notice(data) {
             let body = Body::Service {
@@ -128,15 +129,18 @@ impl DataMessage<'_> {
                 return;
             };
             message.reply_to = data.get("quote").and_then(|quote| {
-                let author =
-                    names.person(text(quote, "authorUuid"), text(quote, "authorNumber"), None)?;
-                Some(id_of(time_of(quote, "id")?, &author.id))
+                let author = names.person(
+                    member(quote, "authorUuid"),
+                    member(quote, "authorNumber"),
+                    None,
+                )?;
+                Some(id_of(number(quote, "id")?, &author.id))
             });
             // View-once media are not kept.
-            if data.get("viewOnce").and_then(Value::as_bool) != Some(true) {
+            if !is_true(data, "viewOnce") {
                 message.attachments = attachments(data);
             }
-            let seconds = time_of(data, "expiresInSeconds").filter(|seconds| *seconds > 0);
+            let seconds = number(data, "expiresInSeconds").filter(|seconds: &i64| *seconds > 0);
             message.expires = seconds.and_then(|seconds| {
                 Timestamp::from_millisecond(at.saturating_add(seconds.saturating_mul(1_000))).ok()
             });
@@ -146,8 +150,8 @@ impl DataMessage<'_> {
 
     fn chat(&self, names: &mut Names, events: &mut Vec<Event>) -> Option<String> {
         if let Some(group) = self.data.get("groupInfo") {
-            let id = text(group, "groupId")?;
-            names.group(id, text(group, "groupName"), events);
+            let id = member(group, "groupId")?;
+            names.group(id, member(group, "groupName"), events);
             return Some(id.to_owned());
         }
         let other = match &self.mine {
@@ -171,33 +175,29 @@ fn notice(data: &Value) -> Option<(&'static str, &'static str, &Value)> {
 
 /// The id of the message that a vote, a pin or an end of a poll is about. A poll is ended by its author.
 fn target_of(about: &Value, by: &Participant, names: &mut Names) -> Option<String> {
-    let of = |names: [&str; 2]| names.into_iter().find_map(|name| text(about, name));
+    let of = |names: [&str; 2]| names.into_iter().find_map(|name| member(about, name));
     let author = names.person(
         of(["targetAuthorUuid", "authorUuid"]),
         of(["targetAuthorNumber", "authorNumber"]),
         None,
     );
     let author = author.map_or_else(|| by.id.clone(), |author| author.id);
-    Some(id_of(time_of(about, "targetSentTimestamp")?, &author))
+    Some(id_of(number(about, "targetSentTimestamp")?, &author))
 }
 
 /// Its content; `None` if nothing of it is kept.
 fn body(data: &Value, author: &Participant) -> Option<Body> {
     if let Some(poll) = data.get("pollCreate") {
-        let options = poll.get("options").and_then(Value::as_array).into_iter().flatten();
-        let answer = |option: &Value| {
-            option.as_str().or_else(|| option.get("text")?.as_str()).map(str::to_owned)
-        };
+        let answer =
+            |option: &Value| option.as_str().or_else(|| member(option, "text")).map(str::to_owned);
         return Some(Body::Poll {
-            question: text(poll, "question").unwrap_or_default().to_owned(),
-            answers: options.filter_map(answer).map(|answer| (answer, None)).collect(),
+            question: member(poll, "question").unwrap_or_default().to_owned(),
+            answers: list(poll, "options").filter_map(answer).map(|it| (it, None)).collect(),
         });
     }
-    if let Some(contact) =
-        data.get("contacts").and_then(Value::as_array).and_then(|contacts| contacts.first())
-    {
+    if let Some(contact) = list(data, "contacts").next() {
         let name = |name: &str| {
-            contact.get("name").and_then(|names| text(names, name)).unwrap_or_default()
+            contact.get("name").and_then(|names| member(names, name)).unwrap_or_default()
         };
         let names = [name("given"), name("family")].join(" ");
         let phone = contact.pointer("/phone/0/value").and_then(Value::as_str);
@@ -206,23 +206,22 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
             phone: phone.map(str::to_owned),
         });
     }
-    if data.get("isExpirationUpdate").and_then(Value::as_bool) == Some(true) {
-        let seconds = data.get("expiresInSeconds").and_then(Value::as_u64).unwrap_or(0);
+    if is_true(data, "isExpirationUpdate") {
+        let seconds: u64 = number(data, "expiresInSeconds").unwrap_or(0);
         return Some(Body::Service {
             action: "set_messages_ttl".to_owned(),
             text: format!("{}: messages disappear after {seconds} s", author.name),
         });
     }
-    if data.get("viewOnce").and_then(Value::as_bool) == Some(true) {
+    if is_true(data, "viewOnce") {
         return Some(Body::Unknown("[View once]".to_owned()));
     }
     if let Some(payment) = data.get("payment") {
-        let note = text(payment, "note").unwrap_or_default();
+        let note = member(payment, "note").unwrap_or_default();
         return Some(Body::Unknown(format!("[Payment] {note}").trim_end().to_owned()));
     }
     let text = body_text(data);
-    let has_files =
-        data.get("attachments").and_then(Value::as_array).is_some_and(|files| !files.is_empty());
+    let has_files = list(data, "attachments").next().is_some();
     if text.is_empty() && !has_files && data.get("sticker").is_none() {
         let updated = data.pointer("/groupInfo/type").and_then(Value::as_str) == Some("UPDATE");
         return updated.then(|| Body::Service {
@@ -235,17 +234,16 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
 
 /// The text, with the names of those who are mentioned in the places that Signal leaves for them.
 fn body_text(data: &Value) -> String {
-    let message = text(data, "message").unwrap_or_default();
-    let mentions = data.get("mentions").and_then(Value::as_array).into_iter().flatten();
+    let message = member(data, "message").unwrap_or_default();
     // An object replacement character marks each mention. One without its place has the next of these.
     let mut marks = message.encode_utf16().zip(0_u64..).filter(|(unit, _)| *unit == 0xFFFC);
-    let mentions: Vec<Mention> = mentions
+    let mentions: Vec<Mention> = list(data, "mentions")
         .filter_map(|mention| {
             let mark = marks.next().map(|(_, at)| at);
             Some(Mention {
-                start: mention.get("start").and_then(Value::as_u64).or(mark)?,
-                length: mention.get("length").and_then(Value::as_u64).unwrap_or(1),
-                name: text(mention, "name").or_else(|| text(mention, "number"))?.to_owned(),
+                start: number(mention, "start").or(mark)?,
+                length: number(mention, "length").unwrap_or(1),
+                name: member(mention, "name").or_else(|| member(mention, "number"))?.to_owned(),
             })
         })
         .collect();
@@ -253,18 +251,17 @@ fn body_text(data: &Value) -> String {
 }
 
 fn attachments(data: &Value) -> Vec<Attachment> {
-    let files = data.get("attachments").and_then(Value::as_array).into_iter().flatten();
     let attachment = |file: &Value| {
-        let media_type = text(file, "contentType");
+        let media_type = member(file, "contentType");
         Attachment {
             kind: media_type
                 .and_then(AttachmentKind::of_media_type)
                 .unwrap_or(AttachmentKind::File),
-            name: text(file, "filename").map(str::to_owned),
+            name: member(file, "filename").map(str::to_owned),
             media_type: media_type.map(str::to_owned),
-            size: file.get("size").and_then(Value::as_u64),
+            size: number(file, "size"),
             seconds: None,
-            place: text(file, "id").map_or(AttachmentPlace::Missing(None), |id| {
+            place: member(file, "id").map_or(AttachmentPlace::Missing(None), |id| {
                 AttachmentPlace::Remote(id.to_owned())
             }),
             transcript: None,
@@ -273,7 +270,7 @@ fn attachments(data: &Value) -> Vec<Attachment> {
     let missing = AttachmentPlace::Missing(None);
     let sticker =
         data.get("sticker").map(|_| Attachment::new(AttachmentKind::Sticker, None, missing));
-    files.map(attachment).chain(sticker).collect()
+    list(data, "attachments").map(attachment).chain(sticker).collect()
 }
 
 /// A message of this author, sent at this time in milliseconds.
@@ -294,12 +291,4 @@ fn id_of(at: i64, author: &str) -> String {
 
 fn push(chat: &str, message: Message, events: &mut Vec<Event>) {
     events.push(Event::Message { chat: chat.to_owned(), message: Box::new(message) });
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
-    value.get(name)?.as_str().filter(|text| !text.is_empty())
-}
-
-fn time_of(value: &Value, name: &str) -> Option<i64> {
-    value.get(name)?.as_i64()
 }

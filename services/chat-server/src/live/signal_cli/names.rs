@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::json::member;
 use crate::model::{Chat, ChatKind, Participant};
 use crate::source::Event;
 
@@ -24,13 +25,11 @@ impl Names {
     /// The answer to `listGroups`.
     pub(super) fn groups(&mut self, answer: Option<&Value>, events: &mut Vec<Event>) {
         for group in answer.and_then(Value::as_array).into_iter().flatten() {
-            let text =
-                |name: &str| group.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-            let Some(id) = text("id") else { continue };
+            let Some(id) = member(group, "id") else { continue };
             let members = group.get("members").and_then(Value::as_array).map(Vec::len);
             let chat = Chat {
                 id: id.to_owned(),
-                name: text("name").unwrap_or("Group").to_owned(),
+                name: member(group, "name").unwrap_or("Group").to_owned(),
                 kind: ChatKind::Group,
                 participants: members.and_then(|members| u32::try_from(members).ok()),
             };
@@ -41,13 +40,9 @@ impl Names {
     /// The answer to `listContacts`.
     pub(super) fn contacts(&mut self, answer: Option<&Value>, events: &mut Vec<Event>) {
         for contact in answer.and_then(Value::as_array).into_iter().flatten() {
-            let text =
-                |name: &str| contact.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-            let profile = |name: &str| {
-                contact.get("profile")?.get(name)?.as_str().filter(|it| !it.is_empty())
-            };
-            let name =
-                text("name").or_else(|| text("profileName")).or_else(|| profile("givenName"));
+            let text = |name: &str| member(contact, name);
+            let profile = || member(contact.get("profile")?, "givenName");
+            let name = text("name").or_else(|| text("profileName")).or_else(profile);
             let person = self.person(text("uuid"), text("number"), name);
             if let (Some(person), Some(name)) = (person, name) {
                 self.direct(&person.id, name, events);

@@ -13,6 +13,7 @@ use super::envelope;
 use super::lines::Lines;
 use super::{MAX_LINE_BYTES, SignalCli, open};
 use crate::event::Event;
+use crate::json::{list, member, number};
 use crate::model::{Body, ChatKind, Participant};
 use crate::outgoing::{Content, Outgoing, SendError, Sent};
 
@@ -22,26 +23,53 @@ const SEND_TIME: Duration = Duration::from_secs(40);
 /// The id of the request.
 const SEND: u64 = 1;
 
+/// What is said of a message that is not stored.
+const UNKNOWN: &str = "it is not stored here, since signal-cli does not say whose account it is: set `account` of the \
+    source";
+
 /// The codes of the daemon's errors after which it may have sent something: of its network, and of itself.
 const UNCLEAR: [i64; 2] = [-3, -32_603];
 
 impl SignalCli {
     /// Sends something, and waits until the daemon has sent it.
-    pub(super) async fn deliver(&self, outgoing: &Outgoing) -> Result<Sent, SendError> {
+    pub(super) async fn deliver(&self, mut outgoing: Outgoing) -> Result<Sent, SendError> {
         let late = || SendError::Unclear("signal-cli has not answered within 40 s".to_owned());
-        let (method, members) = request(outgoing)?;
-        let asking = self.ask(method, members);
+        let (method, members) = request(&outgoing)?;
+        let asking = async {
+            if outgoing.me.is_none() {
+                outgoing.me = self.owner().await;
+            }
+            self.ask(method, members).await
+        };
         let answer = tokio::time::timeout(SEND_TIME, asking).await.map_err(|_| late())??;
-        let note = failures(&answer)?;
+        let mut notes = Vec::from_iter(failures(&answer)?);
         let events = match &outgoing.content {
             Content::Reaction { id, emoji, removed } => outgoing.reacted(id, emoji, *removed),
             Content::Message { text, reply_to } => {
-                let at = answer.get("timestamp").and_then(Value::as_i64);
-                let sent = at.and_then(|at| self.message(outgoing, at, text, reply_to.as_deref()));
+                let sent = number(&answer, "timestamp").zip(outgoing.me.as_ref());
+                let sent = sent.and_then(|(at, me)| message(&outgoing, at, me, text, reply_to));
+                if sent.is_none() {
+                    // Its id would name nobody: a message is known by its author and its time.
+                    notes.push(UNKNOWN.to_owned());
+                }
                 sent.into_iter().collect()
             }
         };
-        Ok(Sent { events, note })
+        Ok(Sent { events, note: (!notes.is_empty()).then(|| notes.join("; ")) })
+    }
+
+    /// The owner of the account, of which nothing is stored yet: by the configuration, or the only account of the
+    /// daemon.
+    async fn owner(&self) -> Option<Participant> {
+        let number = match &self.account {
+            Some(number) => number.clone(),
+            None => {
+                let accounts = self.ask("listAccounts", Map::new()).await.ok()?;
+                let [only] = accounts.as_array()?.as_slice() else { return None };
+                member(only, "number")?.to_owned()
+            }
+        };
+        Some(Participant { id: number.clone(), name: number, ..Participant::default() })
     }
 
     /// One request and its answer.
@@ -68,18 +96,20 @@ impl SignalCli {
         let problem = "signal-cli has closed the connection before it has answered";
         Err(SendError::Unclear(problem.to_owned()))
     }
+}
 
-    /// The message as the daemon reports those from other devices of the owner.
-    fn message(&self, to: &Outgoing, at: i64, text: &str, reply_to: Option<&str>) -> Option<Event> {
-        let me = to.me.clone().unwrap_or_else(|| {
-            let id = self.account.clone().unwrap_or_else(|| "me".to_owned());
-            Participant { name: id.clone(), id, ..Participant::default() }
-        });
-        let me = Participant { is_me: true, ..me };
-        let mut message = envelope::message(at, me, Body::Text(text.to_owned()))?;
-        message.reply_to = reply_to.map(str::to_owned);
-        Some(Event::Message { chat: to.chat.id.clone(), message: Box::new(message) })
-    }
+/// The message as the daemon reports those from other devices of the owner.
+fn message(
+    to: &Outgoing,
+    at: i64,
+    me: &Participant,
+    text: &str,
+    reply_to: &Option<String>,
+) -> Option<Event> {
+    let me = Participant { is_me: true, ..me.clone() };
+    let mut message = envelope::message(at, me, Body::Text(text.to_owned()))?;
+    message.reply_to.clone_from(reply_to);
+    Some(Event::Message { chat: to.chat.id.clone(), message: Box::new(message) })
 }
 
 /// The method and its parameters.
@@ -133,8 +163,8 @@ fn answered(answer: &Value) -> Result<Value, SendError> {
 
 /// How many of the recipients it did not reach, and why. An error if it is all of them.
 fn failures(answer: &Value) -> Result<Option<String>, SendError> {
-    let results = answer.get("results").and_then(Value::as_array).into_iter().flatten();
-    let results: Vec<&str> = results.filter_map(|it| it.get("type")?.as_str()).collect();
+    let results: Vec<&str> =
+        list(answer, "results").filter_map(|result| member(result, "type")).collect();
     let failed = || results.iter().copied().filter(|result| *result != "SUCCESS");
     let why: Vec<&str> = failed().collect::<BTreeSet<_>>().into_iter().collect();
     let (count, of) = (failed().count(), results.len());

@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::json::{list, member, number, text};
 use crate::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
     Reaction,
 };
-use crate::source::Event;
+use crate::source::{Change, Event};
 
 /// Members of a message that are files, and what kind.
 const FILES: [(&str, AttachmentKind); 8] = [
@@ -65,13 +66,13 @@ pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
 fn chat(chat: Option<&Value>) -> Option<Chat> {
     let chat = chat?;
     let id = chat.get("id")?.as_i64()?;
-    let kind = match text(chat, "type") {
+    let kind = match member(chat, "type") {
         Some("private") => ChatKind::Direct,
         Some("group" | "supergroup") => ChatKind::Group,
         Some("channel") => ChatKind::Channel,
         _ => ChatKind::Unknown,
     };
-    let name = text(chat, "title").map(str::to_owned).or_else(|| full_name(chat));
+    let name = member(chat, "title").map(str::to_owned).or_else(|| full_name(chat));
     Some(Chat {
         id: id.to_string(),
         name: name.unwrap_or_else(|| format!("Chat {id}")),
@@ -81,7 +82,7 @@ fn chat(chat: Option<&Value>) -> Option<Chat> {
 }
 
 fn message_of(message: &Value) -> Option<Message> {
-    let seconds = |name: &str| Timestamp::from_second(message.get(name)?.as_i64()?).ok();
+    let seconds = |name: &str| Timestamp::from_second(number(message, name)?).ok();
     let sender = person(message.get("from")).or_else(|| channel(message.get("sender_chat")));
     let service = SERVICES.iter().find(|name| message.get(name).is_some());
     let body = match service {
@@ -94,14 +95,11 @@ fn message_of(message: &Value) -> Option<Message> {
         None => body(message),
     };
     Some(Message {
-        id: message.get("message_id")?.as_i64()?.to_string(),
+        id: text(message, "message_id")?,
         timestamp: seconds("date")?,
         sender,
         body,
-        reply_to: message
-            .pointer("/reply_to_message/message_id")
-            .and_then(Value::as_i64)
-            .map(|id| id.to_string()),
+        reply_to: message.get("reply_to_message").and_then(|it| text(it, "message_id")),
         forwarded_from: forwarded(message),
         edited: seconds("edit_date"),
         attachments: FILES
@@ -114,35 +112,30 @@ fn message_of(message: &Value) -> Option<Message> {
 }
 
 fn body(message: &Value) -> Body {
-    let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64);
+    let degrees = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64);
     let location = message.pointer("/venue/location").or_else(|| message.get("location"));
-    if let Some((latitude, longitude)) = location
-        .and_then(|location| Some((number(location, "latitude")?, number(location, "longitude")?)))
-    {
-        let name = message.get("venue").and_then(|venue| text(venue, "title"));
+    if let Some((latitude, longitude)) = location.and_then(|location| {
+        Some((degrees(location, "latitude")?, degrees(location, "longitude")?))
+    }) {
+        let name = message.get("venue").and_then(|venue| member(venue, "title"));
         return Body::Location { latitude, longitude, name: name.map(str::to_owned) };
     }
     if let Some(contact) = message.get("contact") {
         return Body::Contact {
             name: full_name(contact).unwrap_or_default(),
-            phone: text(contact, "phone_number").map(str::to_owned),
+            phone: member(contact, "phone_number").map(str::to_owned),
         };
     }
     if let Some(poll) = message.get("poll") {
-        let options = poll.get("options").and_then(Value::as_array).into_iter().flatten();
         let answer = |option: &Value| {
-            let votes = option.get("voter_count").and_then(Value::as_u64);
-            Some((
-                text(option, "text")?.to_owned(),
-                votes.and_then(|votes| u32::try_from(votes).ok()),
-            ))
+            Some((member(option, "text")?.to_owned(), number(option, "voter_count")))
         };
         return Body::Poll {
-            question: text(poll, "question").unwrap_or_default().to_owned(),
-            answers: options.filter_map(answer).collect(),
+            question: member(poll, "question").unwrap_or_default().to_owned(),
+            answers: list(poll, "options").filter_map(answer).collect(),
         };
     }
-    let words = text(message, "text").or_else(|| text(message, "caption"));
+    let words = member(message, "text").or_else(|| member(message, "caption"));
     match words {
         Some(words) => Body::Text(words.to_owned()),
         None if FILES.iter().any(|(name, _)| message.get(name).is_some()) => {
@@ -158,14 +151,11 @@ fn attachment(message: &Value, name: &str, kind: AttachmentKind) -> Option<Attac
     let file = file.as_array().map_or(Some(file), |sizes| sizes.last())?;
     Some(Attachment {
         kind,
-        name: text(file, "file_name").map(str::to_owned),
-        media_type: text(file, "mime_type").map(str::to_owned),
-        size: file.get("file_size").and_then(Value::as_u64),
-        seconds: file
-            .get("duration")
-            .and_then(Value::as_u64)
-            .and_then(|seconds| u32::try_from(seconds).ok()),
-        place: AttachmentPlace::Remote(text(file, "file_id")?.to_owned()),
+        name: member(file, "file_name").map(str::to_owned),
+        media_type: member(file, "mime_type").map(str::to_owned),
+        size: number(file, "file_size"),
+        seconds: number(file, "duration"),
+        place: AttachmentPlace::Remote(member(file, "file_id")?.to_owned()),
         transcript: None,
     })
 }
@@ -177,7 +167,7 @@ fn person(user: Option<&Value>) -> Option<Participant> {
         // The form of exports, so that a person is the same in both.
         id: format!("user{id}"),
         name: full_name(user).unwrap_or_else(|| format!("user{id}")),
-        username: text(user, "username").map(str::to_owned),
+        username: member(user, "username").map(str::to_owned),
         phone: None,
         is_me: false,
     })
@@ -187,8 +177,8 @@ fn channel(chat: Option<&Value>) -> Option<Participant> {
     let chat = chat?;
     let id = chat.get("id")?.as_i64()?.to_string();
     Some(Participant {
-        name: text(chat, "title").unwrap_or(&id).to_owned(),
-        username: text(chat, "username").map(str::to_owned),
+        name: member(chat, "title").unwrap_or(&id).to_owned(),
+        username: member(chat, "username").map(str::to_owned),
         phone: None,
         is_me: false,
         id: format!("channel{}", id.strip_prefix("-100").unwrap_or(&id)),
@@ -198,12 +188,12 @@ fn channel(chat: Option<&Value>) -> Option<Participant> {
 fn forwarded(message: &Value) -> Option<String> {
     let origin = message.get("forward_origin")?;
     let name = |value: Option<&Value>| {
-        full_name(value?).or_else(|| Some(text(value?, "title")?.to_owned()))
+        full_name(value?).or_else(|| Some(member(value?, "title")?.to_owned()))
     };
     name(origin.get("sender_user"))
         .or_else(|| name(origin.get("chat")))
         .or_else(|| name(origin.get("sender_chat")))
-        .or_else(|| Some(text(origin, "sender_user_name")?.to_owned()))
+        .or_else(|| Some(member(origin, "sender_user_name")?.to_owned()))
 }
 
 fn reactions(reaction: &Value, events: &mut Vec<Event>) {
@@ -213,23 +203,17 @@ fn reactions(reaction: &Value, events: &mut Vec<Event>) {
         return;
     };
     let by = person(reaction.get("user")).or_else(|| channel(reaction.get("actor_chat")));
-    let list = |name: &str| {
-        let list = reaction.get(name).and_then(Value::as_array).into_iter().flatten();
-        let emoji = list.filter_map(|it| text(it, "emoji").or_else(|| text(it, "type")));
+    let emoji = |name: &str| {
+        let emoji = list(reaction, name)
+            .filter_map(|it| member(it, "emoji").or_else(|| member(it, "type")));
         emoji.map(str::to_owned).collect::<Vec<_>>()
     };
-    let (old, new) = (list("old_reaction"), list("new_reaction"));
+    let (old, new) = (emoji("old_reaction"), emoji("new_reaction"));
     let mut report = |emoji: &String, removed| {
-        events.push(Event::Reacted {
-            chat: chat.to_string(),
-            id: id.to_string(),
-            reaction: Reaction {
-                emoji: emoji.clone(),
-                count: 1,
-                by: by.iter().map(|by| by.name.clone()).collect(),
-            },
-            removed,
-        });
+        let by = by.iter().map(|by| by.name.clone()).collect();
+        let reaction = Reaction { emoji: emoji.clone(), count: 1, by };
+        let change = Change::Reacted { reaction, removed };
+        events.push(Event::changed(&chat.to_string(), &id.to_string(), change));
     };
     old.iter().filter(|emoji| !new.contains(emoji)).for_each(|emoji| report(emoji, true));
     new.iter().filter(|emoji| !old.contains(emoji)).for_each(|emoji| report(emoji, false));
@@ -242,20 +226,16 @@ fn detail(value: Option<&Value>) -> String {
             people.iter().filter_map(full_name).collect::<Vec<_>>().join(", ")
         }
         Some(object @ Value::Object(_)) => full_name(object)
-            .or_else(|| text(object, "name").map(str::to_owned))
+            .or_else(|| member(object, "name").map(str::to_owned))
             .unwrap_or_default(),
         _ => String::new(),
     }
 }
 
 fn full_name(user: &Value) -> Option<String> {
-    let first = text(user, "first_name")?;
-    Some(match text(user, "last_name") {
+    let first = member(user, "first_name")?;
+    Some(match member(user, "last_name") {
         Some(last) => format!("{first} {last}"),
         None => first.to_owned(),
     })
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
-    value.get(name)?.as_str().filter(|text| !text.is_empty())
 }

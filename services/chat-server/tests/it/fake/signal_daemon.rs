@@ -127,7 +127,7 @@ impl Daemon {
         };
         let mut lines = BufReader::new(reader).lines();
         let mut requests: Vec<Value> = Vec::new();
-        let listens = |first: &Value| !first["method"].as_str().unwrap().starts_with("send");
+        let listens = |first: &Value| first["method"] == "listGroups";
         while requests.first().is_none_or(listens) && requests.len() < 3 {
             let line = lines.next_line().await.unwrap().unwrap();
             requests.push(serde_json::from_str(&line).unwrap());

@@ -4,7 +4,7 @@ use mcp_proto::Era;
 use serde_json::{Value, json};
 
 use crate::assert_has;
-use crate::mcp::harness::{BOTH, TestSetup, structured, zip_of};
+use crate::mcp::harness::{BOTH, TestSetup, error_of, structured, zip_of};
 
 fn export(kind: &str, id: &str, path: &str, more: &str) -> String {
     format!(
@@ -332,4 +332,37 @@ async fn statistics_name_the_busiest_days() {
         (&json!(29), Some(337))
     );
     assert!(answer.to_string().len() < 1_200, "{}", answer.to_string().len());
+}
+
+/// The machine may be elsewhere than the person: what is asked of all sources is in the zone of the exports. Where
+/// nothing can come in, nobody waits.
+#[tokio::test]
+async fn answers_over_all_sources_have_the_zone_of_the_exports() {
+    let setup = TestSetup::new(
+        "[[source]]\nid = \"wa\"\nkind = \"whatsapp-export\"\npath = \"wa\"\nzone = \"Asia/Tokyo\"\n\
+         [[source]]\nid = \"signal\"\nkind = \"signal-cli\"\ntcp = \"127.0.0.1:9\"\n",
+    );
+    let text = "13/01/2024, 08:30 - Ann: early\n13/01/2024, 23:30 - Ann: late\n";
+    setup.write("wa/WhatsApp Chat with Ann.txt", text);
+    for era in BOTH {
+        let running = setup.start();
+        let client = running.client(era).await;
+        let chats = structured(&client, "list_chats", json!({})).await;
+        assert_eq!(chats["chats"][0]["last_activity"], "2024-01-13T23:30:00+09:00");
+        let people = structured(&client, "list_people", json!({})).await;
+        assert_eq!(people["people"][0]["last_message"], "2024-01-13T23:30:00+09:00");
+        let days = structured(&client, "get_statistics", json!({})).await;
+        assert_eq!((&days["time_zone"], &days["hours"][8]), (&json!("Asia/Tokyo"), &json!(1)));
+        for evening in [
+            json!({ "since": "2024-01-13T18:00", "before": "2024-01-14" }),
+            json!({ "since": "2024-01-13 18:00", "before": "2024-01-14T00:00:00" }),
+        ] {
+            let read = structured(&client, "get_messages", evening).await;
+            assert_eq!(read["messages"].as_array().unwrap().len(), 1, "{read}");
+        }
+        let waited = structured(&client, "wait_for_message", json!({ "source": "wa" })).await;
+        assert_has(note(&waited), &["no message comes in while you wait", "watch = true"]);
+        let (_, words) = error_of(&client, "get_messages", json!({ "chatt": "Ann" })).await;
+        assert!(words.starts_with("invalid parameters: "), "{words}");
+    }
 }

@@ -18,7 +18,7 @@ async fn received(envelopes: &[Value], count: usize) -> Vec<chat_server::model::
         let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
         let source = SignalCli::new("s".to_owned(), "S".to_owned(), endpoint.address(), None);
         let live = Live::start(Arc::new(source));
-        let mut follower = live.index.follow(None).await.unwrap();
+        let mut follower = live.index.follow().await.unwrap();
         let mut daemon = endpoint.accept().await;
         let lines: String = envelopes
             .iter()

@@ -254,7 +254,7 @@ fn zips_that_are_bombs() {
     assert!(fs::metadata(&path).unwrap().len() < 300_000);
     let read = read(&path, Format::WhatsApp).unwrap();
     assert!(read.warnings.iter().any(|it| it.contains("in one zip")), "{read:?}");
-    let attached = import::attachment_within(&path, "a.txt", 1_000_000);
+    let attached = import::attachment(&path, "a.txt", 1_000_000);
     assert!(matches!(attached, Err(ImportError::TooLarge { .. })));
 }
 
@@ -281,7 +281,7 @@ fn zips_with_names_that_lead_elsewhere() {
     for name in
         ["link.jpg", "folder.jpg", "../above.jpg", "/absolute/_chat.txt", windows, "none.jpg"]
     {
-        assert!(import::attachment(&path, name).is_err(), "{name}");
+        assert!(import::attachment(&path, name, 1_000).is_err(), "{name}");
     }
 }
 
@@ -300,7 +300,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
         flipped[end] ^= 0x55;
         fs::write(&path, &flipped).unwrap();
         let _read = read(&path, Format::WhatsApp);
-        let _attached = import::attachment(&path, "a.jpg");
+        let _attached = import::attachment(&path, "a.jpg", 1_000);
     }
     fs::write(&path, zip_of(&[("notes.pdf", b"x")])).unwrap();
     assert_has(&import::formats(&path).unwrap_err().to_string(), &["has no export in it"]);
@@ -321,11 +321,11 @@ fn folders_with_links_and_pipes() {
     fs::write(dir.path().join("in.jpg"), "x").unwrap();
     let made = std::process::Command::new("mkfifo").arg(dir.path().join("pipe.jpg")).status();
     for name in ["out.jpg", "root/etc/hostname", "root", "."] {
-        assert!(import::attachment(dir.path(), name).is_err(), "{name}");
+        assert!(import::attachment(dir.path(), name, 1_000).is_err(), "{name}");
     }
-    assert!(import::attachment(dir.path(), "in.jpg").is_ok());
+    assert!(import::attachment(dir.path(), "in.jpg", 1_000).is_ok());
     if made.is_ok_and(|made| made.success()) {
-        assert!(import::attachment(dir.path(), "pipe.jpg").is_err(), "does not wait");
+        assert!(import::attachment(dir.path(), "pipe.jpg", 1_000).is_err(), "does not wait");
         assert!(import::formats(&dir.path().join("pipe.jpg")).is_err(), "does not wait");
     }
 }

@@ -226,19 +226,16 @@ fn a_zip_is_read_as_it_is() {
     std::fs::write(&path, zip).unwrap();
     let read = read(&path, &options()).unwrap();
     assert_eq!(read.chats[0].name, "Anna");
-    let mut attached = chat_server::import::attachment(&path, "1.jpg").unwrap();
-    let mut bytes = Vec::new();
-    attached.reader.read_to_end(&mut bytes).unwrap();
-    assert_eq!((bytes.as_slice(), attached.size), (&b"picture"[..], 7));
+    assert_eq!(chat_server::import::attachment(&path, "1.jpg", 1_000).unwrap(), b"picture");
     // Among others in a folder, too.
     let among = super::read(dir.path(), &options()).unwrap();
     let AttachmentPlace::Export(place) = &among.messages[0].1.attachments[0].place else {
         panic!("{among:?}");
     };
-    let attached = chat_server::import::attachment(dir.path(), place).unwrap();
-    assert_eq!(attached.size, 7);
+    let attached = chat_server::import::attachment(dir.path(), place, 1_000).unwrap();
+    assert_eq!(attached.len(), 7);
     for hostile in ["../1.jpg", "/etc/passwd", "", "a/../1.jpg", "..\\1.jpg"] {
-        assert!(chat_server::import::attachment(&path, hostile).is_err(), "{hostile}");
+        assert!(chat_server::import::attachment(&path, hostile, 1_000).is_err(), "{hostile}");
     }
 }
 

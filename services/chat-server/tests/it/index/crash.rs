@@ -87,7 +87,7 @@ fn killed_after(dir: &Path, lines: u64, micros: u64) -> HashMap<String, u64> {
 
 /// Its messages are 0 to n without a gap, each once, in order, and n is its mark and no less than what was reported.
 async fn verify(index: &Index, source: &str, told: u64) {
-    let mark = index.mark(source).await.unwrap();
+    let mark = index.sink(source).mark().await.unwrap();
     let mark: u64 = mark.map_or(0, |mark| mark.parse().unwrap());
     assert!(mark >= told, "{source}: {told} were acknowledged, {mark} are there");
     let mut query = MessageQuery {

@@ -1,6 +1,7 @@
 //! Whatever somebody writes is looked for, or refused with a sentence; it is never taken for a command.
 
-use chat_server::index::{Alias, IndexError, MessageQuery, SearchQuery, find_among, says};
+use chat_server::index::{IndexError, MessageQuery, SearchQuery, find_among, says};
+use chat_server::model::Alias;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -43,7 +44,7 @@ async fn ask(fixture: &Fixture, text: &str) {
     fixture.index.messages(&sender).await.unwrap();
     let _whatever = find_among(fixture.index.chats(None).await.unwrap(), text);
     fixture.index.chats(Some(text)).await.unwrap();
-    let alias = Alias { name: text.to_owned(), members: vec![text.to_owned()] };
+    let alias = Alias { name: text.to_owned(), aliases: vec![text.to_owned()] };
     fixture.index.people(&[alias]).await.unwrap();
     let words = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
     match fixture.index.search(&words).await {

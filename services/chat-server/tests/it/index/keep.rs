@@ -4,7 +4,7 @@ use chat_server::index::MessageQuery;
 use chat_server::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant, Reaction,
 };
-use chat_server::source::{Batch, Event, MAX_BATCH};
+use chat_server::source::{Batch, Change, Event, MAX_BATCH};
 
 use super::samples::{Fixture, at, chat, ids, message, said};
 
@@ -115,12 +115,7 @@ async fn an_import_that_is_repeated_doubles_nothing() {
 async fn an_edit_keeps_place_and_number() {
     let fixture = Fixture::new();
     fixture.keep("telegram", three()).await;
-    let edit = Event::Edited {
-        chat: "1".to_owned(),
-        id: "b".to_owned(),
-        text: "terve".to_owned(),
-        at: at(50),
-    };
+    let edit = Event::changed("1", "b", Change::Edited { text: "terve".to_owned(), at: at(50) });
     fixture.keep("telegram", vec![edit]).await;
     let all = fixture.all().await;
     assert_eq!(ids(&all), ["c", "b", "a"]);
@@ -133,12 +128,7 @@ async fn an_edit_keeps_place_and_number() {
         assert_eq!(fixture.ids(&query).await.len(), found, "{search}");
     }
     // Neither an older export nor a late, older edit brings the old words back.
-    let late = Event::Edited {
-        chat: "1".to_owned(),
-        id: "b".to_owned(),
-        text: "older".to_owned(),
-        at: at(49),
-    };
+    let late = Event::changed("1", "b", Change::Edited { text: "older".to_owned(), at: at(49) });
     let mut events = three();
     events.push(late);
     fixture.keep("telegram", events).await;
@@ -149,7 +139,7 @@ async fn an_edit_keeps_place_and_number() {
 async fn what_is_taken_back_stays_without_its_words() {
     let fixture = Fixture::new();
     fixture.keep("telegram", three()).await;
-    let delete = |id: &str| Event::Deleted { chat: "1".to_owned(), id: id.to_owned() };
+    let delete = |id: &str| Event::changed("1", id, Change::Deleted);
     fixture.keep("telegram", vec![delete("b"), delete("b"), delete("nobody")]).await;
     // An older export does not bring it back.
     fixture.keep("telegram", three()).await;
@@ -184,12 +174,7 @@ async fn what_was_not_taken_back_is_on_the_disk() {
 async fn reactions_come_and_go() {
     let fixture = Fixture::new();
     fixture.keep("telegram", three()).await;
-    let react = |name: &str, removed| Event::Reacted {
-        chat: "1".to_owned(),
-        id: "b".to_owned(),
-        reaction: Reaction { emoji: "👍".to_owned(), count: 1, by: vec![name.to_owned()] },
-        removed,
-    };
+    let react = |name: &str, removed| reacted("👍", name, removed);
     let steps = [
         (react("Bob", false), 1),
         (react("Bob", false), 1),
@@ -207,12 +192,8 @@ async fn reactions_come_and_go() {
 }
 
 fn reacted(emoji: &str, name: &str, removed: bool) -> Event {
-    Event::Reacted {
-        chat: "1".to_owned(),
-        id: "b".to_owned(),
-        reaction: Reaction { emoji: emoji.to_owned(), count: 1, by: vec![name.to_owned()] },
-        removed,
-    }
+    let reaction = Reaction { emoji: emoji.to_owned(), count: 1, by: vec![name.to_owned()] };
+    Event::changed("1", "b", Change::Reacted { reaction, removed })
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use chat_server::index::{
     ChatKey, Index, Kind, MAX_LIMIT, MessageQuery, Options, StoredMessage, says,
 };
 use chat_server::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message};
-use chat_server::source::Event;
+use chat_server::source::{Change, Event};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -248,8 +248,10 @@ fn event(step: &Step) -> Event {
     let chat = CHATS[step.chat].to_owned();
     match step.said.clone() {
         SourceEvent::Message(message) => Event::Message { chat, message },
-        SourceEvent::Edited(id, text, second) => Event::Edited { chat, id, text, at: at(second) },
-        SourceEvent::Deleted(id) => Event::Deleted { chat, id },
+        SourceEvent::Edited(id, text, second) => {
+            Event::changed(&chat, &id, Change::Edited { text, at: at(second) })
+        }
+        SourceEvent::Deleted(id) => Event::changed(&chat, &id, Change::Deleted),
     }
 }
 

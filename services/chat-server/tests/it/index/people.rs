@@ -1,7 +1,7 @@
 //! Who is who.
 
-use chat_server::index::{Alias, Person};
-use chat_server::model::Participant;
+use chat_server::index::Person;
+use chat_server::model::{Alias, Participant};
 
 use super::samples::{Fixture, chat, message, said};
 
@@ -67,7 +67,7 @@ async fn aliases_join_and_name() {
     let fixture = fixture().await;
     let alias = |name: &str, members: &[&str]| Alias {
         name: name.to_owned(),
-        members: members.iter().map(|member| (*member).to_owned()).collect(),
+        aliases: members.iter().map(|member| (*member).to_owned()).collect(),
     };
     let aliases = [
         alias("Antti", &["antti työ", "+358401234567"]),

@@ -16,7 +16,7 @@ async fn the_second_reads_what_the_first_writes() {
     let second = open(&fixture.dir);
     assert!(fixture.index.is_writer());
     assert!(!second.is_writer());
-    let mut follower = second.follow(Some("telegram")).await.unwrap();
+    let mut follower = second.follow().await.unwrap();
     let events = vec![chat("1", "Antti"), said("1", message("a", 1, "Bob", "hi"))];
     fixture.keep("telegram", events).await;
     assert_eq!(count(&second).await, 1);
@@ -41,7 +41,7 @@ async fn the_second_goes_on_when_the_first_is_gone() {
     let Fixture { dir, index } = Fixture::new();
     keep(&index.sink("telegram"), vec![chat("1", "Antti")]).await;
     let second = open(&dir);
-    let mut follower = second.follow(None).await.unwrap();
+    let mut follower = second.follow().await.unwrap();
     index.close();
     assert_eq!(count(&second).await, 0);
     assert_eq!(second.promote(), Ok(true));

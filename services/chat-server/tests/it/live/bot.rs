@@ -27,15 +27,15 @@ async fn a_thousand_updates_arrive_once_over_breaking_connections_and_a_restart(
     let faults = [Fault::Reset, Fault::Again, Fault::Cut, Fault::BadGateway];
     api.push((0..1_000).map(numbered), &faults);
     let live = Live::start(bot(&api.url, dir.path()));
-    let mut follower = live.index.follow_after("bot", 0);
-    let mut received = collect(&mut follower, 300).await;
+    let mut follower = live.index.follow_from_start();
+    collect(&mut follower, 300).await;
     drop(follower);
     // The program ends and starts again on what it has kept.
     let (index, kept) = live.end().await;
     api.push([], &faults);
     let live = Live::start_in(bot(&api.url, dir.path()), index, kept);
-    let mut follower = live.index.follow_after("bot", 300);
-    received.extend(collect(&mut follower, 700).await);
+    let mut follower = live.index.follow_from_start();
+    let received = collect(&mut follower, 1_000).await;
     assert_eq!(received.len(), 1_000);
     assert!(received.values().all(|times| *times == 1));
     live.connected().await;
@@ -50,7 +50,7 @@ async fn updates_whose_numbers_begin_anew_are_heard() {
     let api = BotApi::start().await;
     api.push([numbered(900)], &[]);
     let live = Live::start(bot(&api.url, dir.path()));
-    let mut follower = live.index.follow_after("bot", 0);
+    let mut follower = live.index.follow_from_start();
     collect(&mut follower, 1).await;
     taken(&api).await;
     api.state().is_lenient = true;
@@ -135,7 +135,7 @@ async fn what_updates_say() {
     ];
     api.push(updates, &[]);
     let live = Live::start(bot(&api.url, dir.path()));
-    let mut follower = live.index.follow_after("bot", 0);
+    let mut follower = live.index.follow_from_start();
     collect(&mut follower, 5).await;
     let mut stored = live.stored().await;
     stored.reverse();

@@ -40,7 +40,7 @@ async fn an_export_that_grows_or_is_replaced_is_a_stream_without_doubles() {
     std::fs::write(&path, lines(0, 100)).unwrap();
     let live = Live::start(source(&path, Format::WhatsApp, true));
     assert!(live.source.streams());
-    let mut follower = live.index.follow_after("chats", 0);
+    let mut follower = live.index.follow_from_start();
     let mut received = collect(&mut follower, 100).await;
     // It grows.
     std::fs::write(&path, lines(0, 150)).unwrap();
@@ -63,7 +63,7 @@ async fn an_export_that_was_read_is_not_read_again() {
     let export = source(&path, Format::WhatsApp, false);
     assert!(!export.streams());
     let live = Live::start(Arc::clone(&export) as _);
-    let mut follower = live.index.follow_after("chats", 0);
+    let mut follower = live.index.follow_from_start();
     collect(&mut follower, 10).await;
     let sink = live.index.sink("chats");
     export.import(&*sink, true, &live.stop).await.unwrap();
@@ -80,9 +80,9 @@ async fn an_export_that_is_not_there_yet_is_found_when_it_comes() {
     let path = dir.path().join("result.json");
     let live = Live::start(source(&path, Format::Telegram, true));
     assert!(
-        matches!(live.source.connection(), Connection::Disconnected(advice) if advice.contains("export the chat again"))
+        matches!(live.source.head().connection(), Connection::Disconnected(advice) if advice.contains("export the chat again"))
     );
-    let mut follower = live.index.follow_after("chats", 0);
+    let mut follower = live.index.follow_from_start();
     let whole = r#"{"name":"Anna","type":"personal_chat","id":1,"messages":[
         {"id":1,"type":"message","date_unixtime":"1","from":"Anna","from_id":"user1","text":"one"},
         {"id":2,"type":"message","date_unixtime":"2","from":"Anna","from_id":"user1","text":"two"}]}"#;

@@ -31,7 +31,7 @@ async fn a_second_reaction_of_signal_takes_the_place_of_the_first() {
     let (id, name) = ("signal".to_owned(), "Signal".to_owned());
     let source = SignalCli::new(id, name, endpoint.address(), None);
     let live = Live::start(Arc::new(source));
-    let mut follower = live.index.follow(None).await.unwrap();
+    let mut follower = live.index.follow().await.unwrap();
     let mut daemon = endpoint.accept().await;
     let from = |who: &str, at: i64, data: Value| {
         let mut data = data;
@@ -102,7 +102,7 @@ async fn an_edit_of_a_bots_message_leaves_its_reactions() {
     std::fs::write(&token, "123:secret\n").unwrap();
     let (id, name) = ("bot".to_owned(), "Bot".to_owned());
     let live = Live::start(Arc::new(TelegramBot::new(id, name, url, token)));
-    let mut follower = live.index.follow_after("bot", 0);
+    let mut follower = live.index.follow_from_start();
     collect(&mut follower, 2).await;
     let message = first(&live.index).await;
     assert_eq!(message.edited.unwrap().as_second(), 1_700_000_050);

@@ -24,7 +24,7 @@ fn source(endpoint: &Endpoint) -> Arc<SignalCli> {
 
 async fn every_message_once(endpoint: Endpoint) {
     let live = Live::start(source(&endpoint));
-    let mut follower = live.index.follow(Some("signal")).await.unwrap();
+    let mut follower = live.index.follow().await.unwrap();
     let mut daemon = endpoint.accept().await;
     // At once, and few enough that all are on their way when it is gone.
     let lines: Vec<u8> = (0..100).flat_map(|n| receive(&numbered(n))).collect();
@@ -79,7 +79,7 @@ async fn what_envelopes_say() {
     let dir = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
     let live = Live::start(source(&endpoint));
-    let mut follower = live.index.follow(None).await.unwrap();
+    let mut follower = live.index.follow().await.unwrap();
     let mut daemon = endpoint.accept().await;
     let at = |n: i64| 1_700_000_000_000 + n;
     let group = json!({"groupId": "Zm9v", "groupName": "Team", "type": "DELIVER"});
@@ -142,7 +142,7 @@ async fn garbage_of_the_daemon_is_passed_over() {
     let dir = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
     let live = Live::start(source(&endpoint));
-    let mut follower = live.index.follow(None).await.unwrap();
+    let mut follower = live.index.follow().await.unwrap();
     let mut daemon = endpoint.accept().await;
     let long = "x".repeat(17 * 1024 * 1024);
     for garbage in ["no json", "[]", "{\"method\":\"receive\"}", "{\"id\":77}", "\"x\"", &long] {

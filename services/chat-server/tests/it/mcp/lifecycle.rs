@@ -131,6 +131,11 @@ async fn with_a_token_it_answers_those_who_have_it() {
     let (status, answer) = post(&url, &list, Some("secret123")).await;
     assert_eq!(status, 200, "{answer}");
     assert!(answer.contains("list_sources"), "{answer}");
+    // What a client of 2026 asks first.
+    let discover = modern(2, "server/discover", json!({}));
+    let (status, answer) = post(&url, &discover, Some("secret123")).await;
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains("supportedVersions"), "{answer}");
 }
 
 fn listen(id: usize) -> Value {

@@ -23,10 +23,14 @@ struct Signal {
 impl Signal {
     /// `answers` are the results or errors of the requests; `null` ends the connection.
     fn start(send_to: &str, answers: Vec<Value>) -> Self {
+        Self::of("account = \"+9\"", send_to, answers)
+    }
+
+    fn of(account: &str, send_to: &str, answers: Vec<Value>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let endpoint = Endpoint::unix(&dir.path().join("socket"));
         let setup = TestSetup::new(&format!(
-            "[[source]]\nid = \"signal\"\nkind = \"signal-cli\"\n{}\naccount = \"+9\"\n{send_to}\n\
+            "[[source]]\nid = \"signal\"\nkind = \"signal-cli\"\n{}\n{account}\n{send_to}\n\
              [[source]]\nid = \"wa\"\nkind = \"whatsapp-export\"\npath = \"wa\"\n",
             endpoint.line()
         ));
@@ -268,6 +272,38 @@ async fn nothing_can_be_sent_by_default() {
         "[[source]]\nid = \"wa\"\nkind = \"whatsapp-export\"\npath = \"wa\"\nsend_to = [\"Bob\"]\n";
     let problem = Config::parse(text, signal.setup.path("").as_path()).unwrap_err();
     assert_has(&problem, &["`send_to` belongs to signal-cli and telegram-bot alone"]);
+}
+
+/// Without `account` the daemon is asked whose it is. If it serves several, the message is sent, and is not stored under
+/// an author that does not exist.
+#[tokio::test]
+async fn the_daemon_is_asked_whose_account_it_is() {
+    let one = json!({"result": [{"number": "+9"}]});
+    let several = json!({"result": [{"number": "+8"}, {"number": "+9"}]});
+    let none = json!({"error": {"code": -32601, "message": "Method not implemented"}});
+    for (accounts, is_stored) in [(one, true), (several, false), (none, false)] {
+        let answers = vec![accounts, sent(1_700_000_000_100)];
+        let signal = Signal::of("", "send_to = [\"Team\"]", answers);
+        let running = signal.setup.start();
+        let server = chat_server::mcp::server(running.service.clone()).unwrap();
+        let client = Client::memory(server, person(Era::Modern, true).0).await.unwrap();
+        until_known(&client, "Team").await;
+        let asked = json!({"chat": "Team", "text": "hi"});
+        let answer = structured(&client, "send_message", asked).await;
+        assert_eq!(answer["sent"], true);
+        let methods: Vec<Value> = signal.asked().iter().map(|it| it["method"].clone()).collect();
+        assert_eq!(methods, ["listAccounts", "send"]);
+        let read = structured(&client, "get_messages", json!({"chat": "Team"})).await;
+        if is_stored {
+            assert_eq!(answer["message_id"], "1700000000100-+9");
+            assert_eq!(read["messages"][0]["content"], "hi");
+            assert_eq!(read["senders"]["+9"]["is_me"], true);
+        } else {
+            assert_eq!(answer["message_id"], Value::Null);
+            assert_has(answer["note"].as_str().unwrap(), &["not stored", "set `account`"]);
+            assert_eq!(read["messages"], json!([]));
+        }
+    }
 }
 
 /// What the daemon does not send is not said to be sent, and what it may have sent is not said to be lost.

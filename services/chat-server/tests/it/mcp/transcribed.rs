@@ -122,18 +122,10 @@ async fn the_program_is_bounded_in_time_bytes_and_number() {
     assert_eq!(said.matches('x').count(), 64 * 1024, "{} bytes", said.len());
 }
 
-/// A server does it by itself, once it has read the exports.
-#[tokio::test]
-async fn a_server_transcribes_what_is_new() {
-    let setup = setup("");
-    setup.write("wa/WhatsApp Chat with Ann.txt", &chat(&["PTT-1.opus"]));
-    setup.write("wa/PTT-1.opus", "bring the anchor");
-    setup.write("wa/WhatsApp Chat with Doctor.txt", "25/03/2024, 10:00 - Doctor: hi\n");
-    let running = setup.start();
-    let client = running.client(BOTH[1]).await;
+async fn until_found(client: &Client, word: &str) {
     let waiting = async {
         loop {
-            let found = structured(&client, "search_messages", json!({"query": "anchor"})).await;
+            let found = structured(client, "search_messages", json!({"query": word})).await;
             if found["hits"].as_array().is_some_and(|hits| !hits.is_empty()) {
                 return;
             }
@@ -141,6 +133,24 @@ async fn a_server_transcribes_what_is_new() {
         }
     };
     tokio::time::timeout(HANG, waiting).await.unwrap();
+}
+
+/// A server does it by itself: once it has read the exports, and when one of them has changed.
+#[tokio::test]
+async fn a_server_transcribes_what_is_new() {
+    let setup = setup("");
+    let config = std::fs::read_to_string(setup.path("config.toml")).unwrap();
+    setup.write("config.toml", &format!("{config}watch = true\n"));
+    setup.write("wa/WhatsApp Chat with Ann.txt", &chat(&["PTT-1.opus"]));
+    setup.write("wa/PTT-1.opus", "bring the anchor");
+    setup.write("wa/WhatsApp Chat with Doctor.txt", "25/03/2024, 10:00 - Doctor: hi\n");
+    let running = setup.start();
+    let client = running.client(BOTH[1]).await;
+    until_found(&client, "anchor").await;
+    setup.write("wa/PTT-2.opus", "and the lantern");
+    setup.write("wa/WhatsApp Chat with Ann.txt", &chat(&["PTT-1.opus", "PTT-2.opus"]));
+    until_found(&client, "lantern").await;
+    assert_eq!(calls(&setup), 2);
 }
 
 #[test]

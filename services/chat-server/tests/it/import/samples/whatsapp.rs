@@ -127,7 +127,7 @@ fn folders_of_zips_and_of_unpacked_chats() {
     let AttachmentPlace::Export(place) = &all.messages[0].1.attachments[0].place else {
         panic!("it is there");
     };
-    assert_eq!(chat_server::import::attachment(dir.path(), place).unwrap().size, 7);
+    assert_eq!(chat_server::import::attachment(dir.path(), place, 1_000).unwrap().len(), 7);
     let unpacked = tempfile::tempdir().unwrap();
     let folder = unpacked.path().join("WhatsApp Chat - Cleo");
     std::fs::create_dir(&folder).unwrap();
