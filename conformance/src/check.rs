@@ -4,14 +4,18 @@
 //! revision that the server supports. The requests are safe: tools are called only where they are annotated as
 //! read-only or were named.
 
+mod heard;
 mod report;
 mod rule;
 mod rules;
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::probe::{Bench, Endpoint, Revision, revisions};
+use futures_util::{StreamExt as _, stream};
+
+use crate::probe::{Bench, Endpoint, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
@@ -34,6 +38,7 @@ pub struct Check {
     tools: Vec<String>,
     timeout: Duration,
     keep_alive: Duration,
+    jobs: usize,
 }
 
 impl Check {
@@ -59,6 +64,7 @@ impl Check {
             tools: Vec::new(),
             timeout: TIMEOUT,
             keep_alive: KEEP_ALIVE,
+            jobs: 1,
         }
     }
 
@@ -111,6 +117,13 @@ impl Check {
         self
     }
 
+    /// How many revisions are checked at the same time; one by default.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.jobs = jobs.max(1);
+        self
+    }
+
     /// The URL or the program.
     #[must_use]
     pub fn target(&self) -> String {
@@ -123,42 +136,110 @@ impl Check {
     /// The server cannot be reached.
     pub async fn run(&self, mut progress: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.endpoint.to_string());
-        let spoken = revisions(&self.endpoint, self.timeout).await?;
+        let Revisions { spoken, unlisted } = revisions(&self.endpoint, self.timeout).await?;
         let wanted = self.revisions.iter().copied();
         let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
         asked.sort_unstable();
+        // One that is answered and not served is a finding of its own, and nothing else is judged in it.
+        let unlisted = unlisted.into_iter().filter(|(it, _)| self.revisions.contains(it));
+        for (revision, greeting) in unlisted {
+            let judged = rules::unlisted(revision, &greeting);
+            report.judged.extend(judged.filter(|it| self.selection.has(it.rule.id)));
+        }
+        report.judged.iter().for_each(&mut progress);
         // A server that supports none of them is checked against one rule, in the latest revision that has a handshake.
-        let silent = asked.is_empty();
+        let silent = asked.is_empty() && report.judged.is_empty();
         if silent {
             let latest = wanted.clone().filter(|it| !it.is_modern()).max();
             asked.extend(latest.or(wanted.max()));
         }
-        for revision in asked {
-            let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
-            bench.spoken.clone_from(&spoken);
-            bench.other.clone_from(&self.other);
-            bench.learn(&self.tools).await;
-            report.server = bench.server().or(report.server);
-            if revision.is_modern()
-                && self.endpoint.is_http()
-                && self.selection.has(rules::KEEP_ALIVE)
-            {
-                let wanted = rules::wanted(&bench);
-                bench.watch(wanted, self.keep_alive).await;
-            }
-            for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
-                if !rule.is_for(revision, self.endpoint.is_http())
-                    || silent && rule.id != rules::SPEAKS
-                {
-                    continue;
-                }
-                let judged = Judged { rule, revision, verdict: (rule.probe)(&mut bench).await };
-                progress(&judged);
-                report.judged.push(judged);
-            }
-            bench.end().await;
+        let progress = Mutex::new(progress);
+        let each = asked.into_iter().map(|it| self.judge(it, &spoken, silent, &progress));
+        let each: Vec<_> = stream::iter(each).buffered(self.jobs).collect().await;
+        for (server, judged) in each {
+            report.server = server.or(report.server);
+            report.judged.extend(judged);
         }
         report.revisions = spoken;
         Ok(report)
     }
+
+    /// Asks every rule in one revision; the name that the server gives, and what came of them.
+    async fn judge(
+        &self,
+        revision: Revision,
+        spoken: &[Revision],
+        silent: bool,
+        progress: &Mutex<impl FnMut(&Judged)>,
+    ) -> (Option<String>, Vec<Judged>) {
+        let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
+        bench.spoken = spoken.to_vec();
+        bench.other.clone_from(&self.other);
+        bench.log = Some(Arc::default());
+        bench.learn(&self.tools).await;
+        if !silent {
+            bench.find_plain().await;
+        }
+        if revision.is_modern() && self.endpoint.is_http() && self.selection.has(rules::KEEP_ALIVE)
+        {
+            let wanted = rules::wanted(&bench);
+            bench.watch(wanted, self.keep_alive).await;
+        }
+        let (mut all, mut presence) = (Vec::new(), Presence::default());
+        for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
+            if !rule.is_for(revision, self.endpoint.is_http()) || silent && rule.id != rules::SPEAKS
+            {
+                continue;
+            }
+            let began = Instant::now();
+            let verdict = match &presence.gone {
+                Some(why) if !rules::looks_back(rule) => Verdict::Unclear(why.clone()),
+                _ => ask(rule, &mut bench, &mut presence).await,
+            };
+            let judged = Judged { rule, revision, verdict, elapsed: began.elapsed() };
+            (progress.lock().unwrap_or_else(PoisonError::into_inner))(&judged);
+            all.push(judged);
+        }
+        bench.end().await;
+        (bench.server(), all)
+    }
+}
+
+/// Whether the session or program of a bench is there.
+#[derive(Default)]
+struct Presence {
+    /// How many requests were without an answer when it was there last.
+    unanswered: usize,
+    /// Why it cannot be had again.
+    gone: Option<String>,
+}
+
+/// Asks one rule. A finding counts only if the session or the program is still there afterwards: otherwise it may be
+/// gone for another reason, and the rule is asked once more in a new one.
+async fn ask(rule: &'static Rule, bench: &mut Bench, presence: &mut Presence) -> Verdict {
+    let mut verdict = (rule.probe)(bench).await;
+    for may_repeat in [true, false] {
+        let is_good = matches!(verdict, Verdict::Holds | Verdict::Inapplicable(_));
+        if is_good || presence.gone.is_some() {
+            break;
+        }
+        let gone = bench.gone().await;
+        let unanswered = bench.log.as_ref().map_or(0, |log| log.read().unanswered.len());
+        // That a request without an answer ended it is found by another rule.
+        let is_told = std::mem::replace(&mut presence.unanswered, unanswered) < unanswered;
+        let Some(exchange) = gone else {
+            break;
+        };
+        if let Some(log) = bench.log.as_ref().filter(|_| !is_told) {
+            log.read().lost.push((rule.id, exchange));
+        }
+        if !bench.reopen().await {
+            let outcome = bench.greeting.outcome();
+            let why = format!("after {} the server could not be opened again: {outcome}", rule.id);
+            presence.gone = Some(why);
+        } else if may_repeat {
+            verdict = (rule.probe)(bench).await;
+        }
+    }
+    verdict
 }

@@ -95,6 +95,7 @@
 //! | `{"$literal":…}` | exactly this value, in which `$` has no meaning |
 
 mod check;
+mod child;
 mod client;
 mod error;
 mod fault;

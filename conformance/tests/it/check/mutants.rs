@@ -6,6 +6,7 @@ mod more;
 pub(crate) mod resumption;
 pub(crate) mod rounds;
 mod tasks;
+mod wire;
 
 use std::sync::{Arc, Mutex};
 
@@ -51,6 +52,7 @@ pub(crate) fn table() -> Vec<Mutant> {
         rounds::rounds(),
         resumption::resumption(),
         tasks::tasks(),
+        wire::wire(),
     ];
     tables.into_iter().flatten().collect()
 }
