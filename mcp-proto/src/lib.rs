@@ -193,6 +193,7 @@ mod local;
 mod logging;
 mod outbox;
 mod prompt;
+mod registry;
 mod resource;
 mod running;
 pub mod schema;

@@ -46,6 +46,7 @@ use crate::resource::ResourceSource;
 use crate::scopes::Wanted;
 use crate::task::Tasks;
 use crate::version::{Era, ProtocolVersion};
+use builder::NewServer;
 use extension::ExtensionMethods;
 use operation::Begun;
 use rounds::config::Rounds;
@@ -114,7 +115,7 @@ impl Server {
     where
         S: Clone + Send + Sync + 'static,
     {
-        ServerBuilder::new(Implementation::new(name, version), state)
+        ServerBuilder::of(NewServer::new(Implementation::new(name, version)), state)
     }
 
     /// Answers one request. Infallible: failures are answers.
