@@ -200,6 +200,7 @@ pub mod schema;
 mod scopes;
 mod seal;
 mod server;
+pub mod service;
 pub mod stdio;
 mod task;
 mod tool;

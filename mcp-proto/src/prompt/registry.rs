@@ -16,6 +16,7 @@ use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 use crate::registry::Registry;
 use crate::schema;
+use crate::service::Call;
 
 /// The longest name of a prompt or an argument, in bytes.
 const MAX_NAME: usize = 128;
@@ -146,13 +147,10 @@ impl PromptRegistry {
     }
 
     /// `prompts/get`: any error in the params is −32602.
-    pub(crate) async fn fill_in(
-        &self,
-        mut params: Map<String, Value>,
-        context: Context,
-    ) -> Result<GetPromptResult, Interrupt> {
+    pub(crate) async fn fill_in(&self, call: Call) -> Result<GetPromptResult, Interrupt> {
+        let Call { name, arguments, context, .. } = call;
         let era = context.era();
-        let Some(Value::String(name)) = params.remove("name") else {
+        let Some(name) = name else {
             let error = ErrorObject::invalid_params("prompts/get needs params.name, a string");
             return Err(error.into());
         };
@@ -160,7 +158,7 @@ impl PromptRegistry {
             return Err(unknown(&name).into());
         };
         let (prompt, handler) = &**registered;
-        let arguments = read(prompt, params.remove("arguments"))?;
+        let arguments = read(prompt, arguments)?;
         handler(arguments, context).await.map_err(|error| error.into_interrupt(era, None))
     }
 }

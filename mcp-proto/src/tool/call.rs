@@ -13,12 +13,13 @@ use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::lenient::{Taken, Warned};
+use super::lenient::Taken;
 use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::service::{Call, Warned};
 use crate::version::Era;
 
 /// A handler whose types are erased: arguments and context in, a result out.
@@ -39,7 +40,7 @@ pub(crate) struct Started {
     request_id: RequestId,
     call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
     /// What was taken although it is odd.
-    warned: Option<Box<Warned>>,
+    warned: Option<Arc<Warned>>,
 }
 
 /// How much of a tool's result its client takes.
@@ -92,11 +93,11 @@ impl Registered {
     /// They are not an object.
     pub(super) fn start(
         self: Arc<Self>,
-        arguments: Option<Value>,
-        context: Context,
+        call: Call,
         lenient: bool,
         refuse: Option<&Refuse>,
     ) -> Result<Started, ErrorObject> {
+        let Call { arguments, context, warned, .. } = call;
         let request_id = context.request_id.clone();
         let accept = |arguments| self.input.accept(arguments, self.nulls);
         let (judged, warned) = if lenient {
@@ -105,7 +106,7 @@ impl Registered {
             let judged = taken.judge(&self.tool.input_schema, arguments, accept);
             (judged, taken.warned())
         } else {
-            (accept(as_arguments(arguments)?), None)
+            (accept(as_arguments(arguments)?), warned)
         };
         let call = match judged {
             Ok(arguments) => Ok((self.handler)(arguments, context)),

@@ -5,11 +5,14 @@
 //! not change. Any other name stays an error: it may be a filter, and an answer without it would be another answer. An
 //! error names the nearest known argument.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use crate::budget::{Client, Held, Kind};
+use crate::budget::{Client, Kind};
 use crate::json::{self, MAX_TREE_BYTES, Meter, Strict};
 use crate::schema::Finding;
+use crate::service::Warned;
 
 /// What gateways add to the arguments of every call, as n8n does. Taken for that before they could be taken for another
 /// argument, misspelled.
@@ -33,12 +36,6 @@ pub(super) struct Taken {
     client: Option<Client>,
     /// Counts what was read from text, at most 128 MiB ([`MAX_TREE_BYTES`]).
     meter: Option<Meter>,
-}
-
-/// The warnings of a call, and the memory that its client holds for what was read from text.
-pub(super) struct Warned {
-    pub(super) text: String,
-    _held: Option<Held>,
 }
 
 impl Taken {
@@ -97,7 +94,7 @@ impl Taken {
     }
 
     /// What the answer has to say, if anything was taken.
-    pub(super) fn warned(mut self) -> Option<Box<Warned>> {
+    pub(super) fn warned(mut self) -> Option<Arc<Warned>> {
         if self.warnings.is_empty() {
             return None;
         }
@@ -108,7 +105,7 @@ impl Taken {
         let text = json!({ "warnings": self.warnings }).to_string();
         // What exceeded the client's share was not read.
         let held = self.meter.and_then(|meter| meter.into_held().ok().flatten());
-        Some(Box::new(Warned { text, _held: held }))
+        Some(Arc::new(Warned { text, _held: held }))
     }
 
     /// Reads the arguments that are JSON text where their schema wants an object or a list.

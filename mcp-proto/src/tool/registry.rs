@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::call::{Callable, Refuse, Registered, Started};
 use super::new::NewTool;
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
-use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::ErrorObject;
 use crate::registry::Registry;
 use crate::schema::{MirroredParam, SchemaError};
+use crate::service::Call;
 use crate::task::TaskSupport;
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
@@ -151,17 +149,13 @@ impl ToolRegistry {
         self.shown(name).map(|registered| Callable(Arc::clone(registered)))
     }
 
-    /// The tool that params name, and its arguments.
-    pub(crate) fn named(
-        &self,
-        mut params: Map<String, Value>,
-    ) -> Result<(Callable, Option<Value>), ErrorObject> {
-        let Some(Value::String(name)) = params.remove("name") else {
+    /// The tool that a call names.
+    pub(crate) fn named(&self, call: &Call) -> Result<Callable, ErrorObject> {
+        let Some(name) = &call.name else {
             let problem = "tools/call needs params.name, a string";
             return Err(ErrorObject::invalid_params(problem));
         };
-        let tool = self.find(&name).ok_or_else(|| unknown(&name))?;
-        Ok((tool, params.remove("arguments")))
+        self.find(name).ok_or_else(|| unknown(name))
     }
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
@@ -177,10 +171,9 @@ impl ToolRegistry {
     pub(crate) fn start(
         &self,
         Callable(registered): Callable,
-        arguments: Option<Value>,
-        context: Context,
+        call: Call,
     ) -> Result<Started, ErrorObject> {
-        registered.start(arguments, context, self.lenient, self.refuse.as_ref())
+        registered.start(call, self.lenient, self.refuse.as_ref())
     }
 
     /// A failure of a tool as its result, or else the interrupt.
