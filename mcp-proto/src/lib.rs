@@ -187,6 +187,7 @@ mod input;
 mod interrupt;
 pub mod json;
 pub mod jsonrpc;
+pub mod layers;
 mod legacy;
 mod lifecycle;
 mod local;

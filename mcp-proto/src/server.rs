@@ -8,6 +8,7 @@ mod complete;
 mod dispatch;
 mod extension;
 mod keys;
+mod layered;
 mod listen;
 mod listing;
 mod lists;

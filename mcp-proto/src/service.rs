@@ -1,4 +1,9 @@
-//! One operation: a [`Call`] in, an [`Outcome`] out. Transports make the call, and the server answers it.
+//! One operation: a [`Call`] in, an [`Outcome`] out. Transports make the call, layers wrap it, and the server answers it.
+//!
+//! A layer is code around calls: audit, limits, guards, retries. [`ServerBuilder::layer`](crate::ServerBuilder::layer)
+//! adds one, as a function ([`from_fn`]) or as a `Layer` of tower. A server without layers pays nothing for them.
+
+mod next;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,6 +14,9 @@ use crate::budget::Held;
 use crate::call::{CallToolRequest, Called};
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
+use crate::scopes::Guarded;
+
+pub use next::{Answering, Answers, FromFn, Next, from_fn};
 
 /// A request on its way to its handler.
 #[derive(Debug, Clone)]
@@ -81,6 +89,18 @@ impl Call {
         self.params.is_empty() || !more.iter().any(|more| self.params.contains_key(*more))
     }
 
+    /// Whether it is about this item.
+    pub(crate) fn is_about(&self, item: &Guarded) -> bool {
+        let is_of = |method: &str| self.method == method;
+        let name = self.name.as_deref().unwrap_or_default();
+        match item {
+            Guarded::Tool(tool) => is_of("tools/call") && name == tool,
+            Guarded::Prompt(prompt) => is_of("prompts/get") && name == prompt,
+            Guarded::Resources(prefix) => is_of("resources/read") && name.starts_with(prefix),
+            Guarded::Method(method) => is_of(method),
+        }
+    }
+
     /// All params as they came.
     pub(crate) fn all_params(&self) -> Map<String, Value> {
         let mut params = self.params.clone();
@@ -107,6 +127,26 @@ impl Outcome {
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.0.as_ref().map_or(true, Payload::is_failure)
+    }
+
+    /// Whether it only asks the client for input: the client sends the request again, with its answers.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.0.as_ref().is_ok_and(Payload::asks)
+    }
+
+    /// What went wrong: the message of a protocol error, or the text of a tool that failed. The result is read for it.
+    #[must_use]
+    pub fn error_text(&self) -> Option<String> {
+        let payload = match &self.0 {
+            Err(error) => return Some(error.message.clone()),
+            Ok(payload) => Some(payload).filter(|payload| payload.is_failure())?,
+        };
+        let result = payload.to_value();
+        let text = result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default();
+        let body: Option<Value> = serde_json::from_str(text).ok();
+        let message = body.as_ref().and_then(|body| body.pointer("/error/message")?.as_str());
+        Some(message.unwrap_or(text).to_owned())
     }
 }
 

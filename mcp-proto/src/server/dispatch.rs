@@ -1,7 +1,6 @@
 //! Finds the handler for the name of a method.
 
 use std::future::{Future, ready};
-#[cfg(feature = "http")]
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, Either};
@@ -60,12 +59,20 @@ impl From<Result<Payload, ErrorObject>> for Dispatched<'_> {
 impl Server {
     /// The one match from a method to its handler.
     pub(super) fn dispatch(&self, mut call: Call) -> Dispatched<'_> {
-        let era = call.context.era();
         let judged = call.context.extensions.remove::<Judged>();
         if self.0.capabilities.logging.is_none() {
             call.context.log_level = None;
         }
         let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
+        match offered.layers.clone() {
+            Some(layers) => Dispatched::Later(self.through(layers, offered, call)),
+            None => self.dispatch_to(offered, call),
+        }
+    }
+
+    /// Finds the handler of a call that is through the layers.
+    pub(super) fn dispatch_to(&self, offered: Arc<Offered>, call: Call) -> Dispatched<'_> {
+        let era = call.context.era();
         let Some(method) = self.method(&call.method, era) else {
             return self.dispatch_other(call);
         };

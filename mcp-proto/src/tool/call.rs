@@ -5,6 +5,7 @@
 
 use std::future::{Future, ready};
 use std::iter;
+use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -13,8 +14,7 @@ use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::lenient::Taken;
-use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError};
+use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError, lenient};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, RequestId};
@@ -72,6 +72,14 @@ impl Callable {
     }
 }
 
+impl Deref for Callable {
+    type Target = Tool;
+
+    fn deref(&self) -> &Tool {
+        &self.0.tool
+    }
+}
+
 impl Registered {
     /// Compiles the schemas of a tool.
     pub(super) fn new(tool: Tool, nulls: Nulls, handler: Handler) -> Result<Self, SchemaError> {
@@ -94,26 +102,19 @@ impl Registered {
     pub(super) fn start(
         self: Arc<Self>,
         call: Call,
-        lenient: bool,
         refuse: Option<&Refuse>,
     ) -> Result<Started, ErrorObject> {
         let Call { arguments, context, warned, .. } = call;
         let request_id = context.request_id.clone();
-        let accept = |arguments| self.input.accept(arguments, self.nulls);
-        let (judged, warned) = if lenient {
-            let mut taken = Taken::nothing(context.client.clone());
-            let arguments = as_arguments(taken.read_whole(arguments))?;
-            let judged = taken.judge(&self.tool.input_schema, arguments, accept);
-            (judged, taken.warned())
-        } else {
-            (accept(as_arguments(arguments)?), warned)
-        };
-        let call = match judged {
+        let call = match self.input.accept(as_arguments(arguments)?, self.nulls) {
             Ok(arguments) => Ok((self.handler)(arguments, context)),
-            Err((arguments, findings)) => Err(Box::new(match refuse {
-                Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
-                None => ToolError::invalid_arguments(&self.tool.name, &findings),
-            })),
+            Err((arguments, mut findings)) => {
+                lenient::name_nearest(&self.tool.input_schema, &arguments, &mut findings);
+                Err(Box::new(match refuse {
+                    Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
+                    None => ToolError::invalid_arguments(&self.tool.name, &findings),
+                }))
+            }
         };
         Ok(Started { registered: self, request_id, call, warned })
     }

@@ -30,8 +30,6 @@ pub(crate) struct ToolRegistry {
     hidden: BTreeSet<String>,
     /// Tools that are not declared read-only are hidden, also those added later.
     only_reading: bool,
-    /// Harmless habits of clients are taken.
-    pub(crate) lenient: bool,
 }
 
 #[derive(Clone)]
@@ -173,7 +171,7 @@ impl ToolRegistry {
         Callable(registered): Callable,
         call: Call,
     ) -> Result<Started, ErrorObject> {
-        registered.start(call, self.lenient, self.refuse.as_ref())
+        registered.start(call, self.refuse.as_ref())
     }
 
     /// A failure of a tool as its result, or else the interrupt.

@@ -59,7 +59,7 @@ const LAYERS: [&[&str]; 13] = [
     &["completion", "prompt", "resource", "tool"],
     &["app", "local"],
     &["server"],
-    &["http", "stdio"],
+    &["http", "layers", "stdio"],
     &["guide", "legacy"],
 ];
 
