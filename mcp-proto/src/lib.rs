@@ -180,7 +180,6 @@ mod completion;
 mod content;
 mod context;
 pub mod guide;
-mod handler;
 #[cfg(feature = "http")]
 pub mod http;
 mod input;

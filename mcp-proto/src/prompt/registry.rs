@@ -11,12 +11,12 @@ use serde_json::{Map, Value};
 use super::{GetPromptResult, Prompt, PromptArgument};
 use crate::content;
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 use crate::registry::Registry;
 use crate::schema;
 use crate::service::Call;
+use crate::service::with_state;
 
 /// The longest name of a prompt or an argument, in bytes.
 const MAX_NAME: usize = 128;

@@ -7,9 +7,9 @@ use futures_util::future::BoxFuture;
 use super::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 use crate::content::{self, Resource};
 use crate::context::Context;
-use crate::handler::{Handle, with_state};
 use crate::interrupt::{Interrupt, RequestError};
 use crate::registry::Registry;
+use crate::service::{Handle, with_state};
 use crate::uri_template::{UriTemplate, Variables};
 
 /// The longest URI that is read or subscribed to, in bytes.

@@ -22,12 +22,12 @@ use super::{InputConfig, SubscribeCheck, Visible};
 use crate::cache::CacheHint;
 use crate::content::{Icon, Resource};
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings};
 use crate::resource::{Page, PageRequest, ResourceSource};
 use crate::schema::Finding;
 use crate::seal::Keys;
+use crate::service::with_state;
 use crate::task::{TaskStore, TasksConfig};
 use crate::tool::ToolError;
 

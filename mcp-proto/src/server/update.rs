@@ -25,18 +25,20 @@ impl<S> ServerBuilder<S, Running> {
     /// Removes a tool. Running calls of it continue.
     pub fn without_tool(self, name: impl Into<String>) -> Self {
         let name = name.into();
-        self.then(move |offered| match offered.tools.remove(&name) {
-            true => Ok(()),
-            false => Err(BuildError::tool(name, MISSING)),
+        self.then(move |offered| {
+            if offered.tools.remove(&name) { Ok(()) } else { Err(BuildError::tool(name, MISSING)) }
         })
     }
 
     /// Removes a resource. Subscriptions to it stay, and receive updates that the server sends.
     pub fn without_resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
-        self.then(move |offered| match offered.resources.remove(&uri) {
-            true => Ok(()),
-            false => Err(BuildError::resource(uri, MISSING)),
+        self.then(move |offered| {
+            if offered.resources.remove(&uri) {
+                Ok(())
+            } else {
+                Err(BuildError::resource(uri, MISSING))
+            }
         })
     }
 

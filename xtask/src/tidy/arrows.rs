@@ -55,7 +55,7 @@ const LAYERS: [&[&str]; 13] = [
     &["call", "input", "running"],
     &["interrupt", "task"],
     &["context"],
-    &["handler", "registry", "service"],
+    &["registry", "service"],
     &["completion", "prompt", "resource", "tool"],
     &["app", "local"],
     &["server"],

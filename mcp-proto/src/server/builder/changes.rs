@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::ServerBuilder;
 use crate::change::ResourceUpdate;
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::RequestError;
+use crate::service::with_state;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will send

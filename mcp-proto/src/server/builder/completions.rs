@@ -3,8 +3,8 @@
 use super::ServerBuilder;
 use crate::completion::{Completion, CompletionRequest, Reference};
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::RequestError;
+use crate::service::with_state;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Completes an argument of a prompt.
