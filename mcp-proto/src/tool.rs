@@ -18,6 +18,7 @@ use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Callable, Room, Started};
+pub(crate) use lenient::take_habits;
 pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub(crate) use result::Shape;

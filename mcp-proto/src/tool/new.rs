@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use super::call::Handler;
 use super::{CallToolResult, Tool, ToolError};
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::json;
 use crate::schema::{self, Finding, Nulls, SchemaError};
+use crate::service::with_state;
 
 /// A tool with its handler, or what is wrong with its types.
 pub(crate) struct NewTool {

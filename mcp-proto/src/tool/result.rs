@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::lenient::Warned;
 use crate::content::ContentBlock;
 use crate::interrupt::Interrupt;
 use crate::json::{on_one_line, to_json};
 use crate::jsonrpc::ErrorObject;
 use crate::schema::Finding;
+use crate::service::Warned;
 use crate::version::Era;
 
 /// The result of `tools/call` (schema: `CallToolResult`).
@@ -155,8 +156,8 @@ impl CallToolResult {
     }
 
     /// The same with the warnings of its call, if there are any.
-    pub(super) fn with_warnings(mut self, warned: Option<Box<Warned>>) -> Self {
-        self.warnings = warned.map(|warned| warned.text);
+    pub(super) fn with_warnings(mut self, warned: Option<Arc<Warned>>) -> Self {
+        self.warnings = warned.map(|warned| warned.text.clone());
         self
     }
 
