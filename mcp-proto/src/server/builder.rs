@@ -12,7 +12,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -25,7 +24,7 @@ use super::{InputConfig, SubscribeCheck, Visible};
 use crate::cache::CacheHint;
 use crate::content::{Icon, Resource};
 use crate::context::Context;
-use crate::handler::with_state;
+use crate::handler::{Handler, with_state};
 use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings};
 use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
@@ -36,7 +35,7 @@ use crate::schema::Finding;
 use crate::scopes::{Guarded, Scopes};
 use crate::seal::Keys;
 use crate::task::{TaskStore, TasksConfig};
-use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
+use crate::tool::{IntoToolResult, NewTool, Tool, ToolError};
 
 /// How many items a page of a list has, unless the builder sets another number.
 const DEFAULT_PAGE_SIZE: usize = 500;
@@ -133,35 +132,55 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a typed tool: the schemas of its arguments and results are derived from the handler's types, published and
-    /// enforced; an additional one written by hand is refused. An explicit null for an optional member counts as left
-    /// out, for any type.
-    pub fn tool<A, O, F, R>(mut self, tool: Tool, handler: F) -> Self
+    /// Adds a tool. Its handler is an async function of the state, the arguments and the [`Context`], any of them left
+    /// out ([`Handler`](crate::handler::Handler)), and returns text, [`Json`](crate::Json), blocks of content and more ([`IntoToolResult`]).
+    ///
+    /// The schema of its arguments is derived from their type, published and enforced; one written by hand is refused.
+    /// An explicit null for an optional member counts as left out, for any type. The schema of its result is that of
+    /// [`Json`](crate::Json). A handler that makes its [`CallToolResult`](crate::CallToolResult) has none unless
+    /// [`Tool::with_output_schema`] adds one; results are then checked against it, as with [`ServerBuilder::raw_tool`].
+    ///
+    /// ```
+    /// use mcp_proto::{Context, Json, Server, Tool, ToolError};
+    /// use schemars::JsonSchema;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Named {
+    ///     name: String,
+    /// }
+    ///
+    /// #[derive(Serialize, JsonSchema)]
+    /// struct Size {
+    ///     bytes: u64,
+    /// }
+    ///
+    /// // Any error becomes an internal one, whose cause is logged; the model is told only that it failed.
+    /// async fn size(folder: &'static str, asked: Named) -> Result<Json<Size>, ToolError> {
+    ///     let bytes = tokio::fs::metadata(format!("{folder}/{}", asked.name)).await?.len();
+    ///     Ok(Json(Size { bytes }))
+    /// }
+    ///
+    /// let server = Server::builder("files", "1.0.0", "/srv")
+    ///     .tool(Tool::new("size", "The size of a file."), size)
+    ///     .tool(Tool::new("where", "The folder."), async |folder: &'static str| folder)
+    ///     .tool(Tool::new("ping", "Answers."), async || "pong")
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
+    pub fn tool<T, H>(mut self, tool: Tool, handler: H) -> Self
     where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, ToolError>> + Send + 'static,
+        H: Handler<S, T> + Send + Sync + 'static,
+        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
+        H::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
         let added = self.offered.add_tool(NewTool::typed(tool, self.state.clone(), handler));
         self.keep_first(added)
     }
 
-    /// Adds a tool with typed arguments, as with [`ServerBuilder::tool`], whose handler builds the result: text,
-    /// images, links. It has no output schema unless [`Tool::with_output_schema`] adds one. Results are then checked
-    /// against it, as with [`ServerBuilder::raw_tool`].
-    pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
-    where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        let added = self.offered.add_tool(NewTool::content(tool, self.state.clone(), handler));
-        self.keep_first(added)
-    }
-
-    /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`], [`Tool::with_output_schema`]);
-    /// they are enforced, too.
+    /// Adds a tool whose input schema is written by hand ([`Tool::with_input_schema`]), and perhaps its output schema
+    /// ([`Tool::with_output_schema`]); they are enforced, too.
     ///
     /// The handler sees the arguments as they were sent. That includes an explicit null for a member that the schema
     /// does not require, although the schema may not allow null there: models send it, so it is accepted as left out,
@@ -173,7 +192,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     pub fn raw_tool<F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+        R: Future<Output: IntoToolResult> + Send + 'static,
     {
         let added = self.offered.add_tool(NewTool::raw(tool, self.state.clone(), handler));
         self.keep_first(added)
@@ -376,16 +395,14 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// use mcp_proto::jsonrpc::Request;
     /// use mcp_proto::{Context, OperationError, Server, Tool, ToolError};
     /// use serde_json::json;
-    /// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-    /// # struct Nothing {}
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let lines = Arc::new(Mutex::new(Vec::new()));
     /// let audit = Arc::clone(&lines);
     /// let server = Server::builder("office", "1.0.0", ())
-    ///     .tool(Tool::new("print", "Prints."), async |(), _: Nothing, _| {
-    ///         Err::<Nothing, _>(ToolError::new("NO_PAPER", "fill in some paper"))
+    ///     .tool(Tool::new("print", "Prints."), async || {
+    ///         Err::<(), _>(ToolError::new("NO_PAPER", "fill in some paper"))
     ///     })
     ///     .observe(move |over| {
     ///         let outcome = match over.error {

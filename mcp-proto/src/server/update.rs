@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -16,11 +15,12 @@ use crate::change::Change;
 use crate::completion::Reference;
 use crate::content::Resource;
 use crate::context::Context;
+use crate::handler::Handler;
 use crate::interrupt::RequestError;
 use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
 use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri, reader};
 use crate::scopes::{Guarded, Scopes};
-use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
+use crate::tool::{IntoToolResult, NewTool, Tool};
 
 type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
 
@@ -41,30 +41,16 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         Self { state, steps: Vec::new(), tools: false, resources: false, prompts: false }
     }
 
-    /// Adds a typed tool, as [`ServerBuilder::tool`](crate::ServerBuilder::tool) does.
-    pub fn tool<A, O, F, R>(mut self, tool: Tool, handler: F) -> Self
+    /// Adds a tool, as [`ServerBuilder::tool`](crate::ServerBuilder::tool) does.
+    pub fn tool<T, H>(mut self, tool: Tool, handler: H) -> Self
     where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, ToolError>> + Send + 'static,
+        H: Handler<S, T> + Send + Sync + 'static,
+        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
+        H::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
         self.tools = true;
         let state = self.state.clone();
         self.then(move |offered| offered.add_tool(NewTool::typed(tool, state, handler)))
-    }
-
-    /// Adds a tool whose handler builds its results, as
-    /// [`ServerBuilder::content_tool`](crate::ServerBuilder::content_tool) does.
-    pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
-    where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        self.tools = true;
-        let state = self.state.clone();
-        self.then(move |offered| offered.add_tool(NewTool::content(tool, state, handler)))
     }
 
     /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool)
@@ -72,7 +58,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
     pub fn raw_tool<F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+        R: Future<Output: IntoToolResult> + Send + 'static,
     {
         self.tools = true;
         let state = self.state.clone();
@@ -203,14 +189,14 @@ impl Server {
     /// update grows with the number of things on offer, so combine many changes in one.
     ///
     /// ```
-    /// use mcp_proto::{CallToolResult, Server, Tool, Update};
+    /// use mcp_proto::{Server, Tool, Update};
     /// use serde_json::json;
     ///
     /// let server = Server::builder("office", "1.0.0", ()).tools_list_changed().build()?;
     /// // Later, when a printer is found:
     /// let print = Tool::new("print", "Prints a page.").with_input_schema(json!({"type": "object"}));
     /// server.update(Update::new("printer 1").raw_tool(print, async |printer, _, _| {
-    ///     Ok(CallToolResult::text(format!("printed on {printer}")))
+    ///     format!("printed on {printer}")
     /// }))?;
     /// // And when it is gone:
     /// server.update(Update::new(()).without_tool("print"))?;

@@ -23,7 +23,7 @@ pub(super) enum CliError {
     Index(#[from] IndexError),
     /// The request cannot be answered.
     #[error("{}{}", .0, among(.0))]
-    Asked(#[from] Failure),
+    Asked(Failure),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
@@ -36,6 +36,12 @@ pub(super) enum CliError {
     /// The server cannot be served.
     #[error(transparent)]
     Host(#[from] HostError),
+}
+
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> Self {
+        Self::Asked(failure)
+    }
 }
 
 impl CliError {

@@ -13,7 +13,7 @@ const AGREED: &str = "agreed";
 /// Adds the tools.
 pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
     builder
-        .content_tool(
+        .tool(
             sending(
                 "send_message",
                 "Send a message",
@@ -23,7 +23,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             send_message,
         )
-        .content_tool(
+        .tool(
             sending(
                 "react",
                 "React to a message",

@@ -15,7 +15,7 @@ use crate::view::compact;
 /// Adds the tools.
 pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
     builder
-        .content_tool(
+        .tool(
             reading(
                 "list_sources",
                 "List the sources",
@@ -24,7 +24,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             list_sources,
         )
-        .content_tool(
+        .tool(
             reading(
                 "list_chats",
                 "List the chats",
@@ -35,7 +35,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             list_chats,
         )
-        .content_tool(
+        .tool(
             reading(
                 "get_messages",
                 "Read messages",
@@ -44,7 +44,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             get_messages,
         )
-        .content_tool(
+        .tool(
             reading(
                 "wait_for_message",
                 "Wait for a message",
@@ -53,7 +53,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             wait_for_message,
         )
-        .content_tool(
+        .tool(
             reading(
                 "search_messages",
                 "Search messages",
@@ -62,7 +62,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             search_messages,
         )
-        .content_tool(
+        .tool(
             reading(
                 "get_message_context",
                 "Read around a message",
@@ -70,7 +70,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             get_message_context,
         )
-        .content_tool(
+        .tool(
             reading(
                 "get_statistics",
                 "Count messages",
@@ -79,7 +79,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             get_statistics,
         )
-        .content_tool(
+        .tool(
             reading(
                 "list_people",
                 "List people",
