@@ -197,17 +197,12 @@ impl ClientConfig {
     /// use mcp_proto_client::{Client, ClientConfig};
     /// use mcp_proto::jsonrpc::ErrorObject;
     /// use mcp_proto::{Context, ElicitForm, Era, Field, Server, Tool, ToolError};
-    /// use serde_json::{Value, json};
-    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// # struct Nothing {}
-    /// # #[derive(serde::Serialize, schemars::JsonSchema)]
-    /// # struct Greeting { text: String }
+    /// use serde_json::json;
     ///
-    /// async fn greet((): (), _: Nothing, context: Context) -> Result<Greeting, ToolError> {
+    /// async fn greet(context: Context) -> Result<String, ToolError> {
     ///     let form = ElicitForm::new("What is your name?").field("name", Field::text().required());
     ///     let answer = context.elicit("name", &form)?;
-    ///     let text = format!("Hello, {}!", answer.text("name").unwrap_or("stranger"));
-    ///     Ok(Greeting { text })
+    ///     Ok(format!("Hello, {}!", answer.text("name").unwrap_or("stranger")))
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -225,7 +220,7 @@ impl ClientConfig {
     ///     let config = config.with_capability("elicitation", json!({}));
     ///     let client = Client::memory(server.clone(), config).await?;
     ///     let result = client.call_tool("greet", json!({})).await?;
-    ///     assert_eq!(result.structured::<Value>()?["text"], "Hello, Alice!");
+    ///     assert_eq!(result.text(), "Hello, Alice!");
     /// }
     /// # Ok(())
     /// # }

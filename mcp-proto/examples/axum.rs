@@ -11,12 +11,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use mcp_proto::http::Peer;
-use mcp_proto::{BuildError, Context, Principal, Server, StreamableHttpService, Tool, ToolError};
+use mcp_proto::{BuildError, Context, Principal, Server, StreamableHttpService, Tool};
 use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Nothing {}
 
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Greeting {
@@ -27,8 +24,8 @@ fn greet(name: &str) -> Greeting {
     Greeting { text: format!("Hello, {name}!") }
 }
 
-async fn hello((): (), _: Nothing, context: Context) -> Result<Greeting, ToolError> {
-    Ok(greet(context.principal().unwrap_or("stranger")))
+async fn hello(context: Context) -> mcp_proto::Json<Greeting> {
+    mcp_proto::Json(greet(context.principal().unwrap_or("stranger")))
 }
 
 /// Identifies the caller by the token in the request. Values that a middleware puts into the request's extensions reach

@@ -10,8 +10,8 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use hyper::body::{Bytes, Incoming};
 use mcp_proto::{
-    Change, Context, Principal, RequestError, ResourceContents, ResourceTemplate, ResourceUri,
-    Server, StreamableHttpService, Tool, ToolError,
+    Change, Context, Json, Principal, RequestError, ResourceContents, ResourceTemplate,
+    ResourceUri, Server, StreamableHttpService, Tool, ToolError,
 };
 
 /// The state that REST and MCP share.
@@ -56,20 +56,22 @@ fn changed(issue: &Issue) -> Change {
 }
 
 // MCP: handlers get the state, the arguments, and the context of the request, which has the caller.
-async fn open_issue(issues: Issues, new: NewIssue, context: Context) -> Result<Issue, ToolError> {
-    let by = context.principal().ok_or_else(ToolError::internal)?;
+type Answered = Result<Json<Issue>, ToolError>;
+
+async fn open_issue(issues: Issues, new: NewIssue, context: Context) -> Answered {
+    let by = context.principal().ok_or_else(|| ToolError::internal("a caller without a name"))?;
     let issue = open(&issues, new, by).await;
     context.notify(changed(&issue));
-    Ok(issue)
+    Ok(Json(issue))
 }
 
-async fn close_issue(issues: Issues, is: Number, context: Context) -> Result<Issue, ToolError> {
+async fn close_issue(issues: Issues, is: Number, context: Context) -> Answered {
     let mut issues = issues.lock().await;
     let found = issues.iter_mut().find(|issue| issue.number == is.number);
     let issue = found.ok_or_else(|| ToolError::new("NO_SUCH_ISSUE", "see issues://by/{name}"))?;
     issue.closed = true;
     context.notify(changed(issue));
-    Ok(issue.clone())
+    Ok(Json(issue.clone()))
 }
 
 async fn read(all: Issues, at: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {

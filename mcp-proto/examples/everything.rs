@@ -27,7 +27,7 @@ use mcp_proto::http::listen;
 use mcp_proto::{
     CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
     LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
-    ResourceUri, Server, ServerBuilder, StreamableHttpService, TasksConfig, Tool, ToolError,
+    ResourceUri, Server, ServerBuilder, StreamableHttpService, TasksConfig, Tool,
 };
 use mcp_skills::{ServedSkills, Skill, Skills, SkillsExt as _};
 use schemars::JsonSchema;
@@ -102,112 +102,95 @@ fn everything(app: App) -> Result<ServerBuilder<App>, Box<dyn Error>> {
     Ok(prompts(builder))
 }
 
-/// Tools: an async function of the app, its arguments and the request's context.
+/// Tools: an async function of the app, its arguments and the request's context, any of them left out.
 fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     builder
-        .content_tool(Tool::new("test_simple_text", "Says a sentence."), simple_text)
-        .content_tool(Tool::new("test_image_content", "Shows a picture."), image)
-        .content_tool(Tool::new("test_audio_content", "Plays a sound."), audio)
-        .content_tool(
-            Tool::new("test_embedded_resource", "Hands over a resource."),
-            embedded_resource,
-        )
-        .content_tool(
-            Tool::new("test_multiple_content_types", "Says, shows and hands over."),
-            mixed,
-        )
-        .content_tool(Tool::new("test_error_handling", "Fails."), failing)
-        .content_tool(Tool::new("test_tool_with_progress", "Tells how far it is."), progressing)
-        .content_tool(Tool::new("test_tool_with_logging", "Logs what it does."), logging)
-        .content_tool(Tool::new("test_logging_tool", "Logs for clients that want it."), logging)
-        .content_tool(
-            Tool::new("test_reconnection", "Closes the connection and continues."),
-            reconnection,
-        )
-        .content_tool(Tool::new("test_cancellation", "Hangs until it is cancelled."), cancellation)
-        .content_tool(
+        .tool(Tool::new("test_simple_text", "Says a sentence."), simple_text)
+        .tool(Tool::new("test_image_content", "Shows a picture."), image)
+        .tool(Tool::new("test_audio_content", "Plays a sound."), audio)
+        .tool(Tool::new("test_embedded_resource", "Hands over a resource."), embedded_resource)
+        .tool(Tool::new("test_multiple_content_types", "Says, shows and hands over."), mixed)
+        .tool(Tool::new("test_error_handling", "Fails."), failing)
+        .tool(Tool::new("test_tool_with_progress", "Tells how far it is."), progressing)
+        .tool(Tool::new("test_tool_with_logging", "Logs what it does."), logging)
+        .tool(Tool::new("test_logging_tool", "Logs for clients that want it."), logging)
+        .tool(Tool::new("test_reconnection", "Closes the connection and continues."), reconnection)
+        .tool(Tool::new("test_cancellation", "Hangs until it is cancelled."), cancellation)
+        .tool(
             Tool::new("test_custom_header", "Takes an argument that a header repeats."),
             custom_header,
         )
         .raw_tool(
             Tool::new(NOT_PORTABLE, "Has a schema written by hand.")
                 .with_input_schema(person_schema()),
-            async |_app, arguments, _context| {
-                Ok(CallToolResult::text(Value::Object(arguments).to_string()))
-            },
+            async |_app, arguments, _context| Value::Object(arguments).to_string(),
         )
-        .content_tool(
+        .tool(
             Tool::new("test_trigger_tool_change", "Tells that the tools have changed."),
-            async |app, Nothing {}, context: Context| {
-                Ok(announce(&app, &context, Change::ToolsListChanged))
-            },
+            async |app: App, context: Context| announce(&app, &context, Change::ToolsListChanged),
         )
-        .content_tool(
+        .tool(
             Tool::new("test_trigger_prompt_change", "Tells that the prompts have changed."),
-            async |app, Nothing {}, context: Context| {
-                Ok(announce(&app, &context, Change::PromptsListChanged))
-            },
+            async |app: App, context: Context| announce(&app, &context, Change::PromptsListChanged),
         )
-        .content_tool(
+        .tool(
             Tool::new("test_trigger_resource_change", "Tells that a resource has changed."),
-            async |app, Nothing {}, context: Context| {
-                Ok(announce(&app, &context, Change::resource_updated("test://watched-resource")))
+            async |app: App, context: Context| {
+                announce(&app, &context, Change::resource_updated("test://watched-resource"))
             },
         )
 }
 
 /// Notifies all listeners of a change. Code outside of handlers has `Server::notify`.
-fn announce(app: &App, context: &Context, change: Change) -> CallToolResult {
+fn announce(app: &App, context: &Context, change: Change) -> &'static str {
     app.bus.notify(context, change);
-    CallToolResult::text("Told.")
+    "Told."
 }
 
-async fn simple_text(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::text("This is a simple text response for testing."))
+async fn simple_text() -> &'static str {
+    "This is a simple text response for testing."
 }
 
-async fn image(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::content([ContentBlock::image(PNG, "image/png")]))
+async fn image() -> ContentBlock {
+    ContentBlock::image(PNG, "image/png")
 }
 
-async fn audio(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::content([ContentBlock::audio(WAV, "audio/wav")]))
+async fn audio() -> ContentBlock {
+    ContentBlock::audio(WAV, "audio/wav")
 }
 
-async fn embedded_resource(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+async fn embedded_resource() -> ContentBlock {
     let contents =
         ResourceContents::text("test://embedded-resource", "This is an embedded resource content.");
-    let contents = contents.with_mime_type("text/plain");
-    Ok(CallToolResult::content([ContentBlock::resource(contents)]))
+    ContentBlock::resource(contents.with_mime_type("text/plain"))
 }
 
-async fn mixed(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+async fn mixed() -> [ContentBlock; 3] {
     let data = json!({ "test": "data", "value": 123 }).to_string();
     let contents = ResourceContents::text("test://mixed-content-resource", data);
-    Ok(CallToolResult::content([
+    [
         ContentBlock::text("Multiple content types test:"),
         ContentBlock::image(PNG, "image/png"),
         ContentBlock::resource(contents.with_mime_type("application/json")),
-    ]))
+    ]
 }
 
 /// An error that the model should read is a `ToolError`, with a code and a sentence, or a result that is marked as an
 /// error.
-async fn failing(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
-    let text = "This tool intentionally returns an error for testing";
-    Ok(CallToolResult::text(text).with_error())
+async fn failing() -> CallToolResult {
+    CallToolResult::text("This tool intentionally returns an error for testing").with_error()
 }
 
 /// Progress goes to clients that asked for it, and turns their answer into a stream. Other clients pay nothing for it.
-async fn progressing(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn progressing(context: Context) -> &'static str {
     for step in [0.0, 50.0, 100.0] {
         context.progress(step, Some(100.0), None).await;
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    Ok(CallToolResult::text("Done."))
+    "Done."
 }
 
-async fn logging(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn logging(context: Context) -> &'static str {
     for step in ["started", "processing data", "completed"] {
         let text = match step {
             "processing data" => "Tool processing data".to_owned(),
@@ -216,22 +199,22 @@ async fn logging(_: App, _: Nothing, context: Context) -> Result<CallToolResult,
         context.log(LogLevel::Info, None, text).await;
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    Ok(CallToolResult::text("Logged what there was to log."))
+    "Logged what there was to log."
 }
 
 /// A long call need not hold the client's connection: the client reconnects for the answer.
-async fn reconnection(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn reconnection(context: Context) -> &'static str {
     context.release_connection(Duration::from_millis(100)).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
-    Ok(CallToolResult::text("Reconnected."))
+    "Reconnected."
 }
 
 /// A cancelled call is dropped, wherever it waits, together with everything that it holds.
-async fn cancellation(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn cancellation(context: Context) -> &'static str {
     let _held = Held;
     context.progress(0.0, None, None).await;
     tokio::time::sleep(Duration::from_secs(600)).await;
-    Ok(CallToolResult::text("Nobody cancelled it."))
+    "Nobody cancelled it."
 }
 
 /// How many calls were dropped with their values.
@@ -253,13 +236,8 @@ struct CustomHeader {
     value: Option<String>,
 }
 
-async fn custom_header(
-    _: App,
-    arguments: CustomHeader,
-    _: Context,
-) -> Result<CallToolResult, ToolError> {
-    let value = arguments.value.unwrap_or_default();
-    Ok(CallToolResult::text(format!("The value is {value}.")))
+async fn custom_header(arguments: CustomHeader) -> String {
+    format!("The value is {}.", arguments.value.unwrap_or_default())
 }
 
 fn person_schema() -> Value {

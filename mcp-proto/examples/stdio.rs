@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use mcp_proto::{Server, Tool};
+use mcp_proto::{Json, Server, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,8 @@ struct Doubled {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder("double", env!("CARGO_PKG_VERSION"), ())
-        .tool(Tool::new("double", "Doubles a number."), async |(), asked: Asked, _| {
-            Ok(Doubled { doubled: asked.number.saturating_mul(2) })
+        .tool(Tool::new("double", "Doubles a number."), async |asked: Asked| {
+            Json(Doubled { doubled: asked.number.saturating_mul(2) })
         })
         .build()?;
     mcp_proto::stdio::serve_stdio(server).await?;

@@ -172,13 +172,17 @@ impl CompletionRegistry {
         params: CompleteParams,
         context: Context,
     ) -> Result<Completion, Interrupt> {
-        let era = context.era();
-        let Some(completer) = self.0.get(&(params.reference, params.argument)) else {
+        let (era, id) = (context.era(), context.request_id.clone());
+        let key = (params.reference, params.argument);
+        let Some(completer) = self.0.get(&key) else {
             return Ok(Completion::default());
         };
         match completer(params.request, context).await {
             Ok(completion) => Ok(completion.bounded()),
-            Err(error) => Err(error.into_interrupt(era, None)),
+            Err(error) => {
+                let error = error.log("completion/complete", &key.1, &id);
+                Err(error.into_interrupt(era, None))
+            }
         }
     }
 }

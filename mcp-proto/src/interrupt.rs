@@ -1,9 +1,13 @@
 //! Why a handler returns before it has a result.
 
+use std::error::Error;
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
+use crate::cause::Cause;
 use crate::input::Questions;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::version::Era;
 
 /// The reason why a handler returns without a result, through `?`: it needs input from the client first, or the request
@@ -27,19 +31,22 @@ pub(crate) enum Reason {
 }
 
 /// Why a resource, a prompt or a completion cannot be returned.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+///
+/// `?` makes one of any [`Error`], by the same rule as for a [`ToolError`](crate::ToolError): its cause goes to the log,
+/// and the caller gets −32603.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RequestError {
     /// What was asked for does not exist: −32602, for resources of the legacy era −32002.
-    #[error("{message}")]
     NotFound {
         /// A sentence that says what does not exist, and what does.
         message: String,
         /// Details for programs; the library adds `uri` for a resource.
         data: Map<String, Value>,
     },
+    /// The server failed inside: −32603 without details.
+    Internal(Cause),
     /// Any other protocol error, or a question to the client.
-    #[error("{}", .0.describe())]
     Interrupt(Interrupt),
 }
 
@@ -73,13 +80,13 @@ impl RequestError {
         ErrorObject::invalid_params(message).into()
     }
 
-    /// The server failed: −32603. The details go only to its log.
+    /// The server failed: −32603. The cause, an error or a sentence, goes only to its log.
     #[must_use]
-    pub fn internal() -> Self {
-        ErrorObject::internal().into()
+    pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Internal(Cause::new(cause))
     }
 
-    /// The same with one more detail for programs. Does not change a question to the client.
+    /// The same with one more detail for programs. Does not change an internal error or a question to the client.
     #[must_use]
     pub fn with_data(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         match &mut self {
@@ -92,7 +99,15 @@ impl RequestError {
                     members.insert(name.into(), value.into());
                 }
             }
-            Self::Interrupt(_) => {}
+            Self::Internal(_) | Self::Interrupt(_) => {}
+        }
+        self
+    }
+
+    /// Writes the cause of an internal error to the log.
+    pub(crate) fn log(self, method: &str, name: &str, request_id: &RequestId) -> Self {
+        if let Self::Internal(cause) = &self {
+            tracing::error!(method, name, %request_id, %cause, "a request failed");
         }
         self
     }
@@ -101,6 +116,7 @@ impl RequestError {
     pub(crate) fn into_interrupt(self, era: Era, uri: Option<&str>) -> Interrupt {
         match self {
             Self::Interrupt(interrupt) => interrupt,
+            Self::Internal(_) => ErrorObject::internal().into(),
             Self::NotFound { message, mut data } => {
                 let code = match (era, uri) {
                     (Era::Legacy, Some(_)) => ErrorObject::RESOURCE_NOT_FOUND,
@@ -117,6 +133,22 @@ impl RequestError {
                 })
             }
         }
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound { message, .. } => formatter.write_str(message),
+            Self::Internal(cause) => cause.fmt(formatter),
+            Self::Interrupt(interrupt) => formatter.write_str(interrupt.describe()),
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        Self::internal(error)
     }
 }
 

@@ -43,7 +43,7 @@
 //! use http_body_util::{BodyExt, Full};
 //! use hyper::body::Incoming;
 //! use mcp_proto::http::{ServeConfig, serve};
-//! use mcp_proto::{Context, Era, Server, StreamableHttpService, Tool, ToolError};
+//! use mcp_proto::{Era, Json, Server, StreamableHttpService, Tool};
 //! use mcp_proto_client::{Client, ClientConfig};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
@@ -54,8 +54,8 @@
 //!     text: String,
 //! }
 //!
-//! async fn echo((): (), said: Echo, _: Context) -> Result<Echo, ToolError> {
-//!     Ok(said)
+//! async fn echo(said: Echo) -> Json<Echo> {
+//!     Json(said)
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -87,11 +87,11 @@
 //! # Over stdin and stdout
 //!
 //! ```no_run
-//! # use mcp_proto::{Context, Server, Tool, ToolError};
+//! # use mcp_proto::{Json, Server, Tool};
 //! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 //! # struct Echo { text: String }
-//! async fn echo((): (), said: Echo, _: Context) -> Result<Echo, ToolError> {
-//!     Ok(said)
+//! async fn echo(said: Echo) -> Json<Echo> {
+//!     Json(said)
 //! }
 //!
 //! #[tokio::main(flavor = "current_thread")]
@@ -110,7 +110,7 @@
 //!
 //! ```
 //! use mcp_proto::jsonrpc::Request;
-//! use mcp_proto::{Context, Server, Tool};
+//! use mcp_proto::{Context, Json, Server, Tool};
 //! use serde_json::json;
 //! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 //! # struct Double { n: i32 }
@@ -118,7 +118,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let server = Server::builder("math", "0.1.0", ())
-//!     .tool(Tool::new("double", "Doubles."), async |(), asked: Double, _| Ok(Double { n: 2 * asked.n }))
+//!     .tool(Tool::new("double", "Doubles."), async |asked: Double| Json(Double { n: 2 * asked.n }))
 //!     .build()?;
 //! let call = |arguments| Request::new(1, "tools/call", json!({ "name": "double", "arguments": arguments }));
 //!
@@ -175,11 +175,13 @@ pub mod blocking;
 pub mod budget;
 mod cache;
 mod call;
+mod cause;
 mod change;
 mod completion;
 mod content;
 mod context;
 pub mod guide;
+pub mod handler;
 #[cfg(feature = "http")]
 pub mod http;
 mod input;
@@ -209,6 +211,7 @@ mod version;
 
 pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
+pub use cause::Cause;
 pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
@@ -255,6 +258,8 @@ pub use server::{
 pub use task::{
     MAX_TASK_STATUS, NewTaskRecord, TaskRecord, TaskStore, TaskStoreError, TaskSupport, TasksConfig,
 };
-pub use tool::{CallToolResult, PreparedJson, Tool, ToolAnnotations, ToolError};
+pub use tool::{
+    CallToolResult, IntoToolResult, Json, PreparedJson, Tool, ToolAnnotations, ToolError,
+};
 pub use uri_template::{UriTemplate, UriTemplateError, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

@@ -12,10 +12,6 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::interrupt::RequestError;
-use crate::jsonrpc::ErrorObject;
-use crate::tool::ToolError;
-
 /// The most calls of a [`Local`] that may wait, and that may run at once.
 const DEFAULT_MAX_CALLS: usize = 256;
 
@@ -29,19 +25,19 @@ type Job<L> = Box<dyn FnOnce(Rc<L>) -> LocalBoxFuture<'static, ()> + Send>;
 /// use std::cell::Cell;
 ///
 /// use mcp_proto::jsonrpc::Request;
-/// use mcp_proto::{Context, Local, Server, Tool, ToolError};
+/// use mcp_proto::{Context, Json, Local, Server, Tool, ToolError};
 /// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 /// # struct Step { by: u32 }
 /// # #[derive(serde::Serialize, schemars::JsonSchema)]
 /// # struct Sum { sum: u32 }
 ///
-/// async fn count(counter: Local<Cell<u32>>, step: Step, _: Context) -> Result<Sum, ToolError> {
+/// async fn count(counter: Local<Cell<u32>>, step: Step) -> Result<Json<Sum>, ToolError> {
 ///     let sum = counter.run(async move |counter| {
 ///         tokio::task::yield_now().await;
 ///         counter.set(counter.get() + step.by);
 ///         counter.get()
 ///     });
-///     Ok(Sum { sum: sum.await? })
+///     Ok(Json(Sum { sum: sum.await? }))
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -156,19 +152,5 @@ impl<L> Clone for Local<L> {
 impl<L> fmt::Debug for Local<L> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Local").field("has_ended", &self.0.is_closed()).finish()
-    }
-}
-
-impl From<LocalError> for ToolError {
-    fn from(error: LocalError) -> Self {
-        tracing::error!(%error, "a call on the thread of its state failed");
-        Self::internal()
-    }
-}
-
-impl From<LocalError> for RequestError {
-    fn from(error: LocalError) -> Self {
-        tracing::error!(%error, "a call on the thread of its state failed");
-        ErrorObject::internal().into()
     }
 }

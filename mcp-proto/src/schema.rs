@@ -57,8 +57,8 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
             Ok(schema)
         }
         _ => Err(SchemaError(
-            "the type must be a struct, one without members where nothing is asked for: the root of its schema is not a \
-             object"
+            "the type of the arguments must be a struct; a handler that takes no arguments leaves them out: the root of \
+             its schema is not an object"
                 .to_owned(),
         )),
     }

@@ -1,11 +1,13 @@
 //! Tools: how they are listed and called, and what they return.
 
 mod call;
+mod error;
 mod execution;
 mod lenient;
 mod new;
 mod registry;
 mod result;
+mod returns;
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -18,11 +20,13 @@ use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Callable, Room, Started};
+pub use error::ToolError;
 pub(crate) use lenient::take_habits;
 pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub(crate) use result::Shape;
-pub use result::{CallToolResult, PreparedJson, ToolError};
+pub use result::{CallToolResult, PreparedJson};
+pub use returns::{IntoToolResult, Json};
 
 /// A tool as it is listed (schema: `Tool`).
 ///

@@ -39,7 +39,7 @@ async fn echo((): (), said: Echo, _: Context) -> Result<CallToolResult, ToolErro
 
 fn service() -> StreamableHttpService {
     let server = Server::builder("counted", "1.0.0", ());
-    let server = server.content_tool(Tool::new("echo", "Says it back."), echo);
+    let server = server.tool(Tool::new("echo", "Says it back."), echo);
     StreamableHttpService::new(server.build().unwrap())
 }
 

@@ -56,8 +56,8 @@ fn names_of_crates_are_those_crates() {
 
 #[tokio::test]
 async fn a_server_needs_no_other_import_of_the_library() {
-    async fn count((): (), asked: Words, _: Context) -> Result<Words, ToolError> {
-        Ok(asked)
+    async fn count((): (), asked: Words, _: Context) -> Result<Json<Words>, ToolError> {
+        Ok(Json(asked))
     }
     let server =
         Server::builder("glob", "1", ()).tool(Tool::new("count", ""), count).build().unwrap();

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use mcp_proto::jsonrpc::Request;
-use mcp_proto::{CallToolResult, Context, ElicitForm, Field, Server, Tool, ToolError};
+use mcp_proto::{CallToolResult, Context, ElicitForm, Field, Json, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -132,7 +132,7 @@ enum Colour {
 #[tokio::test]
 async fn schemas_of_types_are_enforced() {
     let server = Server::builder("s", "1", ())
-        .tool(Tool::new("draw", ""), async |(), it: Drawing, _| Ok::<_, ToolError>(it))
+        .tool(Tool::new("draw", ""), async |it: Drawing| Json(it))
         .build()
         .unwrap();
     let right =

@@ -177,7 +177,7 @@ fn read_directory(
 
 /// The server that runs the handler.
 fn server(context: &Context) -> Result<&Server, RequestError> {
-    context.extension().ok_or_else(RequestError::internal)
+    context.extension().ok_or_else(|| RequestError::internal("the context has no server"))
 }
 
 fn page_of<T>(items: Vec<T>, next: Option<String>) -> Page<T> {

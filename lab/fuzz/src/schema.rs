@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use jsonschema::Validator;
 use mcp_proto::jsonrpc::Request;
-use mcp_proto::{BuildError, CallToolResult, Context, Server, Tool, ToolError};
+use mcp_proto::{BuildError, CallToolResult, Context, Json, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -154,8 +154,8 @@ async fn raw((): (), _: Map<String, Value>, _: Context) -> Result<CallToolResult
     Ok(CallToolResult::text("called"))
 }
 
-async fn typed((): (), trip: Trip, _: Context) -> Result<Trip, ToolError> {
-    Ok(trip)
+async fn typed(trip: Trip) -> Json<Trip> {
+    Json(trip)
 }
 
 /// A bit of everything that people write.

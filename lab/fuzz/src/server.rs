@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use mcp_proto::jsonrpc::{ErrorObject, Response};
 use mcp_proto::{
     CallToolResult, Completion, ContentBlock, Context, ElicitAction, ElicitForm, Field,
-    GetPromptResult, InputConfig, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
-    ResourceTemplate, Server, ServerBuilder, Tool, ToolError,
+    GetPromptResult, InputConfig, Json, LogLevel, Prompt, PromptMessage, Resource,
+    ResourceContents, ResourceTemplate, Server, ServerBuilder, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(super) fn builder(input: InputConfig) -> ServerBuilder<()> {
     Server::builder("fuzzed", "1.0.0", ())
         .tool(Tool::new("echo", "Says it back.").asking(), echo)
         .tool(Tool::new("count", "Counts, and says so.").asking(), count)
-        .content_tool(Tool::new("pay", "Asks before it pays.").asking(), pay)
+        .tool(Tool::new("pay", "Asks before it pays.").asking(), pay)
         .resource(Resource::new("note://first", "first"), async |(), _| {
             Ok(ResourceContents::text("note://first", "one"))
         })
@@ -104,18 +104,18 @@ pub(super) fn result(response: &Response) -> Option<Value> {
     Some(result)
 }
 
-async fn echo((): (), said: Echo, context: Context) -> Result<Echo, ToolError> {
+async fn echo(said: Echo, context: Context) -> Json<Echo> {
     context.log(LogLevel::Info, None, "echo").await;
-    Ok(said)
+    Json(said)
 }
 
-async fn count((): (), wanted: Steps, context: Context) -> Result<Done, ToolError> {
+async fn count(wanted: Steps, context: Context) -> Json<Done> {
     let all = f64::from(wanted.steps);
     for step in 1..=wanted.steps {
         let step = f64::from(step);
         context.progress(step, Some(all), Some("on it")).await;
     }
-    Ok(Done { done: true })
+    Json(Done { done: true })
 }
 
 async fn pay((): (), bill: Pay, context: Context) -> Result<CallToolResult, ToolError> {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_proto::{
-    Context, Era, GetPromptResult, LogLevel, Prompt, PromptArgument, Resource, ResourceContents,
-    ResourceTemplate, Server, Tool, ToolError,
+    Context, Era, GetPromptResult, Json, LogLevel, Prompt, PromptArgument, Resource,
+    ResourceContents, ResourceTemplate, Server, Tool,
 };
 use mcp_proto_client::{CallOptions, Client, ClientConfig, ClientError, Reference, ToolResult};
 use schemars::JsonSchema;
@@ -27,10 +27,10 @@ struct Two {
     b: i64,
 }
 
-async fn add((): (), two: Two, context: Context) -> Result<Sum, ToolError> {
+async fn add(two: Two, context: Context) -> Json<Sum> {
     context.log(LogLevel::Info, None, "adding").await;
     context.log(LogLevel::Error, None, "added").await;
-    Ok(Sum { sum: two.a + two.b })
+    Json(Sum { sum: two.a + two.b })
 }
 
 fn server() -> Server {

@@ -2,8 +2,8 @@
 //! arrived.
 
 use mcp_proto::{
-    CallToolResult, Choice, Context, CreateMessage, ElicitForm, Field, GetPromptResult, Interrupt,
-    Prompt, Questions, RequestError, ServerBuilder, Tool, ToolError,
+    Choice, Context, CreateMessage, ElicitForm, Field, GetPromptResult, Interrupt, Prompt,
+    Questions, RequestError, ServerBuilder, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,26 +27,20 @@ struct Elicitation {
 
 pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     let builder = builder
-        .content_tool(Tool::new("test_sampling", "Asks the client's model.").asking(), sampling)
-        .content_tool(
-            Tool::new("test_elicitation", "Asks the user for a name.").asking(),
-            elicitation,
-        )
-        .content_tool(
+        .tool(Tool::new("test_sampling", "Asks the client's model.").asking(), sampling)
+        .tool(Tool::new("test_elicitation", "Asks the user for a name.").asking(), elicitation)
+        .tool(
             Tool::new("test_elicitation_sep1034_defaults", "Asks with defaults.").asking(),
             defaults,
         )
-        .content_tool(
-            Tool::new("test_elicitation_sep1330_enums", "Asks for choices.").asking(),
-            choices,
-        )
-        .content_tool(
+        .tool(Tool::new("test_elicitation_sep1330_enums", "Asks for choices.").asking(), choices)
+        .tool(
             Tool::new("test_missing_capability", "Needs the client's model.").asking(),
-            async |_app, Nothing {}, context: Context| say(model_says(&context, "Hello")),
+            async |context: Context| say(model_says(&context, "Hello")),
         )
-        .content_tool(
+        .tool(
             Tool::new("test_streaming_elicitation", "Asks the user.").asking(),
-            async |_app, Nothing {}, context: Context| greet(&context),
+            async |context: Context| greet(&context),
         );
     input_required(builder).prompt(
         Prompt::new("test_input_required_result_prompt", "Asks before it is filled in."),
@@ -66,29 +60,27 @@ fn input_required(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         Tool::new(format!("test_input_required_result_{name}"), "Asks first.").asking()
     };
     builder
-        .content_tool(tool("elicitation"), async |_app, Nothing {}, context: Context| {
-            greet(&context)
-        })
-        .content_tool(tool("sampling"), async |_app, Nothing {}, context: Context| {
+        .tool(tool("elicitation"), async |context: Context| greet(&context))
+        .tool(tool("sampling"), async |context: Context| {
             say(model_says(&context, "What is the capital of France?"))
         })
-        .content_tool(tool("list_roots"), async |_app, Nothing {}, context: Context| {
+        .tool(tool("list_roots"), async |context: Context| {
             let roots = context.list_roots("client_roots")?;
             let roots: Vec<_> = roots.iter().map(|root| root.uri.as_str()).collect();
-            Ok(CallToolResult::text(format!("Roots: {}", roots.join(", "))))
+            Ok(format!("Roots: {}", roots.join(", ")))
         })
-        .content_tool(tool("request_state"), confirmed)
-        .content_tool(tool("tampered_state"), confirmed)
-        .content_tool(tool("multiple_inputs"), several)
-        .content_tool(tool("multi_round"), rounds)
-        .content_tool(tool("capabilities"), whatever_it_can)
+        .tool(tool("request_state"), confirmed)
+        .tool(tool("tampered_state"), confirmed)
+        .tool(tool("multiple_inputs"), several)
+        .tool(tool("multi_round"), rounds)
+        .tool(tool("capabilities"), whatever_it_can)
 }
 
-fn greet(context: &Context) -> Result<CallToolResult, ToolError> {
+fn greet(context: &Context) -> Result<String, ToolError> {
     let form = ElicitForm::new("What is your name?").field("name", Field::text().required());
     let answer = context.elicit("user_name", &form)?;
     let name = answer.text("name").unwrap_or("stranger");
-    Ok(CallToolResult::text(format!("Hello, {name}!")))
+    Ok(format!("Hello, {name}!"))
 }
 
 fn model_says(context: &Context, text: &str) -> Result<String, Interrupt> {
@@ -96,29 +88,25 @@ fn model_says(context: &Context, text: &str) -> Result<String, Interrupt> {
     Ok(format!("LLM response: {}", said.text()))
 }
 
-fn say(text: Result<String, Interrupt>) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::text(text?))
+fn say(text: Result<String, Interrupt>) -> Result<String, ToolError> {
+    Ok(text?)
 }
 
-async fn sampling(_: App, asked: Sampling, context: Context) -> Result<CallToolResult, ToolError> {
+async fn sampling(asked: Sampling, context: Context) -> Result<String, ToolError> {
     say(model_says(&context, &asked.prompt))
 }
 
-async fn elicitation(
-    _: App,
-    asked: Elicitation,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
+async fn elicitation(asked: Elicitation, context: Context) -> Result<String, ToolError> {
     let form = ElicitForm::new(asked.message)
         .field("username", Field::text().with_description("Your name").required())
         .field("email", Field::email().with_description("Your address").required());
     let answer = context.elicit("user", &form)?;
     let answer = json!(answer);
-    Ok(CallToolResult::text(format!("User response: {answer}")))
+    Ok(format!("User response: {answer}"))
 }
 
 /// Every kind of field, with its default.
-async fn defaults(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn defaults(context: Context) -> Result<String, ToolError> {
     let form = ElicitForm::new("Please look these over")
         .field("name", Field::text().with_default("John Doe"))
         .field("age", Field::integer().with_default(30))
@@ -129,7 +117,7 @@ async fn defaults(_: App, _: Nothing, context: Context) -> Result<CallToolResult
 }
 
 /// One of several, or several of them; with titles or without.
-async fn choices(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn choices(context: Context) -> Result<String, ToolError> {
     let titled = |value: &str, titles: [&str; 3]| {
         let choices = titles.into_iter().enumerate();
         choices
@@ -161,22 +149,22 @@ async fn choices(_: App, _: Nothing, context: Context) -> Result<CallToolResult,
     completed(&context, &form)
 }
 
-fn completed(context: &Context, form: &ElicitForm) -> Result<CallToolResult, ToolError> {
+fn completed(context: &Context, form: &ElicitForm) -> Result<String, ToolError> {
     let answer = context.elicit("form", form)?;
     let (action, content) = (json!(answer.action), json!(answer.content));
     let text = format!("Elicitation completed: action={action}, content={content}");
-    Ok(CallToolResult::text(text))
+    Ok(text)
 }
 
 /// The client carries the earlier answers in sealed form: they cannot be altered or used for another request.
-async fn confirmed(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn confirmed(context: Context) -> Result<&'static str, ToolError> {
     let form = ElicitForm::new("Please confirm").field("ok", Field::boolean().required());
     context.elicit("confirm", &form)?;
-    Ok(CallToolResult::text("state-ok"))
+    Ok("state-ok")
 }
 
 /// Several questions at once.
-async fn several(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn several(context: Context) -> Result<String, ToolError> {
     let form = ElicitForm::new("What is your name?").field("name", Field::text().required());
     let questions = Questions::new()
         .elicit("user_name", form)
@@ -187,11 +175,11 @@ async fn several(_: App, _: Nothing, context: Context) -> Result<CallToolResult,
     let greeting = answers.sampled("greeting")?.text();
     let roots = answers.roots("client_roots")?.len();
     let name = name.text("name").unwrap_or("stranger");
-    Ok(CallToolResult::text(format!("{greeting} {name}, you have {roots} roots.")))
+    Ok(format!("{greeting} {name}, you have {roots} roots."))
 }
 
 /// One question after the other: the answer to the first is still available when the second is answered.
-async fn rounds(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn rounds(context: Context) -> Result<String, ToolError> {
     let name =
         ElicitForm::new("Step 1: What is your name?").field("name", Field::text().required());
     let name = context.elicit("step1", &name)?;
@@ -199,19 +187,11 @@ async fn rounds(_: App, _: Nothing, context: Context) -> Result<CallToolResult, 
         .field("color", Field::text().required());
     let color = context.elicit("step2", &color)?;
     let (name, color) = (name.text("name"), color.text("color"));
-    Ok(CallToolResult::text(format!(
-        "{} likes {}.",
-        name.unwrap_or("Somebody"),
-        color.unwrap_or("no color")
-    )))
+    Ok(format!("{} likes {}.", name.unwrap_or("Somebody"), color.unwrap_or("no color")))
 }
 
 /// A client is asked only the questions that it supports.
-async fn whatever_it_can(
-    _: App,
-    _: Nothing,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
+async fn whatever_it_can(context: Context) -> Result<&'static str, ToolError> {
     let mut questions = Questions::new();
     if context.client_capabilities.can_elicit_forms() {
         let form = ElicitForm::new("What is your name?").field("name", Field::text());
@@ -221,5 +201,5 @@ async fn whatever_it_can(
         questions = questions.sample("greeting", CreateMessage::text("Generate a greeting", 50));
     }
     context.ask(&questions)?;
-    Ok(CallToolResult::text("Asked what could be asked."))
+    Ok("Asked what could be asked.")
 }

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
-    CallToolResult, Context, ElicitForm, Field, Questions, ServerBuilder, TaskSupport, Tool,
-    ToolError,
+    Context, ElicitForm, Field, Questions, ServerBuilder, TaskSupport, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{App, Nothing};
+use super::App;
 
 /// What `greet` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -43,86 +42,68 @@ pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         Tool::new(name, description).asking().with_task_support(TaskSupport::Required)
     };
     builder
-        .content_tool(Tool::new("greet", "Greets at once.").asking(), greet)
-        .content_tool(optional("slow_compute", "Sleeps, as a task where it can."), slow_compute)
-        .content_tool(required("failing_job", "Fails after a second."), failing_job)
-        .content_tool(
-            optional("protocol_error_job", "Ends in a protocol error."),
-            protocol_error_job,
-        )
-        .content_tool(required("confirm_delete", "Asks before it goes on."), confirm_delete)
-        .content_tool(required("multi_input", "Asks two things at once."), multi_input)
-        .content_tool(
-            required("test_tool_with_task", "Asks first, then takes its time."),
-            asks_first,
-        )
+        .tool(Tool::new("greet", "Greets at once.").asking(), greet)
+        .tool(optional("slow_compute", "Sleeps, as a task where it can."), slow_compute)
+        .tool(required("failing_job", "Fails after a second."), failing_job)
+        .tool(optional("protocol_error_job", "Ends in a protocol error."), protocol_error_job)
+        .tool(required("confirm_delete", "Asks before it goes on."), confirm_delete)
+        .tool(required("multi_input", "Asks two things at once."), multi_input)
+        .tool(required("test_tool_with_task", "Asks first, then takes its time."), asks_first)
 }
 
-async fn greet(_: App, asked: Greet, _: Context) -> Result<CallToolResult, ToolError> {
-    Ok(CallToolResult::text(format!("Hello, {}!", asked.name)))
+async fn greet(asked: Greet) -> String {
+    format!("Hello, {}!", asked.name)
 }
 
 /// From `start_task` on it is a task, if the client supports tasks.
-async fn slow_compute(
-    _: App,
-    asked: SlowCompute,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
+async fn slow_compute(asked: SlowCompute, context: Context) -> Result<String, ToolError> {
     context.start_task()?;
     let time = Duration::try_from_secs_f64(asked.seconds.clamp(0.0, 3_600.0)).unwrap_or_default();
     tokio::time::sleep(time).await;
     let label = asked.label.unwrap_or_default();
-    Ok(CallToolResult::text(format!("Computed {label} in {} s.", time.as_secs_f64())))
+    Ok(format!("Computed {label} in {} s.", time.as_secs_f64()))
 }
 
-async fn failing_job(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn failing_job(context: Context) -> Result<String, ToolError> {
     context.start_task()?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     Err(ToolError::new("JOB_FAILED", "the job failed, as it always does"))
 }
 
-async fn protocol_error_job(
-    _: App,
-    _: Nothing,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
+async fn protocol_error_job(context: Context) -> Result<String, ToolError> {
     context.start_task()?;
     tokio::time::sleep(Duration::from_millis(100)).await;
     Err(ErrorObject::internal().into())
 }
 
 /// A task asks like any other call; it waits as `input_required` until the client updates it.
-async fn confirm_delete(
-    _: App,
-    asked: ConfirmDelete,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
+async fn confirm_delete(asked: ConfirmDelete, context: Context) -> Result<String, ToolError> {
     context.start_task()?;
     let question = format!("Delete {}?", asked.filename);
     let form = ElicitForm::new(question).field("confirm", Field::boolean().required());
     let answer = context.elicit("confirm", &form)?;
     let confirmed = answer.accepted().is_some_and(|content| content["confirm"] == true);
-    Ok(CallToolResult::text(if confirmed {
+    Ok(if confirmed {
         format!("{} would be deleted.", asked.filename)
     } else {
         format!("{} stays.", asked.filename)
-    }))
+    })
 }
 
-async fn multi_input(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn multi_input(context: Context) -> Result<&'static str, ToolError> {
     context.start_task()?;
     let name = ElicitForm::new("What is your name?").field("name", Field::text());
     let confirm = ElicitForm::new("Are you sure?").field("confirm", Field::boolean());
     let questions = Questions::new().elicit("name", name).elicit("confirm", confirm);
     context.ask(&questions)?;
-    Ok(CallToolResult::text("Both are answered."))
+    Ok("Both are answered.")
 }
 
-async fn asks_first(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+async fn asks_first(context: Context) -> Result<String, ToolError> {
     let form = ElicitForm::new("What is your name?").field("name", Field::text().required());
     let answer = context.elicit("user_name", &form)?;
     context.start_task()?;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let name = answer.text("name").unwrap_or("stranger");
-    Ok(CallToolResult::text(format!("Done, {name}.")))
+    Ok(format!("Done, {name}."))
 }

@@ -41,7 +41,10 @@ async fn subscribe(
 ) -> Result<Payload, ErrorObject> {
     let uri = read_uri(params)?;
     let checked = server.check_subscription(uri, || context.clone()).await;
-    checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
+    checked.map_err(|error| {
+        let error = error.log("resources/subscribe", uri, &context.request_id);
+        error.into_interrupt(context.era(), Some(uri)).into_error()
+    })?;
     // Before the client has its answer, so that it misses no later update.
     server.changes().expect_updates();
     Payload::of(&json!({}))

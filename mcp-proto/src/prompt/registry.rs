@@ -159,7 +159,9 @@ impl PromptRegistry {
         };
         let (prompt, handler) = &**registered;
         let arguments = read(prompt, arguments)?;
-        handler(arguments, context).await.map_err(|error| error.into_interrupt(era, None))
+        let id = context.request_id.clone();
+        let filled = handler(arguments, context).await;
+        filled.map_err(|error| error.log("prompts/get", &name, &id).into_interrupt(era, None))
     }
 }
 

@@ -142,8 +142,11 @@ impl ResourceRegistry {
             return Err(not_found(uri).into_interrupt(era, Some(uri)));
         };
         let asked = ResourceUri { uri: uri.to_owned(), variables };
+        let id = context.request_id.clone();
         let read = reader(asked, context).await;
-        let read = read.map_err(|error| error.into_interrupt(era, Some(uri)))?;
+        let read = read.map_err(|error| {
+            error.log("resources/read", uri, &id).into_interrupt(era, Some(uri))
+        })?;
         if read.contents.is_empty() {
             // An empty answer would mean that it exists and is empty (2026-07-28, "Resources").
             return Err(not_found(uri).into_interrupt(era, Some(uri)));

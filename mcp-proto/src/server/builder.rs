@@ -258,16 +258,14 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// use mcp_proto::jsonrpc::Request;
     /// use mcp_proto::{Context, OperationError, Server, Tool, ToolError};
     /// use serde_json::json;
-    /// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-    /// # struct Nothing {}
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let lines = Arc::new(Mutex::new(Vec::new()));
     /// let audit = Arc::clone(&lines);
     /// let server = Server::builder("office", "1.0.0", ())
-    ///     .tool(Tool::new("print", "Prints."), async |(), _: Nothing, _| {
-    ///         Err::<Nothing, _>(ToolError::new("NO_PAPER", "fill in some paper"))
+    ///     .tool(Tool::new("print", "Prints."), async || {
+    ///         Err::<(), _>(ToolError::new("NO_PAPER", "fill in some paper"))
     ///     })
     ///     .observe(move |over| {
     ///         let outcome = match over.error {

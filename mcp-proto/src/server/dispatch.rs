@@ -119,9 +119,7 @@ impl Server {
                 about.now_or_never().unwrap_or_else(|| Err(ErrorObject::internal())).into()
             }
             // The same for every caller, whatever scopes they have.
-            Method::Discover => {
-                self.0.discover.clone().ok_or_else(ErrorObject::internal).into()
-            }
+            Method::Discover => self.0.discover.clone().ok_or_else(ErrorObject::internal).into(),
             // These may ask their caller.
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
                 Err(ErrorObject::internal()).into()

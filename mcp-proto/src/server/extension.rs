@@ -79,20 +79,23 @@ impl ExtensionMethods {
         } else if Method::parse(&method, Era::Modern).is_some() {
             return Err("it is a method of MCP itself".to_owned());
         }
-        let handler = Arc::new(handler);
-        let requested: Requested = Arc::new(with_state(state, move |state, params, context| {
-            let handler = Arc::clone(&handler);
-            async move {
-                let params = json::typed(Value::Object(params)).map_err(|(path, problem)| {
-                    RequestError::invalid_params(format!("params{path}: {problem}"))
-                })?;
-                let result = handler(state, params, context).await?;
-                serde_json::to_value(result).map_err(|problem| {
-                    tracing::error!(%problem, "the result of an extension's method is not JSON");
-                    RequestError::internal()
-                })
-            }
-        }));
+        let shared = Arc::new((handler, method.clone()));
+        let requested: Requested =
+            Arc::new(with_state(state, move |state, params, context: Context| {
+                let shared = Arc::clone(&shared);
+                async move {
+                    let (handler, method) = &*shared;
+                    let id = context.request_id.clone();
+                    let answer = async {
+                        let params =
+                            json::typed(Value::Object(params)).map_err(|(path, problem)| {
+                                RequestError::invalid_params(format!("params{path}: {problem}"))
+                            })?;
+                        Ok(serde_json::to_value(handler(state, params, context).await?)?)
+                    };
+                    answer.await.map_err(|error: RequestError| error.log(method, "", &id))
+                }
+            }));
         match self.requests.insert(method, requested) {
             None => Ok(()),
             Some(_) => Err("another handler has the same method".to_owned()),

@@ -9,7 +9,7 @@ use tower_layer::Layer;
 use super::Server;
 use super::builder::ServerBuilder;
 use super::offered::{Judged, Offered};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::scopes::Guarded;
 use crate::service::{Answering, Answers, Call, Next, Outcome};
@@ -115,15 +115,13 @@ impl Call {
     /// An outcome without a call of the handler: a failure of the tool, for the model to read, or for other methods an
     /// error with this message (−32603).
     pub fn fail(&self, error: ToolError) -> Outcome {
-        if self.method != "tools/call" {
-            return match error {
-                ToolError::Failed { message, .. } => {
-                    ErrorObject::new(ErrorObject::INTERNAL, message).into()
-                }
-                ToolError::Interrupt(interrupt) => interrupt.into_error().into(),
-            };
-        }
         let name = self.name.as_deref().unwrap_or_default();
+        let id = &self.context.request_id;
+        if self.method != "tools/call" {
+            let error = RequestError::from(error).log(&self.method, name, id);
+            return error.into_interrupt(self.context.era(), None).into_error().into();
+        }
+        error.log(name, id);
         let failed = match self.context.extension::<Judged>() {
             Some(Judged(offered)) => offered.tools.failed(name, error),
             None => error.into_result(),

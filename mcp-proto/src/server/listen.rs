@@ -129,7 +129,10 @@ impl Server {
                         interest.resources.insert(uri);
                     }
                     Err(RequestError::NotFound { .. }) => {}
-                    Err(error) => return Err(not_asked(error, context.era())),
+                    Err(error) => {
+                        let error = error.log("subscriptions/listen", &uri, &context.request_id);
+                        return Err(not_asked(error, context.era()));
+                    }
                 }
             }
         }

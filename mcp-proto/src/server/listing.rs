@@ -49,10 +49,7 @@ impl Server {
         page: Page<T>,
         context: &Context,
     ) -> Result<Map<String, Value>, RequestError> {
-        let items = serde_json::to_value(page.items).map_err(|problem| {
-            tracing::error!(%problem, list, "a list cannot be written");
-            RequestError::internal()
-        })?;
+        let items = serde_json::to_value(page.items)?;
         let mut result = Map::from_iter([(member.to_owned(), items)]);
         if let Some(next) = page.next {
             let cursor = self.cursor(list, &Start::More(Some(next)), context)?;

@@ -250,7 +250,10 @@ async fn list_more(
     match offered.resources.list_more(page, context.clone()).await {
         None => Ok((Vec::new(), None)),
         Some(Ok(page)) => Ok((page.items, page.next)),
-        Some(Err(error)) => Err(not_asked(error, context.era())),
+        Some(Err(error)) => {
+            let error = error.log("resources/list", "", &context.request_id);
+            Err(not_asked(error, context.era()))
+        }
     }
 }
 

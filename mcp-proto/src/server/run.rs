@@ -90,7 +90,10 @@ impl Server {
         let source = self.0.source.as_ref();
         let read = match source.and_then(|source| Some((source, source.read(&uri)?))) {
             Some((source, read)) => {
-                let read = read.map_err(|error| error.into_interrupt(era, Some(&uri)))?;
+                let read = read.map_err(|error| {
+                    let error = error.log("resources/read", &uri, &context.request_id);
+                    error.into_interrupt(era, Some(&uri))
+                })?;
                 if source.is_cacheable(&uri) {
                     read.with_cache(self.0.list_cache.unwrap_or(wire::PUBLIC_LIST))
                 } else {

@@ -75,14 +75,14 @@ impl Server {
     /// update grows with the number of things on offer, so combine many changes in one.
     ///
     /// ```
-    /// use mcp_proto::{CallToolResult, Server, Tool, Update};
+    /// use mcp_proto::{Server, Tool, Update};
     /// use serde_json::json;
     ///
     /// let server = Server::builder("office", "1.0.0", ()).tools_list_changed().build()?;
     /// // Later, when a printer is found:
     /// let print = Tool::new("print", "Prints a page.").with_input_schema(json!({"type": "object"}));
     /// server.update(Update::new("printer 1").raw_tool(print, async |printer, _, _| {
-    ///     Ok(CallToolResult::text(format!("printed on {printer}")))
+    ///     format!("printed on {printer}")
     /// }))?;
     /// // And when it is gone:
     /// server.update(Update::new(()).without_tool("print"))?;

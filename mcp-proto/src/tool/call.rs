@@ -168,19 +168,13 @@ impl Registered {
         let json = joined.as_deref().or(result.structured_json());
         let content = json.map(serde_json::from_str);
         let Some(Ok(content)) = content else {
-            tracing::error!(
-                tool = self.tool.name,
-                "an output schema is published, but no structured content came"
-            );
-            return Err(ToolError::internal());
+            let problem = "an output schema is published, but no structured content came";
+            return Err(ToolError::internal(problem));
         };
         schema.check(&content).map_err(|findings| {
-            tracing::error!(
-                tool = self.tool.name,
-                ?findings,
-                "the result is not what the output schema says"
-            );
-            ToolError::internal()
+            ToolError::internal(format!(
+                "the result is not what the output schema says: {findings:?}"
+            ))
         })
     }
 }
@@ -212,15 +206,15 @@ impl Started {
                     .await
                     .unwrap_or_else(|_| Ok(Err(registered.timed_out()))),
             };
-            let outcome = outcome.unwrap_or_else(|_panic| {
-                tracing::error!(tool = registered.tool.name, %request_id, "a tool panicked");
-                Err(ToolError::internal())
-            });
+            let outcome = outcome.unwrap_or_else(|_panic| Err(ToolError::internal("it panicked")));
             let checked = outcome.and_then(|result| {
                 registered.check_output(&result)?;
                 Ok(registered.for_clients(result))
             });
-            let result = checked.or_else(|error| registered.failed(error));
+            let result = checked.or_else(|error| {
+                error.log(&registered.tool.name, &request_id);
+                registered.failed(error)
+            });
             result.map(|result| result.with_warnings(warned))
         })
     }

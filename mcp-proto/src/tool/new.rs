@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::call::Handler;
-use super::{CallToolResult, Tool, ToolError};
+use super::call;
+use super::{IntoToolResult, Tool, ToolError};
 use crate::context::Context;
+use crate::handler::Handler;
 use crate::json;
 use crate::schema::{self, Finding, Nulls, SchemaError};
 use crate::service::with_state;
@@ -17,89 +17,87 @@ use crate::service::with_state;
 /// A tool with its handler, or what is wrong with its types.
 pub(crate) struct NewTool {
     pub(crate) tool: Tool,
-    pub(super) handler: Result<(Nulls, Handler), SchemaError>,
+    pub(super) handler: Result<(Nulls, call::Handler), SchemaError>,
 }
 
 impl NewTool {
     /// A tool whose schemas are derived from its handler's types.
-    pub(crate) fn typed<S, A, O, F, R>(mut tool: Tool, state: S, handler: F) -> Self
+    pub(crate) fn typed<S, T, H>(mut tool: Tool, state: S, handler: H) -> Self
     where
         S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, ToolError>> + Send + 'static,
+        H: Handler<S, T> + Send + Sync + 'static,
+        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
+        H::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
-        if tool.output_schema.is_some() {
-            return Self { tool, handler: Err(derived("output")) };
+        let derived = derive_input::<H::Arguments>(&mut tool)
+            .and_then(|()| derive_output::<<H::Future as Future>::Output>(&mut tool));
+        if let Err(problem) = derived {
+            return Self { tool, handler: Err(problem) };
         }
-        match schema::output_schema_of::<O>() {
-            Ok(schema) => tool.output_schema = Some(schema),
-            Err(problem) => return Self { tool, handler: Err(problem) },
-        }
-        // What is sent fits the schema of its type.
-        tool.trusted_output = true;
-        let handler = Arc::new(handler);
-        Self::content(tool, state, move |state, arguments, context| {
-            let handler = handler.clone();
-            async move { CallToolResult::typed(&handler(state, arguments, context).await?) }
-        })
-    }
-
-    /// A tool with typed arguments whose handler builds the result.
-    pub(crate) fn content<S, A, F, R>(mut tool: Tool, state: S, handler: F) -> Self
-    where
-        S: Clone + Send + Sync + 'static,
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        if !tool.input_schema.is_null() {
-            return Self { tool, handler: Err(derived("input")) };
-        }
-        match schema::input_schema_of::<A>() {
-            Ok(schema) => tool.input_schema = schema,
-            Err(problem) => return Self { tool, handler: Err(problem) },
-        }
-        let name: Arc<str> = tool.name.as_str().into();
-        let handler = Arc::new(handler);
-        let handler = with_state(state, move |state, arguments, context| {
-            let (handler, name) = (handler.clone(), name.clone());
-            async move {
+        let shared = Arc::new((handler, tool.name.clone()));
+        let handler: call::Handler = Box::new(move |arguments, context| {
+            let (state, shared) = (state.clone(), Arc::clone(&shared));
+            Box::pin(async move {
+                let (handler, name) = &*shared;
                 let arguments = read(arguments).map_err(|(path, problem)| {
                     let finding = Finding::new(&path, &problem);
-                    ToolError::invalid_arguments(&name, &[finding])
+                    ToolError::invalid_arguments(name, &[finding])
                 })?;
-                handler(state, arguments, context).await
-            }
+                handler.call(state, arguments, context).await.into_tool_result()
+            })
         });
-        Self { tool, handler: Ok((Nulls::TakeOut, Box::new(handler))) }
+        Self { tool, handler: Ok((Nulls::TakeOut, handler)) }
     }
 
-    /// A tool whose schemas are written by hand.
-    pub(crate) fn raw<S, F, R>(tool: Tool, state: S, handler: F) -> Self
+    /// A tool whose input schema is written by hand.
+    pub(crate) fn raw<S, F, R>(mut tool: Tool, state: S, handler: F) -> Self
     where
         S: Clone + Send + Sync + 'static,
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+        R: Future<Output: IntoToolResult> + Send + 'static,
     {
+        if let Err(problem) = derive_output::<R::Output>(&mut tool) {
+            return Self { tool, handler: Err(problem) };
+        }
         let handler = with_state(state, move |state, arguments, context| {
             // The caller made it an object.
             let arguments = match arguments {
                 Value::Object(arguments) => arguments,
                 _ => Map::new(),
             };
-            handler(state, arguments, context)
+            let made = handler(state, arguments, context);
+            async move { made.await.into_tool_result() }
         });
         Self { tool, handler: Ok((Nulls::Keep, Box::new(handler))) }
     }
 }
 
-/// The error for a hand-written schema that would be ignored.
-fn derived(which: &str) -> SchemaError {
-    SchemaError(format!(
-        "its {which} schema is derived from the handler's type: leave out the one written by hand, or use raw_tool"
-    ))
+fn derive_input<A: JsonSchema>(tool: &mut Tool) -> Result<(), SchemaError> {
+    if !tool.input_schema.is_null() {
+        return Err(SchemaError(
+            "its input schema is derived from the handler's type: leave out the one written by hand, or use raw_tool"
+                .to_owned(),
+        ));
+    }
+    tool.input_schema = schema::input_schema_of::<A>()?;
+    Ok(())
+}
+
+fn derive_output<O: IntoToolResult>(tool: &mut Tool) -> Result<(), SchemaError> {
+    let Some(schema) = O::output_schema()? else {
+        return Ok(());
+    };
+    if tool.output_schema.is_some() {
+        return Err(SchemaError(
+            "its output schema is derived from the handler's type: leave out the one written by hand, or return a \
+             CallToolResult"
+                .to_owned(),
+        ));
+    }
+    tool.output_schema = Some(schema);
+    // What is sent fits the schema of its type.
+    tool.trusted_output = true;
+    Ok(())
 }
 
 /// Arguments as the handler's type.

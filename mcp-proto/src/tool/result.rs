@@ -1,19 +1,16 @@
-//! The outcome of a tool call: a result, or the tool's own failure.
+//! The result of a tool call.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::ToolError;
 use crate::content::ContentBlock;
-use crate::interrupt::Interrupt;
 use crate::json::{on_one_line, to_json};
-use crate::jsonrpc::ErrorObject;
-use crate::schema::Finding;
 use crate::service::Warned;
 use crate::version::Era;
 
@@ -58,26 +55,6 @@ pub struct PreparedJson {
     quoted: Vec<Bytes>,
 }
 
-/// Why a tool has no result.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ToolError {
-    /// The tool failed. This reaches the model as `isError: true`, never as a protocol error.
-    #[error("{code}: {message}")]
-    Failed {
-        /// A stable name in `UPPER_SNAKE`, such as `UNIVERSE_NOT_FOUND`.
-        code: String,
-        /// What was wrong and what would be right, for a model to act on.
-        message: String,
-        /// Details for programs.
-        data: Option<Value>,
-    },
-    /// The client is asked something first, or the answer is a protocol error, made from an
-    /// [`ErrorObject`](crate::jsonrpc::ErrorObject): for what the model cannot fix.
-    #[error("{}", .0.describe())]
-    Interrupt(Interrupt),
-}
-
 impl CallToolResult {
     /// One block of text.
     #[must_use]
@@ -103,8 +80,7 @@ impl CallToolResult {
     /// # Errors
     /// [`ToolError`] of code `INTERNAL_ERROR` when the value cannot be written as JSON.
     pub fn structured(value: &impl Serialize) -> Result<Self, ToolError> {
-        let json = to_raw_value(value).map_err(|error| not_serialised(&error))?;
-        Ok(Self::from_json(json))
+        Ok(Self::from_json(to_raw_value(value)?))
     }
 
     /// [`CallToolResult::structured`] for JSON text that exists already.
@@ -125,9 +101,8 @@ impl CallToolResult {
     }
 
     /// As [`structured`](Self::structured), for a result that goes straight to the client.
-    pub(crate) fn typed(value: &impl Serialize) -> Result<Self, ToolError> {
-        let json = to_json(value).map_err(|error| not_serialised(&error))?;
-        Ok(Self { typed: Some(json), ..Self::default() })
+    pub(super) fn typed(value: &impl Serialize) -> Result<Self, ToolError> {
+        Ok(Self { typed: Some(to_json(value)?), ..Self::default() })
     }
 
     /// The JSON text of `structuredContent`.
@@ -209,81 +184,5 @@ impl PreparedJson {
     /// The pieces of the JSON text, and those of a string that has it.
     pub(crate) fn into_parts(self) -> (Vec<Bytes>, Vec<Bytes>) {
         (self.json, self.quoted)
-    }
-}
-
-fn not_serialised(error: &dyn fmt::Display) -> ToolError {
-    tracing::error!(%error, "a tool's result could not be serialised");
-    ToolError::internal()
-}
-
-impl ToolError {
-    /// A failure with a code in `UPPER_SNAKE` and a sentence.
-    #[must_use]
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Failed { code: code.into(), message: message.into(), data: None }
-    }
-
-    /// The same failure with details.
-    #[must_use]
-    pub fn with_data(mut self, details: Value) -> Self {
-        if let Self::Failed { data, .. } = &mut self {
-            *data = Some(details);
-        }
-        self
-    }
-
-    /// A failure whose details go only to the log.
-    #[must_use]
-    pub fn internal() -> Self {
-        Self::new("INTERNAL_ERROR", "the tool failed; the server's log has the details")
-    }
-
-    /// Arguments that the tool's schema does not allow.
-    pub(crate) fn invalid_arguments(tool: &str, findings: &[Finding]) -> Self {
-        let mut message = format!("invalid arguments for {tool}: ");
-        for (index, finding) in findings.iter().enumerate() {
-            if index > 0 {
-                message.push_str("; ");
-            }
-            if !finding.path.is_empty() {
-                message.push_str(&finding.path);
-                message.push_str(": ");
-            }
-            message.push_str(&finding.message);
-        }
-        Self::new("INVALID_ARGUMENTS", message).with_data(json!({ "findings": findings }))
-    }
-
-    /// The failure as a result, or else the interrupt.
-    pub(crate) fn into_result(self) -> Result<CallToolResult, Interrupt> {
-        let (code, message, data) = match self {
-            Self::Failed { code, message, data } => (code, message, data),
-            Self::Interrupt(interrupt) => return Err(interrupt),
-        };
-        // The one body of every failure: `{"error":{"code","message","data"?}}`.
-        let mut error = json!({ "code": code, "message": message });
-        if let (Some(data), Some(members)) = (data, error.as_object_mut()) {
-            members.insert("data".to_owned(), data);
-        }
-        let body = json!({ "error": error });
-        Ok(CallToolResult {
-            content: vec![ContentBlock::text(body.to_string())],
-            structured_content: to_raw_value(&body).ok(),
-            is_error: true,
-            ..CallToolResult::default()
-        })
-    }
-}
-
-impl From<Interrupt> for ToolError {
-    fn from(interrupt: Interrupt) -> Self {
-        Self::Interrupt(interrupt)
-    }
-}
-
-impl From<ErrorObject> for ToolError {
-    fn from(error: ErrorObject) -> Self {
-        Self::Interrupt(error.into())
     }
 }

@@ -9,8 +9,8 @@ use http_body_util::BodyExt as _;
 use mcp_proto::http::{EventReader, HttpConfig, ResponseBody};
 use mcp_proto::jsonrpc::Request;
 use mcp_proto::{
-    Context, ElicitForm, Field, InputConfig, MemorySessions, Outbox, ProtocolVersion, Questions,
-    Server, SessionStore, StreamableHttpService, Tool, ToolError,
+    Context, ElicitForm, Field, InputConfig, Json, MemorySessions, Outbox, ProtocolVersion,
+    Questions, Server, SessionStore, StreamableHttpService, Tool, ToolError,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -210,9 +210,9 @@ async fn what_is_no_tool_fails_as_a_request() {
 #[tokio::test]
 async fn a_typed_tool_tells_its_failure_as_text_alone() {
     let server = Server::builder("asker", "1.0.0", ())
-        .tool(Tool::new("echo", "Asks.").asking(), async |(), _: Echo, context: Context| {
+        .tool(Tool::new("echo", "Asks.").asking(), async |_: Echo, context: Context| {
             context.elicit("who", &name_form())?;
-            Err::<Echo, _>(ToolError::internal())
+            Err::<Json<Echo>, _>(ToolError::internal("not reached"))
         })
         .build()
         .unwrap();

@@ -10,7 +10,8 @@ use http_body_util::{BodyExt as _, Full};
 use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, Undecided, listen, serve};
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
-    CallToolResult, Context, Era, Server, ServerBuilder, StreamableHttpService, Tool, ToolError,
+    CallToolResult, Context, Era, Json, Server, ServerBuilder, StreamableHttpService, Tool,
+    ToolError,
 };
 use mcp_proto_client::{Client, ClientConfig, ClientError};
 use schemars::JsonSchema;
@@ -112,15 +113,15 @@ pub(crate) fn service() -> StreamableHttpService {
     StreamableHttpService::new(server())
 }
 
-async fn echo(_: Probe, said: Echo, _: Context) -> Result<Echo, ToolError> {
-    Ok(said)
+async fn echo(said: Echo) -> Json<Echo> {
+    Json(said)
 }
 
-async fn progress(_: Probe, wanted: Steps, context: Context) -> Result<Done, ToolError> {
+async fn progress(wanted: Steps, context: Context) -> Json<Done> {
     for step in 1..=wanted.steps {
         context.progress(f64::from(step), Some(f64::from(wanted.steps)), None).await;
     }
-    Ok(Done { done: true })
+    Json(Done { done: true })
 }
 
 async fn hang(

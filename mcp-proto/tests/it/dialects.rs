@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
-use mcp_proto::{CallToolResult, Era, ProtocolVersion, Server, ServerBuilder, Tool};
+use mcp_proto::{CallToolResult, Era, Json, ProtocolVersion, Server, ServerBuilder, Tool};
 use mcp_proto_client::{Client, ClientConfig};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -271,17 +271,15 @@ enum Shape {
 
 /// A server whose typed tools give values of every kind, by name.
 fn any_kind() -> Server {
-    #[derive(Debug, serde::Deserialize, JsonSchema)]
-    struct Nothing {}
     let tool = |name: &str| Tool::new(name, "");
     Server::builder("s", "1", ())
-        .tool(tool("number"), async |(), Nothing {}, _| Ok(4.5))
-        .tool(tool("text"), async |(), Nothing {}, _| Ok("x".to_owned()))
-        .tool(tool("list"), async |(), Nothing {}, _| Ok(vec![1, 2]))
-        .tool(tool("choice"), async |(), Nothing {}, _| Ok(Shape::Circle { radius: 1.0 }))
-        .tool(tool("none"), async |(), Nothing {}, _| Ok(None::<u32>))
-        .tool(tool("nothing"), async |(), Nothing {}, _| Ok(()))
-        .tool(tool("anything"), async |(), Nothing {}, _| Ok(json!([{"a": 1}])))
+        .tool(tool("number"), async || Json(4.5))
+        .tool(tool("text"), async || Json("x".to_owned()))
+        .tool(tool("list"), async || Json(vec![1, 2]))
+        .tool(tool("choice"), async || Json(Shape::Circle { radius: 1.0 }))
+        .tool(tool("none"), async || Json(None::<u32>))
+        .tool(tool("nothing"), async || Json(()))
+        .tool(tool("anything"), async || Json(json!([{"a": 1}])))
         .raw_tool(
             tool("raw")
                 .with_input_schema(json!({"type": "object"}))

@@ -3,7 +3,7 @@
 
 use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
-    CallToolResult, ContentBlock, Context, PreparedJson, Resource, ResourceContents, Server,
+    CallToolResult, ContentBlock, Context, Json, PreparedJson, Resource, ResourceContents, Server,
     StreamableHttpService, Tool, ToolError,
 };
 use schemars::JsonSchema;
@@ -47,9 +47,9 @@ fn server() -> Server {
         CallToolResult::structured(&made(&given))
     };
     Server::builder("s", "1", ())
-        .tool(Tool::new("typed", ""), async |(), wanted: Wanted, context: Context| {
+        .tool(Tool::new("typed", ""), async |wanted: Wanted, context: Context| {
             context.progress(1.0, None, None).await;
-            Ok(Made { text: "x".repeat(wanted.bytes) })
+            Json(Made { text: "x".repeat(wanted.bytes) })
         })
         .raw_tool(tool("plain"), structured)
         .raw_tool(tool("prepared"), prepared)

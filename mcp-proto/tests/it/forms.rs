@@ -2,7 +2,7 @@
 
 #![expect(dead_code, reason = "types that are read, and told by Debug")]
 
-use mcp_proto::{Base64, Context, Server, ServerBuilder, StreamableHttpService, Tool, ToolError};
+use mcp_proto::{Base64, Json, Server, ServerBuilder, StreamableHttpService, Tool};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -100,9 +100,8 @@ fn builder<A>() -> ServerBuilder<()>
 where
     A: DeserializeOwned + JsonSchema + std::fmt::Debug + Send + 'static,
 {
-    Server::builder("s", "1", ()).tool(Tool::new("see", ""), async |(), it: A, _: Context| {
-        Ok::<_, ToolError>(Seen { seen: format!("{it:?}") })
-    })
+    Server::builder("s", "1", ())
+        .tool(Tool::new("see", ""), async |it: A| Json(Seen { seen: format!("{it:?}") }))
 }
 
 /// The published schema.
@@ -291,9 +290,7 @@ async fn bytes_are_published_as_base64_and_read_as_such() {
         }
     }
     let back = Server::builder("s", "1", ())
-        .tool(Tool::new("back", ""), async |(), it: Bytes, _: Context| {
-            Ok::<_, ToolError>(Bytes { bytes: it.bytes })
-        });
+        .tool(Tool::new("back", ""), async |it: Bytes| Json(Bytes { bytes: it.bytes }));
     let (clients, served) = every_client(&back.build().unwrap()).await;
     for (name, client) in &clients {
         let params = json!({"name": "back", "arguments": {"bytes": "aGk"}});

@@ -1,7 +1,7 @@
 //! Headers that repeat parameters (`x-mcp-header`): which calls are taken.
 
 use http::Method;
-use mcp_proto::{CallToolResult, Server, StreamableHttpService, Tool};
+use mcp_proto::{CallToolResult, Json, Server, StreamableHttpService, Tool};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ fn server() -> Server {
         .raw_tool(tool("plain").with_input_schema(json!({"type": "object"})), async |(), _, _| {
             Ok(CallToolResult::text("served"))
         })
-        .tool(tool("typed"), async |(), query: Query, _| Ok(query))
+        .tool(tool("typed"), async |query: Query| Json(query))
         .build()
         .unwrap()
 }

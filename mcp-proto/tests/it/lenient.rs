@@ -1,7 +1,7 @@
 //! Harmless habits of clients and gateways: taken with a warning where a server is lenient, refused where it is not.
 
 use mcp_proto::jsonrpc::Request;
-use mcp_proto::{CallToolResult, Context, Server, Tool, layers};
+use mcp_proto::{CallToolResult, Context, Json, Server, Tool, layers};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ fn tools(is_lenient: bool) -> Server {
         .raw_tool(raw("checked", checked).with_handler_checked("command"), async |(), given, _| {
             CallToolResult::structured(&given)
         })
-        .tool(Tool::new("typed", ""), async |(), query: Query, _| Ok(query))
+        .tool(Tool::new("typed", ""), async |query: Query| Json(query))
         .build()
         .unwrap();
     if is_lenient {

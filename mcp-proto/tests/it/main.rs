@@ -83,6 +83,7 @@ mod required;
 mod resources;
 mod results;
 mod resume;
+mod returns;
 mod schema;
 mod serving;
 mod session_headers;

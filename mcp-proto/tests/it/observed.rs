@@ -49,7 +49,7 @@ fn offering() -> mcp_proto::ServerBuilder<()> {
     let tool = |name: &str| Tool::new(name, "").with_input_schema(object.clone());
     Server::builder("s", "1", ())
         .raw_tool(tool("good"), async |(), _, _| Ok(CallToolResult::text("done")))
-        .raw_tool(tool("bad"), async |(), _, _| Err(ToolError::new("NO", "no")))
+        .raw_tool(tool("bad"), async |(), _, _| Err::<(), _>(ToolError::new("NO", "no")))
         .raw_prompt(Prompt::new("ask", ""), async |(), _, _: Context| {
             Ok::<_, RequestError>(GetPromptResult::text("ask"))
         })

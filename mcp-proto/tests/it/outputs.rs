@@ -4,18 +4,15 @@ use http::StatusCode;
 use mcp_proto::json::escaped;
 use mcp_proto::stdio::{StdioConfig, serve};
 use mcp_proto::{
-    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, PreparedJson, Resource,
+    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, Json, PreparedJson, Resource,
     ResourceContents, Server, StreamableHttpService, Tool, ToolAnnotations, ToolError,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, call, open_session, request, with_meta};
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
 
 /// Requires nothing, so that a failure fits its schema.
 #[derive(Serialize, JsonSchema)]
@@ -42,18 +39,17 @@ fn server() -> Server {
             tool("trusted").with_output_schema(schema()).with_trusted_output(),
             async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
         )
-        .content_tool(
-            Tool::new("content", "").with_output_schema(schema()),
-            async |(), _: Nothing, _| CallToolResult::structured(&json!({"n": "one"})),
-        )
+        .tool(Tool::new("content", "").with_output_schema(schema()), async || {
+            CallToolResult::structured(&json!({"n": "one"}))
+        })
         .raw_tool(tool("failed").with_output_schema(schema()), async |(), _, _| {
             Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error())
         })
         .raw_tool(tool("open").with_output_schema(json!({"type": "object"})), async |(), _, _| {
             Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error())
         })
-        .tool(Tool::new("typed", ""), async |(), _: Nothing, _| {
-            Err::<Open, _>(ToolError::new("NO", "not now"))
+        .tool(Tool::new("typed", ""), async || {
+            Err::<Json<Open>, _>(ToolError::new("NO", "not now"))
         })
         .raw_tool(tool("list"), async |(), _, _| CallToolResult::structured(&json!([1, 2])))
         .raw_tool(tool("prepared"), async |(), _, _| {

@@ -12,7 +12,7 @@ use mcp_proto::jsonrpc::{
     ErrorObject, Message, Notification, Payload, Request, RequestId, Response,
 };
 use mcp_proto::stdio::{StdioConfig, serve};
-use mcp_proto::{Context, ProtocolVersion, Server, Tool};
+use mcp_proto::{Context, Json, ProtocolVersion, Server, Tool};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -311,7 +311,7 @@ enum Choice {
 
 fn taker() -> Server {
     Server::builder("taker", "1", ())
-        .tool(Tool::new("take", "Takes."), async |(), take: Take, _| Ok(take))
+        .tool(Tool::new("take", "Takes."), async |take: Take| Json(take))
         .build()
         .unwrap()
 }

@@ -38,7 +38,7 @@ fn server(signed_in: &SignedIn) -> Server {
             Ok(CallToolResult::text("here they are"))
         })
         .raw_tool(tool("none"), async |_, _, context: Context| {
-            Err(Interrupt::urls_required(&context, []).into())
+            Err::<(), ToolError>(Interrupt::urls_required(&context, []).into())
         })
         .raw_prompt(Prompt::new("files", ""), async |_, _, context: Context| {
             let left: Interrupt = Interrupt::urls_required(&context, urls());

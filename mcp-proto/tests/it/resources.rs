@@ -49,7 +49,7 @@ fn server() -> Server {
             Ok(Vec::<ResourceContents>::new())
         })
         .resource(Resource::new("notes://broken", "broken"), async |_, _| {
-            Err::<ResourceContents, _>(RequestError::internal())
+            Err::<ResourceContents, _>(RequestError::internal("the disk is on fire"))
         })
         .resource(Resource::new("notes://panic", "panic"), async |_, _| {
             if true {

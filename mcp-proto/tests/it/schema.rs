@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_proto::{BuildError, CallToolResult, Context, Server, Tool, ToolError};
+use mcp_proto::{BuildError, CallToolResult, Context, Json, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -51,9 +51,6 @@ struct Loose {
     rest: BTreeMap<String, Value>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
-
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     children: Vec<Self>,
@@ -66,8 +63,8 @@ enum Choice {
     Two,
 }
 
-async fn same<T>(_: (), value: T, _: Context) -> Result<T, ToolError> {
-    Ok(value)
+async fn same<T>(_: (), value: T, _: Context) -> Json<T> {
+    Json(value)
 }
 
 async fn raw(_: (), _: Map<String, Value>, _: Context) -> Result<CallToolResult, ToolError> {
@@ -133,9 +130,7 @@ fn derived_schemas_are_plain() {
     let server = Server::builder("s", "1", ())
         .tool(Tool::new("body", ""), same::<Body>)
         .tool(Tool::new("loose", ""), same::<Loose>)
-        .content_tool(Tool::new("nothing", ""), async |(), Nothing {}, _| {
-            Ok(CallToolResult::text(""))
-        })
+        .tool(Tool::new("nothing", ""), async || Ok(CallToolResult::text("")))
         .build()
         .unwrap();
     for tool in tools(&server) {
@@ -307,7 +302,10 @@ fn types_that_have_no_plain_schema_are_refused_when_the_server_is_built() {
     let choice = with().tool(Tool::new("choice", ""), same::<Choice>);
     choice.build().unwrap();
     let told = problem(with().tool(Tool::new("unit", ""), same::<()>).build());
-    assert!(told.contains("must be a struct, one without members"), "{told}");
+    assert!(
+        told.contains("must be a struct; a handler that takes no arguments leaves them out"),
+        "{told}"
+    );
     let told = problem(with().tool(Tool::new("text", ""), same::<String>).build());
     assert!(told.contains("must be a struct"), "{told}");
     // What is written by hand would be lost.
@@ -320,8 +318,7 @@ fn types_that_have_no_plain_schema_are_refused_when_the_server_is_built() {
         assert!(told.contains("derived"), "{told}");
     }
     let written = Tool::new("body", "").with_input_schema(object());
-    let content = with()
-        .content_tool(written, async |(), _: Body, _| Ok(mcp_proto::CallToolResult::text("")));
+    let content = with().tool(written, async |_: Body| Ok(mcp_proto::CallToolResult::text("")));
     let told = problem(content.build());
     assert!(told.contains("derived"), "{told}");
     let twice =

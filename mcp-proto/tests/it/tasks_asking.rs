@@ -4,7 +4,7 @@
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use mcp_proto::{
-    CallToolResult, Context, ElicitForm, ElicitUrl, Field, Interrupt, ServerBuilder,
+    CallToolResult, Context, ElicitForm, ElicitUrl, Field, Interrupt, Json, ServerBuilder,
     StreamableHttpService, TaskSupport, TasksConfig, Tool, ToolError,
 };
 use serde_json::{Value, json};
@@ -206,10 +206,10 @@ async fn the_newest_result_that_still_waits_is_asked() {
 async fn an_answer_that_is_none_fails_the_tool_as_within_a_call() {
     let typed =
         Tool::new("typed", "Says a word.").asking().with_task_support(TaskSupport::Optional);
-    let asks = async |_: Probe, asked: Echo, context: Context| {
+    let asks = async |asked: Echo, context: Context| {
         let form = ElicitForm::new("Really?").field("word", Field::text().required());
         context.elicit("confirm", &form)?;
-        Ok::<_, ToolError>(asked)
+        Ok::<_, ToolError>(Json(asked))
     };
     for (reply, code) in [
         (json!({ "result": { "action": "maybe" } }), "CLIENT_ANSWER_INVALID"),

@@ -257,7 +257,7 @@ async fn a_tools_own_limit_holds_for_each_time_it_is_called() {
     let server = builder(&probe, TasksConfig::default())
         .raw_tool(tool, async |_, _, context: mcp_proto::Context| {
             context.start_task()?;
-            std::future::pending().await
+            std::future::pending::<Result<(), _>>().await
         })
         .build()
         .unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_proto::jsonrpc::Request;
-use mcp_proto::{CallToolResult, ContentBlock, Context, Server, Tool, ToolError};
+use mcp_proto::{CallToolResult, ContentBlock, Context, Json, Server, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -51,20 +51,20 @@ fn one() -> f64 {
 
 fn server() -> Server {
     Server::builder("tools", "1", ())
-        .tool(Tool::new("tick", "Ticks."), async |(), tick: Tick, _| Ok(tick))
-        .tool(Tool::new("send", "Sends a command."), async |(), send: Send, _| Ok(send))
+        .tool(Tool::new("tick", "Ticks."), async |tick: Tick| Json(tick))
+        .tool(Tool::new("send", "Sends a command."), async |send: Send| Json(send))
         .tool(Tool::new("panics", "Panics at once."), panics_at_once)
-        .tool(Tool::new("panics-later", "Panics when polled."), async |(), _: Nothing, _| {
+        .tool(Tool::new("panics-later", "Panics when polled."), async || {
             tokio::task::yield_now().await;
             panic_with::<Nothing>("secret of the inside")
         })
         .tool(
             Tool::new("slow", "Takes for ever.").with_timeout(Duration::from_secs(5)),
-            async |(), _: Nothing, _| std::future::pending::<Result<Tick, ToolError>>().await,
+            async || std::future::pending::<Json<Tick>>().await,
         )
-        .tool(Tool::new("fails", "Cannot do it."), async |(), _: Nothing, _| {
+        .tool(Tool::new("fails", "Cannot do it."), async || {
             let error = ToolError::new("UNIVERSE_NOT_FOUND", "no universe \"x\"");
-            Err::<Tick, _>(error.with_data(json!({"id": "x"})))
+            Err::<Json<Tick>, _>(error.with_data(json!({"id": "x"})))
         })
         .raw_tool(
             Tool::new("raw", "Takes what its schema says.").with_input_schema(json!({
@@ -80,9 +80,9 @@ fn server() -> Server {
 }
 
 // The compiler cannot see that nothing comes back.
-fn panic_with<T>(message: &str) -> Result<Send, ToolError> {
+fn panic_with<T>(message: &str) -> Result<Json<Send>, ToolError> {
     assert!(message.is_empty(), "{message} in {}", std::any::type_name::<T>());
-    Err(ToolError::internal())
+    Err(ToolError::internal("nothing to return"))
 }
 
 /// Not an async function: the panic must come before the future.
@@ -90,7 +90,7 @@ fn panics_at_once(
     _: (),
     _: Nothing,
     _: Context,
-) -> impl Future<Output = Result<Send, ToolError>> + std::marker::Send {
+) -> impl Future<Output = Result<Json<Send>, ToolError>> + std::marker::Send {
     let result = panic_with::<Nothing>("secret of the inside");
     async { result }
 }
@@ -196,7 +196,7 @@ async fn an_application_words_what_does_not_fit_itself() {
                 findings.iter().map(|it| json!([it.path, it.member, it.value])).collect();
             ToolError::new("MINE", format!("{tool} {}", arguments["name"])).with_data(told.into())
         })
-        .tool(Tool::new("strict", "Strict."), async |(), _: Strict, _| Ok(0))
+        .tool(Tool::new("strict", "Strict."), async |_: Strict| "taken")
         .build()
         .unwrap();
     for (arguments, findings) in [

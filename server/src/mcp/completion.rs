@@ -61,9 +61,7 @@ async fn universes(
     let mut after = None;
     for _ in 0..MAX_PAGES {
         let page = Page { after: after.take(), limit: MAX_PAGE };
-        let Ok(records) = service.list(page).await else {
-            return Err(RequestError::internal());
-        };
+        let records = service.list(page).await?;
         for record in &records {
             matches.offer(record.meta.id.as_str(), Some(&record.meta.name));
         }
@@ -99,8 +97,7 @@ async fn entities(
         }
         matches.completion(true)
     };
-    let found = offload::run(small, look).await;
-    found.map_err(|_| RequestError::internal())
+    Ok(offload::run(small, look).await?)
 }
 
 impl Matches {

@@ -25,7 +25,8 @@ pub(super) async fn read(
     let universe = address::universe(id.as_str());
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     let uri_after = |next| format!("{universe}/events?after={next}&limit={limit}");
-    let text = page.write(&id, uri_after).ok_or_else(RequestError::internal)?;
+    let text =
+        page.write(&id, uri_after).ok_or_else(|| RequestError::internal("the page is not JSON"))?;
     Ok(ResourceContents::text(uri.uri, text.get()).with_mime_type("application/json"))
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn call(
             let code = match error {
                 PictureError::NoFocus { .. } => "ENTITY_NOT_FOUND",
                 PictureError::NoEpoch(_) => "INVALID_ARGUMENTS",
-                PictureError::NotDrawn => return ToolError::internal(),
+                PictureError::NotDrawn => return error.into(),
             };
             arguments::invalid(Some(universe.id.as_str()), code, &error.to_string())
         })?;
@@ -123,7 +123,7 @@ async fn drawn<T: Send + 'static>(
         let _turn = turn;
         draw(&universe)
     });
-    let drawn = drawn.await.map_err(|_| RequestError::internal())?;
+    let drawn = drawn.await?;
     let drawn =
         drawn.map_err(|error| ErrorObject::new(ErrorObject::INTERNAL, error.to_string()))?;
     Ok((uri.uri, drawn, revision))

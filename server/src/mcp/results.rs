@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::find;
 use crate::commands::{CommandService, ServiceError};
-use crate::offload::{self, NotDone};
+use crate::offload;
 use crate::store::UniverseId;
 use crate::view::NearbyUniverses;
 
@@ -55,7 +55,7 @@ pub(super) async fn written<T: Send + 'static>(
         let _turn = turn;
         make()
     });
-    made.await.unwrap_or_else(|NotDone| Err(ToolError::internal()))
+    made.await?
 }
 
 pub(super) fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {

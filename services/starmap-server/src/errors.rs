@@ -174,9 +174,10 @@ impl InvalidParameterError {
     }
 }
 
-impl From<UniverseError> for ToolError {
-    fn from(error: UniverseError) -> Self {
-        Self::new(error.code(), error.to_string()).with_data(error.data())
+impl UniverseError {
+    /// The failure of a tool.
+    pub(crate) fn into_tool_error(self) -> ToolError {
+        ToolError::new(self.code(), self.to_string()).with_data(self.data())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors that callers can act on: the same for tools, resources, prompts and the command line.
 
+use std::fmt;
+
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{RequestError, ToolError};
 use serde_json::Value;
@@ -8,8 +10,9 @@ use serde_json::Value;
 const MOST: usize = 2_000;
 
 /// An error that the caller can act on.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{message}")]
+///
+/// It is not a [`std::error::Error`]: what is one becomes an internal error of a tool, and this has a code.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     /// In `UPPER_SNAKE`.
     pub code: &'static str,
@@ -58,6 +61,12 @@ impl Failure {
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = data;
         self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
     }
 }
 

@@ -43,6 +43,7 @@ const LAYERS: [&[&str]; 13] = [
         "accept",
         "blocking",
         "cache",
+        "cause",
         "change",
         "json",
         "logging",

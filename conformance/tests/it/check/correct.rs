@@ -2,8 +2,8 @@
 
 use mcp_conformance::Target;
 use mcp_proto::{
-    CallToolResult, Context, GetPromptResult, Prompt, Resource, ResourceContents, ResourceTemplate,
-    ResourceUri, Server, StreamableHttpService, Tool, ToolAnnotations,
+    GetPromptResult, Prompt, Resource, ResourceContents, ResourceTemplate, ResourceUri, Server,
+    StreamableHttpService, Tool, ToolAnnotations,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,13 +20,10 @@ pub(crate) fn correct() -> Target {
     let server = Server::builder("correct", "1.0.0", ())
         .logging()
         .tools_list_changed()
-        .content_tool(
-            Tool::new("write", "Writes nothing."),
-            async |(), NoArguments {}, _: Context| Ok(CallToolResult::text("done")),
-        )
-        .content_tool(
+        .tool(Tool::new("write", "Writes nothing."), async |NoArguments {}: NoArguments| "done")
+        .tool(
             Tool::new("look", "Looks around.").with_annotations(ToolAnnotations::read_only()),
-            async |(), NoArguments {}, _: Context| Ok(CallToolResult::text("a room")),
+            async |NoArguments {}: NoArguments| "a room",
         )
         .resource(Resource::new("test://one", "one"), async |(), _| {
             Ok(ResourceContents::text("test://one", "1"))

@@ -40,9 +40,9 @@ async fn touch((): (), _: Nothing, context: Context) -> Result<CallToolResult, T
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder("bench", "0.1.0", ())
         .tools_list_changed()
-        .content_tool(Tool::new("echo", "Says it back."), echo)
-        .content_tool(Tool::new("large", "Returns 100 KB of text."), large)
-        .content_tool(Tool::new("touch", "Notifies all clients."), touch)
+        .tool(Tool::new("echo", "Says it back."), echo)
+        .tool(Tool::new("large", "Returns 100 KB of text."), large)
+        .tool(Tool::new("touch", "Notifies all clients."), touch)
         .build()?;
     let address = std::env::args().nth(1).unwrap_or_default();
     if address == "--stdio" {

@@ -3,49 +3,69 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::ServerBuilder;
 use crate::content::Resource;
 use crate::context::Context;
+use crate::handler::Handler;
 use crate::interrupt::RequestError;
 use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
 use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri, reader};
 use crate::scopes::{Guarded, Scopes};
-use crate::tool::{CallToolResult, NewTool, Tool, ToolError};
+use crate::tool::{IntoToolResult, NewTool, Tool};
 
 impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
-    /// Adds a typed tool: the schemas of its arguments and results are derived from the handler's types, published and
-    /// enforced; an additional one written by hand is refused. An explicit null for an optional member counts as left
-    /// out, for any type.
-    pub fn tool<A, O, F, R>(self, tool: Tool, handler: F) -> Self
+    /// Adds a tool. Its handler is an async function of the state, the arguments and the [`Context`], any of them left
+    /// out ([`Handler`](crate::handler::Handler)), and returns text, [`Json`](crate::Json), blocks of content and more ([`IntoToolResult`]).
+    ///
+    /// The schema of its arguments is derived from their type, published and enforced; one written by hand is refused.
+    /// An explicit null for an optional member counts as left out, for any type. The schema of its result is that of
+    /// [`Json`](crate::Json). A handler that makes its [`CallToolResult`](crate::CallToolResult) has none unless
+    /// [`Tool::with_output_schema`] adds one; results are then checked against it, as with [`ServerBuilder::raw_tool`].
+    ///
+    /// ```
+    /// use mcp_proto::{Context, Json, Server, Tool, ToolError};
+    /// use schemars::JsonSchema;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Named {
+    ///     name: String,
+    /// }
+    ///
+    /// #[derive(Serialize, JsonSchema)]
+    /// struct Size {
+    ///     bytes: u64,
+    /// }
+    ///
+    /// // Any error becomes an internal one, whose cause is logged; the model is told only that it failed.
+    /// async fn size(folder: &'static str, asked: Named) -> Result<Json<Size>, ToolError> {
+    ///     let bytes = tokio::fs::metadata(format!("{folder}/{}", asked.name)).await?.len();
+    ///     Ok(Json(Size { bytes }))
+    /// }
+    ///
+    /// let server = Server::builder("files", "1.0.0", "/srv")
+    ///     .tool(Tool::new("size", "The size of a file."), size)
+    ///     .tool(Tool::new("where", "The folder."), async |folder: &'static str| folder)
+    ///     .tool(Tool::new("ping", "Answers."), async || "pong")
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
+    pub fn tool<T, H>(self, tool: Tool, handler: H) -> Self
     where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, ToolError>> + Send + 'static,
+        H: Handler<S, T> + Send + Sync + 'static,
+        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
+        H::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
         let new = NewTool::typed(tool, self.state.clone(), handler);
         self.then(move |offered| offered.add_tool(new))
     }
 
-    /// Adds a tool with typed arguments, as with [`ServerBuilder::tool`], whose handler builds the result: text,
-    /// images, links. It has no output schema unless [`Tool::with_output_schema`] adds one. Results are then checked
-    /// against it, as with [`ServerBuilder::raw_tool`].
-    pub fn content_tool<A, F, R>(self, tool: Tool, handler: F) -> Self
-    where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-    {
-        let new = NewTool::content(tool, self.state.clone(), handler);
-        self.then(move |offered| offered.add_tool(new))
-    }
-
-    /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`], [`Tool::with_output_schema`]);
-    /// they are enforced, too.
+    /// Adds a tool whose input schema is written by hand ([`Tool::with_input_schema`]), and perhaps its output schema
+    /// ([`Tool::with_output_schema`]); they are enforced, too.
     ///
     /// The handler sees the arguments as they were sent. That includes an explicit null for a member that the schema
     /// does not require, although the schema may not allow null there: models send it, so it is accepted as left out,
@@ -57,7 +77,7 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     pub fn raw_tool<F, R>(self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+        R: Future<Output: IntoToolResult> + Send + 'static,
     {
         let new = NewTool::raw(tool, self.state.clone(), handler);
         self.then(move |offered| offered.add_tool(new))

@@ -65,11 +65,8 @@ pub(in crate::mcp) async fn whole(
     let meta = revision_of(&universe);
     let state = universe.state;
     let small = offload::is_small(&state);
-    let written = offload::run(small, move || state.to_json().map(String::from_utf8)).await;
-    let Ok(Ok(Ok(text))) = written else {
-        return Err(RequestError::internal());
-    };
-    Ok(contents(uri.uri, text, meta))
+    let written = offload::run(small, move || state.to_json()).await??;
+    Ok(contents(uri.uri, String::from_utf8(written)?, meta))
 }
 
 pub(in crate::mcp) async fn summary(
@@ -88,7 +85,7 @@ pub(in crate::mcp) async fn summary(
         time: state.time(),
         counts: Map::from_iter(counts),
     };
-    let text = serde_json::to_string(&summary).map_err(|_| RequestError::internal())?;
+    let text = serde_json::to_string(&summary)?;
     Ok(contents(uri.uri, text, revision_of(&universe)))
 }
 
@@ -147,11 +144,9 @@ pub(in crate::mcp) async fn entity(
             let found = state.entity(family, &id).map(found);
             serde_json::to_string(&found.map(|found| found.with_facts(&state)))
         };
-        let written = offload::run(false, write).await;
-        written.map_err(|_| RequestError::internal())?
+        offload::run(false, write).await?
     };
-    let text = written.map_err(|_| RequestError::internal())?;
-    Ok(contents(uri.uri, text, meta))
+    Ok(contents(uri.uri, written?, meta))
 }
 
 /// A page of the tree of a universe, written in a way that delays no other request.
@@ -162,8 +157,8 @@ pub(in crate::mcp) async fn outline(
     let uri = format!("{}/tree", address::universe(universe.id.as_str()));
     let meta = revision_of(&universe);
     let small = offload::is_small(&universe.state);
-    let text = offload::run(small, move || tree_of(&universe, part)).await;
-    let TreePage { mut text, next } = text.map_err(|_| RequestError::internal())?;
+    let page = offload::run(small, move || tree_of(&universe, part)).await?;
+    let TreePage { mut text, next } = page;
     if let Some((cursor, omitted)) = next {
         text.push_str(&format!("… and {omitted} more: {uri}?cursor={cursor}\n"));
     }

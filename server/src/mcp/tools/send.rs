@@ -179,8 +179,7 @@ async fn answer(
     sent: Vec<Command>,
 ) -> Result<CallToolResult, ToolError> {
     written(context, form.is_quick(&processed), move || {
-        let answer = CommandAnswer::of(&processed, &warnings, form, &sent);
-        let answer = answer.map_err(|_| ToolError::internal())?;
+        let answer = CommandAnswer::of(&processed, &warnings, form, &sent)?;
         let mut result = CallToolResult::structured(&answer)?;
         if answer.changes.is_some_and(|changes| changes.is_cut()) {
             set_meta(&mut result, META_HINT, HINT.into());

@@ -245,14 +245,13 @@ fn whole(universe: &Universe, small: bool) -> Result<(CallToolResult, usize), To
     let Universe { state, text, .. } = universe;
     let mut prepared = PreparedJson::default();
     if small {
-        let json = state.to_json().map_err(|_| ToolError::internal())?;
-        let json = String::from_utf8(json).map_err(|_| ToolError::internal())?;
+        let json = String::from_utf8(state.to_json()?)?;
         let bytes = json.len();
         let escaped = escaped(&json);
         prepared.push(json.into(), escaped.into());
         return Ok((CallToolResult::prepared(prepared), bytes));
     }
-    let written = text.write(state).map_err(|_| ToolError::internal())?;
+    let written = text.write(state)?;
     for part in written.parts() {
         let escaped = part.escaped(escaped);
         prepared.push(Bytes::from_owner(part.clone()), Bytes::from_owner(escaped));
@@ -296,9 +295,8 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
             // Pages of everything make up the whole state.
             None => to_raw_value(&found.entity),
         };
-        let written = written.map_err(|_| ToolError::internal())?;
         let family = families.entry(found.family.name()).or_default();
-        family.insert(found.id.to_owned(), written);
+        family.insert(found.id.to_owned(), written?);
     }
     let members = select.members.unwrap_or_default();
     let mut warnings = unknown_members(state, &members);

@@ -243,9 +243,7 @@ pub(super) async fn create(
         _ => match recipe.clone() {
             Some(recipe) => {
                 let turn = context.turn().await?;
-                let made = generate::universe(recipe, turn).await;
-                let state = made.map_err(|_| ToolError::internal())?;
-                (state, Findings::default())
+                (generate::universe(recipe, turn).await?, Findings::default())
             }
             None => (State::default(), Findings::default()),
         },
@@ -263,8 +261,8 @@ pub(super) async fn create(
 }
 
 fn sol() -> Result<State, ToolError> {
-    let state = demo::sol().map_err(|_| ToolError::internal())?;
-    State::from_value(state).map_err(|_| ToolError::internal())
+    let state = State::from_value(demo::sol()?);
+    state.map_err(|found| ToolError::internal(format!("the demo is wrong: {found:?}")))
 }
 
 async fn forked(service: &CommandService, fork: &Fork) -> Result<State, ToolError> {
@@ -346,5 +344,5 @@ pub(super) async fn history(
         Err(PageError::Service(error)) => answered(&service, &id, Err(error)).await?,
     };
     let text = page.write(&id, |next| next);
-    text.map(CallToolResult::from_json).ok_or_else(ToolError::internal)
+    text.map(CallToolResult::from_json).ok_or_else(|| ToolError::internal("the page is not JSON"))
 }

@@ -14,7 +14,7 @@ const AGREED: &str = "agreed";
 /// Adds the tools.
 pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
     builder
-        .content_tool(
+        .tool(
             sending(
                 "send_message",
                 "Send a message",
@@ -26,7 +26,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 send(&state, state.service.prepare_message(asked).await?, &context).await
             },
         )
-        .content_tool(
+        .tool(
             sending(
                 "react",
                 "React to a message",

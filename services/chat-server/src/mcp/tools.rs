@@ -15,7 +15,7 @@ use crate::view::compact;
 /// Adds the tools.
 pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
     builder
-        .content_tool(
+        .tool(
             reading(
                 "list_sources",
                 "List the sources",
@@ -26,7 +26,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&json!({ "sources": state.service.sources().await? }))
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "list_chats",
                 "List the chats",
@@ -39,7 +39,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&state.service.chats(&asked).await?)
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "get_messages",
                 "Read messages",
@@ -50,7 +50,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&compact::messages(&state.service.messages(&asked).await?))
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "wait_for_message",
                 "Wait for a message",
@@ -61,7 +61,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&compact::messages(&state.service.wait(asked).await?))
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "search_messages",
                 "Search messages",
@@ -72,7 +72,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&compact::hits(&state.service.search(asked).await?))
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "get_message_context",
                 "Read around a message",
@@ -82,7 +82,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&compact::around(&state.service.around(&asked).await?))
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "get_statistics",
                 "Count messages",
@@ -93,7 +93,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 answer(&state.service.statistics(&asked).await?)
             },
         )
-        .content_tool(
+        .tool(
             reading(
                 "list_people",
                 "List people",

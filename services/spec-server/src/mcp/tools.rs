@@ -7,7 +7,7 @@ mod validate;
 mod write;
 
 use clap::ValueEnum;
-use mcp_proto::{Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use mcp_proto::{Context, Json, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -138,7 +138,8 @@ impl Tools {
         O: Serialize + JsonSchema + Send + 'static,
     {
         let run = move |state: ServerState, asked: A, context: Context| async move {
-            state.answer::<O, ToolError>(&context, move |state| work(state, &asked)).await
+            let answer = state.answer::<O, ToolError>(&context, move |state| work(state, &asked));
+            answer.await.map(Json)
         };
         Self(self.0.tool(tool.asking(), run))
     }

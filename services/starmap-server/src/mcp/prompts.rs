@@ -159,7 +159,7 @@ fn prompt(
     for &system in systems {
         let view = SystemView::of(now, system);
         let uri = address::of("system", &view.system.name);
-        let json = serde_json::to_string(&view).map_err(|_| RequestError::internal())?;
+        let json = serde_json::to_string(&view)?;
         let contents = ResourceContents::text(uri, json).with_mime_type(JSON);
         messages.push(PromptMessage::user(ContentBlock::resource(contents)));
     }

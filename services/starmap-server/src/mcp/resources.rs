@@ -143,15 +143,11 @@ async fn route_picture(
 
 /// Drawing takes some milliseconds, so it does not run on the connection's task.
 async fn drawn(draw: impl FnOnce() -> String + Send + 'static) -> Result<String, RequestError> {
-    let drawn = tokio::task::spawn_blocking(draw).await;
-    drawn.map_err(|_| RequestError::internal())
+    Ok(tokio::task::spawn_blocking(draw).await?)
 }
 
 pub(crate) fn now(universe: &Universe) -> Result<Snapshot, RequestError> {
-    universe.now().map_err(|error| {
-        tracing::error!(%error, "asked before there is a map");
-        RequestError::internal()
-    })
+    Ok(universe.now()?)
 }
 
 /// What is read, and what could not be read of what it depends on.
@@ -165,7 +161,7 @@ struct Warned<'a, T> {
 
 fn json(now: &Snapshot, view: &impl Serialize) -> Result<String, RequestError> {
     let warned = Warned { view, warnings: now.all_problems().collect() };
-    serde_json::to_string(&warned).map_err(|_| RequestError::internal())
+    Ok(serde_json::to_string(&warned)?)
 }
 
 pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIndex, RequestError> {

@@ -16,7 +16,7 @@ mod ways;
 
 use std::collections::HashMap;
 
-use mcp_proto::{Context, Finding, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use mcp_proto::{Finding, Json, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -130,15 +130,16 @@ impl Tools {
         self.remember::<A>(name);
         self.builder = self.builder.tool(
             tool(name, description),
-            move |universe: Universe, arguments: A, _: Context| async move {
-                let now = universe.now()?;
-                if !SLOW.contains(&name) {
-                    return Ok(work(&now, &arguments)?);
-                }
-                // Dropped with the call, when its client cancels it or leaves.
-                let _stop = now.stop.clone().drop_guard();
-                let done = tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
-                Ok(done.map_err(|_| ToolError::internal())??)
+            move |universe: Universe, arguments: A| async move {
+                let now = universe.now().map_err(UniverseError::into_tool_error)?;
+                let done = if SLOW.contains(&name) {
+                    // Dropped with the call, when its client cancels it or leaves.
+                    let _stop = now.stop.clone().drop_guard();
+                    tokio::task::spawn_blocking(move || work(&now, &arguments)).await?
+                } else {
+                    work(&now, &arguments)
+                };
+                done.map(Json).map_err(UniverseError::into_tool_error)
             },
         );
         self
@@ -210,7 +211,7 @@ fn refused(
     findings: &[Finding],
 ) -> ToolError {
     let Some(first) = findings.first() else {
-        return ToolError::internal();
+        return ToolError::internal("arguments were refused without a reason");
     };
     let mut parameter = first.path.trim_start_matches('/').replace('/', ".");
     if let Some(member) = &first.member {

@@ -1,6 +1,6 @@
 //! `preview_change`, and the tools that write: `new_change`, `write_artifact`, `archive_change`, `complete_task`.
 
-use mcp_proto::{Context, ElicitAction, ElicitForm, Field, ToolError};
+use mcp_proto::{Context, ElicitAction, ElicitForm, Field, Json, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -92,12 +92,12 @@ pub(super) async fn archive_change(
     state: ServerState,
     asked: ArchiveChange,
     context: Context,
-) -> Result<ArchivedView, ToolError> {
+) -> Result<Json<ArchivedView>, ToolError> {
     state.find_by_roots(&context).await?;
     let id = asked.change_id;
     let open = match archive(&state, id.clone(), asked.force.unwrap_or(false)).await {
         Err(failure) if failure.code == OPEN_TASKS => failure,
-        archived => return Ok(archived?),
+        archived => return Ok(Json(archived?)),
     };
     if !context.client_capabilities.can_elicit_forms() {
         return Err(open.into());
@@ -108,7 +108,7 @@ pub(super) async fn archive_change(
     let answer = context.elicit(YES, &form)?;
     let agreed = answer.content.get(YES) == Some(&Value::Bool(true));
     if answer.action == ElicitAction::Accept && agreed {
-        Ok(archive(&state, id, true).await?)
+        Ok(Json(archive(&state, id, true).await?))
     } else {
         Err(Failure::new("DECLINED", "the user said no: nothing was written").into())
     }
