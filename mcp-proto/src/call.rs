@@ -16,7 +16,7 @@ use crate::lifecycle::ModernMeta;
 use read::PlainCall;
 
 /// The method of calls.
-const TOOLS_CALL: &str = "tools/call";
+pub(crate) const TOOLS_CALL: &str = "tools/call";
 
 /// Texts of more bytes than this are not tried as a [`CallToolRequest`] first, since reading one twice would take too
 /// long.

@@ -45,7 +45,7 @@ use crate::jsonrpc::{ErrorObject, Payload, Request, RequestId, Response};
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::resource::ResourceSource;
 use crate::scopes::Wanted;
-use crate::service::Call;
+use crate::service::{Call, Outcome};
 use crate::task::Tasks;
 use crate::version::{Era, ProtocolVersion};
 use builder::NewServer;
@@ -229,10 +229,10 @@ impl Server {
             // Pinned in place, so that its wrappers hold only a reference.
             let answer = pin!(async { server.dispatch(call).answer().await });
             let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span).await;
-            let outcome = outcome.unwrap_or_else(|_panic| {
+            let outcome = Outcome(outcome.unwrap_or_else(|_panic| {
                 tracing::error!(request_id = %id, "a request panicked");
-                ErrorObject::internal().into()
-            });
+                Err(ErrorObject::internal())
+            }));
             if let Some(begun) = begun {
                 begun.end(&outcome);
             }

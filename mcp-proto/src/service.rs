@@ -1,4 +1,5 @@
-//! One operation: a [`Call`] in, an [`Outcome`] out. Transports make the call, layers wrap it, and the server answers it.
+//! One operation: a [`Call`] in, an [`Outcome`] out. Transports make the call, layers wrap it, and the server answers
+//! it.
 //!
 //! A layer is code around calls: audit, limits, guards, retries. [`ServerBuilder::layer`](crate::ServerBuilder::layer)
 //! adds one, as a function ([`from_fn`]) or as a `Layer` of tower. A server without layers pays nothing for them.
@@ -12,7 +13,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::budget::Held;
-use crate::call::{CallToolRequest, Called};
+use crate::call::{CallToolRequest, Called, TOOLS_CALL};
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::scopes::Guarded;
@@ -67,7 +68,7 @@ impl Call {
             Called::Tool(call) => {
                 let CallToolRequest { name, arguments, .. } = *call;
                 Self {
-                    method: Cow::Borrowed("tools/call"),
+                    method: Cow::Borrowed(TOOLS_CALL),
                     name: Some(name),
                     arguments,
                     params: Map::new(),
@@ -95,10 +96,11 @@ impl Call {
         Self { method: Cow::Owned(method), name, arguments, params, context, warned: None }
     }
 
-    /// Whether it carries no answers and requests no task.
+    /// Whether it calls a tool, carries no answers and requests no task.
     pub(crate) fn is_plain(&self) -> bool {
         let more = ["inputResponses", "requestState", "task"];
-        self.params.is_empty() || !more.iter().any(|more| self.params.contains_key(*more))
+        self.method == TOOLS_CALL
+            && (self.params.is_empty() || !more.iter().any(|more| self.params.contains_key(*more)))
     }
 
     /// Whether it is about this item.

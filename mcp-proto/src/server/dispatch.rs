@@ -20,7 +20,7 @@ use crate::legacy::method::Method as LegacyMethod;
 use crate::prompt::{self, Prompt};
 use crate::resource::not_found;
 use crate::scopes::{Scopes, Wanted};
-use crate::service::{Call, Outcome};
+use crate::service::Call;
 use crate::tool::{self, Callable, Tool};
 use crate::version::{Era, ProtocolVersion};
 
@@ -37,16 +37,17 @@ pub(super) enum Dispatched<'s> {
 
 impl<'s> Dispatched<'s> {
     /// Its answer.
-    pub(super) fn answer(self) -> impl Future<Output = Outcome> + Send + use<'s> {
-        let answer = match self {
+    pub(super) fn answer(
+        self,
+    ) -> impl Future<Output = Result<Payload, ErrorObject>> + Send + use<'s> {
+        match self {
             Self::Now(answer) => Either::Left(ready(answer)),
             Self::Tool(call) => {
                 let answer = call.finish().map_err(Interrupt::into_error);
                 Either::Right(Either::Left(answer))
             }
             Self::Later(answer) => Either::Right(Either::Right(answer)),
-        };
-        answer.map(Outcome)
+        }
     }
 }
 
@@ -63,27 +64,24 @@ impl Server {
         if self.0.capabilities.logging.is_none() {
             call.context.log_level = None;
         }
-        let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
-        match offered.layers.clone() {
-            Some(layers) => Dispatched::Later(self.through(layers, offered, call)),
-            None => self.dispatch_to(offered, call),
-        }
-    }
-
-    /// Finds the handler of a call that is through the layers.
-    pub(super) fn dispatch_to(&self, offered: Arc<Offered>, call: Call) -> Dispatched<'_> {
-        let era = call.context.era();
-        let Some(method) = self.method(&call.method, era) else {
-            return self.dispatch_other(call);
+        let (offered, is_through) = match judged {
+            Some(Judged { offered, is_through }) => (offered, is_through),
+            None => (self.offered(), false),
         };
+        if !is_through && offered.layers.is_some() {
+            return Dispatched::Later(self.through_layers(offered, call));
+        }
         // A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
-        if method == Method::CallTool && call.is_plain() && !self.hides() {
+        if call.is_plain() && self.0.capabilities.tools.is_some() && !self.hides() {
             let tool = call.name.as_deref().and_then(|name| offered.tools.find(name));
             if let Some(tool) = tool.filter(Callable::is_plain) {
                 let started = self.start_tool(&offered, tool, call);
                 return started.map_or_else(|error| Err(error).into(), Dispatched::Tool);
             }
         }
+        let Some(method) = self.method(&call.method, call.context.era()) else {
+            return self.dispatch_other(call);
+        };
         if !method.may_ask()
             && (offered.needs.is_empty() || call.context.extension::<Scopes>().is_none())
             && let Some(ready) = self.ready(&offered, method, &call)
@@ -225,8 +223,9 @@ impl Server {
         caller: &mut Extensions,
     ) -> Option<Scopes> {
         caller.get::<Scopes>()?;
-        let judged = caller.get_or_insert_with(|| Judged(self.offered()));
-        let offered = Arc::clone(&judged.0);
+        let judged =
+            caller.get_or_insert_with(|| Judged { offered: self.offered(), is_through: false });
+        let offered = Arc::clone(&judged.offered);
         let needs = &offered.needs;
         let missing = needs.missing(&request.method, &request.params, caller)?;
         self.0.forbidden(request, caller);

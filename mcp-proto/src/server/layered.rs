@@ -13,7 +13,7 @@ use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::scopes::Guarded;
 use crate::service::{Answering, Answers, Call, Next, Outcome};
-use crate::tool::{CallToolResult, Tool, ToolError};
+use crate::tool::{CallToolResult, Callable, Tool, ToolError};
 
 impl<S, K> ServerBuilder<S, K> {
     /// Adds a layer around every request that the server answers, in both eras and over every transport: a `Layer` of
@@ -59,14 +59,13 @@ impl Offered {
 
 /// The end of the way through the layers: the server, with the offer that the call began with.
 fn answer(mut call: Call) -> Answering {
-    let extensions = &mut call.context.extensions;
-    let (server, judged) = (extensions.remove::<Server>(), extensions.remove::<Judged>());
+    let server = call.context.extensions.remove::<Server>();
     Box::pin(async move {
-        let Some((server, Judged(offered))) = server.zip(judged) else {
+        let Some(server) = server else {
             tracing::error!("a layer passed on a call without the extensions that it had");
             return Ok(ErrorObject::internal().into());
         };
-        Ok(server.dispatch_to(offered, call).answer().await)
+        Ok(Outcome(server.dispatch(call).answer().await))
     })
 }
 
@@ -82,14 +81,14 @@ impl Server {
     }
 
     /// Passes a call through the layers.
-    pub(super) fn through(
+    pub(super) fn through_layers(
         &self,
-        layers: Next,
         offered: Arc<Offered>,
         mut call: Call,
     ) -> BoxFuture<'static, Result<Payload, ErrorObject>> {
+        let layers = offered.layers.clone().unwrap_or_else(|| Next::new(answer));
         call.context.extensions.insert(self.clone());
-        call.context.extensions.insert(Judged(offered));
+        call.context.extensions.insert(Judged { offered, is_through: true });
         Box::pin(async move { layers.run(call).await.0 })
     }
 }
@@ -99,17 +98,25 @@ impl Call {
     /// The tool that it calls, if the server has it.
     #[must_use]
     pub fn tool(&self) -> Option<impl Deref<Target = Tool> + Send + Sync + use<>> {
-        let Judged(offered) = self.context.extension()?;
+        self.callable()
+    }
+
+    fn callable(&self) -> Option<Callable> {
+        let Judged { offered, .. } = self.context.extension()?;
         let name = self.name.as_deref().filter(|_| self.method == "tools/call")?;
         offered.tools.find(name)
     }
 
-    /// An outcome without a call of the handler: the result of a tool.
+    /// An outcome without a call of the handler: the result of a tool. It is adapted to what the client takes, as that
+    /// of a handler is.
     pub fn answer(&self, result: &CallToolResult) -> Outcome {
-        let Some(server) = self.context.extension::<Server>() else {
+        let (server, version) = (self.context.extension::<Server>(), self.context.protocol_version);
+        let Some(server) = server else {
             return ErrorObject::internal().into();
         };
-        Outcome(server.tool_result(result, self.context.protocol_version))
+        let room = self.callable().zip(self.context.max_answer);
+        let room = room.map(|(tool, max)| tool.room(max));
+        Outcome(server.fitting_result(result, version, room.as_ref()))
     }
 
     /// An outcome without a call of the handler: a failure of the tool, for the model to read, or for other methods an
@@ -123,7 +130,7 @@ impl Call {
         }
         error.log(name, id);
         let failed = match self.context.extension::<Judged>() {
-            Some(Judged(offered)) => offered.tools.failed(name, error),
+            Some(Judged { offered, .. }) => offered.tools.failed(name, error),
             None => error.into_result(),
         };
         match failed.map_err(Interrupt::into_error) {

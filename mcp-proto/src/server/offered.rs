@@ -45,7 +45,11 @@ pub(super) struct ReadyList {
 /// The offer against which the scopes of a request were checked, kept in its extensions: the same offer answers the
 /// request.
 #[derive(Clone)]
-pub(super) struct Judged(pub(super) Arc<Offered>);
+pub(super) struct Judged {
+    pub(super) offered: Arc<Offered>,
+    /// The request is through the layers.
+    pub(super) is_through: bool,
+}
 
 impl Offered {
     pub(super) fn add_tool(&mut self, new: NewTool) -> Result<(), BuildError> {
