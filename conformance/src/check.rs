@@ -4,6 +4,7 @@
 //! revision that the server supports. The requests are safe: tools are called only where they are annotated as
 //! read-only or were named.
 
+mod calling;
 mod report;
 mod rule;
 mod rules;
@@ -11,6 +12,7 @@ mod rules;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::calls::{Calls, ToolCall};
 use crate::probe::{Bench, Endpoint, Revision, revisions};
 use crate::target::{Target, TargetError};
 
@@ -31,7 +33,7 @@ pub struct Check {
     other: Option<Target>,
     selection: Selection,
     revisions: Vec<Revision>,
-    tools: Vec<String>,
+    tools: Vec<ToolCall>,
     timeout: Duration,
     keep_alive: Duration,
 }
@@ -90,10 +92,11 @@ impl Check {
         self
     }
 
-    /// Tools that may be called, besides those that are annotated as read-only.
+    /// Tools that may be called, besides those that are annotated as read-only, and with which arguments. Without
+    /// arguments, they are made from the schema of the tool.
     #[must_use]
-    pub fn call(mut self, tools: impl IntoIterator<Item = String>) -> Self {
-        self.tools.extend(tools);
+    pub fn call(mut self, tools: impl IntoIterator<Item: Into<ToolCall>>) -> Self {
+        self.tools.extend(tools.into_iter().map(Into::into));
         self
     }
 
@@ -120,7 +123,7 @@ impl Check {
     /// Asks every rule in every revision.
     ///
     /// # Errors
-    /// The server cannot be reached.
+    /// The server cannot be reached, or does not have a tool that was named.
     pub async fn run(&self, mut progress: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.endpoint.to_string());
         let spoken = revisions(&self.endpoint, self.timeout).await?;
@@ -133,12 +136,23 @@ impl Check {
             let latest = wanted.clone().filter(|it| !it.is_modern()).max();
             asked.extend(latest.or(wanted.max()));
         }
+        // Tools are called in the newest revision of each era.
+        let newest = |it: &Revision| {
+            !asked.iter().any(|other| other > it && other.is_modern() == it.is_modern())
+        };
+        let calling: Vec<_> = asked.iter().copied().filter(newest).collect();
         for revision in asked {
             let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
             bench.spoken.clone_from(&spoken);
             bench.other.clone_from(&self.other);
             bench.learn(&self.tools).await;
             report.server = bench.server().or(report.server);
+            if !silent {
+                calling::known(&bench, &self.tools)?;
+            }
+            if !calling.contains(&revision) {
+                bench.calls = Some((Vec::new(), Calls::default()));
+            }
             if revision.is_modern()
                 && self.endpoint.is_http()
                 && self.selection.has(rules::KEEP_ALIVE)
@@ -156,6 +170,7 @@ impl Check {
                 progress(&judged);
                 report.judged.push(judged);
             }
+            report.called(bench.calls.take(), revision);
             bench.end().await;
         }
         report.revisions = spoken;

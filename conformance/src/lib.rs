@@ -94,8 +94,10 @@
 //! | `{"$var":"u"}` | the value bound to the name; members are compared in the order of their names, so a name bound in `content` can be used in `structuredContent` |
 //! | `{"$literal":…}` | exactly this value, in which `$` has no meaning |
 
+mod calls;
 mod check;
 mod client;
+mod contract;
 mod error;
 mod fault;
 mod fuzz;
@@ -107,6 +109,7 @@ mod replay;
 mod report;
 mod results;
 mod reverse;
+mod sample;
 mod schema;
 mod shorten;
 mod sse;
@@ -115,7 +118,11 @@ mod template;
 mod transcript;
 mod wire;
 
+pub use calls::{Calls, MAX_CALLS_BYTES, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
+pub use contract::{
+    Change, Contract, ContractDiff, ContractError, Impact, MAX_LOCK_BYTES, TextChange,
+};
 pub use error::{Problem, TranscriptError};
 pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
 pub use load::{

@@ -11,7 +11,7 @@ mod revision;
 mod several;
 mod stdio;
 
-pub(crate) use bench::{Bench, Endpoint, QUIET, SeenMessage};
+pub(crate) use bench::{Bench, Endpoint, MadeCall, QUIET, SeenMessage};
 pub(crate) use discover::{newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use exchange::Watched;

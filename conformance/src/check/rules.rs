@@ -2,8 +2,10 @@
 
 mod access;
 mod base;
+mod called;
 mod calls;
 mod eras;
+mod habits;
 mod http2;
 mod lasting;
 mod leaving;
@@ -20,6 +22,7 @@ mod rounds;
 mod schemas;
 mod sessions;
 mod tasks;
+mod tools;
 mod transport;
 
 use super::rule::{Level, Rule, Scope, Transport};
@@ -50,13 +53,17 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         lasting::RULES,
         lists::RULES,
         schemas::RULES,
+        tools::RULES,
         offers::RULES,
         calls::RULES,
+        called::RULES,
+        habits::RULES,
         leaving::RULES,
         rounds::RULES,
         tasks::RULES,
         lasting::KEPT_ALIVE,
         // What all of these saw is looked at once more.
+        habits::SEEN,
         messages::RULES,
         pipes::RULES,
     ];

@@ -13,6 +13,7 @@ use super::exchange::{Exchange, Watched};
 use super::http::{self, Raw};
 use super::revision::Revision;
 use super::stdio::Process;
+use crate::calls::{Calls, ToolCall};
 use crate::client::headers::{Mirror, encoded, named};
 use crate::target::{Target, TargetError};
 
@@ -44,6 +45,10 @@ pub(crate) struct Bench {
     pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
+    /// The calls that were named.
+    pub(crate) named: Vec<ToolCall>,
+    /// The calls that were made, once they were, and what they say of all tools.
+    pub(crate) calls: Option<(Vec<MadeCall>, Calls)>,
     /// The tools that need input, once they were sought.
     pub(crate) asking: Option<Vec<String>>,
     /// The same server, asked by another caller.
@@ -55,6 +60,16 @@ pub(crate) struct Bench {
     next_id: u64,
     /// What was exchanged so far, within bounds, by this one and those made from it.
     seen: Arc<Mutex<Vec<SeenMessage>>>,
+}
+
+/// A call of a tool with arguments that fit.
+#[derive(Debug, Clone)]
+pub(crate) struct MadeCall {
+    /// The tool, as the server lists it.
+    pub(crate) tool: Value,
+    /// The token of its progress.
+    pub(crate) token: Value,
+    pub(crate) exchange: Exchange,
 }
 
 /// The message that was sent, if it was JSON, and what came.
@@ -101,6 +116,8 @@ impl Bench {
             greeting: Exchange::default(),
             lists: Vec::new(),
             callable: Vec::new(),
+            named: Vec::new(),
+            calls: None,
             asking: None,
             other: None,
             quiet: None,
@@ -116,6 +133,7 @@ impl Bench {
         let mut fresh = self.fresh().await;
         fresh.lists.clone_from(&self.lists);
         fresh.callable.clone_from(&self.callable);
+        fresh.named.clone_from(&self.named);
         fresh
     }
 
@@ -168,13 +186,13 @@ impl Bench {
     }
 
     /// Opens it, and learns what the server offers.
-    pub(crate) async fn learn(&mut self, named: &[String]) {
+    pub(crate) async fn learn(&mut self, named: &[ToolCall]) {
         self.open().await;
         self.look(named).await;
     }
 
     /// Learns what an open server offers.
-    pub(crate) async fn look(&mut self, named: &[String]) {
+    pub(crate) async fn look(&mut self, named: &[ToolCall]) {
         for (capability, method, member) in [
             ("tools", "tools/list", "tools"),
             ("resources", "resources/list", "resources"),
@@ -190,7 +208,8 @@ impl Bench {
         let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
         let tools = self.items("tools/list").to_vec();
         let read_only = tools.iter().filter(|tool| reads(tool)).filter_map(name);
-        self.callable = read_only.chain(named.iter().cloned()).collect();
+        self.callable = read_only.chain(named.iter().map(|it| it.name.clone())).collect();
+        self.named = named.to_vec();
     }
 
     /// Every item of a list, page by page, and the exchanges.
@@ -418,6 +437,13 @@ impl Bench {
     /// Whether the server still answers.
     pub(crate) async fn is_alive(&mut self) -> bool {
         self.ask(self.revision.ping(), json!({})).await.result().is_some()
+    }
+
+    /// Opens it again, with another session or process.
+    pub(crate) async fn restart(&mut self) {
+        self.session = None;
+        self.process = None;
+        self.open().await;
     }
 
     /// Takes part in a session that another opened.

@@ -105,5 +105,9 @@ fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
         at(Level::Practice),
         target.count(Outcome::Inapplicable),
         target.count(Outcome::Unclear),
-    )
+    )?;
+    match &target.calls {
+        Some(calls) => writeln!(out, "{}: {calls}", target.name),
+        None => Ok(()),
+    }
 }

@@ -5,6 +5,7 @@ mod base_rules;
 mod check;
 mod clients;
 mod command_line;
+mod contract;
 mod event_stream;
 mod fuzz;
 mod generic;

@@ -1,0 +1,189 @@
+//! Requests as the official clients really send them, each once.
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::calls::{callable, needs_nothing, nothing_to_call};
+use super::{EVERYWHERE, HTTP, LEGACY, MUST, PRACTICE};
+use crate::probe::{Bench, Exchange};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "habits.no-params",
+        level: MUST,
+        section: "Schema reference, JSONRPCRequest (params is optional)",
+        title: "A request without params is answered like one with empty params",
+        fix: "treat absent params like an empty object: the TypeScript client leaves them out",
+        scope: LEGACY,
+        probe: |bench| no_params(bench).boxed(),
+    },
+    Rule {
+        id: "habits.no-arguments",
+        level: MUST,
+        section: "Schema reference, CallToolRequest (arguments is optional)",
+        title: "A call without arguments of a tool that needs none is answered",
+        fix: "treat absent arguments like an empty object: official clients leave them out",
+        scope: EVERYWHERE,
+        probe: |bench| no_arguments(bench).boxed(),
+    },
+    Rule {
+        id: "habits.charset",
+        level: PRACTICE,
+        section: "RFC 9110, Media type",
+        title: "A content-type with charset=utf-8 is accepted",
+        fix: "compare the media type alone: the C# client and others send application/json; charset=utf-8",
+        scope: HTTP,
+        probe: |bench| charset(bench).boxed(),
+    },
+    Rule {
+        id: "habits.accept",
+        level: PRACTICE,
+        section: "RFC 9110, Accept",
+        title: "The media types of Accept may come in any order, with any spaces, weights and case",
+        fix: "parse Accept as a list of media types, and do not compare its text",
+        scope: HTTP,
+        probe: |bench| accept(bench).boxed(),
+    },
+];
+
+/// What all exchanges show, so that they are looked at after the others.
+pub(super) const SEEN: &[Rule] = &[
+    Rule {
+        id: "habits.event-name",
+        level: PRACTICE,
+        section: "none (clients); HTML, Server-sent events",
+        title: "Events with messages have no event name other than message",
+        fix: "leave the line event: out: the official clients skip events of other names",
+        scope: HTTP,
+        probe: |bench| event_name(bench).boxed(),
+    },
+    Rule {
+        id: "habits.result-status",
+        level: PRACTICE,
+        section: "Streamable HTTP, Sending messages",
+        title: "A result comes with status 200, and a refusal (−32600 to −32602) with a status below 500",
+        fix: "answer with status 200; for an error of a valid request send a JSON-RPC error",
+        scope: HTTP,
+        probe: |bench| result_status(bench).boxed(),
+    },
+];
+
+/// A list that the server offers, or a ping.
+fn asked(bench: &Bench) -> &'static str {
+    let answered = |it: &&(&'static str, Vec<Value>, Vec<Exchange>)| {
+        it.2.first().is_some_and(|page| page.result().is_some())
+    };
+    bench.lists.iter().find(answered).map_or(bench.revision.ping(), |(method, ..)| *method)
+}
+
+async fn no_params(bench: &mut Bench) -> Verdict {
+    let method = asked(bench);
+    let mut message = bench.message(method, json!({}));
+    if let Some(members) = message.as_object_mut() {
+        members.remove("params");
+    }
+    let exchange = bench.send(&message).await;
+    // What is refused with params, too, is another finding.
+    if exchange.result().is_none() && bench.ask(method, json!({})).await.result().is_none() {
+        return Verdict::Unclear(format!("{method} is refused with params, too"));
+    }
+    let seen = format!("{method} without params: {}", exchange.outcome());
+    holds_if(exchange.result().is_some(), seen, &exchange)
+}
+
+async fn no_arguments(bench: &mut Bench) -> Verdict {
+    let plain = |tool: &&Value| {
+        needs_nothing(tool) && tool.pointer("/execution/taskSupport") != Some(&json!("required"))
+    };
+    let tool = callable(bench).find(plain).and_then(|tool| tool.get("name")).cloned();
+    let Some(name) = tool else {
+        return nothing_to_call("needs no arguments");
+    };
+    let exchange = bench.ask("tools/call", json!({ "name": name })).await;
+    let is_error = |it: &Exchange| {
+        it.result().is_none_or(|result| result.get("isError") == Some(&json!(true)))
+    };
+    let with = json!({"name": name, "arguments": {}});
+    if is_error(&exchange) && is_error(&bench.ask("tools/call", with).await) {
+        return Verdict::Unclear(format!("{name} fails with empty arguments, too"));
+    }
+    let seen = format!("{name} without arguments: {}", exchange.outcome());
+    holds_if(!is_error(&exchange), seen, &exchange)
+}
+
+/// The answer to a good request with this header in place of the usual one.
+async fn with(bench: &mut Bench, name: &str, value: &str) -> Exchange {
+    let method = asked(bench);
+    let message = bench.message(method, json!({}));
+    let raw = bench.framed(&message).with(name, value);
+    bench.raw(raw).await
+}
+
+async fn charset(bench: &mut Bench) -> Verdict {
+    for value in ["application/json; charset=utf-8", "application/json;charset=UTF-8"] {
+        let exchange = with(bench, "content-type", value).await;
+        if exchange.result().is_none() {
+            return finding(format!("content-type {value}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn accept(bench: &mut Bench) -> Verdict {
+    for value in [
+        "text/event-stream, application/json",
+        "application/json,text/event-stream",
+        "application/json;q=1.0, text/event-stream;q=0.9",
+        "Application/JSON, Text/Event-Stream, */*",
+    ] {
+        let exchange = with(bench, "accept", value).await;
+        if exchange.result().is_none() {
+            return finding(format!("accept {value}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn event_name(bench: &mut Bench) -> Verdict {
+    let seen = bench.seen();
+    let mut is_stream = false;
+    for (_, exchange) in seen.iter() {
+        let kind = exchange.header("content-type").unwrap_or_default();
+        if !kind.starts_with("text/event-stream") {
+            continue;
+        }
+        is_stream = true;
+        // An event ends with an empty line.
+        for event in exchange.received.replace("\r\n", "\n").split("\n\n") {
+            let field =
+                |name: &str| event.lines().filter_map(move |it| it.strip_prefix(name)).last();
+            let name = field("event:").map(str::trim).filter(|it| !matches!(*it, "" | "message"));
+            let is_message = field("data:").is_some_and(|it| it.contains("jsonrpc"));
+            if let Some(name) = name.filter(|_| is_message) {
+                return finding(format!("an event with a message is called {name:?}"), exchange);
+            }
+        }
+    }
+    match is_stream {
+        true => Verdict::Holds,
+        false => Verdict::Inapplicable("the server answered with no event stream".to_owned()),
+    }
+}
+
+async fn result_status(bench: &mut Bench) -> Verdict {
+    let seen = bench.seen();
+    for (request, exchange) in seen.iter() {
+        let is_request = request.as_ref().is_some_and(|it| it.get("id").is_some());
+        let Some(status) = exchange.status.filter(|_| is_request) else {
+            continue;
+        };
+        let is_odd = exchange.result().is_some() && (201..300).contains(&status);
+        // An internal error may have such a status.
+        let is_refused = matches!(exchange.code(), Some(-32602..=-32600));
+        if is_odd || is_refused && status >= 500 {
+            return finding(exchange.outcome(), exchange);
+        }
+    }
+    Verdict::Holds
+}
