@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 pub use self::change::{Change, Impact, TextChange};
 pub use self::compare::ContractDiff;
+use crate::probe::Revision;
 use crate::target::TargetError;
 
 /// The largest lock file, in bytes.
@@ -147,6 +148,12 @@ impl Contract {
         });
         let counts: Vec<_> = counts.collect();
         if counts.is_empty() { "nothing listed".to_owned() } else { counts.join(", ") }
+    }
+
+    /// Whether it was read in a revision without a handshake.
+    fn is_modern(&self) -> bool {
+        let revision = self.revision.as_deref().and_then(|it| it.parse::<Revision>().ok());
+        revision.is_some_and(Revision::is_modern)
     }
 
     /// Adds what a greeting says: the result of `initialize` or `server/discover`.

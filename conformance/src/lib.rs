@@ -116,6 +116,7 @@ mod sse;
 mod target;
 mod template;
 mod transcript;
+mod update;
 mod wire;
 
 pub use calls::{Calls, MAX_CALLS_BYTES, ToolCall};
@@ -146,3 +147,4 @@ pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;
 pub use transcript::format::transcript_schema;
 pub use transcript::{Era, MAX_FILE_BYTES, MAX_STEPS, Transcript};
+pub use update::{Update, UpdatedFile};

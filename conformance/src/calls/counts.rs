@@ -62,7 +62,10 @@ impl fmt::Display for Calls {
             ),
             (&self.tasks, verb(&self.tasks, "runs", "run") + " only as a task"),
             (&self.no_time, verb(&self.no_time, "was", "were") + " left out for time"),
-            (&self.errors, "answered with an error".to_owned()),
+            (
+                &self.errors,
+                "answered with an error (--call NAME={…} gives other arguments)".to_owned(),
+            ),
         ] {
             if names.is_empty() {
                 continue;

@@ -11,6 +11,9 @@ use super::Verdict;
 use super::output::ReportFormat;
 use super::server::{HeaderArgs, words};
 
+/// How much of a command is shown, in characters.
+const SHOWN: usize = 60;
+
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The older server: a lock file or the result of a list (*.json), transcripts (*.jsonl, or a directory), a URL, or
@@ -65,7 +68,10 @@ impl DiffArgs {
             return Ok(Contract::read(path)?);
         }
         let (program, arguments) = words(given)?;
-        Ok(Contract::of_command(program, arguments, &revisions, timeout).await?)
+        let mut contract = Contract::of_command(program, arguments, &revisions, timeout).await?;
+        // Two releases of a server are often started by the same program.
+        contract.source = given.chars().take(SHOWN).collect();
+        Ok(contract)
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct AskArgs {
     pub(crate) revision: Vec<Revision>,
     /// Allow calls of this tool, although it is not annotated as read-only; with arguments if they cannot be made from
     /// its schema, such as 'add={"a":1,"b":2}'. Repeatable.
-    #[arg(long, value_name = "TOOL[=ARGUMENTS]")]
+    #[arg(long, value_name = "TOOL[=ARGUMENTS]", value_parser = |text: &str| text.parse::<ToolCall>())]
     call: Vec<ToolCall>,
     /// Allow the calls in this file: lines such as {"name":"add","arguments":{"a":1,"b":2}}, or a transcript.
     #[arg(long, value_name = "FILE")]

@@ -37,7 +37,7 @@ impl ContractDiff {
             && before != after
         {
             notes.push(format!(
-                "the old contract was read in revision {before}, the new one in {after}"
+                "read in the newest revision of each: the old one in {before}, the new one in {after}"
             ));
         }
         for kind in ItemKind::ALL {
@@ -115,13 +115,21 @@ fn server(old: &Contract, new: &Contract) -> Vec<Change> {
     let mut add = |what: String, impact, texts| {
         changes.push(Change { kind: "server", name: String::new(), what, impact, texts });
     };
-    if let (Some(before), Some(after)) = (&old.capabilities, &new.capabilities) {
+    // The eras offer the same things by different capabilities.
+    if let (Some(before), Some(after)) = (&old.capabilities, &new.capabilities)
+        && old.is_modern() == new.is_modern()
+    {
         let (before, after) = (declared(before), declared(after));
-        for gone in before.difference(&after) {
-            add(format!("no longer declares the capability `{gone}`"), Impact::Breaking, vec![]);
+        let named = |names: BTreeSet<&String>| -> Option<String> {
+            let listed: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+            let plural = if listed.len() == 1 { "y" } else { "ies" };
+            (!listed.is_empty()).then(|| format!("capabilit{plural} {}", listed.join(", ")))
+        };
+        if let Some(gone) = named(before.difference(&after).collect()) {
+            add(format!("no longer declares the {gone}"), Impact::Breaking, vec![]);
         }
-        for come in after.difference(&before) {
-            add(format!("declares the capability `{come}`"), Impact::Compatible, vec![]);
+        if let Some(come) = named(after.difference(&before).collect()) {
+            add(format!("declares the {come}"), Impact::Compatible, vec![]);
         }
     }
     // A result of a list alone says nothing of instructions.
@@ -137,7 +145,10 @@ fn server(old: &Contract, new: &Contract) -> Vec<Change> {
 fn declared(capabilities: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (name, value) in capabilities.as_object().into_iter().flatten() {
-        names.insert(name.clone());
+        // What these hold is what is offered.
+        if !matches!(name.as_str(), "experimental" | "extensions") {
+            names.insert(name.clone());
+        }
         for (inner, value) in value.as_object().into_iter().flatten() {
             if value.is_object() || *value == Value::Bool(true) {
                 names.insert(format!("{name}.{inner}"));

@@ -9,7 +9,7 @@ use super::compare::ContractDiff;
 use crate::shorten::shorten;
 
 /// How many items a line names.
-const MAX_NAMES: usize = 12;
+const MAX_NAMES: usize = 8;
 /// How much of a text is shown around the place where it changed, in characters.
 const AROUND: usize = 100;
 
@@ -118,12 +118,12 @@ fn in_words(group: &[&Change]) -> String {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let what = match what.strip_prefix("was ") {
-                Some(rest) => format!("were {rest}"),
-                None => what.clone(),
+            let what = match (what.strip_prefix("was "), what.strip_prefix("is ")) {
+                (Some(rest), _) => format!(" were {rest}"),
+                (_, Some(rest)) => format!(" are {rest}"),
+                _ => format!(": {what}"),
             };
-            let separator = if what.starts_with("were ") { " " } else { ": " };
-            format!("{} {kind}s{separator}{what} ({}{more})", group.len(), named.join(", "))
+            format!("{} {kind}s{what} ({}{more})", group.len(), named.join(", "))
         }
     }
 }

@@ -130,13 +130,13 @@ fn arguments_that_are_narrower_break_callers() {
             json!({"type": "integer", "minimum": 1}),
             json!({"type": "integer", "minimum": 5}),
             BREAKING,
-            "the minimum of argument `x` is 5 instead of 1",
+            "argument `x`: minimum is 5 instead of 1",
         ),
         (
             json!({"type": "integer", "maximum": 10}),
             json!({"type": "integer", "maximum": 20}),
             COMPATIBLE,
-            "the maximum of argument `x` is 20 instead of 10",
+            "argument `x`: maximum is 20 instead of 10",
         ),
         (
             text(),

@@ -26,3 +26,4 @@ mod small_server;
 mod streaming;
 mod transcripts;
 mod universe;
+mod updating;

@@ -42,7 +42,7 @@ impl<'a> SchemaDiff<'a> {
             match (before, after) {
                 (Some(before), Some(after)) if before != after => {
                     let what = format!(
-                        "the {name} of {member} is {} instead of {}",
+                        "{member}: {name} is {} instead of {}",
                         shown(after),
                         shown(before)
                     );
@@ -50,10 +50,13 @@ impl<'a> SchemaDiff<'a> {
                 }
                 (None, Some(after)) => {
                     found
-                        .push(format!("{member} has the {name} {}", shown(after)), self.narrower());
+                        .push(format!("{member}: {name} is {} now", shown(after)), self.narrower());
                 }
                 (Some(before), None) => {
-                    found.push(format!("{member} lost the {name} {}", shown(before)), self.wider());
+                    found.push(
+                        format!("{member}: {name} {} was dropped", shown(before)),
+                        self.wider(),
+                    );
                 }
                 _ => {}
             }
@@ -104,10 +107,10 @@ impl<'a> SchemaDiff<'a> {
         found.push(
             match (before, after) {
                 (Some(before), Some(after)) => {
-                    format!("the {name} of {member} is {after} instead of {before}")
+                    format!("{member}: {name} is {after} instead of {before}")
                 }
-                (None, Some(after)) => format!("{member} has the {name} {after}"),
-                (Some(before), None) => format!("{member} lost the {name} {before}"),
+                (None, Some(after)) => format!("{member}: {name} is {after} now"),
+                (Some(before), None) => format!("{member}: {name} {before} was dropped"),
                 (None, None) => return,
             },
             impact,
