@@ -67,10 +67,10 @@ impl ToolCall {
                 return Err(format!("{place}: there are more than {MAX_CALLS} calls"));
             }
         }
-        match calls.is_empty() {
-            true => Err(format!("{place}: there is no call of a tool in it")),
-            false => Ok(calls),
+        if calls.is_empty() {
+            return Err(format!("{place}: there is no call of a tool in it"));
         }
+        Ok(calls)
     }
 
     fn of(value: &Value) -> Option<Self> {

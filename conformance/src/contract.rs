@@ -183,8 +183,13 @@ impl Contract {
             let mut kept = item.clone();
             if let Some(members) = kept.as_object_mut() {
                 members.remove(kind.key());
-                // Pictures are no part of what callers rely on, and are large.
+                // Pictures are no part of what callers rely on, and are large. Sizes and times are data.
                 members.remove("icons");
+                members.remove("size");
+                let annotations = members.get_mut("annotations").and_then(Value::as_object_mut);
+                if let Some(annotations) = annotations {
+                    annotations.remove("lastModified");
+                }
             }
             let is_other = |known: &Value| *known != kept;
             if list.get(name).is_some_and(is_other) {

@@ -64,7 +64,9 @@ impl DiffArgs {
             return Ok(Contract::of_url(target, &revisions, timeout).await?);
         }
         let path = Path::new(given);
-        if path.is_dir() || given.ends_with(".json") || given.ends_with(".jsonl") {
+        let is_named = given.ends_with(".json") || given.ends_with(".jsonl");
+        // A command may end with the name of a file.
+        if path.is_dir() || is_named && (path.exists() || !given.contains(char::is_whitespace)) {
             return Ok(Contract::read(path)?);
         }
         let (program, arguments) = words(given)?;

@@ -48,7 +48,7 @@ impl ContractDiff {
                 _ => {}
             }
         }
-        changes.sort_by(|one, other| one.impact.cmp(&other.impact));
+        changes.sort_by_key(|it| it.impact);
         Self { old: old.title(), new: new.title(), changes, notes }
     }
 

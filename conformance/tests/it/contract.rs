@@ -37,12 +37,12 @@ fn results(old: Value, new: Value) -> Vec<(Impact, String)> {
     changes(&tool(old), &tool(new))
 }
 
-fn of(property: Value) -> Value {
+fn of(property: &Value) -> Value {
     json!({"type": "object", "properties": {"x": property}})
 }
 
 #[track_caller]
-fn is(found: Vec<(Impact, String)>, impact: Impact, what: &str) {
+fn is(found: &[(Impact, String)], impact: Impact, what: &str) {
     assert_eq!(found, [(impact, format!("t: {what}"))]);
 }
 
@@ -92,7 +92,7 @@ fn arguments_that_are_narrower_break_callers() {
             "argument `path` was renamed to `file`",
         ),
     ] {
-        is(arguments(old, new), impact, what);
+        is(&arguments(old, new), impact, what);
     }
     for (old, new, impact, what) in [
         (
@@ -157,11 +157,11 @@ fn arguments_that_are_narrower_break_callers() {
             "argument `x` must also be sent in the header Mcp-Param-Region",
         ),
     ] {
-        let found = arguments(of(old), of(new));
+        let found = arguments(of(&old), of(&new));
         let found: Vec<_> =
             found.into_iter().filter(|(impact, _)| *impact != Impact::Text).collect();
-        let found = found.into_iter().filter(|(_, it)| !it.contains("may also be")).collect();
-        is(found, impact, what);
+        let found = found.into_iter().filter(|(_, it)| !it.contains("may also be"));
+        is(&found.collect::<Vec<_>>(), impact, what);
     }
 }
 
@@ -186,7 +186,7 @@ fn what_is_written_in_another_way_is_no_change_for_callers() {
     // A generator that writes the limits of an integer of its language.
     let integer = json!({"type": "integer"});
     let safe = json!({"type": "integer", "maximum": 9_007_199_254_740_991_u64});
-    assert!(arguments(of(integer), of(safe)).iter().all(|(impact, _)| *impact == Impact::Text));
+    assert!(arguments(of(&integer), of(&safe)).iter().all(|(impact, _)| *impact == Impact::Text));
     let listed = |names: [&str; 2]| {
         let tools = names.map(|name| json!({"name": name, "inputSchema": plain}));
         Value::from(tools.to_vec())
@@ -197,15 +197,15 @@ fn what_is_written_in_another_way_is_no_change_for_callers() {
 #[test]
 fn results_that_are_wider_break_callers() {
     let with = |required: &[&str]| json!({"type": "object", "properties": {"x": {"type": "string"}}, "required": required});
-    is(results(with(&["x"]), with(&[])), BREAKING, "`x` of the result is now optional");
-    is(results(with(&[]), with(&["x"])), COMPATIBLE, "`x` of the result is now required");
+    is(&results(with(&["x"]), with(&[])), BREAKING, "`x` of the result is now optional");
+    is(&results(with(&[]), with(&["x"])), COMPATIBLE, "`x` of the result is now required");
     is(
-        results(of(json!({"enum": ["a"]})), of(json!({"enum": ["a", "b"]}))),
+        &results(of(&json!({"enum": ["a"]})), of(&json!({"enum": ["a", "b"]}))),
         BREAKING,
         "`x` of the result may also be \"b\"",
     );
-    is(results(with(&[]), json!({"type": "object"})), BREAKING, "`x` of the result was removed");
-    is(results(json!({"type": "object"}), with(&[])), COMPATIBLE, "`x` of the result was added");
+    is(&results(with(&[]), json!({"type": "object"})), BREAKING, "`x` of the result was removed");
+    is(&results(json!({"type": "object"}), with(&[])), COMPATIBLE, "`x` of the result was added");
 }
 
 #[test]
@@ -234,12 +234,12 @@ fn tools_come_go_and_get_other_names_and_hints() {
     assert_eq!(found, expected.map(|(impact, what)| (impact, what.to_owned())));
     let hinted = |hints: Value| json!([{"name": "t", "inputSchema": {"type": "object"}, "annotations": hints}]);
     is(
-        changes(&hinted(json!({"readOnlyHint": true})), &hinted(json!({}))),
+        &changes(&hinted(json!({"readOnlyHint": true})), &hinted(json!({}))),
         BREAKING,
         "is no longer marked as read-only",
     );
     is(
-        changes(&hinted(json!({})), &hinted(json!({"destructiveHint": false}))),
+        &changes(&hinted(json!({})), &hinted(json!({"destructiveHint": false}))),
         COMPATIBLE,
         "is marked as not destructive",
     );

@@ -60,10 +60,12 @@ async fn what_differs_is_written_and_what_is_matched_stays() {
 
 #[tokio::test]
 async fn what_no_answer_explains_still_differs() {
-    let (target, _) = server(|_, body| match body["method"] == "x/y" {
-        true => answer(500, &Value::Null),
-        false => echo("", body),
-    });
+    let (target, _) =
+        server(
+            |path, body| {
+                if body["method"] == "x/y" { answer(500, &Value::Null) } else { echo(path, body) }
+            },
+        );
     let url = format!("{}/mcp", serve(target));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");

@@ -108,10 +108,10 @@ async fn limited(bench: &mut Bench) -> Verdict {
             return finding(format!("{reference}: {} values", values.len()), &exchange);
         }
     }
-    match is_asked {
-        true => Verdict::Holds,
-        false => Verdict::Inapplicable("no listed prompt or template was completed".to_owned()),
+    if is_asked {
+        return Verdict::Holds;
     }
+    Verdict::Inapplicable("no listed prompt or template was completed".to_owned())
 }
 
 /// The references that can be completed, each with the name of an argument.

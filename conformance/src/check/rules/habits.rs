@@ -3,8 +3,9 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
+use super::super::calling::make;
 use super::super::rule::{Rule, Verdict, finding, holds_if};
-use super::calls::{callable, needs_nothing, nothing_to_call};
+use super::calls::{needs_nothing, not_called};
 use super::{EVERYWHERE, HTTP, LEGACY, MUST, PRACTICE};
 use crate::probe::{Bench, Exchange};
 
@@ -93,17 +94,16 @@ async fn no_params(bench: &mut Bench) -> Verdict {
 }
 
 async fn no_arguments(bench: &mut Bench) -> Verdict {
-    let plain = |tool: &&Value| {
-        needs_nothing(tool) && tool.pointer("/execution/taskSupport") != Some(&json!("required"))
-    };
-    let tool = callable(bench).find(plain).and_then(|tool| tool.get("name")).cloned();
-    let Some(name) = tool else {
-        return nothing_to_call("needs no arguments");
-    };
-    let exchange = bench.ask("tools/call", json!({ "name": name })).await;
+    make(bench).await;
     let is_error = |it: &Exchange| {
         it.result().is_none_or(|result| result.get("isError") == Some(&json!(true)))
     };
+    let calls = bench.calls.iter().flat_map(|(made, _)| made);
+    let mut good = calls.filter(|it| needs_nothing(&it.tool) && !is_error(&it.exchange));
+    let Some(name) = good.find_map(|it| it.tool.get("name")).cloned() else {
+        return not_called();
+    };
+    let exchange = bench.ask("tools/call", json!({ "name": name })).await;
     let with = json!({"name": name, "arguments": {}});
     if is_error(&exchange) && is_error(&bench.ask("tools/call", with).await) {
         return Verdict::Unclear(format!("{name} fails with empty arguments, too"));
@@ -157,7 +157,7 @@ async fn event_name(bench: &mut Bench) -> Verdict {
         // An event ends with an empty line.
         for event in exchange.received.replace("\r\n", "\n").split("\n\n") {
             let field =
-                |name: &str| event.lines().filter_map(move |it| it.strip_prefix(name)).last();
+                |name: &str| event.lines().filter_map(move |it| it.strip_prefix(name)).next_back();
             let name = field("event:").map(str::trim).filter(|it| !matches!(*it, "" | "message"));
             let is_message = field("data:").is_some_and(|it| it.contains("jsonrpc"));
             if let Some(name) = name.filter(|_| is_message) {
@@ -165,10 +165,10 @@ async fn event_name(bench: &mut Bench) -> Verdict {
             }
         }
     }
-    match is_stream {
-        true => Verdict::Holds,
-        false => Verdict::Inapplicable("the server answered with no event stream".to_owned()),
+    if is_stream {
+        return Verdict::Holds;
     }
+    Verdict::Inapplicable("the server answered with no event stream".to_owned())
 }
 
 async fn result_status(bench: &mut Bench) -> Verdict {

@@ -15,10 +15,8 @@ pub(super) fn called() -> Vec<Mutant> {
                 // Arguments of a wrong type are refused as they should be.
                 let error = json!({"content": [{"type": "text", "text": "no"}], "isError": true});
                 let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": error});
-                asked.is_call("look").then(|| match is_plain {
-                    true => refused(asked, -32603),
-                    false => Answer::new(200, body),
-                })
+                let answer = if is_plain { refused(asked, -32603) } else { Answer::new(200, body) };
+                asked.is_call("look").then_some(answer)
             })
             .and(look(|tool| {
                 tool["inputSchema"] = json!({
@@ -44,11 +42,9 @@ pub(super) fn called() -> Vec<Mutant> {
                     let completed = json!({"completion": {"values": values}});
                     let body =
                         json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": completed});
-                    match asked.is_rpc("completion/complete") {
-                        true if is_known => Some(Answer::new(200, body)),
-                        true => Some(refused(asked, -32602)),
-                        false => None,
-                    }
+                    let answer =
+                        if is_known { Answer::new(200, body) } else { refused(asked, -32602) };
+                    asked.is_rpc("completion/complete").then_some(answer)
                 }),
             ),
         ),
