@@ -5,15 +5,19 @@
 //! read-only or were named.
 
 mod calling;
+mod heard;
 mod report;
 mod rule;
 mod rules;
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream};
 
 use crate::calls::{Calls, ToolCall};
-use crate::probe::{Bench, Endpoint, Revision, revisions};
+use crate::probe::{Bench, Endpoint, MadeCall, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
@@ -36,6 +40,7 @@ pub struct Check {
     tools: Vec<ToolCall>,
     timeout: Duration,
     keep_alive: Duration,
+    jobs: usize,
 }
 
 impl Check {
@@ -61,6 +66,7 @@ impl Check {
             tools: Vec::new(),
             timeout: TIMEOUT,
             keep_alive: KEEP_ALIVE,
+            jobs: 1,
         }
     }
 
@@ -114,6 +120,13 @@ impl Check {
         self
     }
 
+    /// How many revisions are checked at the same time; one by default.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.jobs = jobs.max(1);
+        self
+    }
+
     /// The URL or the program.
     #[must_use]
     pub fn target(&self) -> String {
@@ -126,12 +139,19 @@ impl Check {
     /// The server cannot be reached, or does not have a tool that was named.
     pub async fn run(&self, mut progress: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.endpoint.to_string());
-        let spoken = revisions(&self.endpoint, self.timeout).await?;
+        let Revisions { spoken, unlisted } = revisions(&self.endpoint, self.timeout).await?;
         let wanted = self.revisions.iter().copied();
         let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
         asked.sort_unstable();
+        // One that is answered and not served is a finding of its own, and nothing else is judged in it.
+        let unlisted = unlisted.into_iter().filter(|(it, _)| self.revisions.contains(it));
+        for (revision, greeting) in unlisted {
+            let judged = rules::unlisted(revision, &greeting);
+            report.judged.extend(judged.filter(|it| self.selection.has(it.rule.id)));
+        }
+        report.judged.iter().for_each(&mut progress);
         // A server that supports none of them is checked against one rule, in the latest revision that has a handshake.
-        let silent = asked.is_empty();
+        let silent = asked.is_empty() && report.judged.is_empty();
         if silent {
             let latest = wanted.clone().filter(|it| !it.is_modern()).max();
             asked.extend(latest.or(wanted.max()));
@@ -141,39 +161,115 @@ impl Check {
             !asked.iter().any(|other| other > it && other.is_modern() == it.is_modern())
         };
         let calling: Vec<_> = asked.iter().copied().filter(newest).collect();
-        for revision in asked {
-            let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
-            bench.spoken.clone_from(&spoken);
-            bench.other.clone_from(&self.other);
-            bench.learn(&self.tools).await;
-            report.server = bench.server().or(report.server);
-            if !silent {
-                calling::known(&bench, &self.tools)?;
-            }
-            if !calling.contains(&revision) {
-                bench.calls = Some((Vec::new(), Calls::default()));
-            }
-            if revision.is_modern()
-                && self.endpoint.is_http()
-                && self.selection.has(rules::KEEP_ALIVE)
-            {
-                let wanted = rules::wanted(&bench);
-                bench.watch(wanted, self.keep_alive).await;
-            }
-            for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
-                if !rule.is_for(revision, self.endpoint.is_http())
-                    || silent && rule.id != rules::SPEAKS
-                {
-                    continue;
-                }
-                let judged = Judged { rule, revision, verdict: (rule.probe)(&mut bench).await };
-                progress(&judged);
-                report.judged.push(judged);
-            }
-            report.called(bench.calls.take(), revision);
-            bench.end().await;
+        let progress = Mutex::new(progress);
+        let each = asked.into_iter();
+        let each = each.map(|it| self.judge(it, calling.contains(&it), &spoken, silent, &progress));
+        let each: Vec<_> = stream::iter(each).buffered(self.jobs).collect().await;
+        for judged in each {
+            let JudgedRevision { server, revision, calls, judged } = judged?;
+            report.server = server.or(report.server);
+            report.called(calls, revision);
+            report.judged.extend(judged);
         }
         report.revisions = spoken;
         Ok(report)
     }
+
+    /// Asks every rule in one revision. Tools are called there if `calling`.
+    async fn judge(
+        &self,
+        revision: Revision,
+        calling: bool,
+        spoken: &[Revision],
+        silent: bool,
+        progress: &Mutex<impl FnMut(&Judged)>,
+    ) -> Result<JudgedRevision, TargetError> {
+        let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
+        bench.spoken = spoken.to_vec();
+        bench.other.clone_from(&self.other);
+        bench.log = Some(Arc::default());
+        bench.learn(&self.tools).await;
+        if !silent {
+            calling::known(&bench, &self.tools)?;
+            bench.find_plain().await;
+        }
+        if !calling {
+            bench.calls = Some((Vec::new(), Calls::default()));
+        }
+        if revision.is_modern() && self.endpoint.is_http() && self.selection.has(rules::KEEP_ALIVE)
+        {
+            let wanted = rules::wanted(&bench);
+            bench.watch(wanted, self.keep_alive).await;
+        }
+        let (mut all, mut presence) = (Vec::new(), Presence::default());
+        for rule in rules().filter(|rule| silent || self.selection.has(rule.id)) {
+            if !rule.is_for(revision, self.endpoint.is_http()) || silent && rule.id != rules::SPEAKS
+            {
+                continue;
+            }
+            let began = Instant::now();
+            let verdict = match &presence.gone {
+                Some(why) if !rules::looks_back(rule) => Verdict::Unclear(why.clone()),
+                _ => ask(rule, &mut bench, &mut presence).await,
+            };
+            let judged = Judged { rule, revision, verdict, elapsed: began.elapsed() };
+            (progress.lock().unwrap_or_else(PoisonError::into_inner))(&judged);
+            all.push(judged);
+        }
+        bench.end().await;
+        Ok(JudgedRevision {
+            server: bench.server(),
+            revision,
+            calls: bench.calls.take(),
+            judged: all,
+        })
+    }
+}
+
+/// What came of one revision.
+struct JudgedRevision {
+    /// The name that the server gives.
+    server: Option<String>,
+    revision: Revision,
+    calls: Option<(Vec<MadeCall>, Calls)>,
+    judged: Vec<Judged>,
+}
+
+/// Whether the session or program of a bench is there.
+#[derive(Default)]
+struct Presence {
+    /// How many requests were without an answer when it was there last.
+    unanswered: usize,
+    /// Why it cannot be had again.
+    gone: Option<String>,
+}
+
+/// Asks one rule. A finding counts only if the session or the program is still there afterwards: otherwise it may be
+/// gone for another reason, and the rule is asked once more in a new one.
+async fn ask(rule: &'static Rule, bench: &mut Bench, presence: &mut Presence) -> Verdict {
+    let mut verdict = (rule.probe)(bench).await;
+    for may_repeat in [true, false] {
+        let is_good = matches!(verdict, Verdict::Holds | Verdict::Inapplicable(_));
+        if is_good || presence.gone.is_some() {
+            break;
+        }
+        let gone = bench.gone().await;
+        let unanswered = bench.log.as_ref().map_or(0, |log| log.read().unanswered.len());
+        // That a request without an answer ended it is found by another rule.
+        let is_told = std::mem::replace(&mut presence.unanswered, unanswered) < unanswered;
+        let Some(exchange) = gone else {
+            break;
+        };
+        if let Some(log) = bench.log.as_ref().filter(|_| !is_told) {
+            log.read().lost.push((rule.id, exchange));
+        }
+        if !bench.reopen().await {
+            let outcome = bench.greeting.outcome();
+            let why = format!("after {} the server could not be opened again: {outcome}", rule.id);
+            presence.gone = Some(why);
+        } else if may_repeat {
+            verdict = (rule.probe)(bench).await;
+        }
+    }
+    verdict
 }

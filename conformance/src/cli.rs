@@ -115,11 +115,11 @@ pub(crate) enum Verdict {
 /// An argument cannot be used: the URL, a transcript, a filter that matches nothing; or `out` cannot be written.
 pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Verdict, BoxError> {
     match cli.command {
-        Command::Replay(args) => args.run(out, color).await,
-        Command::Check(args) => args.run(out).await,
-        Command::Client(args) => args.run(out).await,
-        Command::Load(args) => args.run(out).await,
-        Command::Fuzz(args) => args.run(out).await,
+        Command::Replay(args) => until_stopped(args.run(out, color)).await,
+        Command::Check(args) => until_stopped(args.run(out)).await,
+        Command::Client(args) => until_stopped(args.run(out)).await,
+        Command::Load(args) => until_stopped(args.run(out)).await,
+        Command::Fuzz(args) => until_stopped(args.run(out)).await,
         Command::Record(args) => args.run().await,
         Command::Diff(args) => args.run(out).await,
         Command::Snapshot(args) => args.run(out).await,
@@ -130,4 +130,31 @@ pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Ve
             Ok(Verdict::Holds)
         }
     }
+}
+
+/// The same until Ctrl-C or SIGTERM, so that the programs that were started end too.
+async fn until_stopped(
+    run: impl Future<Output = Result<Verdict, BoxError>>,
+) -> Result<Verdict, BoxError> {
+    tokio::select! {
+        done = run => done,
+        () = interrupted() => Err("it was stopped by a signal".into()),
+    }
+}
+
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut ended) = signal(SignalKind::terminate()) else {
+        return drop(tokio::signal::ctrl_c().await);
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = ended.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupted() {
+    drop(tokio::signal::ctrl_c().await);
 }

@@ -203,7 +203,7 @@ impl Fuzz {
     }
 
     async fn open(&self, report: &mut FuzzReport) -> Result<Vec<FuzzedRevision>, FuzzError> {
-        let spoken = revisions(&self.endpoint, self.timeout).await?;
+        let spoken = revisions(&self.endpoint, self.timeout).await?.spoken;
         let newest = |modern: bool| {
             let of_era = spoken.iter().filter(|it| it.is_modern() == modern);
             of_era.max().copied()

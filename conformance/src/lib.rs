@@ -96,6 +96,7 @@
 
 mod calls;
 mod check;
+mod child;
 mod client;
 mod contract;
 mod error;

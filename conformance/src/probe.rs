@@ -7,13 +7,15 @@ mod bench;
 mod discover;
 mod exchange;
 mod http;
+mod log;
 mod revision;
 mod several;
 mod stdio;
 
-pub(crate) use bench::{Bench, Endpoint, MadeCall, QUIET, SeenMessage};
-pub(crate) use discover::{newest, revisions};
+pub(crate) use bench::{Bench, Endpoint, MadeCall, QUIET};
+pub(crate) use discover::{Revisions, newest, revisions};
 pub use exchange::Exchange;
-pub(crate) use exchange::Watched;
+pub(crate) use exchange::{Watched, is_like_a_message};
 pub(crate) use http::Raw;
+pub(crate) use log::{Line, Talk};
 pub use revision::Revision;

@@ -10,16 +10,20 @@ mod replayed;
 mod sarif;
 mod text;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
 use crate::calls::Calls;
-use crate::check::{CheckReport, Verdict};
+use crate::check::{CheckReport, Level, Verdict};
+use crate::shorten::shorten;
 
 pub use self::baseline::{Baseline, BaselineError};
 pub use self::case::{Case, Difference, FailedStep, Location, Outcome};
 
+/// The most characters of what was seen.
+const MAX_SEEN: usize = 400;
 /// The version of the format.
 const FORMAT: u32 = 1;
 
@@ -35,6 +39,9 @@ pub struct Results {
     pub version: String,
     /// When it was done, as RFC 3339 has it, in UTC.
     pub at: String,
+    /// The lowest level of a rule whose findings make the run fail.
+    #[serde(default)]
+    pub fail_on: Level,
     /// The targets, in the order in which they were given.
     pub targets: Vec<Subject>,
 }
@@ -101,6 +108,7 @@ impl Results {
             at: jiff::Timestamp::now()
                 .round(jiff::Unit::Second)
                 .map_or_else(|_| String::new(), |now| now.to_string()),
+            fail_on: Level::Must,
             targets: Vec::new(),
         }
     }
@@ -154,10 +162,17 @@ impl Results {
         self.targets.iter().any(|target| target.unreachable.is_some())
     }
 
-    /// Whether something needs a change: a finding that no baseline knows, or one that a baseline knows no longer.
+    /// Whether something makes the run fail.
     #[must_use]
     pub fn has_findings(&self) -> bool {
-        self.cases().any(|(_, case)| case.verdict.fails())
+        self.cases().any(|(_, case)| self.fails(case))
+    }
+
+    /// Whether a case makes the run fail: a finding that no baseline knows, or one that a baseline knows no longer, of
+    /// a rule of the level that counts. A transcript has no level, and always counts.
+    #[must_use]
+    pub fn fails(&self, case: &Case) -> bool {
+        case.verdict.fails() && case.level.is_none_or(|level| level <= self.fail_on)
     }
 }
 
@@ -175,6 +190,20 @@ impl Subject {
         self
     }
 
+    /// How many rules of each level have such cases, in words; of transcripts, how many.
+    fn by_level(&self, is_wanted: fn(Outcome) -> bool) -> String {
+        let wanted = || self.cases.iter().filter(|case| is_wanted(case.verdict));
+        if self.cases.iter().all(|case| case.level.is_none()) {
+            return wanted().count().to_string();
+        }
+        let levels = [Level::Must, Level::Should, Level::Practice].map(|level| {
+            let rules = wanted().filter(|case| case.level == Some(level));
+            let rules: BTreeSet<_> = rules.map(|case| &case.name).collect();
+            format!("{} {level}", rules.len())
+        });
+        levels.join(", ")
+    }
+
     /// How many cases went so.
     fn count(&self, outcome: Outcome) -> usize {
         self.cases.iter().filter(|case| case.verdict == outcome).count()
@@ -187,7 +216,8 @@ impl From<&CheckReport> for Subject {
             let (verdict, seen, exchange) = match &judged.verdict {
                 Verdict::Holds => (Outcome::Holds, None, None),
                 Verdict::Finding(it) => {
-                    (Outcome::Finding, Some(it.seen.clone()), Some(it.exchange.to_string()))
+                    let seen = shorten(&it.seen, MAX_SEEN);
+                    (Outcome::Finding, Some(seen), Some(it.exchange.to_string()))
                 }
                 Verdict::Inapplicable(why) => (Outcome::Inapplicable, Some(why.clone()), None),
                 Verdict::Unclear(why) => (Outcome::Unclear, Some(why.clone()), None),
@@ -202,6 +232,7 @@ impl From<&CheckReport> for Subject {
                 seen,
                 fix: (verdict == Outcome::Finding).then(|| judged.rule.fix.to_owned()),
                 exchange,
+                seconds: Some(judged.elapsed.as_secs_f64()),
                 ..Case::default()
             }
         });

@@ -25,6 +25,7 @@ use futures_util::future::BoxFuture;
 use tokio::process::Command;
 
 use crate::check::Selection;
+use crate::child::Group;
 
 pub use report::{ClientJudged, ClientReport};
 pub use rule::ClientRule;
@@ -131,22 +132,19 @@ impl ClientCheck {
                 });
             }
         };
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(with_url(arguments, url))
             .env("MCP_SERVER_URL", url)
             .env("MCP_TOOL_ARGUMENTS", ARGUMENTS)
             .env("MCP_SCENE", scene.name())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        match tokio::time::timeout(self.timeout, child.wait()).await {
+            .stderr(Stdio::null());
+        let mut group = Group::spawn(command)?;
+        match tokio::time::timeout(self.timeout, group.child.wait()).await {
             Ok(status) => Ok(Ended::Itself(status?.to_string())),
-            Err(_) => {
-                child.kill().await?;
-                Ok(Ended::Late(self.timeout))
-            }
+            Err(_) => Ok(Ended::Late(self.timeout)),
         }
     }
 }

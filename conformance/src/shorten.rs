@@ -1,9 +1,47 @@
 //! Long texts, cut for reports.
 
+use serde_json::Value;
+
+/// The most characters of one value that a report shows.
+const VALUE: usize = 200;
+
 /// The first `most` characters of a text, with a mark and the length of the whole if there are more.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}… ({} bytes)", known_range::text(text, ..end), text.len()),
+    }
+}
+
+/// Lines of messages, cut to `most` characters, in which each text is cut before. A line that is not JSON is one text.
+pub(crate) fn excerpt(text: &str, most: usize) -> String {
+    let lines: Vec<_> = text.lines().map(line).collect();
+    shorten(&lines.join("\n"), most)
+}
+
+fn line(line: &str) -> String {
+    let (start, json) = match line.strip_prefix("data:") {
+        Some(json) => ("data:", json),
+        None => ("", line),
+    };
+    let Ok(mut value) = serde_json::from_str::<Value>(json) else {
+        return shorten(line, VALUE);
+    };
+    // A line without a long text stays as it was, byte for byte.
+    if cut(&mut value) { format!("{start}{value}") } else { line.to_owned() }
+}
+
+/// Cuts the texts in a value, whose depth is limited by the parser; whether one of them is long.
+fn cut(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let short = shorten(text, VALUE);
+            let is_long = short != *text;
+            *text = short;
+            is_long
+        }
+        Value::Array(items) => items.iter_mut().map(cut).filter(|it| *it).count() > 0,
+        Value::Object(members) => members.values_mut().map(cut).filter(|it| *it).count() > 0,
+        _ => false,
     }
 }

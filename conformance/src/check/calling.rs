@@ -97,7 +97,7 @@ pub(super) async fn make(bench: &mut Bench) {
         }
         if made.last().is_some_and(|it| it.exchange.broken.is_some()) && !bench.is_alive().await {
             // A program that ended, or hangs, is started again.
-            bench.restart().await;
+            bench.reopen().await;
         }
     }
     bench.calls = Some((made, counts));

@@ -1,5 +1,7 @@
 //! The results of all rules.
 
+use std::time::Duration;
+
 use super::rule::{Rule, Verdict};
 use crate::calls::Calls;
 use crate::probe::{MadeCall, Revision};
@@ -13,6 +15,8 @@ pub struct Judged {
     pub revision: Revision,
     /// How it was answered.
     pub verdict: Verdict,
+    /// How long that took.
+    pub elapsed: Duration,
 }
 
 /// All that was asked of one server.

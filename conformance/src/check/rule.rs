@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::probe::{Bench, Exchange, Revision};
 
+/// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
+const SHORT: usize = 12;
+/// Random ids of any kind differ in more than so many characters.
+const COUNTED: usize = 6;
+
 /// One sentence of the specification that can be seen from outside.
 #[derive(Debug)]
 pub struct Rule {
@@ -42,9 +47,10 @@ impl Selection {
 }
 
 /// How much a rule binds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// MUST or MUST NOT.
+    #[default]
     #[serde(rename = "MUST")]
     Must,
     /// SHOULD or SHOULD NOT.
@@ -125,9 +131,28 @@ impl fmt::Display for Level {
     }
 }
 
-/// The rule does not hold.
+/// The rule does not hold, as this answer shows. One that did not come shows nothing, nor does a busy server's.
 pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
+    exchange.shows_nothing().map_or_else(|| proven(seen, exchange), Verdict::Unclear)
+}
+
+/// The rule does not hold, whatever came in this exchange.
+pub(super) fn proven(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
     Verdict::Finding(Finding { seen: seen.into(), exchange: exchange.clone() })
+}
+
+/// The server answers no harmless request with a result.
+pub(super) struct Unserved;
+
+impl From<Unserved> for Verdict {
+    fn from(Unserved: Unserved) -> Self {
+        Self::Unclear("neither ping nor a list is answered with a result".to_owned())
+    }
+}
+
+/// A request that the server answers with a result, and that changes nothing.
+pub(super) fn plain(bench: &Bench) -> Result<&'static str, Unserved> {
+    bench.plain.ok_or(Unserved)
 }
 
 /// It holds, or it does not for what was seen.
@@ -143,6 +168,14 @@ pub(super) async fn settled(judge: impl Future<Output = Result<Verdict, Verdict>
 /// It holds if the request was refused with the code for wrong parameters.
 pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
     holds_if(exchange.code() == Some(-32602), exchange.outcome(), exchange)
+}
+
+/// Whether two ids that were given one after the other are too short, or differ only in a few digits at their end.
+pub(super) fn are_counted(one: &str, two: &str) -> bool {
+    let same = one.bytes().zip(two.bytes()).take_while(|(one, two)| one == two).count();
+    let is_tail = |id: &str| id.bytes().skip(same).all(|byte| byte.is_ascii_hexdigit());
+    let longest = one.len().max(two.len());
+    one.len().min(two.len()) < SHORT || longest - same <= COUNTED && is_tail(one) && is_tail(two)
 }
 
 /// A connection of the other caller, or the reason why it could not be opened.

@@ -4,6 +4,7 @@ mod access;
 mod base;
 mod called;
 mod calls;
+mod contents;
 mod eras;
 mod habits;
 mod http2;
@@ -25,8 +26,11 @@ mod tasks;
 mod tools;
 mod transport;
 
+use std::time::Duration;
+
+use super::report::Judged;
 use super::rule::{Level, Rule, Scope, Transport};
-use crate::probe::Revision;
+use crate::probe::{Exchange, Revision};
 
 pub(super) use listens::wanted;
 
@@ -62,12 +66,31 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         rounds::RULES,
         tasks::RULES,
         lasting::KEPT_ALIVE,
-        // What all of these saw is looked at once more.
-        habits::SEEN,
-        messages::RULES,
         pipes::RULES,
+        // What came while all of these were checked is looked at once more.
+        messages::RULES,
+        contents::RULES,
+        habits::SEEN,
     ];
     groups.into_iter().flatten()
+}
+
+/// The rule about a revision that is answered and not served, judged.
+pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> impl Iterator<Item = Judged> {
+    let rule = modern::RULES.iter().find(|rule| rule.id == modern::DISCOVER);
+    let verdict = modern::discover(revision, greeting);
+    rule.into_iter().map(move |rule| Judged {
+        rule,
+        revision,
+        verdict: verdict.clone(),
+        elapsed: Duration::ZERO,
+    })
+}
+
+/// Whether a rule only looks at what came before.
+pub(super) fn looks_back(rule: &Rule) -> bool {
+    let groups = [messages::RULES, contents::RULES, habits::SEEN];
+    groups.into_iter().flatten().any(|it| it.id == rule.id)
 }
 
 const MUST: Level = Level::Must;

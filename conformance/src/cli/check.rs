@@ -39,6 +39,9 @@ pub(crate) struct CheckArgs {
     /// Wait this many seconds for a keep-alive comment on a stream without events.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=3600))]
     keep_alive: u64,
+    /// Check this many revisions at the same time. Each has sessions and processes of its own.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(1..=16))]
+    jobs: u8,
     #[command(flatten)]
     output: OutputArgs,
     /// List all rules and exit.
@@ -76,6 +79,7 @@ impl CheckArgs {
                 .skip(self.skip.iter().cloned())
                 .call(named.iter().cloned())
                 .keep_alive(Duration::from_secs(self.keep_alive))
+                .jobs(self.jobs.into())
                 .timeout(self.ask.timeout());
             if !self.ask.revision.is_empty() {
                 check = check.revisions(self.ask.revision.clone());

@@ -17,6 +17,10 @@ pub(crate) struct OutputArgs {
     /// Write the report to this file. Standard output then shows the text report.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The lowest level of a rule whose findings make the exit code 1. Findings of lower levels are only reported. A
+    /// transcript that differs always does.
+    #[arg(long, value_enum, default_value = "must", value_name = "LEVEL")]
+    fail_on: FailOn,
     /// A file of known failures, as --write-baseline writes it. They do not fail the run, but a listed rule or
     /// transcript that passes now does.
     #[arg(long, value_name = "FILE")]
@@ -40,6 +44,17 @@ pub(super) enum Kind {
     Html,
     /// A Markdown page.
     Markdown,
+}
+
+/// From which level on a finding makes the run fail.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FailOn {
+    /// MUST and MUST NOT.
+    Must,
+    /// Those, and SHOULD and SHOULD NOT.
+    Should,
+    /// All of them.
+    Practice,
 }
 
 /// How a report is written that has no other forms.
@@ -140,6 +155,11 @@ impl OutputArgs {
         is_reported: bool,
         mut out: impl Write,
     ) -> Result<Verdict, BoxError> {
+        results.fail_on = match self.fail_on {
+            FailOn::Must => Level::Must,
+            FailOn::Should => Level::Should,
+            FailOn::Practice => Level::Practice,
+        };
         if let Some(known) = known {
             known.apply(&mut results);
         }

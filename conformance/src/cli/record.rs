@@ -49,7 +49,7 @@ impl RecordArgs {
                     say(&format!("mcp-conformance: {error}"));
                     verdict = Verdict::Unreachable;
                 },
-                () = interrupted() => {}
+                () = super::interrupted() => {}
             }
         } else {
             let upstream =
@@ -60,7 +60,7 @@ impl RecordArgs {
             say(&format!("recording {upstream} at http://{}/mcp", listener.local_addr()?));
             tokio::select! {
                 ended = proxy(listener, upstream, recorder.clone()) => ended?,
-                () = interrupted() => {}
+                () = super::interrupted() => {}
             }
         }
         for file in recorder.finish()? {
@@ -95,21 +95,4 @@ pub(super) fn summary(file: &RecordedFile) -> String {
 fn say(text: &str) {
     // Nothing is left to be done if it is closed.
     let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-#[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut ended) = signal(SignalKind::terminate()) else {
-        return drop(tokio::signal::ctrl_c().await);
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = ended.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted() {
-    drop(tokio::signal::ctrl_c().await);
 }

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::AUTHORIZATION;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::exchange::{Exchange, Watched};
+use super::exchange::{Exchange, NOT_JSON, Watched};
 use super::http::{self, Raw};
+use super::log::Log;
 use super::revision::Revision;
 use super::stdio::Process;
 use crate::calls::{Calls, ToolCall};
@@ -20,10 +21,8 @@ use crate::target::{Target, TargetError};
 /// How long a rule waits for what should not come.
 pub(crate) const QUIET: Duration = Duration::from_millis(300);
 
-/// How many exchanges are kept.
-const MAX_SEEN: usize = 400;
-/// The longest request and answer that are kept, in bytes.
-const MAX_SEEN_BYTES: usize = 64 * 1024;
+/// Methods, by their ends, that a server answers at once.
+const QUICK: [&str; 5] = ["ping", "initialize", "/discover", "/list", "no/such/method"];
 
 /// Where the server is.
 #[derive(Debug, Clone)]
@@ -43,6 +42,8 @@ pub(crate) struct Bench {
     pub(crate) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
     pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
+    /// A method that the server answers with a result, and that changes nothing, once it was sought.
+    pub(crate) plain: Option<&'static str>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
     /// The calls that were named.
@@ -58,8 +59,8 @@ pub(crate) struct Bench {
     session: Option<String>,
     process: Option<Process>,
     next_id: u64,
-    /// What was exchanged so far, within bounds, by this one and those made from it.
-    seen: Arc<Mutex<Vec<SeenMessage>>>,
+    /// What was exchanged so far by this one and those made from it, for the rules about every message.
+    pub(crate) log: Option<Arc<Log>>,
 }
 
 /// A call of a tool with arguments that fit.
@@ -71,9 +72,6 @@ pub(crate) struct MadeCall {
     pub(crate) token: Value,
     pub(crate) exchange: Exchange,
 }
-
-/// The message that was sent, if it was JSON, and what came.
-pub(crate) type SeenMessage = (Option<Value>, Exchange);
 
 impl Endpoint {
     /// The same server over a separate connection.
@@ -115,6 +113,7 @@ impl Bench {
             spoken: Vec::new(),
             greeting: Exchange::default(),
             lists: Vec::new(),
+            plain: None,
             callable: Vec::new(),
             named: Vec::new(),
             calls: None,
@@ -124,7 +123,7 @@ impl Bench {
             session: None,
             process: None,
             next_id: 1,
-            seen: Arc::default(),
+            log: None,
         }
     }
 
@@ -139,10 +138,15 @@ impl Bench {
 
     /// A new bench for the same server, with its own session or process.
     pub(crate) async fn fresh(&self) -> Self {
-        let mut fresh = Self::new(self.endpoint.clone(), self.revision, self.patience);
-        fresh.seen = Arc::clone(&self.seen);
+        let mut fresh = self.unopened();
         fresh.open().await;
         fresh
+    }
+
+    /// A new bench for the same server, which has sent nothing yet.
+    pub(crate) fn unopened(&self) -> Self {
+        let (log, plain) = (self.log.clone(), self.plain);
+        Self { log, plain, ..Self::new(self.endpoint.clone(), self.revision, self.patience) }
     }
 
     /// One of another caller, which knows what this one knows; nothing without one.
@@ -174,15 +178,53 @@ impl Bench {
         true
     }
 
-    /// Opens it; returns whether the server uses exactly this revision.
+    /// Opens it; returns whether the server says that it uses exactly this revision.
     pub(crate) async fn agrees(&mut self) -> bool {
-        let opened = self.open().await;
-        if self.revision.is_modern() {
-            return opened;
+        self.open().await;
+        let Some(result) = self.greeting.result() else {
+            return false;
+        };
+        if !self.revision.is_modern() {
+            return result.get("protocolVersion") == Some(&json!(self.revision.as_str()));
         }
-        let result = self.greeting.result();
-        let version = result.and_then(|it| it.get("protocolVersion"));
-        version.and_then(Value::as_str) == Some(self.revision.as_str())
+        // A result without the list is one that does not fit its schema.
+        let versions = result.get("supportedVersions").and_then(Value::as_array);
+        versions.is_none_or(|versions| versions.contains(&json!(self.revision.as_str())))
+    }
+
+    /// The method of a harmless request: one that is answered with a result, if there is any.
+    pub(crate) fn plain(&self) -> &'static str {
+        self.plain.unwrap_or(self.revision.ping())
+    }
+
+    /// Finds it, once the lists are known. Not every server has `ping`.
+    pub(crate) async fn find_plain(&mut self) {
+        let ping = self.revision.ping();
+        let is_served = if self.revision.is_modern() {
+            self.greeting.result().is_some()
+        } else {
+            self.ask(ping, json!({})).await.result().is_some()
+        };
+        let served = |(_, _, pages): &&(_, _, Vec<Exchange>)| {
+            pages.first().is_some_and(|page| page.result().is_some())
+        };
+        let list = self.lists.iter().find(served).map(|(method, ..)| *method);
+        self.plain = is_served.then_some(ping).or(list);
+    }
+
+    /// What shows that the session or the program is gone: how the request is answered now that was answered before.
+    pub(crate) async fn gone(&mut self) -> Option<Exchange> {
+        let message = self.message(self.plain?, json!({}));
+        let exchange = self.raw(self.framed(&message)).await;
+        let is_busy = matches!(exchange.status, Some(429 | 503));
+        (exchange.result().is_none() && !is_busy).then_some(exchange)
+    }
+
+    /// A new session or program in place of one that is gone; whether it could be opened.
+    pub(crate) async fn reopen(&mut self) -> bool {
+        self.session = None;
+        self.process = None;
+        self.open().await
     }
 
     /// Opens it, and learns what the server offers.
@@ -309,7 +351,23 @@ impl Bench {
     /// Sends any message in good framing.
     pub(crate) async fn send(&mut self, message: &Value) -> Exchange {
         let raw = self.framed(message);
-        self.raw(raw).await
+        let mut exchange = self.raw(raw).await;
+        if let Some(log) = &self.log
+            && message.get("id").is_some()
+            && exchange.response().is_none()
+            && !exchange.is_acknowledged()
+            && exchange.status.is_none_or(|status| (200..300).contains(&status))
+        {
+            let broken = exchange.broken.get_or_insert_with(|| "no JSON-RPC response".to_owned());
+            let is_broken = broken == NOT_JSON;
+            let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+            // What a tool does may take long.
+            let may_wait = exchange.is_late && !QUICK.iter().any(|it| method.ends_with(it));
+            if !is_broken && !may_wait {
+                log.read().unanswered.push(exchange.clone());
+            }
+        }
+        exchange
     }
 
     /// The request that carries a message in good framing.
@@ -369,49 +427,30 @@ impl Bench {
 
     /// The same with another patience.
     pub(crate) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
-        let sent = raw.body.clone();
-        let exchange = self.exchange(raw, patience).await;
-        self.keep(&sent, &exchange);
-        exchange
-    }
-
-    /// Keeps an exchange for the rules that look at all of them.
-    pub(super) fn keep(&self, sent: &[u8], exchange: &Exchange) {
-        let is_short = sent.len().max(exchange.received.len()) < MAX_SEEN_BYTES;
-        let mut seen = self.seen();
-        if is_short && seen.len() < MAX_SEEN {
-            seen.push((serde_json::from_slice(sent).ok(), exchange.clone()));
+        if let Endpoint::Http(target) = &self.endpoint {
+            let sent = raw.body.clone();
+            let exchange = match self.log {
+                Some(_) => http::send_and_stay(target, raw, patience).await,
+                None => http::send(target, raw, patience).await,
+            };
+            self.keep(&sent, &exchange);
+            return exchange;
+        }
+        // It has to start first.
+        let patience = if self.process.is_none() { patience * 3 } else { patience };
+        match self.process() {
+            Ok(process) => process.ask(&raw.body, patience).await,
+            Err(error) => Exchange {
+                broken: Some(format!("the program cannot be started: {error}")),
+                ..Exchange::default()
+            },
         }
     }
 
-    /// What was exchanged so far.
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Vec<SeenMessage>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn exchange(&mut self, raw: Raw, patience: Duration) -> Exchange {
-        match &self.endpoint {
-            Endpoint::Http(target) => http::send(target, raw, patience).await,
-            Endpoint::Command(program, arguments) => {
-                let mut patience = patience;
-                if self.process.is_none() {
-                    // It has to start first.
-                    patience *= 3;
-                    match Process::start(program, arguments) {
-                        Ok(process) => self.process = Some(process),
-                        Err(error) => {
-                            return Exchange {
-                                broken: Some(format!("the program cannot be started: {error}")),
-                                ..Exchange::default()
-                            };
-                        }
-                    }
-                }
-                match &mut self.process {
-                    Some(process) => process.ask(&raw.body, patience).await,
-                    None => Exchange::default(),
-                }
-            }
+    /// Logs an exchange over HTTP. Programs log what they read and write themselves.
+    pub(super) fn keep(&self, sent: &[u8], exchange: &Exchange) {
+        if let Some(log) = &self.log {
+            log.http(sent, exchange);
         }
     }
 
@@ -434,16 +473,12 @@ impl Bench {
         self.raw_within(raw, patience).await
     }
 
-    /// Whether the server still answers.
+    /// Whether the server still answers, be it with an error.
     pub(crate) async fn is_alive(&mut self) -> bool {
-        self.ask(self.revision.ping(), json!({})).await.result().is_some()
-    }
-
-    /// Opens it again, with another session or process.
-    pub(crate) async fn restart(&mut self) {
-        self.session = None;
-        self.process = None;
-        self.open().await;
+        let message = self.message(self.plain(), json!({}));
+        let exchange = self.raw(self.framed(&message)).await;
+        let is_refused = exchange.status.is_some_and(|status| (300..500).contains(&status));
+        exchange.response().is_some_and(|_| exchange.status.is_none_or(|it| it < 500)) || is_refused
     }
 
     /// Takes part in a session that another opened.
@@ -462,7 +497,7 @@ impl Bench {
         };
         match &mut self.process {
             Some(process) => Ok(process),
-            none => Ok(none.insert(Process::start(program, arguments)?)),
+            none => Ok(none.insert(Process::start(program, arguments, self.log.clone())?)),
         }
     }
 

@@ -3,33 +3,41 @@
 use std::time::Duration;
 
 use super::bench::{Bench, Endpoint};
+use super::exchange::Exchange;
 use super::revision::Revision;
 use crate::target::TargetError;
 
-/// The revisions that it answers in. A request for an unsupported one is answered with another, or refused.
+/// What a server says of each revision.
+#[derive(Debug, Default)]
+pub(crate) struct Revisions {
+    /// Those that it says it uses.
+    pub(crate) spoken: Vec<Revision>,
+    /// Those in which it answered a greeting although it does not list them, and that answer.
+    pub(crate) unlisted: Vec<(Revision, Exchange)>,
+}
+
+/// Asks for each revision. A request for an unsupported one is answered with another, or refused.
 ///
 /// # Errors
-/// The server cannot be reached.
+/// The server cannot be reached: it says nothing at all to any of them.
 pub(crate) async fn revisions(
     endpoint: &Endpoint,
     patience: Duration,
-) -> Result<Vec<Revision>, TargetError> {
-    let mut spoken = Vec::new();
-    let mut last = None;
+) -> Result<Revisions, TargetError> {
+    let mut all = Revisions::default();
+    let mut greetings = Vec::new();
     for revision in Revision::ALL {
         let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
-            spoken.push(revision);
+            all.spoken.push(revision);
+        } else if revision.is_modern() && bench.greeting.result().is_some() {
+            all.unlisted.push((revision, bench.greeting.clone()));
         }
-        if bench.greeting.status.is_none() && bench.greeting.received.is_empty() {
-            last = bench.greeting.broken.clone();
-        }
+        greetings.push(std::mem::take(&mut bench.greeting));
         bench.end().await;
     }
-    match last {
-        Some(problem) if spoken.is_empty() => Err(unreachable(endpoint, &problem)),
-        _ => Ok(spoken),
-    }
+    reached(endpoint, greetings)?;
+    Ok(all)
 }
 
 /// A server opened in the newest of these revisions that it supports; `None` if it supports none.
@@ -43,28 +51,29 @@ pub(crate) async fn newest(
 ) -> Result<Option<Bench>, TargetError> {
     let mut revisions = revisions.to_vec();
     revisions.sort_unstable();
-    let mut silent = None;
-    let mut is_reachable = false;
+    let mut greetings = Vec::new();
     for revision in revisions.into_iter().rev() {
         let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
             return Ok(Some(bench));
         }
-        let greeting = std::mem::take(&mut bench.greeting);
+        greetings.push(std::mem::take(&mut bench.greeting));
         bench.end().await;
-        is_reachable |= greeting.status.is_some() || !greeting.received.is_empty();
-        silent = greeting.broken.or(silent);
     }
-    match silent {
-        Some(problem) if !is_reachable => Err(unreachable(endpoint, &problem)),
-        _ => Ok(None),
-    }
+    reached(endpoint, greetings)?;
+    Ok(None)
 }
 
-/// The error of an unreachable server; the reason for a failed connection already names the place.
-fn unreachable(endpoint: &Endpoint, problem: &str) -> TargetError {
+/// Whether one of these was answered with anything. The reason for a failed connection already names the place.
+fn reached(endpoint: &Endpoint, greetings: Vec<Exchange>) -> Result<(), TargetError> {
+    if greetings.iter().any(|it| it.status.is_some() || !it.received.is_empty()) {
+        return Ok(());
+    }
+    let Some(problem) = greetings.into_iter().rev().find_map(|it| it.broken) else {
+        return Ok(());
+    };
     let target = endpoint.to_string();
     let named = format!("{target} cannot be reached: ");
-    let problem = problem.strip_prefix(&named).unwrap_or(problem);
-    TargetError::Unreachable { source: problem.into(), target }
+    let problem = problem.strip_prefix(&named).unwrap_or(&problem).to_owned();
+    Err(TargetError::Unreachable { source: problem.into(), target })
 }

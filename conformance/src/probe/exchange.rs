@@ -5,10 +5,13 @@ use std::fmt;
 use http::header::HeaderMap;
 use serde_json::Value;
 
-use crate::shorten::shorten;
+use crate::shorten::excerpt;
 
 /// How much of a text a report shows, in characters.
 const SHOWN: usize = 2_000;
+
+/// Why an answer cannot be read. A rule of its own finds it.
+pub(super) const NOT_JSON: &str = "the answer is not valid JSON";
 
 /// What was sent, and what came back.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +28,10 @@ pub struct Exchange {
     pub messages: Vec<Value>,
     /// Why nothing more came, if it did not end normally.
     pub broken: Option<String>,
+    /// Whether that is because the time was over.
+    pub(crate) is_late: bool,
+    /// Whether an event stream was still open after its response.
+    pub(crate) is_open: bool,
 }
 
 /// What was seen on a subscription that was watched.
@@ -41,12 +48,24 @@ pub(crate) enum Watched {
 }
 
 impl Exchange {
-    /// The JSON-RPC response among the messages. An empty object does not count: servers give it when a stream is
-    /// replayed, for events that had no data.
+    /// The JSON-RPC response among the messages.
     pub(crate) fn response(&self) -> Option<&Value> {
-        let is_empty = |it: &Value| it.as_object().is_some_and(|it| it.is_empty());
-        let mut messages = self.messages.iter();
-        messages.find(|it| it.get("method").is_none() && !is_empty(it))
+        self.messages.iter().find(|it| Self::is_response(it))
+    }
+
+    /// Whether a message is a JSON-RPC response, be it a wrong one. Any other JSON, such as a null, is not.
+    pub(crate) fn is_response(message: &Value) -> bool {
+        let has = |member: &&str| message.get(member).is_some();
+        message.get("method").is_none() && ["jsonrpc", "id", "result", "error"].iter().any(has)
+    }
+
+    /// Why it shows nothing of how the server treats the request, if so: no answer came, or the server is busy.
+    pub(crate) fn shows_nothing(&self) -> Option<String> {
+        let is_busy = matches!(self.status, Some(429 | 503));
+        let is_taken = self.status.is_none_or(|status| (200..300).contains(&status));
+        let is_answered = self.response().is_some() || self.is_acknowledged();
+        let is_silent = self.broken.is_some() && is_taken && !is_answered;
+        (is_busy || is_silent).then(|| self.outcome())
     }
 
     /// Whether a subscription was acknowledged, which has no response while it lasts.
@@ -92,7 +111,7 @@ impl Exchange {
 
 impl fmt::Display for Exchange {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in shorten(&self.sent, SHOWN).lines() {
+        for line in excerpt(&self.sent, SHOWN).lines() {
             writeln!(formatter, "> {line}")?;
         }
         if let Some(status) = self.status {
@@ -101,7 +120,7 @@ impl fmt::Display for Exchange {
         for (name, value) in &self.headers {
             writeln!(formatter, "< {name}: {}", String::from_utf8_lossy(value.as_bytes()))?;
         }
-        for line in shorten(&self.received, SHOWN).lines() {
+        for line in excerpt(&self.received, SHOWN).lines() {
             writeln!(formatter, "< {line}")?;
         }
         match &self.broken {
@@ -109,4 +128,9 @@ impl fmt::Display for Exchange {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a line that is not JSON was meant to be a message.
+pub(crate) fn is_like_a_message(line: &str) -> bool {
+    line.trim_start().starts_with('{') && line.contains("\"jsonrpc\"")
 }

@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
 use crate::sse::is_event_stream;
 use crate::sse::{Decoder, Frame};
 use crate::target::{Body, Target};
@@ -60,9 +60,26 @@ impl Raw {
     }
 }
 
+/// How long a stream may stay open after its response.
+const LINGER: Duration = Duration::from_millis(300);
+
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
 pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
     hold(target, raw, patience, patience).await.0
+}
+
+/// The same, and looks at what comes on an event stream after the response.
+pub(super) async fn send_and_stay(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+    let (mut exchange, body) = hold(target, raw, patience, patience).await;
+    if let Some(mut body) = body
+        && is_event_stream(&exchange.headers)
+        && exchange.response().is_some()
+    {
+        let end = Instant::now() + LINGER;
+        let rest = read(&mut exchange, &mut body, end, |_| false).await;
+        exchange.is_open = matches!(rest, Err(Stop::Late));
+    }
+    exchange
 }
 
 /// The same; the unread rest of the answer stays open until it is dropped. The body is read for as long as `listen`.
@@ -86,6 +103,7 @@ pub(crate) async fn hold(
         }
         Err(_) => {
             exchange.broken = Some(format!("no answer within {} s", patience.as_secs_f64()));
+            exchange.is_late = true;
             return (exchange, None);
         }
     };
@@ -99,6 +117,7 @@ pub(crate) async fn hold(
         Err(Stop::Problem(problem)) => Some(problem),
         Err(Stop::Late) => {
             let waited = listen.as_secs_f64();
+            exchange.is_late = true;
             Some(format!("the body did not end within {waited} s"))
         }
     };
@@ -142,23 +161,30 @@ pub(super) async fn read(
         }
         bytes.extend_from_slice(&data);
         if streams && decoder.push(&data, &mut frames).is_ok() {
-            let read = frames.drain(..).filter_map(|frame| match frame {
-                Frame::Event(event) => serde_json::from_str::<Value>(&event.data).ok(),
-                Frame::Comment(_) => None,
-            });
-            exchange.messages.extend(read);
+            let mut is_broken = false;
+            for frame in frames.drain(..) {
+                let Frame::Event(event) = frame else { continue };
+                match serde_json::from_str(&event.data) {
+                    Ok(message) => exchange.messages.push(message),
+                    Err(_) => is_broken |= is_like_a_message(&event.data),
+                }
+            }
             if is_enough(exchange) {
                 break Ok(());
+            }
+            if is_broken {
+                break Err(Stop::Problem(NOT_JSON.to_owned()));
             }
         }
     };
     let text = String::from_utf8_lossy(&bytes);
     exchange.received.push_str(&text);
-    if !streams && let Ok(value) = serde_json::from_slice::<Value>(&bytes) {
-        match value {
-            Value::Array(messages) => exchange.messages = messages,
-            message => exchange.messages = vec![message],
-        }
+    match serde_json::from_slice::<Value>(&bytes) {
+        _ if streams => {}
+        Ok(Value::Array(messages)) => exchange.messages = messages,
+        Ok(message) => exchange.messages = vec![message],
+        Err(_) if is_like_a_message(&text) => return Err(Stop::Problem(NOT_JSON.to_owned())),
+        Err(_) => {}
     }
     outcome
 }

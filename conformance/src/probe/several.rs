@@ -19,11 +19,7 @@ impl Bench {
         let patience = self.patience;
         if let Endpoint::Http(target) = &self.endpoint {
             let sent = messages.iter().map(|message| self.framed(message));
-            let all = join_all(sent.map(|raw| http::send(target, raw, patience))).await;
-            for (message, exchange) in messages.iter().zip(&all) {
-                self.keep(message.to_string().as_bytes(), exchange);
-            }
-            return all;
+            return join_all(sent.map(|raw| http::send(target, raw, patience))).await;
         }
         let unsent = |problem: String| Exchange { broken: Some(problem), ..Exchange::default() };
         let process = match self.process() {
@@ -60,7 +56,11 @@ impl Bench {
     /// Sends a request whose answer may be a stream that stays open: its head, and what comes at once.
     pub(crate) async fn head(&mut self, raw: Raw) -> Exchange {
         match &self.endpoint {
-            Endpoint::Http(target) => http::hold(target, raw, self.patience, QUIET).await.0,
+            Endpoint::Http(target) => {
+                let exchange = http::hold(target, raw, self.patience, QUIET).await.0;
+                self.keep(&[], &exchange);
+                exchange
+            }
             Endpoint::Command(..) => self.raw(raw).await,
         }
     }
@@ -127,8 +127,13 @@ impl Bench {
     ) {
         let end = Instant::now() + within;
         if let Some(mut body) = open {
+            let before = exchange.received.len();
             // How it ended is not judged here.
             let _ = http::read(exchange, &mut body, end, |_| false).await;
+            let more = exchange.received.split_off(before);
+            let more = Exchange { received: more, ..exchange.clone() };
+            self.keep(&[], &more);
+            exchange.received.push_str(&more.received);
             return;
         }
         let Ok(process) = self.process() else { return };

@@ -2,15 +2,18 @@
 
 use std::ffi::OsString;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, NOT_JSON, is_like_a_message};
+use super::log::Log;
+use crate::child::Group;
 
 /// The longest line that is read.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
@@ -20,29 +23,35 @@ const WRITE: Duration = Duration::from_millis(300);
 const WRITE_KIB: Duration = Duration::from_millis(4);
 /// How much may come before an answer, in bytes.
 const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
+/// How much longer the answer may take, once a response with an unknown id has come.
+const STRAY: Duration = Duration::from_millis(300);
 /// How many lines may wait to be read.
 const MAX_LINES: usize = 1_000;
 
 /// A program that was started for one revision or one rule.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    group: Group,
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Vec<u8>>,
+    /// Where its lines are logged, and by which number.
+    log: Option<(Arc<Log>, usize)>,
 }
 
 impl Process {
-    /// Starts it.
-    pub(crate) fn start(program: &OsString, arguments: &[OsString]) -> std::io::Result<Self> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take();
+    /// Starts it. Every line that it reads and writes is logged.
+    pub(crate) fn start(
+        program: &OsString,
+        arguments: &[OsString],
+        log: Option<Arc<Log>>,
+    ) -> std::io::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut group = Group::spawn_heard(command)?;
+        let stdin = group.child.stdin.take();
+        let stdout = group.child.stdout.take();
+        let log = log.map(|log| (log.clone(), log.program()));
+        let logged = log.clone();
         let (sender, lines) = mpsc::channel(MAX_LINES);
         tokio::spawn(async move {
             let Some(stdout) = stdout else { return };
@@ -50,12 +59,18 @@ impl Process {
             loop {
                 let mut line = Vec::new();
                 let read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).await;
-                if !read.is_ok_and(|count| count > 0) || sender.send(line).await.is_err() {
+                if !read.is_ok_and(|count| count > 0) {
+                    return;
+                }
+                if let Some((log, program)) = &logged {
+                    log.line(*program, false, &line);
+                }
+                if sender.send(line).await.is_err() {
                     return;
                 }
             }
         });
-        Ok(Self { child, stdin, lines })
+        Ok(Self { group, stdin, lines, log })
     }
 
     /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier
@@ -64,15 +79,15 @@ impl Process {
         let mut exchange =
             Exchange { sent: String::from_utf8_lossy(line).into_owned(), ..Exchange::default() };
         if !self.write(line, patience).await {
-            exchange.broken = Some(
-                "the line could not be written: the program has ended or does not read".to_owned(),
-            );
+            let what = "the line could not be written: the program has ended or does not read";
+            exchange.broken = Some(self.with_last_words(what).await);
             return exchange;
         }
-        let end = Instant::now() + patience;
+        let mut end = Instant::now() + patience;
         let id = serde_json::from_slice::<Value>(line)
             .ok()
             .and_then(|message| message.get("id").cloned());
+        let mut has_stray = false;
         loop {
             let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
             let is_response = |it: &Value| it.get("method").is_none();
@@ -83,6 +98,11 @@ impl Process {
             if messages.iter().any(|it| is_response(it) && is_own(it)) {
                 messages.retain(|it| !is_response(it) || is_own(it));
                 return exchange;
+            }
+            // A response whose id is of no request is most likely the answer, with a wrong id.
+            if !has_stray && messages.iter().any(|it| is_response(it) && self.is_stray(it)) {
+                has_stray = true;
+                end = end.min(Instant::now() + STRAY);
             }
             match timeout_at(end, self.lines.recv()).await {
                 Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
@@ -96,24 +116,51 @@ impl Process {
                     match serde_json::from_slice::<Value>(&line) {
                         Ok(Value::Array(messages)) => exchange.messages.extend(messages),
                         Ok(message) => exchange.messages.push(message),
+                        Err(_) if id.is_some() && is_like_a_message(&text) => {
+                            exchange.broken = Some(NOT_JSON.to_owned());
+                            return exchange;
+                        }
                         // A separate rule checks for such lines; the answer may come after them.
                         Err(_) => {}
                     }
                 }
                 Ok(None) => {
-                    exchange.broken = Some("the program closed its stdout".to_owned());
+                    exchange.broken =
+                        Some(self.with_last_words("the program closed its stdout").await);
+                    return exchange;
+                }
+                Err(_) if has_stray => {
+                    exchange.messages.retain(|it| !is_response(it) || self.is_stray(it));
                     return exchange;
                 }
                 Err(_) => {
                     exchange.broken = Some(format!("no answer within {} ms", patience.as_millis()));
+                    exchange.is_late = true;
                     return exchange;
                 }
             }
         }
     }
 
+    /// What went wrong, and what the program wrote last on stderr.
+    async fn with_last_words(&mut self, what: &str) -> String {
+        match self.group.last_words().await.join(" | ") {
+            words if words.is_empty() => what.to_owned(),
+            words => format!("{what}; the end of its stderr: {words}"),
+        }
+    }
+
+    /// Whether the id of a response is of no request to this program.
+    fn is_stray(&self, response: &Value) -> bool {
+        let id = response.get("id").unwrap_or(&Value::Null);
+        self.log.as_ref().is_some_and(|(log, program)| !log.has_sent(*program, id))
+    }
+
     /// Writes a line; whether the program took it within `patience`.
     pub(crate) async fn write(&mut self, line: &[u8], patience: Duration) -> bool {
+        if let Some((log, program)) = &self.log {
+            line.split(|byte| *byte == b'\n').for_each(|line| log.line(*program, true, line));
+        }
         let write = async {
             let stdin = self.stdin.as_mut()?;
             stdin.write_all(line).await.ok()?;
@@ -132,35 +179,24 @@ impl Process {
 
     /// The id of the process; nothing once it has ended.
     pub(crate) fn id(&self) -> Option<u32> {
-        self.child.id()
+        self.group.child.id()
     }
 
-    /// Asks it to end, by SIGTERM; whether that can be done here.
-    #[cfg(unix)]
+    /// Asks it to end, by SIGTERM, with all that it has started; whether that can be done here.
     pub(crate) fn terminate(&self) -> bool {
-        use rustix::process::{Pid, Signal, kill_process};
-
-        let id = self.id().and_then(|id| i32::try_from(id).ok());
-        let id = id.and_then(Pid::from_raw);
-        id.is_some_and(|id| kill_process(id, Signal::TERM).is_ok())
-    }
-
-    /// There is no such signal here.
-    #[cfg(not(unix))]
-    pub(crate) fn terminate(&self) -> bool {
-        false
+        self.group.terminate()
     }
 
     /// Whether it has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+        !matches!(self.group.child.try_wait(), Ok(None))
     }
 
     /// Closes stdin; returns whether the program ended within `patience`.
     pub(crate) async fn ends(mut self, patience: Duration) -> bool {
         drop(self.stdin.take());
         let drained = async { while self.lines.recv().await.is_some() {} };
-        let ended = async { tokio::join!(self.child.wait(), drained).0.is_ok() };
+        let ended = async { tokio::join!(self.group.child.wait(), drained).0.is_ok() };
         timeout(patience, ended).await.unwrap_or(false)
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn page(results: &Results) -> Markup {
 fn summary(results: &Results) -> Markup {
     html! {
         table {
-            tr { th {} th { "target" } th { "server" } th { "revisions" } th { "holds" } th { "findings" } th { "known" } th { "unclear" } th { "does not apply" } }
+            tr { th {} th { "target" } th { "server" } th { "revisions" } th { "holds" } th { "findings" } th { "known" } th { "not judged" } th { "does not apply" } }
             @for (number, target) in (1..).zip(&results.targets) {
                 tr {
                     td { a href=(format!("#t{number}")) { (number) } }
@@ -66,7 +66,7 @@ fn summary(results: &Results) -> Markup {
                         None => td { (target.revisions.join(", ")) },
                     }
                     td { (target.count(Outcome::Holds)) }
-                    td { (target.count(Outcome::Finding) + target.count(Outcome::Fixed)) }
+                    td { (target.by_level(Outcome::fails)) }
                     td { (target.count(Outcome::Known)) }
                     td { (target.count(Outcome::Unclear)) }
                     td { (target.count(Outcome::Inapplicable)) }
@@ -129,7 +129,7 @@ fn finding(case: &Case, revisions: &[&str]) -> Markup {
         Outcome::Finding => level,
         Outcome::Known => format!("{level} (known)"),
         Outcome::Fixed => "holds, but is in the baseline".to_owned(),
-        Outcome::Unclear => "unclear".to_owned(),
+        Outcome::Unclear => "not judged".to_owned(),
         Outcome::Holds | Outcome::Inapplicable => String::new(),
     };
     html! {

@@ -14,7 +14,7 @@ use super::{Case, Outcome, Results, Subject};
 pub(super) fn write(results: &Results, out: impl Write) -> io::Result<()> {
     let mut writer = Writer::new_with_indent(out, b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let failures = results.cases().filter(|(_, case)| case.verdict.fails());
+    let failures = results.cases().filter(|(_, case)| results.fails(case));
     let attributes = [
         ("name", "mcp-conformance".to_owned()),
         ("tests", results.cases().count().to_string()),
@@ -60,22 +60,22 @@ fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) 
     for revision in revisions {
         let of = |case: &&Case| case.revision == revision;
         let cases: Vec<_> = target.cases.iter().filter(of).collect();
-        let count = |wanted: fn(Outcome) -> bool| {
-            let those = cases.iter().filter(|case| wanted(case.verdict));
-            those.count().to_string()
-        };
+        let failed = cases.iter().filter(|case| results.fails(case)).count();
+        let held = cases.iter().filter(|case| case.verdict == Outcome::Holds).count();
+        let seconds: f64 = cases.iter().filter_map(|case| case.seconds).sum();
         let attributes = [
             ("name", format!("{} {revision}", target.name).trim_end().to_owned()),
             ("timestamp", results.at.trim_end_matches('Z').to_owned()),
             ("tests", cases.len().to_string()),
-            ("failures", count(Outcome::fails)),
+            ("failures", failed.to_string()),
             ("errors", "0".to_owned()),
-            ("skipped", count(is_skipped)),
+            ("skipped", (cases.len() - failed - held).to_string()),
+            ("time", format!("{seconds:.3}")),
         ];
         let attributes = attributes.each_ref().map(|(name, value)| (*name, value.as_str()));
         writer.create_element("testsuite").with_attributes(attributes).write_inner_content(
             |writer| {
-                cases.iter().try_for_each(|case| test_case(writer, target, case))?;
+                cases.iter().try_for_each(|case| test_case(writer, results, target, case))?;
                 let calls = target.calls.as_ref().filter(|calls| calls.revision == revision);
                 if let Some(calls) = calls {
                     let text = clean(&calls.to_string());
@@ -89,11 +89,12 @@ fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) 
     Ok(())
 }
 
-fn is_skipped(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Known | Outcome::Inapplicable | Outcome::Unclear)
-}
-
-fn test_case(writer: &mut Writer<impl Write>, target: &Subject, case: &Case) -> io::Result<()> {
+fn test_case(
+    writer: &mut Writer<impl Write>,
+    results: &Results,
+    target: &Subject,
+    case: &Case,
+) -> io::Result<()> {
     let seconds = format!("{:.3}", case.seconds.unwrap_or_default());
     let class = format!("{} {}", target.name, case.revision);
     let element = writer.create_element("testcase").with_attributes([
@@ -102,19 +103,20 @@ fn test_case(writer: &mut Writer<impl Write>, target: &Subject, case: &Case) -> 
         ("time", seconds.as_str()),
     ]);
     let seen = clean(case.seen.as_deref().unwrap_or(&case.title));
+    let level = case.level.map_or("finding".to_owned(), |level| level.to_string());
     let (kind, message) = match case.verdict {
         Outcome::Holds => return element.write_empty().map(drop),
-        Outcome::Finding | Outcome::Fixed => ("failure", seen),
+        Outcome::Finding | Outcome::Fixed if results.fails(case) => ("failure", seen),
+        Outcome::Finding | Outcome::Fixed => ("skipped", format!("{level}: {seen}")),
         Outcome::Known => ("skipped", format!("known: {seen}")),
         Outcome::Inapplicable => ("skipped", seen),
-        Outcome::Unclear => ("skipped", format!("unclear: {seen}")),
+        Outcome::Unclear => ("skipped", format!("not judged: {seen}")),
     };
     element.write_inner_content(|writer| {
         let mut inner = writer.create_element(kind).with_attribute(("message", message.as_str()));
         if kind != "failure" {
             return inner.write_empty().map(drop);
         }
-        let level = case.level.map_or("finding".to_owned(), |level| level.to_string());
         inner = inner.with_attribute(("type", level.as_str()));
         let text = clean(&details(case));
         inner.write_text_content(BytesText::new(&text)).map(drop)

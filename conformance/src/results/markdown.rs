@@ -17,7 +17,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     let day = results.at.split('T').next().unwrap_or_default();
     writeln!(out, "# {what}\n")?;
     writeln!(out, "Written by `mcp-conformance` {} on {day}.\n", results.version)?;
-    writeln!(out, "| | target | server | revisions | holds | findings | unclear |")?;
+    writeln!(out, "| | target | server | revisions | holds | findings | not judged |")?;
     writeln!(out, "|---|---|---|---|---|---|---|")?;
     for (number, target) in (1..).zip(&results.targets) {
         let revisions = match &target.unreachable {
@@ -31,7 +31,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
             cell(target.server.as_deref().unwrap_or_default()),
             cell(&revisions),
             target.count(Outcome::Holds),
-            target.count(Outcome::Finding) + target.count(Outcome::Known),
+            target.by_level(|it| matches!(it, Outcome::Finding | Outcome::Known)),
             target.count(Outcome::Unclear),
         )?;
     }
@@ -64,7 +64,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
         for group in groups {
             let case = group.case;
             let level = match case.verdict {
-                Outcome::Unclear => "unclear".to_owned(),
+                Outcome::Unclear => "not judged".to_owned(),
                 _ => case.level.map(|it| it.to_string()).unwrap_or_default(),
             };
             writeln!(

@@ -108,18 +108,16 @@ fn result(target: &Subject, case: &Case, index: Option<usize>) -> Value {
     result.into()
 }
 
-/// A transcript is a file; a server has a name alone.
+/// A transcript is a file. A server has a name alone, which stands for one: GitHub takes no result without a file.
 fn location(target: &Subject, case: &Case) -> Value {
-    let name = json!([{"name": target.name, "kind": "module"}]);
-    let mut location = members([("logicalLocations", name)]);
-    if let Some(Location { file, line }) = &case.place {
-        let place = json!({
-            "artifactLocation": {"uri": reference(file)},
-            "region": {"startLine": line},
-        });
-        location.insert("physicalLocation".to_owned(), place);
-    }
-    location.into()
+    let (uri, line) = match &case.place {
+        Some(Location { file, line }) => (reference(file), *line),
+        None => (target.name.replace(|it: char| !it.is_ascii_alphanumeric() && it != '.', "-"), 1),
+    };
+    json!({
+        "logicalLocations": [{"name": target.name, "kind": "module"}],
+        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line}},
+    })
 }
 
 fn members<const COUNT: usize>(members: [(&str, Value); COUNT]) -> Map<String, Value> {

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::matrix::{Group, groups};
 use super::{Case, Outcome, Results, Subject};
-use crate::check::Level;
 
 /// Writes the report.
 ///
@@ -23,19 +23,16 @@ fn write_target(target: &Subject, several: bool, out: &mut impl Write) -> io::Re
     if let Some(why) = &target.unreachable {
         return writeln!(out, "{why}");
     }
-    for case in &target.cases {
-        match case.verdict {
-            Outcome::Finding => finding(case, out)?,
-            Outcome::Fixed => fixed(case, out)?,
-            _ => {}
-        }
-    }
-    for case in &target.cases {
-        let why = case.seen.as_deref().unwrap_or_default();
-        match case.verdict {
-            Outcome::Known => writeln!(out, "known {}: {why}", case.label())?,
-            Outcome::Unclear => writeln!(out, "unclear {}: {why}", case.label())?,
-            _ => {}
+    let mut groups = groups(&target.cases);
+    groups.sort_by_key(|group| group.case.level);
+    let of = |outcome| groups.iter().filter(move |group| group.case.verdict == outcome);
+    of(Outcome::Finding).try_for_each(|group| finding(group, out))?;
+    of(Outcome::Fixed).try_for_each(|group| fixed(group.case, out))?;
+    for (outcome, word) in [(Outcome::Known, "known"), (Outcome::Unclear, "not judged")] {
+        for group in of(outcome) {
+            let why = group.case.seen.as_deref().unwrap_or_default();
+            let revisions = group.revisions.join(", ");
+            writeln!(out, "{word} {} ({revisions}): {why}", group.case.name)?;
         }
     }
     summary(target, out)
@@ -66,10 +63,11 @@ fn fixed(case: &Case, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-fn finding(case: &Case, out: &mut impl Write) -> io::Result<()> {
+fn finding(group: &Group<'_>, out: &mut impl Write) -> io::Result<()> {
+    let Group { case, revisions } = group;
     let level = case.level.map(|it| it.to_string()).unwrap_or_default();
     let section = case.section.as_deref().unwrap_or("none");
-    writeln!(out, "{level} {} ({}, {section})", case.name, case.revision)?;
+    writeln!(out, "{level} {} ({}; {section})", case.name, revisions.join(", "))?;
     writeln!(out, "  rule: {}", case.title)?;
     writeln!(out, "  seen: {}", case.seen.as_deref().unwrap_or_default())?;
     writeln!(out, "  change: {}", case.fix.as_deref().unwrap_or_default())?;
@@ -78,13 +76,6 @@ fn finding(case: &Case, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
-    let at = |level| {
-        let found = target
-            .cases
-            .iter()
-            .filter(|case| case.verdict == Outcome::Finding && case.level == Some(level));
-        found.count()
-    };
     let known = match (target.count(Outcome::Known), target.count(Outcome::Fixed)) {
         (0, 0) => String::new(),
         (known, fixed) => {
@@ -97,12 +88,10 @@ fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
     };
     writeln!(
         out,
-        "{}: supports {spoken}; {} hold, findings: {} MUST, {} SHOULD, {} practice{known}; {} do not apply, {} unclear",
+        "{}: supports {spoken}; {} hold, findings: {}{known}; {} do not apply, {} not judged",
         target.name,
         target.count(Outcome::Holds),
-        at(Level::Must),
-        at(Level::Should),
-        at(Level::Practice),
+        target.by_level(|outcome| outcome == Outcome::Finding),
         target.count(Outcome::Inapplicable),
         target.count(Outcome::Unclear),
     )?;

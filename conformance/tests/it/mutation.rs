@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use mcp_conformance::{Body, BoxError, Decoder, Frame, SseEvent, Target};
@@ -93,6 +93,9 @@ impl SentRequest {
         self.headers.get("mcp-session-id")?.to_str().ok()
     }
 }
+
+/// A header of an answer that does not end.
+pub(crate) const ENDLESS: &str = "x-endless";
 
 /// An answer that is no stream.
 #[derive(Clone)]
@@ -319,7 +322,15 @@ fn encode(answer: Answer) -> Response<Body> {
         Value::String(text) if streams => text.into(),
         body => body.to_string().into(),
     };
-    let mut response = Response::new(Full::from(bytes).map_err(BoxError::from).boxed_unsync());
+    let body = Full::from(bytes).map_err(BoxError::from);
+    let body = if answer.headers.contains_key(ENDLESS) {
+        let open = stream::pending::<Result<http_body::Frame<Bytes>, BoxError>>();
+        let frames = body.into_data_stream().map_ok(http_body::Frame::data);
+        StreamBody::new(frames.chain(open)).boxed_unsync()
+    } else {
+        body.boxed_unsync()
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = answer.status.try_into().unwrap();
     *response.headers_mut() = answer.headers;
     response.headers_mut().remove("content-length");

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use http::{Method, Uri};
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, settled};
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, plain, settled};
 use super::{EVERYWHERE, MUST};
 use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
@@ -37,10 +37,11 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Sends a request with a made-up token and returns the exchange.
-async fn refused(bench: &mut Bench) -> Exchange {
-    let message = bench.message(bench.revision.ping(), json!({}));
+async fn refused(bench: &mut Bench) -> Result<Exchange, Verdict> {
+    let method = plain(bench)?;
+    let message = bench.message(method, json!({}));
     let raw = bench.framed(&message);
-    bench.raw(raw.with("authorization", "Bearer no-such-token")).await
+    Ok(bench.raw(raw.with("authorization", "Bearer no-such-token")).await)
 }
 
 fn is_open() -> Verdict {
@@ -58,7 +59,7 @@ fn is_unclear(exchange: &Exchange) -> bool {
 
 /// The refusal of a request with an invalid token; a verdict if the server accepts it, or its answer proves nothing.
 async fn refusal(bench: &mut Bench) -> Result<Exchange, Verdict> {
-    let exchange = refused(bench).await;
+    let exchange = refused(bench).await?;
     match exchange.status {
         // A server without authorization passes over the header.
         Some(200..300) => Err(is_open()),

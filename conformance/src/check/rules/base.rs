@@ -3,29 +3,11 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Verdict, finding, holds_if, plain, proven, settled};
 use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, QUIET, Raw};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: "base.id-echo",
-        level: MUST,
-        section: "Base protocol, Responses",
-        title: "A response has the id of its request, with the same JSON type",
-        fix: "return the id unchanged: a string stays a string, and a number stays a number",
-        scope: EVERYWHERE,
-        probe: |bench| id_echo(bench).boxed(),
-    },
-    Rule {
-        id: "base.frame",
-        level: MUST,
-        section: "Base protocol, Responses",
-        title: "A response has either a result or an error",
-        fix: "send {\"jsonrpc\":\"2.0\",\"id\":…} with result or error, never both",
-        scope: EVERYWHERE,
-        probe: |bench| frame(bench).boxed(),
-    },
     Rule {
         id: "base.unknown-method",
         level: MUST,
@@ -45,22 +27,13 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| parse_error(bench).boxed(),
     },
     Rule {
-        id: "base.notification",
-        level: MUST,
-        section: "Base protocol, Notifications",
-        title: "A notification gets no JSON-RPC response, even if its method is unknown",
-        fix: "send no response to a message without an id",
-        scope: EVERYWHERE,
-        probe: |bench| notification(bench).boxed(),
-    },
-    Rule {
         id: "base.unknown-members",
         level: PRACTICE,
         section: "JSON-RPC 2.0",
         title: "Unknown members of a request are ignored",
         fix: "do not refuse a request because it has unknown members",
         scope: EVERYWHERE,
-        probe: |bench| unknown_members(bench).boxed(),
+        probe: |bench| settled(unknown_members(bench)).boxed(),
     },
     Rule {
         id: "base.ping",
@@ -100,38 +73,6 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-async fn id_echo(bench: &mut Bench) -> Verdict {
-    for id in [json!("a string"), json!("7"), json!(7), json!(0)] {
-        let message = bench.message_with(id.clone(), bench.revision.ping(), json!({}));
-        let exchange = bench.send(&message).await;
-        let Some(response) = exchange.response() else {
-            return finding(format!("the id {id} got {}", exchange.outcome()), &exchange);
-        };
-        if response.get("id") != Some(&id) {
-            let got = response.get("id").map_or("no id".to_owned(), Value::to_string);
-            return finding(format!("the id {id} came back as {got}"), &exchange);
-        }
-    }
-    Verdict::Holds
-}
-
-async fn frame(bench: &mut Bench) -> Verdict {
-    let good = bench.ask(bench.revision.ping(), json!({})).await;
-    let bad = bench.ask("no/such/method", json!({})).await;
-    for exchange in [good, bad] {
-        let Some(response) = exchange.response() else {
-            return finding(exchange.outcome(), &exchange);
-        };
-        let seen = match (response.get("result"), response.get("error")) {
-            (Some(_), Some(_)) => "there is a result and an error",
-            (None, None) => "there is neither a result nor an error",
-            _ => continue,
-        };
-        return finding(seen, &exchange);
-    }
-    Verdict::Holds
-}
-
 async fn unknown_method(bench: &mut Bench) -> Verdict {
     let exchange = bench.ask("no/such/method", json!({})).await;
     holds_if(exchange.code() == Some(-32601), exchange.outcome(), &exchange)
@@ -140,7 +81,7 @@ async fn unknown_method(bench: &mut Bench) -> Verdict {
 /// Sends a body unchanged, in a separate session, since it may do harm.
 async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
     let mut fresh = bench.fresh().await;
-    let message = fresh.message_with(1, bench.revision.ping(), json!({}));
+    let message = fresh.message_with(1, bench.plain(), json!({}));
     let raw = Raw { body: body.into(), ..fresh.framed(&message) };
     // On stdio, such a line needs no answer.
     let patience = if bench.endpoint.is_http() { bench.patience } else { QUIET };
@@ -153,7 +94,7 @@ async fn parse_error(bench: &mut Bench) -> Verdict {
     let alive = fresh.is_alive().await;
     fresh.end().await;
     match exchange.code() {
-        _ if !alive => finding("the server did not answer the next request", &exchange),
+        _ if !alive => proven("the server did not answer the next request", &exchange),
         Some(-32700) => Verdict::Holds,
         // A line that is not a message needs no answer.
         None if exchange.status.is_none() => Verdict::Holds,
@@ -161,30 +102,15 @@ async fn parse_error(bench: &mut Bench) -> Verdict {
     }
 }
 
-async fn notification(bench: &mut Bench) -> Verdict {
-    let method = "notifications/no-such-notification";
-    let exchange = bench.notify(method, QUIET).await;
-    match exchange.response() {
-        // Over HTTP a refusal may have an error as its body; it answers no request.
-        Some(response)
-            if exchange.status.is_some_and(|it| it >= 400)
-                && response.get("id").is_none_or(Value::is_null) =>
-        {
-            Verdict::Holds
-        }
-        Some(_) => finding("a notification was answered", &exchange),
-        None => Verdict::Holds,
-    }
-}
-
-async fn unknown_members(bench: &mut Bench) -> Verdict {
+async fn unknown_members(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let method = plain(bench)?;
     let params = json!({"noSuchMember": 1, "_meta": {"example.com/unknown": true}});
-    let mut message = bench.message(bench.revision.ping(), params);
+    let mut message = bench.message(method, params);
     if let Some(members) = message.as_object_mut() {
         members.insert("alsoUnknown".to_owned(), json!({"a": [1]}));
     }
     let exchange = bench.send(&message).await;
-    holds_if(exchange.result().is_some(), exchange.outcome(), &exchange)
+    Ok(holds_if(exchange.result().is_some(), exchange.outcome(), &exchange))
 }
 
 async fn ping(bench: &mut Bench) -> Verdict {
@@ -200,7 +126,7 @@ pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Ve
         fresh.is_alive().await || bench.fresh().await.is_alive().await && bench.endpoint.is_http();
     fresh.end().await;
     match exchange.status {
-        _ if !alive => finding("the server did not answer the next request", &exchange),
+        _ if !alive => proven("the server did not answer the next request", &exchange),
         Some(status) if status >= 500 => finding(exchange.outcome(), &exchange),
         _ => Verdict::Holds,
     }
@@ -210,7 +136,7 @@ async fn deep_nesting(bench: &mut Bench) -> Verdict {
     let nested = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{{"x":{nested}}}}}"#,
-        bench.revision.ping()
+        bench.plain()
     );
     survives(bench, body).await
 }
@@ -222,6 +148,6 @@ async fn invalid_utf8(bench: &mut Bench) -> Verdict {
 
 async fn huge_id(bench: &mut Bench) -> Verdict {
     let id = json!("i".repeat(100_000));
-    let message = bench.message_with(id, bench.revision.ping(), json!({}));
+    let message = bench.message_with(id, bench.plain(), json!({}));
     survives(bench, message.to_string()).await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use serde_json::json;
 
-use super::super::rule::{Rule, Scope, Transport, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, proven};
 use super::{LEGACY, MODERN, PRACTICE, SHOULD};
 use crate::probe::{Bench, Raw, Revision};
 
@@ -37,7 +37,7 @@ async fn fallback(bench: &mut Bench) -> Verdict {
     let newer = Bench::new(bench.endpoint.clone(), Revision::V2026_07_28, bench.patience);
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
     let probe = newer.message_with("a probe", "server/discover", json!({}));
-    let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
+    let mut fresh = bench.unopened();
     // It may stay silent.
     let patience = PROBE.min(bench.patience);
     let answer = fresh.raw_within(Raw::post(probe.to_string()), patience).await;
@@ -45,11 +45,13 @@ async fn fallback(bench: &mut Bench) -> Verdict {
         fresh.end().await;
         return Verdict::Inapplicable("the server answers server/discover".to_owned());
     }
+    // That the handshake has no answer is found by this rule alone.
+    fresh.log = None;
     let agrees = fresh.agrees().await;
     let greeting = fresh.greeting.clone();
     fresh.end().await;
     let seen = format!("initialize after server/discover: {}", greeting.outcome());
-    holds_if(agrees, seen, &greeting)
+    if agrees { Verdict::Holds } else { proven(seen, &greeting) }
 }
 
 async fn names_versions(bench: &mut Bench) -> Verdict {

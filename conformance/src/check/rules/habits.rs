@@ -8,6 +8,7 @@ use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::calls::{needs_nothing, not_called};
 use super::{EVERYWHERE, HTTP, LEGACY, MUST, PRACTICE};
 use crate::probe::{Bench, Exchange};
+use crate::sse::is_event_stream;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -146,11 +147,11 @@ async fn accept(bench: &mut Bench) -> Verdict {
 }
 
 async fn event_name(bench: &mut Bench) -> Verdict {
-    let seen = bench.seen();
+    let logged = bench.log.as_ref().map(|log| log.read());
+    let talks = logged.iter().flat_map(|logged| &logged.talks);
     let mut is_stream = false;
-    for (_, exchange) in seen.iter() {
-        let kind = exchange.header("content-type").unwrap_or_default();
-        if !kind.starts_with("text/event-stream") {
+    for exchange in talks.filter_map(|talk| talk.http.as_ref()) {
+        if !is_event_stream(&exchange.headers) {
             continue;
         }
         is_stream = true;
@@ -172,12 +173,15 @@ async fn event_name(bench: &mut Bench) -> Verdict {
 }
 
 async fn result_status(bench: &mut Bench) -> Verdict {
-    let seen = bench.seen();
-    for (request, exchange) in seen.iter() {
-        let is_request = request.as_ref().is_some_and(|it| it.get("id").is_some());
-        let Some(status) = exchange.status.filter(|_| is_request) else {
+    let logged = bench.log.as_ref().map(|log| log.read());
+    for talk in logged.iter().flat_map(|logged| &logged.talks) {
+        let mut sent = talk.lines.iter().filter(|line| line.is_sent);
+        let is_request = sent
+            .any(|line| line.messages.iter().flatten().any(|message| message.get("id").is_some()));
+        let Some(exchange) = talk.http.as_ref().filter(|_| is_request) else {
             continue;
         };
+        let status = exchange.status.unwrap_or_default();
         let is_odd = exchange.result().is_some() && (201..300).contains(&status);
         // An internal error may have such a status.
         let is_refused = matches!(exchange.code(), Some(-32602..=-32600));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use serde_json::json;
 
-use super::super::rule::{Rule, Verdict, finding};
+use super::super::rule::{Rule, Verdict, finding, plain, settled};
 use super::limits::each_has_its_own;
 use super::{HTTP, MUST};
 use crate::probe::{Bench, Endpoint};
@@ -22,33 +22,33 @@ pub(super) const RULES: &[Rule] = &[Rule {
     title: "If the server supports HTTP/2, each of eight simultaneous requests on one connection gets its own response",
     fix: "answer over HTTP/2 as over HTTP/1.1: each stream is a separate request, and :authority is its host",
     scope: HTTP,
-    probe: |bench| concurrent(bench).boxed(),
+    probe: |bench| settled(concurrent(bench)).boxed(),
 }];
 
-async fn concurrent(bench: &mut Bench) -> Verdict {
+async fn concurrent(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let method = plain(bench)?;
     let Endpoint::Http(target) = &bench.endpoint else {
-        return Verdict::Inapplicable("the server uses stdio".to_owned());
+        return Ok(Verdict::Inapplicable("the server uses stdio".to_owned()));
     };
     let Some(target) = target.over_http2() else {
-        return Verdict::Inapplicable("the server runs in this process".to_owned());
+        return Ok(Verdict::Inapplicable("the server runs in this process".to_owned()));
     };
     let mut other = Bench::new(Endpoint::Http(target), bench.revision, SPEAKS.min(bench.patience));
     other.join(bench.session().map(str::to_owned));
     // An answer of any kind shows that it is supported.
-    let first = other.ask(bench.revision.ping(), json!({})).await;
+    let first = other.ask(method, json!({})).await;
     if first.status.is_none() {
-        return Verdict::Inapplicable("the server does not support HTTP/2".to_owned());
+        return Ok(Verdict::Inapplicable("the server does not support HTTP/2".to_owned()));
     }
     other.patience = bench.patience;
     if first.result().is_none() {
-        return finding(format!("over HTTP/2: {}", first.outcome()), &first);
+        return Ok(finding(format!("over HTTP/2: {}", first.outcome()), &first));
     }
-    let method = bench.revision.ping();
     let messages: Vec<_> = (0..AT_ONCE)
         .map(|index| other.message_with(format!("over-http2-{index}"), method, json!({})))
         .collect();
     let exchanges = other.together(&messages).await;
     // The session is the other's, who ends it.
     other.join(None);
-    each_has_its_own(&messages, &exchanges, true)
+    Ok(each_has_its_own(&messages, &exchanges, true))
 }

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::super::rule::{Rule, Verdict, finding};
+use super::super::rule::{Rule, Verdict, proven};
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, PRACTICE};
 use crate::probe::Bench;
@@ -67,7 +67,7 @@ async fn left(bench: &mut Bench) -> Verdict {
         Some(_) => Verdict::Holds,
         // A server may bound how often it is called.
         None if is_refused => Verdict::Unclear(seen),
-        None => finding(seen, &after),
+        None => proven(seen, &after),
     }
 }
 

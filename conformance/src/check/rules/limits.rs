@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Verdict, holds_if, proven};
 use super::base::survives;
 use super::{EVERYWHERE, HTTP, LEGACY_HTTP, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, QUIET};
@@ -62,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 async fn concurrent(bench: &mut Bench) -> Verdict {
-    let method = bench.revision.ping();
+    let method = bench.plain();
     let messages: Vec<Value> = (0..AT_ONCE)
         .map(|index| bench.message_with(format!("together-{index}"), method, json!({})))
         .collect();
@@ -85,7 +85,7 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
             None => !http,
         };
         if is_of_another || is_lost {
-            return finding(seen, exchange);
+            return proven(seen, exchange);
         }
         // A server may refuse what is too much for it: with 429 or 503, say.
         verdict = Verdict::Unclear(seen);
@@ -96,23 +96,22 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
 async fn cancel_unknown(bench: &mut Bench) -> Verdict {
     let params = json!({"requestId": "no such request", "reason": "a test"});
     let method = "notifications/cancelled";
+    // That a notification is answered is found by another rule.
     let exchange = bench.notify_with(method, params, QUIET).await;
-    if exchange.result().is_some() {
-        return finding("the cancellation was answered", &exchange);
+    if bench.is_alive().await {
+        return Verdict::Holds;
     }
-    let alive = bench.is_alive().await;
-    let seen = "the server did not answer the next request";
-    holds_if(alive, seen, &exchange)
+    proven("the server did not answer the next request", &exchange)
 }
 
 async fn large(bench: &mut Bench) -> Verdict {
     let params = json!({"x": "x".repeat(LARGE)});
-    let message = bench.message_with(1, bench.revision.ping(), params);
+    let message = bench.message_with(1, bench.plain(), params);
     survives(bench, message.to_string()).await
 }
 
 async fn accept(bench: &mut Bench) -> Verdict {
-    let message = bench.message(bench.revision.ping(), json!({}));
+    let message = bench.message(bench.plain(), json!({}));
     let raw = bench.framed(&message).with("accept", "application/json");
     let exchange = bench.raw(raw).await;
     let kind = exchange.header("content-type").unwrap_or_default();

@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if, invalid_params};
+use super::super::rule::{Rule, Verdict, holds_if, invalid_params, proven};
 use super::{MODERN, MUST};
 use crate::probe::{Bench, Exchange};
 
@@ -107,7 +107,7 @@ async fn acknowledged(bench: &mut Bench) -> Verdict {
             return none();
         }
         if let Some(seen) = beginning(&exchange, &id, &wanted) {
-            return finding(seen, &exchange);
+            return proven(seen, &exchange);
         }
     }
     Verdict::Holds
@@ -135,7 +135,7 @@ async fn several(bench: &mut Bench) -> Verdict {
     }
     // Whether the first is acknowledged correctly is a separate rule.
     if first.is_acknowledged() && !second.is_acknowledged() {
-        return finding(format!("the second subscription: {}", second.outcome()), &second);
+        return proven(format!("the second subscription: {}", second.outcome()), &second);
     }
     holds_if(
         other.result().is_some(),

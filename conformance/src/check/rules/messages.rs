@@ -1,14 +1,78 @@
-//! Every message that the other rules saw, once more.
+//! Every message that came while the other rules were checked: its frame, its id, its schema.
 
 use futures_util::FutureExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding};
-use super::{EVERYWHERE, MODERN, MUST, SHOULD};
-use crate::probe::{Bench, Exchange, SeenMessage};
+use super::super::heard::{Heard, Sightings, every};
+use super::super::rule::{Rule, Scope, Verdict};
+use super::{EVERYWHERE, HTTP, MODERN, MUST, PRACTICE, SHOULD, STDIO};
+use crate::probe::{Bench, QUIET, Revision, is_like_a_message};
 use crate::schema::misfit;
 
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "base.answered",
+        level: MUST,
+        section: "Base protocol, Responses (JSON-RPC 2.0 §5)",
+        title: "Every request gets a response",
+        fix: "answer each request with a result or an error, and keep the connection and the process until then",
+        scope: EVERYWHERE,
+        probe: |bench| answered(bench).boxed(),
+    },
+    Rule {
+        id: "base.once",
+        level: MUST,
+        section: "Base protocol, Responses (JSON-RPC 2.0 §5)",
+        title: "Each request gets one response, and nothing else does",
+        fix: "send the response of a request once, and none for what was not requested",
+        scope: EVERYWHERE,
+        probe: |bench| once(bench).boxed(),
+    },
+    Rule {
+        id: "base.id-echo",
+        level: MUST,
+        section: "Base protocol, Responses",
+        title: "A response has the id of its request, with the same JSON type, and so does an error",
+        fix: "return the id unchanged: a string stays a string, a number stays a number, and spaces stay",
+        scope: EVERYWHERE,
+        probe: |bench| id_echo(bench).boxed(),
+    },
+    Rule {
+        id: "base.frame",
+        level: MUST,
+        section: "Base protocol, Responses",
+        title: "A response has either a result or an error",
+        fix: "send {\"jsonrpc\":\"2.0\",\"id\":…} with result or error, never both",
+        scope: EVERYWHERE,
+        probe: |bench| frame(bench).boxed(),
+    },
+    Rule {
+        id: "base.notification",
+        level: MUST,
+        section: "Base protocol, Notifications",
+        title: "A notification gets no JSON-RPC response, even if its method is unknown",
+        fix: "send no response to a message without an id",
+        scope: EVERYWHERE,
+        probe: |bench| notification(bench).boxed(),
+    },
+    Rule {
+        id: "base.json",
+        level: MUST,
+        section: "Base protocol (RFC 8259)",
+        title: "Every message is valid JSON",
+        fix: "write null for a number that JSON does not have, such as NaN or Infinity",
+        scope: EVERYWHERE,
+        probe: |bench| valid_json(bench).boxed(),
+    },
+    Rule {
+        id: "stdio.messages-only",
+        level: MUST,
+        section: "stdio",
+        title: "Every line on stdout is a JSON-RPC message, from the start of the program to its end",
+        fix: "write logs to stderr, in tools too, and each message on one line",
+        scope: STDIO,
+        probe: |bench| messages_only(bench).boxed(),
+    },
     Rule {
         id: "messages.schema",
         level: MUST,
@@ -30,64 +94,196 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "messages.no-requests",
         level: MUST,
-        section: "2026-07-28, Base protocol",
-        title: "The server sends no requests",
-        fix: "ask the client with a result that needs input (resultType input_required)",
-        scope: MODERN,
+        section: "2025-06-18, Lifecycle, Operation; 2026-07-28, Base protocol",
+        title: "The server sends no request: before 2026-07-28 none that needs a capability that the client does not declare, since then none at all",
+        fix: "look at the capabilities of the client before you ask it; in 2026-07-28 ask with a result that needs input (resultType input_required)",
+        scope: Scope { first: Revision::V2025_06_18, ..EVERYWHERE },
         probe: |bench| no_requests(bench).boxed(),
+    },
+    Rule {
+        id: "messages.progress-unasked",
+        level: MUST,
+        section: "Progress, Progress flow",
+        title: "Progress is reported only to a request that has a progressToken",
+        fix: "send notifications/progress only if the request has a progressToken in _meta",
+        scope: EVERYWHERE,
+        probe: |bench| progress_unasked(bench).boxed(),
+    },
+    Rule {
+        id: "http.streams-end",
+        level: SHOULD,
+        section: "Streamable HTTP, Sending messages",
+        title: "An event stream that answers a request ends after the response",
+        fix: "close the stream once the response is sent",
+        scope: HTTP,
+        probe: |bench| streams_end(bench).boxed(),
+    },
+    Rule {
+        id: "session.lasts",
+        level: PRACTICE,
+        section: "none",
+        title: "The session, or the program, is still there after a wrong request",
+        fix: "answer a wrong request with an error, and keep the session and the process",
+        scope: EVERYWHERE,
+        probe: |bench| lasts(bench).boxed(),
     },
 ];
 
-/// The exchanges whose request has an id and a method, each with that method.
-fn sound(seen: &[SeenMessage]) -> impl Iterator<Item = (&str, &Exchange)> {
-    seen.iter().filter_map(|(request, exchange)| {
-        let request = request.as_ref()?;
-        request.get("id")?;
-        Some((request.get("method")?.as_str()?, exchange))
+async fn answered(bench: &mut Bench) -> Verdict {
+    let mut sightings = Sightings::default();
+    if let Some(log) = &bench.log {
+        for exchange in &log.read().unanswered {
+            sightings.add(exchange.outcome(), || exchange.clone());
+        }
+    }
+    sightings.verdict()
+}
+
+async fn lasts(bench: &mut Bench) -> Verdict {
+    let mut sightings = Sightings::default();
+    if let Some(log) = &bench.log {
+        for (rule, exchange) in &log.read().lost {
+            let seen = format!("after the requests of {rule}: {}", exchange.outcome());
+            sightings.add(seen, || exchange.clone());
+        }
+    }
+    sightings.verdict()
+}
+
+async fn id_echo(bench: &mut Bench) -> Verdict {
+    for id in [json!("a string"), json!("7"), json!(7), json!(0), json!(" with spaces ")] {
+        let message = bench.message_with(id, bench.plain(), json!({}));
+        bench.send(&message).await;
+    }
+    every(bench, |heard| {
+        if !heard.is_response() || heard.request().is_some() || heard.may_lack_id() {
+            return None;
+        }
+        let id = heard.message.get("id").unwrap_or(&Value::Null);
+        Some(format!("the id {} came back as {id}", heard.pending()?))
+    })
+}
+
+async fn once(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        // A stream of its own may bring again what was lost on another.
+        heard.last().filter(|_| heard.is_response() && !heard.may_lack_id())?;
+        let id = heard.message.get("id").unwrap_or(&Value::Null);
+        match heard.request() {
+            Some(_) => heard.is_surplus().then(|| format!("the id {id} was answered again")),
+            None if heard.pending().is_some() || heard.notification().is_some() => None,
+            None => Some(format!("a response with the id {id} came, which no request has")),
+        }
+    })
+}
+
+async fn frame(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let seen = broken_frame(heard)?;
+        Some(format!("{}: {seen}", heard.method().unwrap_or("a response")))
+    })
+}
+
+fn broken_frame(heard: &Heard<'_>) -> Option<&'static str> {
+    let has = |member| heard.message.get(member).is_some();
+    match (has("result"), has("error")) {
+        _ if !heard.is_response() => None,
+        (true, true) => Some("there is a result and an error"),
+        (false, false) => Some("there is neither a result nor an error"),
+        _ => None,
+    }
+}
+
+async fn notification(bench: &mut Bench) -> Verdict {
+    bench.notify("notifications/no-such-notification", QUIET).await;
+    every(bench, |heard| {
+        let is_answer = heard.is_response() && heard.request().is_none() && !heard.may_lack_id();
+        let method = heard.notification().filter(|_| is_answer)?;
+        heard.pending().is_none().then(|| format!("{method} was answered"))
+    })
+}
+
+async fn valid_json(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let is_meant = heard.talk.http.is_some() || is_like_a_message(&heard.line.text);
+        let error = serde_json::from_str::<Value>(&heard.line.text).err()?;
+        is_meant.then(|| format!("a message is not JSON: {error}"))
+    })
+}
+
+async fn messages_only(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let is_good = heard.message.is_object() || is_like_a_message(&heard.line.text);
+        let start: String = heard.line.text.chars().take(80).collect();
+        (!is_good).then(|| format!("a line is not a message: {start}"))
     })
 }
 
 async fn fit(bench: &mut Bench) -> Verdict {
-    let seen = bench.seen();
-    for (method, exchange) in sound(&seen) {
+    let revision = bench.revision;
+    every(bench, |heard| {
+        let asked = match heard.message.get("method") {
+            Some(_) => "",
+            None => heard.method()?,
+        };
         // A server that accepts a handshake answers it for an older revision, even in a modern request.
-        if bench.revision.is_modern() && method == "initialize" {
-            continue;
-        }
+        let is_older = revision.is_modern() && asked == "initialize";
         // A refusal over HTTP need not be a JSON-RPC error.
-        let is_refused = exchange.status.is_some_and(|status| status >= 300);
-        let messages = exchange.messages.iter();
-        let mut messages = messages.filter(|it| !is_refused || it.get("jsonrpc").is_some());
-        if let Some(misfit) = messages.find_map(|it| misfit(bench.revision, method, it)) {
-            return finding(format!("{method}: {misfit}"), exchange);
+        let status = heard.talk.http.as_ref().and_then(|exchange| exchange.status);
+        let is_free = status.is_some_and(|it| it >= 300) && heard.message.get("jsonrpc").is_none();
+        if is_older || is_free || broken_frame(heard).is_some() {
+            return None;
         }
-    }
-    Verdict::Holds
+        let misfit = misfit(revision, asked, heard.message)?;
+        let own = heard.message.get("method").and_then(Value::as_str);
+        Some(format!("{}: {misfit}", own.unwrap_or(asked)))
+    })
 }
 
 async fn error_codes(bench: &mut Bench) -> Verdict {
-    let seen = bench.seen();
-    for (method, exchange) in sound(&seen) {
-        let Some(code) = exchange.code() else {
-            continue;
-        };
+    every(bench, |heard| {
+        let code = heard.message.pointer("/error/code")?.as_i64()?;
         // Those of the protocol are −32020 to −32022; −32002 and −32042 went with older revisions.
         let is_kept = (-32099..=-32023).contains(&code) || (-32019..=-32000).contains(&code);
-        if is_kept {
-            return finding(format!("{method} was refused with {code}"), exchange);
-        }
-    }
-    Verdict::Holds
+        let method = heard.method().filter(|_| is_kept)?;
+        Some(format!("{method} was refused with {code}"))
+    })
 }
 
 async fn no_requests(bench: &mut Bench) -> Verdict {
-    let seen = bench.seen();
-    for (_, exchange) in seen.iter() {
-        let is_request = |it: &&Value| it.get("method").is_some() && it.get("id").is_some();
-        if let Some(request) = exchange.messages.iter().find(is_request) {
-            let method = request.get("method").unwrap_or(&Value::Null);
-            return finding(format!("the server sent the request {method}"), exchange);
+    // Every revision before has it in both directions.
+    let is_free = |method: &Value| !bench.revision.is_modern() && method == "ping";
+    every(bench, |heard| {
+        heard.message.get("id")?;
+        let method = heard.message.get("method").filter(|method| !is_free(method))?;
+        Some(format!("the server sent the request {method}; the client declares no capabilities"))
+    })
+}
+
+async fn progress_unasked(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let is_progress = heard.message.get("method")? == "notifications/progress";
+        // A stream of its own tells what was asked elsewhere.
+        heard.last().filter(|_| is_progress)?;
+        let mut tokens = heard.asked().map(|it| it.pointer("/params/_meta/progressToken"));
+        // Whose token it is, is another rule.
+        if tokens.any(|token| token.is_some()) {
+            return None;
+        }
+        let token = heard.message.pointer("/params/progressToken").unwrap_or(&Value::Null);
+        Some(format!("progress came with the token {token}, which no request has"))
+    })
+}
+
+async fn streams_end(bench: &mut Bench) -> Verdict {
+    let mut sightings = Sightings::default();
+    if let Some(log) = &bench.log {
+        for exchange in log.read().talks.iter().filter_map(|talk| talk.http.as_ref()) {
+            if exchange.is_open {
+                let seen = format!("it was still open {} ms later", QUIET.as_millis());
+                sightings.add(seen, || exchange.clone());
+            }
         }
     }
-    Verdict::Holds
+    sightings.verdict()
 }

@@ -7,6 +7,9 @@ use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
 
+/// The rule about the revisions that a server lists.
+pub(super) const DISCOVER: &str = "modern.discover";
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "modern.server-info",
@@ -18,13 +21,13 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| server_info(bench).boxed(),
     },
     Rule {
-        id: "modern.discover",
+        id: DISCOVER,
         level: MUST,
         section: "2026-07-28, Discovery",
-        title: "server/discover lists the version of its request in supportedVersions",
-        fix: "list every version that you support",
+        title: "server/discover lists the version of its request in supportedVersions, or refuses it with −32022",
+        fix: "list every version that you support, and refuse the others with code −32022",
         scope: MODERN,
-        probe: |bench| discover(bench).boxed(),
+        probe: |bench| async { discover(bench.revision, &bench.greeting) }.boxed(),
     },
     Rule {
         id: "modern.meta-missing",
@@ -111,14 +114,13 @@ async fn server_info(bench: &mut Bench) -> Verdict {
     Verdict::Holds
 }
 
-async fn discover(bench: &mut Bench) -> Verdict {
-    let exchange = bench.greeting.clone();
+pub(super) fn discover(revision: Revision, exchange: &Exchange) -> Verdict {
     let result = exchange.result();
     let versions = result.and_then(|it| it.get("supportedVersions"));
     let versions = versions.and_then(Value::as_array);
-    let listed = versions.is_some_and(|it| it.contains(&json!(bench.revision.as_str())));
+    let listed = versions.is_some_and(|it| it.contains(&json!(revision.as_str())));
     let seen = "supportedVersions does not list the version of the request";
-    holds_if(listed, seen, &exchange)
+    holds_if(listed, seen, exchange)
 }
 
 /// The request for what the server is, without one key of `_meta`.

@@ -48,7 +48,7 @@ async fn stream(bench: &mut Bench, tool: Option<&Value>, id: &str) -> (Exchange,
             let params = json!({"name": name, "arguments": {}, "_meta": meta});
             ("tools/call", params)
         }
-        None => (bench.revision.ping(), json!({})),
+        None => (bench.plain(), json!({})),
     };
     let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let exchange = bench.send(&message).await;

@@ -4,7 +4,9 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
+use super::super::rule::{
+    Rule, Scope, Verdict, are_counted, finding, holds_if, plain, proven, settled,
+};
 use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
 use crate::probe::{Bench, Exchange, Raw, Revision};
 
@@ -46,13 +48,22 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| own(bench).boxed(),
     },
     Rule {
+        id: "session.guessable",
+        level: SHOULD,
+        section: "Streamable HTTP, Session management",
+        title: "A session id cannot be guessed from another one",
+        fix: "generate session ids with a cryptographic random generator, such as random UUIDs: whoever guesses one takes the session over",
+        scope: LEGACY_HTTP,
+        probe: |bench| guessable(bench).boxed(),
+    },
+    Rule {
         id: "session.missing",
         level: SHOULD,
         section: "Streamable HTTP, Session management",
         title: "A request without a required session id is answered with 400",
         fix: "answer 400 if the header Mcp-Session-Id is missing",
         scope: LEGACY_HTTP,
-        probe: |bench| missing(bench).boxed(),
+        probe: |bench| settled(missing(bench)).boxed(),
     },
     Rule {
         id: "session.ended",
@@ -61,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request in an ended session is answered with 404",
         fix: "answer 404 for ended sessions, so that clients open a new one",
         scope: LEGACY_HTTP,
-        probe: |bench| ended(bench).boxed(),
+        probe: |bench| settled(ended(bench)).boxed(),
     },
     Rule {
         id: "session.unknown",
@@ -70,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request with an unknown session id is answered with 404",
         fix: "answer 404, so that the client opens a new session",
         scope: LEGACY_HTTP,
-        probe: |bench| unknown_session(bench).boxed(),
+        probe: |bench| settled(unknown_session(bench)).boxed(),
     },
     Rule {
         id: "http.version-header",
@@ -79,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "An unsupported version in MCP-Protocol-Version is answered with 400",
         fix: "answer 400 if the header names a version that you do not support",
         scope: Scope { first: Revision::V2025_06_18, ..LEGACY_HTTP },
-        probe: |bench| version_header(bench).boxed(),
+        probe: |bench| settled(version_header(bench)).boxed(),
     },
 ];
 
@@ -90,12 +101,13 @@ async fn speaks(bench: &mut Bench) -> Verdict {
     let other = version.filter(|it| **it != bench.revision.as_str());
     match other {
         Some(other) => finding(format!("the server answered {other}"), &exchange),
-        None => holds_if(result.is_some(), exchange.outcome(), &exchange),
+        None if result.is_some() => Verdict::Holds,
+        None => proven(exchange.outcome(), &exchange),
     }
 }
 
 async fn unknown_version(bench: &mut Bench) -> Verdict {
-    let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
+    let mut fresh = bench.unopened();
     let params = json!({
         "protocolVersion": "1999-01-01",
         "capabilities": {},
@@ -148,35 +160,54 @@ async fn own(bench: &mut Bench) -> Verdict {
     verdict
 }
 
-async fn missing(bench: &mut Bench) -> Verdict {
+async fn guessable(bench: &mut Bench) -> Verdict {
+    let mut other = bench.fresh().await;
+    let (exchange, pair) = (other.greeting.clone(), (bench.session(), other.session()));
+    let verdict = match pair {
+        // That they are the same is another rule.
+        (Some(one), Some(two)) => holds_if(
+            one == two || !are_counted(one, two),
+            format!("two sessions have the ids {one:?} and {two:?}"),
+            &exchange,
+        ),
+        _ => no_sessions(),
+    };
+    other.end().await;
+    verdict
+}
+
+async fn missing(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let method = plain(bench)?;
     if bench.session().is_none() {
-        return no_sessions();
+        return Ok(no_sessions());
     }
-    let message = bench.message("ping", json!({}));
+    let message = bench.message(method, json!({}));
     let raw = bench.framed(&message).without("mcp-session-id");
     let exchange = bench.raw(raw).await;
-    match exchange.status {
+    Ok(match exchange.status {
         Some(400) => Verdict::Holds,
         Some(200) => Verdict::Inapplicable("the server does not require the session id".to_owned()),
         _ => finding(exchange.outcome(), &exchange),
-    }
+    })
 }
 
-async fn unknown_session(bench: &mut Bench) -> Verdict {
+async fn unknown_session(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let method = plain(bench)?;
     if bench.session().is_none() {
-        return no_sessions();
+        return Ok(no_sessions());
     }
-    let message = bench.message("ping", json!({}));
+    let message = bench.message(method, json!({}));
     let unknown = "00000000-0000-4000-8000-000000000000";
     let raw = bench.framed(&message).with("mcp-session-id", unknown);
     let exchange = bench.raw(raw).await;
-    holds_if(exchange.status == Some(404), exchange.outcome(), &exchange)
+    Ok(holds_if(exchange.status == Some(404), exchange.outcome(), &exchange))
 }
 
-async fn ended(bench: &mut Bench) -> Verdict {
+async fn ended(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let method = plain(bench)?;
     let mut fresh = bench.fresh().await;
     let Some(session) = fresh.session().map(str::to_owned) else {
-        return no_sessions();
+        return Ok(no_sessions());
     };
     let delete = Raw::bare(Method::DELETE)
         .with("mcp-session-id", &session)
@@ -184,21 +215,21 @@ async fn ended(bench: &mut Bench) -> Verdict {
     let deleted = fresh.raw(delete).await;
     match deleted.status {
         Some(405) => {
-            return Verdict::Inapplicable(
-                "the server does not let clients end sessions".to_owned(),
-            );
+            let why = "the server does not let clients end sessions";
+            return Ok(Verdict::Inapplicable(why.to_owned()));
         }
         Some(200..300) => {}
         // How a server refuses it is not specified.
-        _ => return Verdict::Unclear(format!("DELETE got {}", deleted.outcome())),
+        _ => return Ok(Verdict::Unclear(format!("DELETE got {}", deleted.outcome()))),
     }
-    let exchange = fresh.ask("ping", json!({})).await;
-    holds_if(exchange.status == Some(404), exchange.outcome(), &exchange)
+    let exchange = fresh.ask(method, json!({})).await;
+    Ok(holds_if(exchange.status == Some(404), exchange.outcome(), &exchange))
 }
 
-async fn version_header(bench: &mut Bench) -> Verdict {
-    let message = bench.message("ping", json!({}));
+async fn version_header(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let method = plain(bench)?;
+    let message = bench.message(method, json!({}));
     let raw = bench.framed(&message).with("mcp-protocol-version", "1999-01-01");
     let exchange = bench.raw(raw).await;
-    holds_if(exchange.status == Some(400), exchange.outcome(), &exchange)
+    Ok(holds_if(exchange.status == Some(400), exchange.outcome(), &exchange))
 }

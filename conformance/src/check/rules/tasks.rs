@@ -5,7 +5,9 @@ mod notified;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Verdict, another_caller, finding, holds_if, settled};
+use super::super::rule::{
+    Rule, Scope, Verdict, another_caller, are_counted, finding, holds_if, settled,
+};
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
@@ -14,8 +16,6 @@ use crate::probe::{Bench, Exchange, Revision};
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// So many tools are called at most to find one that becomes a task.
 const MAX_TRIED: usize = 20;
-/// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
-const SHORT: usize = 12;
 
 const TASKS: Scope = Scope { first: Revision::V2025_11_25, ..EVERYWHERE };
 
@@ -164,9 +164,7 @@ async fn guessable(bench: &mut Bench) -> Result<Verdict, Verdict> {
     let (one, _) = make(bench).await?;
     let (two, exchange) = make(bench).await?;
     cancel(bench, &[&one, &two]).await;
-    let counted = |id: &str| id.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
-    let is_counted = counted(&one) == counted(&two);
-    Ok(if one.len().min(two.len()) < SHORT || is_counted {
+    Ok(if are_counted(&one, &two) {
         finding(
             format!(
                 "two tasks that were created one after the other have the ids {one:?} and {two:?}"

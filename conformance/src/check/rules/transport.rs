@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::json;
 
-use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Scope, Unserved, Verdict, finding, holds_if, plain, settled};
 use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
 use crate::probe::{Bench, Exchange, QUIET, Raw, Revision};
 
@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A request is answered with application/json or text/event-stream",
         fix: "set Content-Type to the media type of the body",
         scope: HTTP,
-        probe: |bench| content_type(bench).boxed(),
+        probe: |bench| settled(content_type(bench)).boxed(),
     },
     Rule {
         id: "http.accepted",
@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A batch (an array of messages, which clients must not send) is refused as a whole",
         fix: "answer an array with status 400 and error −32600",
         scope: Scope { first: Revision::V2025_06_18, ..HTTP },
-        probe: |bench| batch(bench).boxed(),
+        probe: |bench| settled(batch(bench)).boxed(),
     },
     Rule {
         id: "http.batch-2025-03-26",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A batch is answered with one response for each of its requests",
         fix: "accept arrays of messages in sessions of 2025-03-26",
         scope: Scope { last: Revision::V2025_03_26, ..LEGACY_HTTP },
-        probe: |bench| batch_taken(bench).boxed(),
+        probe: |bench| settled(batch_taken(bench)).boxed(),
     },
     Rule {
         id: "http.origin",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A server on a loopback address refuses requests from foreign web pages (Origin header)",
         fix: "compare Origin with the allowed origins, and answer others with 403",
         scope: HTTP,
-        probe: |bench| origin(bench).boxed(),
+        probe: |bench| settled(origin(bench)).boxed(),
     },
     Rule {
         id: "http.host",
@@ -70,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A server on a loopback address refuses requests for a foreign host (Host header)",
         fix: "compare Host with the server's own names, and answer others with a 4xx status",
         scope: HTTP,
-        probe: |bench| host(bench).boxed(),
+        probe: |bench| settled(host(bench)).boxed(),
     },
     Rule {
         id: "http.media-type",
@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "A body whose Content-Type is not application/json is refused",
         fix: "answer 415 if Content-Type is not application/json: any web page can send text/plain without a preflight request",
         scope: HTTP,
-        probe: |bench| media_type(bench).boxed(),
+        probe: |bench| settled(media_type(bench)).boxed(),
     },
     Rule {
         id: "http.parse-status",
@@ -88,22 +88,24 @@ pub(super) const RULES: &[Rule] = &[
         title: "Text that is not JSON is answered with a 4xx status",
         fix: "answer 400",
         scope: HTTP,
-        probe: |bench| parse_status(bench).boxed(),
+        probe: |bench| settled(parse_status(bench)).boxed(),
     },
 ];
 
-fn ask(bench: &mut Bench) -> Raw {
-    let message = bench.message(bench.revision.ping(), json!({}));
-    bench.framed(&message)
+/// A good request, to which something is done.
+fn ask(bench: &mut Bench) -> Result<Raw, Unserved> {
+    let method = plain(bench)?;
+    let message = bench.message(method, json!({}));
+    Ok(bench.framed(&message))
 }
 
-async fn content_type(bench: &mut Bench) -> Verdict {
-    let raw = ask(bench);
+async fn content_type(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let raw = ask(bench)?;
     let exchange = bench.raw(raw).await;
     let kind = exchange.header("content-type").unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let good = kind == "application/json" || kind == "text/event-stream";
-    holds_if(good, format!("Content-Type is {kind:?}"), &exchange)
+    Ok(holds_if(good, format!("Content-Type is {kind:?}"), &exchange))
 }
 
 async fn accepted(bench: &mut Bench) -> Verdict {
@@ -112,6 +114,9 @@ async fn accepted(bench: &mut Bench) -> Verdict {
         Some(202) if exchange.received.is_empty() => Verdict::Holds,
         // It may be refused: it names no request.
         Some(400..500) => Verdict::Inapplicable("the notification was refused".to_owned()),
+        Some(200..300) if exchange.response().is_some() => {
+            Verdict::Unclear("it got a response, see base.notification".to_owned())
+        }
         _ => finding(exchange.outcome(), &exchange),
     }
 }
@@ -130,25 +135,26 @@ async fn get(bench: &mut Bench) -> Verdict {
     }
 }
 
-fn two(bench: &mut Bench) -> Raw {
-    let messages = [bench.message("ping", json!({})), bench.message("ping", json!({}))];
+fn two(bench: &mut Bench) -> Result<Raw, Unserved> {
+    let method = plain(bench)?;
+    let messages = [bench.message(method, json!({})), bench.message(method, json!({}))];
     let [first, _] = &messages;
     let raw = bench.framed(first);
-    Raw { body: serde_json::Value::from(messages.to_vec()).to_string().into(), ..raw }
+    Ok(Raw { body: serde_json::Value::from(messages.to_vec()).to_string().into(), ..raw })
 }
 
-async fn batch(bench: &mut Bench) -> Verdict {
-    let raw = two(bench);
+async fn batch(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let raw = two(bench)?;
     let exchange = bench.raw(raw).await;
     let answered = exchange.messages.iter().any(|message| message.get("result").is_some());
     let refused = exchange.status.is_some_and(|status| (400..500).contains(&status));
     // The status is not fixed by the text.
     let refused = refused || exchange.code() == Some(-32600);
-    holds_if(refused && !answered, exchange.outcome(), &exchange)
+    Ok(holds_if(refused && !answered, exchange.outcome(), &exchange))
 }
 
-async fn batch_taken(bench: &mut Bench) -> Verdict {
-    let raw = two(bench);
+async fn batch_taken(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let raw = two(bench)?;
     let exchange = bench.raw(raw).await;
     let answers =
         exchange.messages.iter().filter(|message| message.get("result").is_some()).count();
@@ -156,7 +162,7 @@ async fn batch_taken(bench: &mut Bench) -> Verdict {
     let all = answers == 2
         || answers == 1
             && exchange.header("content-type").is_some_and(|it| it.starts_with("text/event"));
-    holds_if(all, format!("{answers} of 2 requests got a response"), &exchange)
+    Ok(holds_if(all, format!("{answers} of 2 requests got a response"), &exchange))
 }
 
 /// Whether the server is reached by a loopback name: others may be open to every page on purpose.
@@ -170,31 +176,32 @@ fn is_refused(exchange: &Exchange) -> Verdict {
     holds_if(refused, exchange.outcome(), exchange)
 }
 
-async fn refused(bench: &mut Bench, name: &str, value: &str) -> Verdict {
+async fn refused(bench: &mut Bench, name: &str, value: &str) -> Result<Verdict, Verdict> {
     if !is_loopback(bench) {
-        return Verdict::Inapplicable("the server is not on a loopback address".to_owned());
+        let why = "the server is not on a loopback address";
+        return Ok(Verdict::Inapplicable(why.to_owned()));
     }
-    let raw = ask(bench).with(name, value);
+    let raw = ask(bench)?.with(name, value);
     let exchange = bench.raw(raw).await;
-    is_refused(&exchange)
+    Ok(is_refused(&exchange))
 }
 
-async fn origin(bench: &mut Bench) -> Verdict {
+async fn origin(bench: &mut Bench) -> Result<Verdict, Verdict> {
     refused(bench, "origin", "https://evil.example").await
 }
 
-async fn host(bench: &mut Bench) -> Verdict {
+async fn host(bench: &mut Bench) -> Result<Verdict, Verdict> {
     refused(bench, "host", "evil.example").await
 }
 
-async fn media_type(bench: &mut Bench) -> Verdict {
-    let raw = ask(bench).with("content-type", "text/plain");
+async fn media_type(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let raw = ask(bench)?.with("content-type", "text/plain");
     let exchange = bench.raw(raw).await;
-    is_refused(&exchange)
+    Ok(is_refused(&exchange))
 }
 
-async fn parse_status(bench: &mut Bench) -> Verdict {
-    let raw = Raw { body: "{\"jsonrpc\"".into(), ..ask(bench) };
+async fn parse_status(bench: &mut Bench) -> Result<Verdict, Verdict> {
+    let raw = Raw { body: "{\"jsonrpc\"".into(), ..ask(bench)? };
     let exchange = bench.raw(raw).await;
-    is_refused(&exchange)
+    Ok(is_refused(&exchange))
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{Ask, MAX_WAITING, Replies};
+use crate::child::Group;
 use crate::sse::MAX_EVENT_BYTES;
 use crate::target::{BoxError, TargetError};
 
@@ -98,7 +99,7 @@ struct ServerLine {
 }
 
 struct Process {
-    child: Child,
+    group: Group,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     /// What is still to be written.
@@ -109,16 +110,13 @@ struct Process {
 
 impl Process {
     fn start(program: &OsString, arguments: &[OsString]) -> Result<Self, BoxError> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut group = Group::spawn(command)
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (stdin, stdout) = (group.child.stdin.take(), group.child.stdout.take());
         Ok(Self {
-            child,
+            group,
             stdin: stdin.ok_or("it has no stdin")?,
             stdout: BufReader::new(stdout.ok_or("it has no stdout")?),
             input: VecDeque::new(),
@@ -161,10 +159,10 @@ impl Process {
 
     /// Closes its stdin, which is how a server is asked to end, and waits for it.
     async fn end(self) {
-        let Self { mut child, stdin, .. } = self;
+        let Self { mut group, stdin, .. } = self;
         drop(stdin);
         // One that cannot be waited for has ended.
-        let _ = child.wait().await;
+        let _ = group.child.wait().await;
     }
 }
 

@@ -30,17 +30,47 @@ async fn the_exit_code_is_the_verdict() {
     let (code, out, _) = run(&[&["check", "--url", &bad("base.ping")], &only[..]].concat()).await;
     assert_eq!(code, 1, "{out}");
     for says in [
-        "MUST base.ping (2025-11-25, Ping)",
+        "MUST base.ping (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25; Ping)",
         "  change: answer ping with {\"result\":{}}",
         "    < {\"id\":",
         "\"method\":\"ping\"",
-        "findings: 4 MUST, 0 SHOULD, 0 practice",
+        "findings: 1 MUST, 0 SHOULD, 0 practice",
     ] {
         assert!(out.contains(says), "{says}\n{out}");
     }
     let (code, out, _) = run(&["check", "--url", &bad("handshake.speaks")]).await;
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("seen: status 404, no body"), "{out}");
+}
+
+#[tokio::test]
+async fn a_level_decides_which_findings_fail() {
+    let only = ["--only", "base.parse-error", "--revision", "2025-11-25", "--format", "junit"];
+    let url = bad("base.parse-error");
+    for (level, expected) in [("must", 0), ("should", 1), ("practice", 1)] {
+        let fail_on = ["--fail-on", level];
+        let (code, out, _) = run(&[&["check", "--url", &url], &only[..], &fail_on].concat()).await;
+        assert_eq!(code, expected, "{level}: {out}");
+        let as_skipped = "<skipped message=\"SHOULD: status ";
+        assert_eq!(out.contains(as_skipped), expected == 0, "{level}: {out}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_value_is_cut_in_a_report() {
+    let only = ["--only", "robust.huge-id", "--revision", "2025-11-25"];
+    let (_, out, _) = run(&[&["check", "--url", &bad("robust.huge-id")], &only[..]].concat()).await;
+    assert!(out.contains("practice robust.huge-id") && out.contains("… (100000 bytes)"), "{out}");
+    assert!(out.lines().all(|line| line.len() < 500), "{out}");
+}
+
+#[tokio::test]
+async fn revisions_that_are_checked_at_the_same_time_are_reported_in_their_order() {
+    let url = good();
+    let only = ["--only", "base.", "--skip", "base.concurrent"];
+    let (code, one, _) = judged(&url, &only).await;
+    let (_, four, _) = judged(&url, &[&only[..], &["--jobs", "4"]].concat()).await;
+    assert_eq!((code, one), (0, four));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod more;
 pub(crate) mod resumption;
 pub(crate) mod rounds;
 mod tasks;
+mod wire;
 
 use std::sync::{Arc, Mutex};
 
@@ -55,6 +56,7 @@ pub(crate) fn table() -> Vec<Mutant> {
         rounds::rounds(),
         resumption::resumption(),
         tasks::tasks(),
+        wire::wire(),
     ];
     tables.into_iter().flatten().collect()
 }

@@ -10,6 +10,18 @@ use crate::mutation::{
     Answer, Fault, SentRequest, answer, answer_to, ask, instead, result, status,
 };
 
+/// After the cancellation of an unknown request the next one fails.
+fn deaf() -> Fault {
+    let is_deaf = AtomicBool::new(false);
+    instead(move |asked| {
+        if asked.body["params"]["requestId"] == "no such request" {
+            is_deaf.store(true, Ordering::SeqCst);
+            return None;
+        }
+        is_deaf.swap(false, Ordering::SeqCst).then(|| Answer::new(500, Value::Null))
+    })
+}
+
 /// A result that a call of the small server could have.
 fn done(more: &Value) -> Value {
     let mut result =
@@ -104,13 +116,7 @@ pub(super) fn heads() -> Vec<Mutant> {
                 long.then(|| Answer::new(500, Value::Null))
             }),
         ),
-        legacy(
-            "base.cancel-unknown",
-            instead_result(
-                |asked| asked.body["params"]["requestId"] == "no such request",
-                json!({}),
-            ),
-        ),
+        legacy("base.cancel-unknown", deaf()),
         legacy(
             "base.concurrent",
             answer_to(

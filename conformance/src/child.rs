@@ -1,0 +1,131 @@
+//! A program that this one starts. It runs in a process group of its own, and with it ends what it has started itself:
+//! wrappers such as npx, `uv run` and shell scripts start the server as a child.
+
+use std::collections::VecDeque;
+use std::io;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::shorten::shorten;
+
+/// How many of the last lines of its stderr are kept.
+const LINES: usize = 5;
+/// How many bytes of each line are read, and how many characters of it are kept.
+const LINE: (u64, usize) = (16 * 1024, 200);
+/// How long the rest of its stderr is waited for.
+const REST: Duration = Duration::from_millis(300);
+
+/// A program and all that it has started. Dropping this kills them.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) child: Child,
+    /// The group, which outlives the program if that has started others.
+    #[cfg(unix)]
+    id: Option<rustix::process::Pid>,
+    errors: Option<(Lines, JoinHandle<()>)>,
+}
+
+/// The last lines of a program's stderr.
+type Lines = Arc<Mutex<VecDeque<String>>>;
+
+impl Group {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.kill_on_drop(true).spawn()?;
+        Ok(Self {
+            #[cfg(unix)]
+            id: child
+                .id()
+                .and_then(|id| i32::try_from(id).ok())
+                .and_then(rustix::process::Pid::from_raw),
+            child,
+            errors: None,
+        })
+    }
+
+    /// Starts it, and keeps the last lines that it writes on stderr.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn spawn_heard(mut command: Command) -> io::Result<Self> {
+        command.stderr(Stdio::piped());
+        let mut group = Self::spawn(command)?;
+        let Some(stderr) = group.child.stderr.take() else {
+            return Ok(group);
+        };
+        let lines = Lines::default();
+        let kept = lines.clone();
+        let reading = tokio::spawn(async move {
+            let mut reader = BufReader::new(stderr);
+            loop {
+                let mut line = Vec::new();
+                let read = (&mut reader).take(LINE.0).read_until(b'\n', &mut line).await;
+                if !read.is_ok_and(|count| count > 0) {
+                    return;
+                }
+                let line = String::from_utf8_lossy(&line);
+                let line = line.trim();
+                if line.is_empty() {
+                    continue;
+                }
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.push_back(shorten(line, LINE.1));
+                if kept.len() > LINES {
+                    kept.pop_front();
+                }
+            }
+        });
+        group.errors = Some((lines, reading));
+        Ok(group)
+    }
+
+    /// The last lines of its stderr, once it has ended.
+    pub(crate) async fn last_words(&mut self) -> Vec<String> {
+        let Some((lines, reading)) = &mut self.errors else {
+            return Vec::new();
+        };
+        if !reading.is_finished() {
+            // What has not come by then stays out.
+            let _ = timeout(REST, reading).await;
+        }
+        lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Asks all of them to end, by SIGTERM; whether that can be done here.
+    #[cfg(unix)]
+    pub(crate) fn terminate(&self) -> bool {
+        use rustix::process::{Signal, kill_process_group};
+        self.id.is_some_and(|id| kill_process_group(id, Signal::TERM).is_ok())
+    }
+
+    /// There is no such signal here.
+    #[cfg(not(unix))]
+    pub(crate) fn terminate(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some((_, reading)) = &self.errors {
+            reading.abort();
+        }
+        #[cfg(unix)]
+        if let Some(id) = self.id {
+            use rustix::process::{Signal, kill_process_group};
+            // Most often none of them is left.
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+}

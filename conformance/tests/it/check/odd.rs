@@ -1,0 +1,133 @@
+//! Servers that answer oddly over HTTP: one cause is one finding, and what was not proved is not judged.
+
+use std::collections::BTreeSet;
+
+use http_body_util::BodyExt as _;
+use mcp_conformance::{BoxError, Check, CheckReport, Revision, Target, Verdict};
+use serde_json::{Value, json};
+
+use super::correct::correct;
+use super::{found, over_http, text};
+use crate::mutation::{Answer, Fault, SentRequest, answer, broken, instead, result};
+use crate::small_server;
+
+async fn report(check: Check) -> CheckReport {
+    let check = check.skip(["http.keep-alive".to_owned(), "robust.large-message".to_owned()]);
+    check.run(|_| {}).await.unwrap()
+}
+
+#[track_caller]
+fn breaks(report: &CheckReport, rules: &[&str]) {
+    let rules: BTreeSet<_> = rules.iter().copied().collect();
+    assert_eq!(found(report), rules, "{}", text(report));
+}
+
+fn refused(asked: &SentRequest, status: u16, code: i64) -> Answer {
+    let error = json!({"code": code, "message": "no", "data": {"supported": ["2025-11-25"]}});
+    Answer::new(status, json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error}))
+}
+
+/// Servers in Go that keep sessions answer server/discover, list the older revisions, and refuse the rest.
+#[tokio::test]
+async fn a_revision_that_is_not_listed_is_not_judged() {
+    let listed = result("server/discover", |result| {
+        result["supportedVersions"] = json!(["2025-06-18", "2025-11-25"]);
+    });
+    let fault = listed.and(instead(|asked| {
+        let is_modern = asked.headers.contains_key("mcp-method");
+        (is_modern && !asked.is_rpc("server/discover")).then(|| refused(asked, 400, -32022))
+    }));
+    let report = report(over_http(broken(correct(), fault))).await;
+    breaks(&report, &["modern.discover"]);
+    assert!(!report.revisions.contains(&Revision::V2026_07_28));
+    let newest = report.judged.iter().filter(|it| it.revision == Revision::V2026_07_28);
+    assert_eq!(newest.count(), 1, "{}", text(&report));
+}
+
+#[tokio::test]
+async fn a_handshake_in_an_unknown_revision_is_a_finding_though_nothing_else_is_answered() {
+    let target =
+        Target::in_process(|request: http::Request<http_body_util::Full<bytes::Bytes>>| async {
+            let body = request.into_body().collect().await?.to_bytes();
+            let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+            if body["method"] != "initialize" {
+                return Err(BoxError::from("connection closed before message completed"));
+            }
+            let server = json!({"name": "odd", "version": "1"});
+            let result =
+                json!({"protocolVersion": "2.0", "capabilities": {}, "serverInfo": server});
+            let body = json!({"jsonrpc": "2.0", "id": body["id"], "result": result});
+            Ok(small_server::json(200, &body))
+        });
+    let report = report(Check::url(target)).await;
+    breaks(&report, &["handshake.speaks"]);
+    assert!(text(&report).contains("the server answered \"2.0\""), "{}", text(&report));
+}
+
+#[tokio::test]
+async fn a_null_in_reply_to_a_notification_is_a_body_and_not_a_response() {
+    let fault = answer(|asked, answer| {
+        if asked.body["id"].is_null() && answer.status == 202 {
+            answer.body = Value::String("null".to_owned());
+            answer.headers.insert("content-type", "text/event-stream".parse().unwrap());
+        }
+    });
+    let check = over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25]);
+    breaks(&report(check).await, &["http.accepted"]);
+}
+
+#[tokio::test]
+async fn an_unknown_method_that_gets_plain_text_is_one_fault() {
+    let fault = instead(|asked| {
+        let mut answer = Answer::new(400, Value::String("unknown method".to_owned()));
+        answer.headers.insert("content-type", "text/plain".parse().unwrap());
+        asked.is_rpc("no/such/method").then_some(answer)
+    });
+    let check = over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25]);
+    breaks(&report(check).await, &["base.unknown-method"]);
+}
+
+fn without_ping(status: u16) -> Fault {
+    instead(move |asked| asked.is_rpc("ping").then(|| refused(asked, status, -32601)))
+}
+
+#[tokio::test]
+async fn a_server_without_ping_is_asked_for_a_list_instead() {
+    for status in [200, 400] {
+        let check = over_http(broken(correct(), without_ping(status)));
+        let report = report(check.revisions(vec![Revision::V2025_11_25])).await;
+        breaks(&report, &["base.ping"]);
+        let mut judged = report.judged.iter();
+        let origin = judged.find(|it| it.rule.id == "http.origin").unwrap();
+        assert!(matches!(origin.verdict, Verdict::Holds), "{}", text(&report));
+    }
+}
+
+#[tokio::test]
+async fn without_a_request_that_is_served_nothing_is_said_of_refusals() {
+    let fault = instead(|asked| {
+        let is_plain = asked.is_rpc("ping") || asked.body["method"].as_str()?.ends_with("/list");
+        is_plain.then(|| refused(asked, 400, -32601))
+    });
+    let report =
+        report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
+    breaks(&report, &["base.ping", "lists.declared"]);
+    let text = text(&report);
+    assert!(
+        text.contains("not judged http.origin (2025-11-25): neither ping nor a list"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_busy_server_is_not_judged() {
+    let fault = instead(|asked| {
+        let is_late =
+            asked.is_rpc("no/such/method") || asked.is_call("no_such_tool_of_this_server");
+        is_late.then(|| Answer::new(503, Value::Null))
+    });
+    let report =
+        report(over_http(broken(correct(), fault)).revisions(vec![Revision::V2025_11_25])).await;
+    breaks(&report, &[]);
+    assert!(text(&report).contains("not judged tools.unknown (2025-11-25): status 503"));
+}

@@ -1,0 +1,184 @@
+//! Servers of a few lines of shell on stdin and stdout, and what is wrong with each of them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mcp_conformance::{Check, CheckReport, Revision, Verdict};
+
+use super::{found, text};
+
+/// What the server does; a fault defines some of it anew.
+const PARTS: &str = r#"
+answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+result() { answer "\"result\":$1"; }
+refuse() { answer "\"error\":{\"code\":$1,\"message\":\"no\"}"; }
+taken() { :; }
+ping() { result '{}'; }
+called() { result '{"content":[{"type":"text","text":"a room"}]}'; }
+unknown() { refuse -32601; }
+"#;
+
+/// Members of a message come in the order of their names, so `jsonrpc` comes after the id.
+const LOOP: &str = r#"
+while IFS= read -r line; do
+  case $line in '{'*'"id":'*',"jsonrpc"'*) ;; *) taken; continue;; esac
+  id=${line#*'"id":'}
+  id=${id%%',"jsonrpc"'*}
+  case $line in
+  *'"method":"initialize"'*) result '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"small","version":"1"}}';;
+  *'"method":"ping"'*) ping;;
+  *'"method":"tools/list"'*'"cursor"'*) refuse -32602;;
+  *'"method":"tools/list"'*) result '{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}';;
+  *'"method":"tools/call"'*'"name":"look"'*) called;;
+  *'"method":"tools/call"'*) refuse -32602;;
+  *) unknown;;
+  esac
+done
+"#;
+
+/// A check of the server with this fault.
+fn check(fault: &str) -> Check {
+    let script = [PARTS, fault, LOOP].concat();
+    let check = Check::command("sh", vec!["-c".into(), script.into()]);
+    // A shell reads the largest message letter by letter.
+    check.skip(["robust.large-message".to_owned()]).timeout(Duration::from_secs(3))
+}
+
+async fn report(fault: &str) -> CheckReport {
+    check(fault).run(|_| {}).await.unwrap()
+}
+
+/// The rules that a server with this fault breaks, each in one revision.
+#[track_caller]
+fn breaks(report: &CheckReport, rules: &[&str]) {
+    let rules: BTreeSet<_> = rules.iter().copied().collect();
+    assert_eq!(found(report), rules, "{}", text(report));
+    assert_eq!(report.revisions, [Revision::V2025_11_25], "{}", text(report));
+}
+
+fn unjudged(report: &CheckReport) -> Vec<&'static str> {
+    let judged = report.judged.iter();
+    let judged = judged.filter(|judged| matches!(judged.verdict, Verdict::Unclear(_)));
+    judged.map(|judged| judged.rule.id).collect()
+}
+
+#[tokio::test]
+async fn the_small_server_is_clean() {
+    let report = report("").await;
+    breaks(&report, &[]);
+    assert!(unjudged(&report).is_empty(), "{}", text(&report));
+}
+
+/// CircleCI-Public/mcp-server-circleci#127, kud/mcp-jenkins#6: the line comes with a call, and not when it starts.
+#[tokio::test]
+async fn a_tool_that_prints_is_found() {
+    let report = report("called() { echo looking; result '{\"content\":[]}'; }").await;
+    breaks(&report, &["stdio.messages-only"]);
+    let text = text(&report);
+    assert!(text.contains("a line is not a message: looking (the first of "), "{text}");
+    assert!(text.contains("    > {\"id\":"), "the call is shown: {text}");
+}
+
+#[tokio::test]
+async fn a_server_without_ping_breaks_one_rule() {
+    let report = report("ping() { refuse -32601; }").await;
+    breaks(&report, &["base.ping"]);
+    assert!(unjudged(&report).is_empty(), "{}", text(&report));
+}
+
+#[tokio::test]
+async fn each_answer_twice_is_one_fault() {
+    let twice = "answer() { for i in 1 2; do printf '{\"jsonrpc\":\"2.0\",\"id\":%s,%s}\\n' \"$id\" \"$1\"; done; }";
+    breaks(&report(twice).await, &["base.once"]);
+}
+
+#[tokio::test]
+async fn an_error_without_the_id_of_its_request_is_found() {
+    let fault = "refuse() { id=null; answer \"\\\"error\\\":{\\\"code\\\":$1,\\\"message\\\":\\\"no\\\"}\"; }";
+    breaks(&report(fault).await, &["base.id-echo"]);
+}
+
+#[tokio::test]
+async fn an_id_without_its_spaces_is_found() {
+    let fault = "result() { case $id in '\" '*) id='\"with spaces\"';; esac; answer \"\\\"result\\\":$1\"; }";
+    breaks(&report(fault).await, &["base.id-echo"]);
+}
+
+#[tokio::test]
+async fn a_number_that_json_does_not_have_is_found() {
+    let fault = "called() { result '{\"content\":[],\"structuredContent\":{\"x\":NaN}}'; }";
+    breaks(&report(fault).await, &["base.json"]);
+}
+
+#[tokio::test]
+async fn every_notification_answered_is_one_fault() {
+    let fault = "taken() { echo '{\"jsonrpc\":\"2.0\",\"result\":null}'; }";
+    breaks(&report(fault).await, &["base.notification"]);
+}
+
+#[tokio::test]
+async fn progress_for_nobody_is_found() {
+    let progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"progress\":1}}";
+    let fault = format!("ping() {{ echo '{progress}'; result '{{}}'; }}");
+    breaks(&report(&fault).await, &["messages.progress-unasked"]);
+}
+
+#[tokio::test]
+async fn a_request_that_the_client_does_not_support_is_found() {
+    let fault = "taken() { echo '{\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"roots/list\"}'; }";
+    breaks(&report(fault).await, &["messages.no-requests"]);
+}
+
+#[tokio::test]
+async fn a_program_that_ends_at_an_unknown_method_breaks_one_rule_of_the_wire() {
+    let report = report("unknown() { exit 1; }").await;
+    // A client of the newer revision asks first what this server does not know.
+    breaks(&report, &["base.answered", "stdio.fallback"]);
+    assert_eq!(unjudged(&report), ["base.unknown-method"], "{}", text(&report));
+}
+
+#[tokio::test]
+async fn silence_is_not_a_wrong_answer() {
+    let report =
+        check("unknown() { :; }").timeout(Duration::from_secs(1)).run(|_| {}).await.unwrap();
+    breaks(&report, &["base.answered"]);
+    assert_eq!(unjudged(&report), ["base.unknown-method"], "{}", text(&report));
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_start_tells_why() {
+    let script = "echo 'npm error 404 no such package' >&2; exit 1";
+    let check = Check::command("sh", vec!["-c".into(), script.into()]);
+    let error = check.run(|_| {}).await.unwrap_err().to_string();
+    assert!(error.contains("the end of its stderr: npm error 404 no such package"), "{error}");
+}
+
+/// Wrappers such as npx and shell scripts do not end what they started.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_a_program_started_is_left() {
+    const MARK: &str = "98765.4321";
+    let fault = format!("sleep {MARK} >/dev/null 2>&1 &");
+    breaks(&report(&fault).await, &[]);
+    let left = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&format!("sleep\0{MARK}"))
+    });
+    // Those that were killed last may not be gone yet.
+    let left: Vec<_> = left.map(|entry| entry.path()).collect();
+    for path in left {
+        for _ in 0..100 {
+            if !path.exists() || is_zombie(&path) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(!path.exists() || is_zombie(&path), "{}", path.display());
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn is_zombie(process: &std::path::Path) -> bool {
+    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
+}
