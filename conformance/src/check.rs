@@ -261,7 +261,12 @@ async fn ask(rule: &'static Rule, bench: &mut Bench, presence: &mut Presence) ->
             break;
         };
         if let Some(log) = bench.log.as_ref().filter(|_| !is_told) {
-            log.read().lost.push((rule.id, exchange));
+            let lost = &mut log.read().lost;
+            // A rule that finds the same twice says itself what ended it.
+            match verdict {
+                Verdict::Finding(_) if !may_repeat => drop(lost.pop_if(|(id, _)| *id == rule.id)),
+                _ => lost.push((rule.id, exchange)),
+            }
         }
         if !bench.reopen().await {
             let outcome = bench.greeting.outcome();
