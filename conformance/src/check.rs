@@ -4,6 +4,7 @@
 //! revision that the server supports. The requests are safe: tools are called only where they are annotated as
 //! read-only or were named.
 
+mod calling;
 mod heard;
 mod report;
 mod rule;
@@ -15,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 
-use crate::probe::{Bench, Endpoint, Revision, Revisions, revisions};
+use crate::calls::{Calls, ToolCall};
+use crate::probe::{Bench, Endpoint, MadeCall, Revision, Revisions, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
@@ -35,7 +37,7 @@ pub struct Check {
     other: Option<Target>,
     selection: Selection,
     revisions: Vec<Revision>,
-    tools: Vec<String>,
+    tools: Vec<ToolCall>,
     timeout: Duration,
     keep_alive: Duration,
     jobs: usize,
@@ -96,10 +98,11 @@ impl Check {
         self
     }
 
-    /// Tools that may be called, besides those that are annotated as read-only.
+    /// Tools that may be called, besides those that are annotated as read-only, and with which arguments. Without
+    /// arguments, they are made from the schema of the tool.
     #[must_use]
-    pub fn call(mut self, tools: impl IntoIterator<Item = String>) -> Self {
-        self.tools.extend(tools);
+    pub fn call(mut self, tools: impl IntoIterator<Item: Into<ToolCall>>) -> Self {
+        self.tools.extend(tools.into_iter().map(Into::into));
         self
     }
 
@@ -133,7 +136,7 @@ impl Check {
     /// Asks every rule in every revision.
     ///
     /// # Errors
-    /// The server cannot be reached.
+    /// The server cannot be reached, or does not have a tool that was named.
     pub async fn run(&self, mut progress: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.endpoint.to_string());
         let Revisions { spoken, unlisted } = revisions(&self.endpoint, self.timeout).await?;
@@ -153,32 +156,45 @@ impl Check {
             let latest = wanted.clone().filter(|it| !it.is_modern()).max();
             asked.extend(latest.or(wanted.max()));
         }
+        // Tools are called in the newest revision of each era.
+        let newest = |it: &Revision| {
+            !asked.iter().any(|other| other > it && other.is_modern() == it.is_modern())
+        };
+        let calling: Vec<_> = asked.iter().copied().filter(newest).collect();
         let progress = Mutex::new(progress);
-        let each = asked.into_iter().map(|it| self.judge(it, &spoken, silent, &progress));
+        let each = asked.into_iter();
+        let each = each.map(|it| self.judge(it, calling.contains(&it), &spoken, silent, &progress));
         let each: Vec<_> = stream::iter(each).buffered(self.jobs).collect().await;
-        for (server, judged) in each {
+        for judged in each {
+            let JudgedRevision { server, revision, calls, judged } = judged?;
             report.server = server.or(report.server);
+            report.called(calls, revision);
             report.judged.extend(judged);
         }
         report.revisions = spoken;
         Ok(report)
     }
 
-    /// Asks every rule in one revision; the name that the server gives, and what came of them.
+    /// Asks every rule in one revision. Tools are called there if `calling`.
     async fn judge(
         &self,
         revision: Revision,
+        calling: bool,
         spoken: &[Revision],
         silent: bool,
         progress: &Mutex<impl FnMut(&Judged)>,
-    ) -> (Option<String>, Vec<Judged>) {
+    ) -> Result<JudgedRevision, TargetError> {
         let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
         bench.spoken = spoken.to_vec();
         bench.other.clone_from(&self.other);
         bench.log = Some(Arc::default());
         bench.learn(&self.tools).await;
         if !silent {
+            calling::known(&bench, &self.tools)?;
             bench.find_plain().await;
+        }
+        if !calling {
+            bench.calls = Some((Vec::new(), Calls::default()));
         }
         if revision.is_modern() && self.endpoint.is_http() && self.selection.has(rules::KEEP_ALIVE)
         {
@@ -201,8 +217,22 @@ impl Check {
             all.push(judged);
         }
         bench.end().await;
-        (bench.server(), all)
+        Ok(JudgedRevision {
+            server: bench.server(),
+            revision,
+            calls: bench.calls.take(),
+            judged: all,
+        })
     }
+}
+
+/// What came of one revision.
+struct JudgedRevision {
+    /// The name that the server gives.
+    server: Option<String>,
+    revision: Revision,
+    calls: Option<(Vec<MadeCall>, Calls)>,
+    judged: Vec<Judged>,
 }
 
 /// Whether the session or program of a bench is there.
@@ -231,7 +261,12 @@ async fn ask(rule: &'static Rule, bench: &mut Bench, presence: &mut Presence) ->
             break;
         };
         if let Some(log) = bench.log.as_ref().filter(|_| !is_told) {
-            log.read().lost.push((rule.id, exchange));
+            let lost = &mut log.read().lost;
+            // A rule that finds the same twice says itself what ended it.
+            match verdict {
+                Verdict::Finding(_) if !may_repeat => drop(lost.pop_if(|(id, _)| *id == rule.id)),
+                _ => lost.push((rule.id, exchange)),
+            }
         }
         if !bench.reopen().await {
             let outcome = bench.greeting.outcome();

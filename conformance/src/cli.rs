@@ -3,6 +3,7 @@
 mod check;
 mod client;
 mod convert;
+mod diff;
 mod fuzz;
 mod load;
 mod output;
@@ -10,6 +11,7 @@ mod record;
 mod replay;
 mod report;
 mod server;
+mod snapshot;
 
 use std::io::Write;
 
@@ -67,6 +69,18 @@ enum Command {
     /// command in the client. A transcript is written when its session ends; sessions that are still open are written
     /// on Ctrl-C or SIGTERM, or when the client closes stdin. Tokens and other secrets are masked.
     Record(record::RecordArgs),
+    /// Says in words what changed from one server to another, and whether it breaks callers of the older one.
+    ///
+    /// Tools, prompts and resources are compared by name: removed, added, renamed, arguments that are now required,
+    /// schemas that take more or less. Each server is a lock file, transcripts, a URL or a command. The exit code is 0
+    /// if nothing breaks callers, 1 if something does, 2 for wrong arguments or an unusable file, and 3 if a server
+    /// cannot be reached.
+    Diff(diff::DiffArgs),
+    /// Writes what a server offers to a lock file, for `diff`. No client is needed, and no tool is called.
+    ///
+    /// The file has the server's tools, prompts and resources by name, as JSON that can be read in the history of a
+    /// repository. Two snapshots of the same server are the same, whatever the order of its lists.
+    Snapshot(snapshot::SnapshotArgs),
     /// Converts HTTP exchanges that another tool recorded into transcripts.
     ///
     /// Each line of an input file is a JSON object with `request` (`method`, `headers`, `body`) and `response`
@@ -107,6 +121,8 @@ pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Ve
         Command::Load(args) => until_stopped(args.run(out)).await,
         Command::Fuzz(args) => until_stopped(args.run(out)).await,
         Command::Record(args) => args.run().await,
+        Command::Diff(args) => args.run(out).await,
+        Command::Snapshot(args) => args.run(out).await,
         Command::Convert(args) => args.run(out),
         Command::Report(args) => args.run(out),
         Command::Schema => {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::error::Problem;
 use crate::pattern::Mismatch;
 use crate::target::TargetError;
@@ -12,6 +14,8 @@ pub(crate) struct Fault {
     pub(crate) problem: String,
     pub(crate) mismatches: Vec<Mismatch>,
     pub(crate) cause: Cause,
+    /// The member of the answer that was compared, and what was in it.
+    pub(crate) answer: Option<(&'static str, Value)>,
 }
 
 /// What is behind a fault.
@@ -27,7 +31,7 @@ pub(crate) enum Cause {
 
 impl Fault {
     pub(crate) fn new(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into(), mismatches: Vec::new(), cause: Cause::Server }
+        Self { problem: problem.into(), mismatches: Vec::new(), cause: Cause::Server, answer: None }
     }
 
     pub(crate) fn missing(problem: String) -> Self {

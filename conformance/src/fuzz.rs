@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use serde_json::json;
 
+use crate::calls::ToolCall;
 use crate::probe::{Bench, Endpoint, Revision, revisions};
 use crate::shorten::shorten;
 use crate::target::{Target, TargetError};
@@ -43,7 +44,7 @@ pub struct Fuzz {
     only: Option<u64>,
     duration: Option<Duration>,
     revisions: Vec<Revision>,
-    tools: Vec<String>,
+    tools: Vec<ToolCall>,
     timeout: Duration,
 }
 
@@ -121,8 +122,8 @@ impl Fuzz {
 
     /// Tools that may be called with anything, besides those that are annotated as read-only.
     #[must_use]
-    pub fn call(mut self, tools: impl IntoIterator<Item = String>) -> Self {
-        self.tools.extend(tools);
+    pub fn call(mut self, tools: impl IntoIterator<Item: Into<ToolCall>>) -> Self {
+        self.tools.extend(tools.into_iter().map(Into::into));
         self
     }
 

@@ -94,9 +94,11 @@
 //! | `{"$var":"u"}` | the value bound to the name; members are compared in the order of their names, so a name bound in `content` can be used in `structuredContent` |
 //! | `{"$literal":…}` | exactly this value, in which `$` has no meaning |
 
+mod calls;
 mod check;
 mod child;
 mod client;
+mod contract;
 mod error;
 mod fault;
 mod fuzz;
@@ -108,15 +110,21 @@ mod replay;
 mod report;
 mod results;
 mod reverse;
+mod sample;
 mod schema;
 mod shorten;
 mod sse;
 mod target;
 mod template;
 mod transcript;
+mod update;
 mod wire;
 
+pub use calls::{Calls, MAX_CALLS_BYTES, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
+pub use contract::{
+    Change, Contract, ContractDiff, ContractError, Impact, MAX_LOCK_BYTES, TextChange,
+};
 pub use error::{Problem, TranscriptError};
 pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
 pub use load::{
@@ -140,3 +148,4 @@ pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;
 pub use transcript::format::transcript_schema;
 pub use transcript::{Era, MAX_FILE_BYTES, MAX_STEPS, Transcript};
+pub use update::{Update, UpdatedFile};

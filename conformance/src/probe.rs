@@ -8,11 +8,12 @@ mod discover;
 mod exchange;
 mod http;
 mod log;
+mod offers;
 mod revision;
 mod several;
 mod stdio;
 
-pub(crate) use bench::{Bench, Endpoint, QUIET};
+pub(crate) use bench::{Bench, Endpoint, MadeCall, QUIET};
 pub(crate) use discover::{Revisions, newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use exchange::{Watched, is_like_a_message};

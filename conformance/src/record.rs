@@ -21,11 +21,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use self::flow::Flow;
 use self::mask::Mask;
 pub use self::proxy::proxy;
 use self::session::Session;
 pub use self::stdio::around;
 pub use self::values::Loosened;
+use self::values::Writer;
 use crate::transcript::Era;
 use crate::transcript::format::Line;
 
@@ -223,6 +225,12 @@ impl Recorder {
             number += 1;
         }
     }
+}
+
+/// A value of a server as a recording writes it at this place, a JSON Pointer such as `/result/tools/0`.
+pub(crate) fn recorded(place: &str, value: &Value) -> Value {
+    let mask = Mask::default();
+    Writer::new(&mask, Flow::default()).expected(place, value)
 }
 
 fn as_json(line: &Line) -> Value {

@@ -4,6 +4,8 @@ mod text;
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 pub use self::text::TextReporter;
 use crate::pattern::Mismatch;
 use crate::transcript::{Era, Transcript};
@@ -65,6 +67,8 @@ pub struct Failure {
     pub problem: String,
     /// The differences, if an answer was compared.
     pub mismatches: Vec<Mismatch>,
+    /// The member of the answer that was compared (`result` or `error`), and what was in it.
+    pub answer: Option<(&'static str, Value)>,
 }
 
 /// How many replays went how; a transcript counts once for each era.

@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::calls::Calls;
 use crate::check::{CheckReport, Level, Verdict};
 use crate::shorten::shorten;
 
@@ -72,6 +73,9 @@ pub struct Subject {
     /// Why it could not be reached, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
+    /// How many tools were called, and why the others were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
     /// The cases, in the order in which they were tried.
     pub cases: Vec<Case>,
 }
@@ -238,6 +242,7 @@ impl From<&CheckReport> for Subject {
             server: report.server.clone(),
             revisions: report.revisions.iter().map(ToString::to_string).collect(),
             unreachable: None,
+            calls: report.calls.clone(),
             cases: cases.collect(),
         }
     }

@@ -1,5 +1,6 @@
 //! The official schema of each revision, and where a message does not fit it.
 
+pub(crate) mod local;
 mod words;
 
 use std::collections::BTreeMap;

@@ -73,6 +73,16 @@ pub enum TargetError {
         #[source]
         source: BoxError,
     },
+    /// A tool that was named to be called is not offered.
+    #[error("{target} has no tool called {name:?}; {nearest}")]
+    Tool {
+        /// The URL or the program.
+        target: String,
+        /// The name that was given.
+        name: String,
+        /// What it lists instead.
+        nearest: String,
+    },
     /// The connection or the service failed.
     #[error("no answer from {target}: {source}")]
     NoAnswer {

@@ -67,6 +67,14 @@ impl Text {
         Ok(Self(parts))
     }
 
+    /// The text, if it refers to no variable.
+    pub(crate) fn plain(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Segment::Plain(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     /// The names it refers to.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {

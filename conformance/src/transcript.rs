@@ -2,7 +2,7 @@
 
 mod expect;
 mod fields;
-mod files;
+pub(crate) mod files;
 pub(crate) mod format;
 mod names;
 mod opening;

@@ -116,7 +116,8 @@ impl<'a> Heard<'a> {
     pub(super) fn pending(&self) -> Option<&'a Value> {
         let ids = self.asked().filter(|it| it.get("method").is_some());
         let mut ids = ids.filter_map(|it| it.get("id"));
-        ids.find(|id| answers(&self.talk.lines, id) < self.requests(id))
+        let asked = |id: &Value| self.asked().filter(|it| it.get("id") == Some(id)).count();
+        ids.find(|id| answers(&self.talk.lines, id) < asked(id))
     }
 
     /// The last notification that was sent before it.
@@ -125,8 +126,12 @@ impl<'a> Heard<'a> {
         all.find_map(|it| it.get("method")?.as_str())
     }
 
+    /// How many requests have this id. A server may read more than is JSON, such as bytes that are not UTF-8.
     fn requests(&self, id: &Value) -> usize {
-        self.asked().filter(|it| it.get("id") == Some(id)).count()
+        let written = format!("\"id\":{id}");
+        let has_text = |line: &&Line| line.messages.is_none() && line.text.contains(&written);
+        let unread = self.sent().filter(has_text).count();
+        self.asked().filter(|it| it.get("id") == Some(id)).count() + unread
     }
 
     /// Whether its id may be missing: it refuses what could not be read, or was not taken.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::rule::{Rule, Verdict};
-use crate::probe::Revision;
+use crate::calls::Calls;
+use crate::probe::{MadeCall, Revision};
 
 /// One rule in one revision.
 #[derive(Debug, Clone)]
@@ -27,13 +28,25 @@ pub struct CheckReport {
     pub server: Option<String>,
     /// The revisions that it supports.
     pub revisions: Vec<Revision>,
+    /// How many tools were called; nothing if none of the rules that look at calls was asked.
+    pub calls: Option<Calls>,
     /// The rules, in the order in which they were asked.
     pub judged: Vec<Judged>,
 }
 
 impl CheckReport {
     pub(super) fn new(target: String) -> Self {
-        Self { target, server: None, revisions: Vec::new(), judged: Vec::new() }
+        Self { target, server: None, revisions: Vec::new(), calls: None, judged: Vec::new() }
+    }
+
+    /// Keeps what the calls in a revision say of all tools, of the revision in which most were called.
+    pub(super) fn called(&mut self, calls: Option<(Vec<MadeCall>, Calls)>, revision: Revision) {
+        let Some((_, calls)) = calls.filter(|(_, calls)| calls.tools > 0) else {
+            return;
+        };
+        if self.calls.as_ref().is_none_or(|before| before.called < calls.called) {
+            self.calls = Some(Calls { revision: revision.to_string(), ..calls });
+        }
     }
 
     /// The findings.

@@ -2,9 +2,11 @@
 
 mod access;
 mod base;
+mod called;
 mod calls;
 mod contents;
 mod eras;
+mod habits;
 mod http2;
 mod lasting;
 mod leaving;
@@ -21,6 +23,7 @@ mod rounds;
 mod schemas;
 mod sessions;
 mod tasks;
+mod tools;
 mod transport;
 
 use std::time::Duration;
@@ -54,8 +57,11 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         lasting::RULES,
         lists::RULES,
         schemas::RULES,
+        tools::RULES,
         offers::RULES,
         calls::RULES,
+        called::RULES,
+        habits::RULES,
         leaving::RULES,
         rounds::RULES,
         tasks::RULES,
@@ -64,6 +70,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         // What came while all of these were checked is looked at once more.
         messages::RULES,
         contents::RULES,
+        habits::SEEN,
     ];
     groups.into_iter().flatten()
 }
@@ -82,7 +89,7 @@ pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> impl Iterator
 
 /// Whether a rule only looks at what came before.
 pub(super) fn looks_back(rule: &Rule) -> bool {
-    let groups = [messages::RULES, contents::RULES];
+    let groups = [messages::RULES, contents::RULES, habits::SEEN];
     groups.into_iter().flatten().any(|it| it.id == rule.id)
 }
 

@@ -70,13 +70,14 @@ impl CheckArgs {
         known_rules(&texts, self.only.iter().chain(&self.skip))?;
         let subjects = self.subjects()?;
         let known = self.output.known()?;
+        let named = self.ask.named()?;
         let mut results = Results::new(Tool::Check);
         let mut progress = Progress::new();
         for (index, check) in subjects.into_iter().enumerate() {
             let mut check = check
                 .only(self.only.iter().cloned())
                 .skip(self.skip.iter().cloned())
-                .call(self.ask.call.iter().cloned())
+                .call(named.iter().cloned())
                 .keep_alive(Duration::from_secs(self.keep_alive))
                 .jobs(self.jobs.into())
                 .timeout(self.ask.timeout());

@@ -49,7 +49,7 @@ impl FuzzArgs {
         let mut fuzz = fuzz
             .iterations(self.iterations)
             .revisions(self.ask.revision.clone())
-            .call(self.ask.call.iter().cloned())
+            .call(self.ask.named()?)
             .timeout(self.ask.timeout());
         if let Some(seed) = self.seed {
             fuzz = fuzz.seed(seed);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mcp_conformance::{
-    BoxError, Era, Event, Replay, Results, Subject, TextReporter, Tool, Transcript,
+    BoxError, Era, Event, Replay, Results, Subject, TextReporter, Tool, Transcript, Update,
 };
 
 use super::Verdict;
@@ -30,6 +30,10 @@ pub(crate) struct ReplayArgs {
     /// Wait at most this many seconds for each step.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
+    /// Write what the server answers now into the transcripts, in place of what differs. Matchers that accept the
+    /// answer stay. The exit code is 0 if nothing else differs.
+    #[arg(long, conflicts_with_all = ["baseline", "write_baseline"])]
+    update: bool,
     #[command(flatten)]
     output: OutputArgs,
     /// The name of the server in reports. By default the URL or the program.
@@ -74,11 +78,13 @@ impl ReplayArgs {
             replay = replay.fixture(fixture);
         }
         let mut reporter = self.output.is_text().then(|| TextReporter::new(&mut out, color));
+        let mut update = Update::default();
         let mut progress = Progress::new();
         let mut written = Ok(());
         let summary = replay
             .run(&transcripts, |event| {
                 subject.add(event);
+                update.add(event);
                 match (&mut reporter, event) {
                     (Some(reporter), _) if written.is_ok() => written = reporter.report(event),
                     (None, Event::Started { transcript, era }) => {
@@ -90,6 +96,9 @@ impl ReplayArgs {
             .await;
         written?;
         drop(progress);
+        if self.update && !summary.unreachable && summary.passed + summary.failed > 0 {
+            return write(&update, &mut out);
+        }
         let mut results = Results::new(Tool::Replay);
         results.targets.push(subject.named(self.name.clone()));
         let verdict = self.output.finish(results, known.as_ref(), true, &mut out)?;
@@ -99,4 +108,21 @@ impl ReplayArgs {
             verdict => verdict,
         })
     }
+}
+
+/// Writes the transcripts, and says what became of them.
+fn write(update: &Update, out: &mut impl Write) -> Result<Verdict, BoxError> {
+    let mut verdict = Verdict::Holds;
+    for file in update.write()? {
+        let lines: Vec<_> = file.lines.iter().map(ToString::to_string).collect();
+        match lines.as_slice() {
+            [] => writeln!(out, "not updated: {}", file.path.display())?,
+            lines => writeln!(out, "updated {}: lines {}", file.path.display(), lines.join(", "))?,
+        }
+        for left in file.left {
+            writeln!(out, "  still differs: {left}")?;
+            verdict = Verdict::Differs;
+        }
+    }
+    Ok(verdict)
 }

@@ -2,10 +2,11 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, Revision, Target};
+use mcp_conformance::{BoxError, Revision, Target, ToolCall};
 
 /// One server, and what goes with each request to it.
 #[derive(Debug, Args)]
@@ -41,15 +42,28 @@ pub(crate) struct AskArgs {
     /// that the server supports, and `fuzz` the newest with sessions and the newest without.
     #[arg(long, value_name = "DATE")]
     pub(crate) revision: Vec<Revision>,
-    /// Allow calls of this tool, although it is not annotated as read-only. Repeatable.
-    #[arg(long, value_name = "TOOL")]
-    pub(crate) call: Vec<String>,
+    /// Allow calls of this tool, although it is not annotated as read-only; with arguments if they cannot be made from
+    /// its schema, such as 'add={"a":1,"b":2}'. Repeatable.
+    #[arg(long, value_name = "TOOL[=ARGUMENTS]", value_parser = |text: &str| text.parse::<ToolCall>())]
+    call: Vec<ToolCall>,
+    /// Allow the calls in this file: lines such as {"name":"add","arguments":{"a":1,"b":2}}, or a transcript.
+    #[arg(long, value_name = "FILE")]
+    calls: Option<PathBuf>,
     /// Wait at most this many seconds for each answer.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
 }
 
 impl AskArgs {
+    /// The calls that are allowed by name.
+    pub(crate) fn named(&self) -> Result<Vec<ToolCall>, BoxError> {
+        let mut calls = self.call.clone();
+        if let Some(path) = &self.calls {
+            calls.extend(ToolCall::read(path)?);
+        }
+        Ok(calls)
+    }
+
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
     }

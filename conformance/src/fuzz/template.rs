@@ -3,11 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::probe::Bench;
+use crate::sample;
 
 /// The most tools that are called.
 const MAX_TOOLS: usize = 12;
-/// How deep a schema is filled in.
-const MAX_DEPTH: usize = 8;
 
 /// A message that the server answers, or a notification.
 #[derive(Debug, Clone)]
@@ -52,7 +51,10 @@ impl Template {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
             if bench.callable.iter().any(|it| it == name) {
                 let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
-                let arguments = sample(schema, 0);
+                let given = bench.named.iter().find(|it| it.name == name);
+                let given = given.and_then(|it| it.arguments.clone());
+                let made = || sample::arguments(schema, None).unwrap_or_else(|| json!({}));
+                let arguments = given.unwrap_or_else(made);
                 ask("tools/call", json!({"name": name, "arguments": arguments}));
             }
         }
@@ -105,33 +107,4 @@ impl Template {
 
 fn first(bench: &Bench, list: &str, member: &str) -> Option<Value> {
     bench.items(list).first()?.get(member).cloned()
-}
-
-/// A value that a schema probably takes.
-fn sample(schema: &Value, depth: usize) -> Value {
-    if let Some(value) = schema.get("default").or_else(|| schema.get("const")) {
-        return value.clone();
-    }
-    if let Some(value) = schema.pointer("/enum/0") {
-        return value.clone();
-    }
-    let kind = schema.get("type");
-    let kind = kind.and_then(|it| it.as_str().or_else(|| it.get(0)?.as_str()));
-    match kind {
-        Some("string") => json!("a"),
-        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
-        Some("boolean") => json!(false),
-        Some("array") => json!([]),
-        _ if depth > MAX_DEPTH => Value::Null,
-        _ => {
-            let required = schema.get("required").and_then(Value::as_array);
-            let names = required.into_iter().flatten().filter_map(Value::as_str);
-            let property = |name: &str| schema.get("properties")?.get(name);
-            let members = names.map(|name| {
-                let schema = property(name).unwrap_or(&Value::Null);
-                (name.to_owned(), sample(schema, depth + 1))
-            });
-            Value::Object(members.collect())
-        }
-    }
 }

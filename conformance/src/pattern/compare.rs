@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::named::Named;
 use super::unordered::pair;
 use super::words::in_words;
 use super::{Kind, Pattern};
@@ -108,6 +109,9 @@ impl Comparison {
             (Kind::Optional(inner), _) => return self.visit(inner, Some(value)),
             (Kind::Not(inner), _) => !self.would_match(inner, Some(value)),
             (Kind::Array(expected), Value::Array(items)) => {
+                if let Some(named) = Named::of(expected, items) {
+                    return self.visit_named(named);
+                }
                 if expected.len() != items.len() {
                     let reason =
                         format!("{} elements expected, {} found", expected.len(), items.len());
@@ -242,6 +246,25 @@ impl Comparison {
                     self.within(&index.to_string(), |inner| inner.unexpected(item));
                 }
             }
+        }
+    }
+
+    /// Elements that have names: each is compared with that of its name, so that one that came or went is one
+    /// difference.
+    fn visit_named(&mut self, named: Named<'_>) {
+        for (index, expected, item) in named.both {
+            self.within(&index.to_string(), |inner| inner.visit(expected, Some(item)));
+        }
+        for (index, item) in named.come {
+            self.within(&index.to_string(), |inner| inner.unexpected(item));
+        }
+        for name in named.gone {
+            let missing = format!("the element named {name:?} is missing");
+            self.push(|| name.into(), None, Some(missing));
+        }
+        if let Some((old, new)) = named.orders {
+            let reason = "the elements of these names came in another order".to_owned();
+            self.push(|| old.into(), Some(&new.into()), Some(reason));
         }
     }
 

@@ -14,6 +14,7 @@ use super::http::{self, Raw};
 use super::log::Log;
 use super::revision::Revision;
 use super::stdio::Process;
+use crate::calls::{Calls, ToolCall};
 use crate::client::headers::{Mirror, encoded, named};
 use crate::target::{Target, TargetError};
 
@@ -45,6 +46,10 @@ pub(crate) struct Bench {
     pub(crate) plain: Option<&'static str>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
+    /// The calls that were named.
+    pub(crate) named: Vec<ToolCall>,
+    /// The calls that were made, once they were, and what they say of all tools.
+    pub(crate) calls: Option<(Vec<MadeCall>, Calls)>,
     /// The tools that need input, once they were sought.
     pub(crate) asking: Option<Vec<String>>,
     /// The same server, asked by another caller.
@@ -56,6 +61,16 @@ pub(crate) struct Bench {
     next_id: u64,
     /// What was exchanged so far by this one and those made from it, for the rules about every message.
     pub(crate) log: Option<Arc<Log>>,
+}
+
+/// A call of a tool with arguments that fit.
+#[derive(Debug, Clone)]
+pub(crate) struct MadeCall {
+    /// The tool, as the server lists it.
+    pub(crate) tool: Value,
+    /// The token of its progress.
+    pub(crate) token: Value,
+    pub(crate) exchange: Exchange,
 }
 
 impl Endpoint {
@@ -100,6 +115,8 @@ impl Bench {
             lists: Vec::new(),
             plain: None,
             callable: Vec::new(),
+            named: Vec::new(),
+            calls: None,
             asking: None,
             other: None,
             quiet: None,
@@ -115,6 +132,7 @@ impl Bench {
         let mut fresh = self.fresh().await;
         fresh.lists.clone_from(&self.lists);
         fresh.callable.clone_from(&self.callable);
+        fresh.named.clone_from(&self.named);
         fresh
     }
 
@@ -207,79 +225,6 @@ impl Bench {
         self.session = None;
         self.process = None;
         self.open().await
-    }
-
-    /// Opens it, and learns what the server offers.
-    pub(crate) async fn learn(&mut self, named: &[String]) {
-        self.open().await;
-        self.look(named).await;
-    }
-
-    /// Learns what an open server offers.
-    pub(crate) async fn look(&mut self, named: &[String]) {
-        for (capability, method, member) in [
-            ("tools", "tools/list", "tools"),
-            ("resources", "resources/list", "resources"),
-            ("resources", "resources/templates/list", "resourceTemplates"),
-            ("prompts", "prompts/list", "prompts"),
-        ] {
-            if self.offers(capability) {
-                let (items, pages) = self.all(method, member).await;
-                self.lists.push((method, items, pages));
-            }
-        }
-        let reads = |tool: &Value| tool.pointer("/annotations/readOnlyHint") == Some(&json!(true));
-        let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
-        let tools = self.items("tools/list").to_vec();
-        let read_only = tools.iter().filter(|tool| reads(tool)).filter_map(name);
-        self.callable = read_only.chain(named.iter().cloned()).collect();
-    }
-
-    /// Every item of a list, page by page, and the exchanges.
-    async fn all(&mut self, method: &str, member: &str) -> (Vec<Value>, Vec<Exchange>) {
-        let (mut items, mut pages, mut cursor) = (Vec::new(), Vec::new(), None::<Value>);
-        // A list that never ends is a separate finding.
-        for _ in 0..100 {
-            let params = cursor.take().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-            let page = self.ask(method, params).await;
-            let result = page.result().cloned().unwrap_or_default();
-            let more = result.get(member).and_then(Value::as_array);
-            items.extend(more.into_iter().flatten().cloned());
-            // A cursor that is not a string is a separate finding too.
-            cursor = result.get("nextCursor").filter(|it| it.is_string()).cloned();
-            pages.push(page);
-            if cursor.is_none() {
-                break;
-            }
-        }
-        (items, pages)
-    }
-
-    /// The name and version that the server gives.
-    pub(crate) fn server(&self) -> Option<String> {
-        let result = self.greeting.result()?;
-        let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
-        let info = result.get("serverInfo").or_else(|| result.pointer(stated))?;
-        let text = |member: &str| info.get(member).and_then(Value::as_str);
-        Some(format!("{} {}", text("name")?, text("version").unwrap_or_default()))
-    }
-
-    /// Whether the server declares a capability.
-    pub(crate) fn offers(&self, capability: &str) -> bool {
-        let capabilities = self.greeting.result().and_then(|it| it.get("capabilities"));
-        capabilities.and_then(|it| it.get(capability)).is_some_and(Value::is_object)
-    }
-
-    /// The items of a list.
-    pub(crate) fn items(&self, method: &str) -> &[Value] {
-        let list = self.lists.iter().find(|(known, ..)| *known == method);
-        list.map_or(&[], |(_, items, _)| items.as_slice())
-    }
-
-    /// The exchange that brought the first page of a list.
-    pub(crate) fn page(&self, method: &str) -> Exchange {
-        let list = self.lists.iter().find(|(known, ..)| *known == method);
-        list.and_then(|(.., pages)| pages.first()).cloned().unwrap_or_default()
     }
 
     /// An id that was not used yet.

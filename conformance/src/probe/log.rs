@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::exchange::Exchange;
-use crate::sse::{Decoder, Frame, is_event_stream};
+use crate::sse::{Decoder, Event, Frame, is_event_stream};
 
 /// The most bytes that are kept of one revision. What comes later is not looked at, and the report says so.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -43,6 +43,8 @@ pub(crate) struct Line {
     /// Whether this program sent it, and not the server.
     pub(crate) is_sent: bool,
     pub(crate) text: String,
+    /// The name of the event.
+    pub(crate) event: Option<String>,
     /// The messages in it, several if it is a batch; nothing if it is not JSON.
     pub(crate) messages: Option<Vec<Value>>,
 }
@@ -112,7 +114,7 @@ impl Line {
             Value::Array(messages) => messages,
             message => vec![message],
         });
-        Self { is_sent, text, messages }
+        Self { is_sent, text, event: None, messages }
     }
 }
 
@@ -124,8 +126,8 @@ fn received(exchange: &Exchange) -> Vec<Line> {
         let _ = Decoder::default().push(exchange.received.as_bytes(), &mut frames);
         let events = frames.into_iter().filter_map(|frame| match frame {
             // Servers send an event without data so that a client can resume from its id.
-            Frame::Event(event) if !event.data.is_empty() => {
-                Some(Line::new(false, event.data.as_bytes()))
+            Frame::Event(Event { event, data, .. }) if !data.is_empty() => {
+                Some(Line { event, ..Line::new(false, data.as_bytes()) })
             }
             Frame::Event(_) | Frame::Comment(_) => None,
         });

@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
                 }
                 patterns.into()
             }
-            Value::Number(_) => match number(value, key) {
+            Value::Number(_) => match number(value, key).filter(|_| !self.is_fixed()) {
                 Some(pattern) => self.loosen(pattern, "a time"),
                 None => value.clone(),
             },
@@ -188,6 +188,9 @@ impl<'a> Writer<'a> {
 
     /// What changes in a text, besides what the client made up and what was captured before.
     fn changing(&self, text: &str) -> Vec<ChangingText> {
+        if self.is_fixed() {
+            return Vec::new();
+        }
         let mut left = parts(text);
         left.retain(|part| {
             let part = known_range::text(text, part.start..part.end);
@@ -197,6 +200,11 @@ impl<'a> Writer<'a> {
             !filled && !self.flow.own.contains(part)
         });
         left
+    }
+
+    /// Whether this is in a list of tools or prompts, in which a time is an example or a default.
+    fn is_fixed(&self) -> bool {
+        ["/result/tools/", "/result/prompts/"].iter().any(|list| self.path.starts_with(list))
     }
 
     fn loosen(&mut self, pattern: Value, reason: &'static str) -> Value {

@@ -99,8 +99,10 @@ impl Run<'_> {
             BodyExpectation::Result(pattern) => ("result", pattern),
             _ => return before,
         };
+        let answer = message.get(wanted.0).map(|value| (wanted.0, value.clone()));
         let differs = client::compare(self.era, message, id, wanted, &mut vars);
-        match (before, verdict("", differs)) {
+        let judged = verdict("", differs).map_err(|fault| Fault { answer, ..fault });
+        match (before, judged) {
             (Err(mut before), Err(mut after)) => {
                 before.mismatches.append(&mut after.mismatches);
                 Err(before)

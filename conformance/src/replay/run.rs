@@ -283,13 +283,14 @@ impl<'a> Run<'a> {
 }
 
 impl Step {
-    fn failed(&self, Fault { problem, mismatches, .. }: Fault) -> Failure {
+    fn failed(&self, Fault { problem, mismatches, answer, .. }: Fault) -> Failure {
         Failure {
             line: self.line,
             step: self.action.summary(),
             note: self.note.clone(),
             problem,
             mismatches,
+            answer,
         }
     }
 }

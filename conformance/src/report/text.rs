@@ -94,7 +94,7 @@ impl<W: Write> TextReporter<W> {
     }
 
     fn failure(&mut self, transcript: &Transcript, failure: &Failure) -> io::Result<()> {
-        let Failure { line, step, note, problem, mismatches } = failure;
+        let Failure { line, step, note, problem, mismatches, .. } = failure;
         writeln!(self.writer, "     at {}:{line}: {step}", transcript.source_name())?;
         if let Some(note) = note {
             writeln!(self.writer, "     note: {note}")?;

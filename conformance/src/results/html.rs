@@ -113,6 +113,7 @@ fn subject(number: usize, target: &Subject) -> Markup {
     let groups = groups(&target.cases);
     html! {
         h2 id=(format!("t{number}")) { (number) ". " (target.name) }
+        @if let Some(calls) = &target.calls { p { (calls.to_string()) "." } }
         @if groups.is_empty() && target.unreachable.is_none() {
             p { "No findings." }
         }

@@ -74,7 +74,16 @@ fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) 
         ];
         let attributes = attributes.each_ref().map(|(name, value)| (*name, value.as_str()));
         writer.create_element("testsuite").with_attributes(attributes).write_inner_content(
-            |writer| cases.iter().try_for_each(|case| test_case(writer, results, target, case)),
+            |writer| {
+                cases.iter().try_for_each(|case| test_case(writer, results, target, case))?;
+                let calls = target.calls.as_ref().filter(|calls| calls.revision == revision);
+                if let Some(calls) = calls {
+                    let text = clean(&calls.to_string());
+                    let element = writer.create_element("system-out");
+                    element.write_text_content(BytesText::new(&text))?;
+                }
+                Ok(())
+            },
         )?;
     }
     Ok(())

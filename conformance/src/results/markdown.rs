@@ -54,10 +54,13 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     }
     for (number, target) in (1..).zip(&results.targets) {
         let groups = groups(&target.cases);
-        if groups.is_empty() {
+        if groups.is_empty() && target.calls.is_none() {
             continue;
         }
         writeln!(out, "\n## {number}. {}\n", line(&target.name))?;
+        if let Some(calls) = &target.calls {
+            writeln!(out, "{}.\n", line(&calls.to_string()))?;
+        }
         for group in groups {
             let case = group.case;
             let level = match case.verdict {

@@ -32,6 +32,12 @@ pub(super) fn log(results: &Results) -> Value {
         .filter_map(|target| target.unreachable.as_ref())
         .map(|why| json!({"level": "error", "message": {"text": why}}))
         .collect();
+    let is_reached = notes.is_empty();
+    let calls = results.targets.iter().filter_map(|target| {
+        let text = format!("{}: {}", target.name, target.calls.as_ref()?);
+        Some(json!({"level": "note", "message": {"text": text}}))
+    });
+    let notes: Vec<_> = notes.into_iter().chain(calls).collect();
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -42,7 +48,7 @@ pub(super) fn log(results: &Results) -> Value {
                 "rules": rules.values().map(|case| rule(case)).collect::<Vec<_>>(),
             }},
             "invocations": [{
-                "executionSuccessful": notes.is_empty(),
+                "executionSuccessful": is_reached,
                 "endTimeUtc": results.at,
                 "toolExecutionNotifications": notes,
             }],

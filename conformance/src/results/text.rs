@@ -94,5 +94,9 @@ fn summary(target: &Subject, out: &mut impl Write) -> io::Result<()> {
         target.by_level(|outcome| outcome == Outcome::Finding),
         target.count(Outcome::Inapplicable),
         target.count(Outcome::Unclear),
-    )
+    )?;
+    match &target.calls {
+        Some(calls) => writeln!(out, "{}: {calls}", target.name),
+        None => Ok(()),
+    }
 }

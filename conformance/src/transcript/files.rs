@@ -11,7 +11,7 @@ use crate::error::TranscriptError;
 const MAX_DEPTH: usize = 8;
 
 /// Appends the file `path`, or the transcripts below the directory `path`.
-pub(super) fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), TranscriptError> {
+pub(crate) fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), TranscriptError> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if !metadata.is_dir() {
         files.push(path.to_owned());
@@ -43,7 +43,7 @@ pub(super) fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Transcri
     Ok(())
 }
 
-pub(super) fn read(path: &Path) -> Result<String, TranscriptError> {
+pub(crate) fn read(path: &Path) -> Result<String, TranscriptError> {
     let mut text = String::new();
     File::open(path)
         .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text))

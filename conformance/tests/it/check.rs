@@ -1,6 +1,7 @@
 //! `check`: clean on servers that keep the rules, and for each rule a server that breaks it and is found out.
 
 mod allowed;
+mod calls;
 mod command_line;
 pub(crate) mod correct;
 mod mutants;

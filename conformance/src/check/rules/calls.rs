@@ -3,9 +3,11 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
+use super::super::calling::make;
 use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::{EVERYWHERE, MUST, SHOULD};
-use crate::probe::{Bench, Exchange, Revision};
+use crate::probe::{Bench, Exchange, MadeCall, Revision};
+use crate::schema::local::unfit;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -99,102 +101,69 @@ async fn arguments(bench: &mut Bench) -> Verdict {
 }
 
 async fn structured(bench: &mut Bench) -> Verdict {
-    let with_schema = |tool: &&Value| needs_nothing(tool) && tool.get("outputSchema").is_some();
-    let chosen = callable(bench).find(with_schema).cloned();
-    let Some(tool) = chosen else {
-        return nothing_to_call("has an outputSchema and needs no arguments");
+    make(bench).await;
+    let Some((made, _)) = &bench.calls else {
+        return not_called();
     };
-    let given = json!({"name": tool.get("name"), "arguments": {}});
-    let exchange = bench.ask("tools/call", given).await;
-    let Some(result) = exchange.result() else {
-        return Verdict::Unclear(exchange.outcome());
-    };
-    let is_complete = result.get("resultType").is_none_or(|it| it == "complete");
-    if !is_complete || result.get("isError") == Some(&json!(true)) {
-        return Verdict::Inapplicable("its result is an error, or needs input".to_owned());
+    let mut judged = 0;
+    let mut wrong: Vec<(String, &Exchange)> = Vec::new();
+    for call in made {
+        let Some(schema) = call.tool.get("outputSchema") else { continue };
+        let Some(result) = call.exchange.result() else { continue };
+        let is_complete = result.get("resultType").is_none_or(|it| it == "complete");
+        if !is_complete || result.get("isError") == Some(&json!(true)) {
+            continue;
+        }
+        let name = name(&call.tool).unwrap_or_default();
+        let seen = match result.get("structuredContent") {
+            None => Some("the result has no structuredContent".to_owned()),
+            // That the schema is not valid is another finding.
+            Some(content) => unfit(schema, content).unwrap_or_default(),
+        };
+        judged += 1;
+        wrong.extend(seen.map(|seen| (format!("{name}: {seen}"), &call.exchange)));
     }
-    let Some(content) = result.get("structuredContent") else {
-        return finding("the result has no structuredContent", &exchange);
-    };
-    let schema = tool.get("outputSchema").unwrap_or(&Value::Null);
-    match misfit(content, schema, "", 0) {
-        Some(seen) => finding(seen, &exchange),
-        None => Verdict::Holds,
+    match wrong.as_slice() {
+        [] if judged == 0 => not_called(),
+        [] => Verdict::Holds,
+        [(seen, exchange)] => finding(seen, exchange),
+        [(seen, exchange), more @ ..] => {
+            let names = more.iter().filter_map(|(seen, _)| Some(seen.split_once(':')?.0));
+            let mut names: Vec<_> = names.collect();
+            names.dedup();
+            finding(format!("{seen}; and {}", names.join(", ")), exchange)
+        }
     }
 }
 
-/// Where a value does not have the type, or lacks a member, that a schema says in the plainest way.
-fn misfit(value: &Value, schema: &Value, path: &str, depth: usize) -> Option<String> {
-    let kind = schema.get("type").and_then(Value::as_str);
-    let fits = match kind {
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => value.is_string(),
-        Some("integer") => value.as_f64().is_some_and(|it| it.fract() == 0.0),
-        Some("number") => value.is_number(),
-        Some("boolean") => value.is_boolean(),
-        Some("null") => value.is_null(),
-        _ => true,
-    };
-    if !fits {
-        let kind = kind.unwrap_or_default();
-        return Some(format!("/structuredContent{path} is not of the type {kind}"));
-    }
-    if depth > 20 {
-        return None;
-    }
-    let required = schema.get("required").and_then(Value::as_array);
-    let mut required = required.into_iter().flatten().filter_map(Value::as_str);
-    if value.is_object()
-        && let Some(name) = required.find(|name| value.get(name).is_none())
-    {
-        return Some(format!("/structuredContent{path}/{name} is missing"));
-    }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let inner = properties.into_iter().flatten().find_map(|(name, schema)| {
-        misfit(value.get(name)?, schema, &format!("{path}/{name}"), depth + 1)
-    });
-    inner.or_else(|| {
-        let items = schema.get("items")?;
-        // It applies to the items after those that `prefixItems` names.
-        let prefix = schema.get("prefixItems").and_then(Value::as_array);
-        let values = value.as_array()?.iter().enumerate();
-        values
-            .skip(prefix.map_or(0, Vec::len))
-            .take(100)
-            .find_map(|(index, value)| misfit(value, items, &format!("{path}/{index}"), depth + 1))
-    })
+/// No call could be judged.
+pub(super) fn not_called() -> Verdict {
+    let why =
+        "no tool that was called shows it; tools are called in the newest revision of each era";
+    Verdict::Inapplicable(why.to_owned())
 }
 
 async fn progress(bench: &mut Bench) -> Verdict {
-    let chosen = callable(bench).find(|tool| needs_nothing(tool));
-    let Some(name) = chosen.and_then(name).map(str::to_owned) else {
-        return nothing_to_call("needs no arguments");
-    };
-    let token = json!("a token");
-    let params = json!({"name": name, "arguments": {}, "_meta": {"progressToken": token}});
-    let exchange = bench.ask("tools/call", params).await;
-    let mut last = f64::NEG_INFINITY;
+    make(bench).await;
     let mut is_silent = true;
-    for params in reports(&exchange) {
-        is_silent = false;
-        if params.get("progressToken") != Some(&token) {
-            return finding("a progress notification has another token", &exchange);
+    for MadeCall { token, exchange, .. } in bench.calls.iter().flat_map(|(made, _)| made) {
+        let mut last = f64::NEG_INFINITY;
+        for params in reports(exchange) {
+            is_silent = false;
+            if params.get("progressToken") != Some(token) {
+                return finding("a progress notification has another token", exchange);
+            }
+            let Some(now) = params.get("progress").and_then(Value::as_f64) else {
+                // That is a finding about its schema.
+                continue;
+            };
+            if now <= last {
+                return finding(format!("progress {now} came after {last}"), exchange);
+            }
+            last = now;
         }
-        let Some(now) = params.get("progress").and_then(Value::as_f64) else {
-            // That is a finding about its schema.
-            continue;
-        };
-        if now <= last {
-            return finding(format!("progress {now} came after {last}"), &exchange);
-        }
-        last = now;
     }
-    if is_silent {
-        Verdict::Inapplicable(format!("{name} reports no progress"))
-    } else {
-        Verdict::Holds
-    }
+    if is_silent { not_called() } else { Verdict::Holds }
 }
 
 fn reports(exchange: &Exchange) -> impl Iterator<Item = &Value> {

@@ -119,6 +119,24 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| streams_end(bench).boxed(),
     },
     Rule {
+        id: "http.event-name",
+        level: PRACTICE,
+        section: "Streamable HTTP, Sending messages (WHATWG HTML §9.2.6)",
+        title: "An event that carries a message has no name, or the name message",
+        fix: "leave out event:, or send event: message, since clients pass over other events",
+        scope: HTTP,
+        probe: |bench| event_name(bench).boxed(),
+    },
+    Rule {
+        id: "http.status",
+        level: PRACTICE,
+        section: "Streamable HTTP, Sending messages",
+        title: "A result comes with status 200, and a JSON-RPC error not with a server error (5xx)",
+        fix: "send results with status 200, and errors with 200 or the 4xx that the revision names: clients take 5xx for a failed connection",
+        scope: HTTP,
+        probe: |bench| status(bench).boxed(),
+    },
+    Rule {
         id: "session.lasts",
         level: PRACTICE,
         section: "none",
@@ -272,6 +290,29 @@ async fn progress_unasked(bench: &mut Bench) -> Verdict {
         }
         let token = heard.message.pointer("/params/progressToken").unwrap_or(&Value::Null);
         Some(format!("progress came with the token {token}, which no request has"))
+    })
+}
+
+async fn event_name(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let name = heard.line.event.as_deref().filter(|name| *name != "message")?;
+        heard.message.get("jsonrpc")?;
+        Some(format!("a message came as the event {name:?}"))
+    })
+}
+
+async fn status(bench: &mut Bench) -> Verdict {
+    every(bench, |heard| {
+        let method = heard.method().filter(|_| heard.is_response())?;
+        let status = heard.talk.http.as_ref()?.status?;
+        match heard.message.get("result") {
+            Some(_) if status != 200 => Some(format!("{method}: a result with status {status}")),
+            // A server that is too busy may say so.
+            None if status >= 500 && status != 503 => {
+                Some(format!("{method}: an error with status {status}"))
+            }
+            _ => None,
+        }
     })
 }
 

@@ -27,6 +27,15 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| read(bench).boxed(),
     },
     Rule {
+        id: "resources.subscribe",
+        level: MUST,
+        section: "Resources, Capabilities, Subscriptions",
+        title: "If resources.subscribe is declared, resources/subscribe is known",
+        fix: "answer resources/subscribe, or do not declare resources.subscribe",
+        scope: LEGACY,
+        probe: |bench| subscribe(bench).boxed(),
+    },
+    Rule {
         id: "resources.unknown",
         level: SHOULD,
         section: "Resources, Error handling",
@@ -89,6 +98,23 @@ async fn read(bench: &mut Bench) -> Verdict {
         Some(-32603) => Verdict::Unclear(format!("{uri}: {}", exchange.outcome())),
         _ => finding(format!("{uri}: {}", exchange.outcome()), &exchange),
     }
+}
+
+async fn subscribe(bench: &mut Bench) -> Verdict {
+    let declared = bench.greeting.result().and_then(|it| it.pointer("/capabilities/resources"));
+    if declared.and_then(|it| it.get("subscribe")) != Some(&json!(true)) {
+        return without("resources.subscribe");
+    }
+    let uri = bench.items("resources/list").first().and_then(|it| it.get("uri")).cloned();
+    let Some(uri) = uri else {
+        return Verdict::Inapplicable("no resource is listed".to_owned());
+    };
+    let exchange = bench.ask("resources/subscribe", json!({ "uri": uri })).await;
+    if exchange.result().is_some() {
+        bench.ask("resources/unsubscribe", json!({ "uri": uri })).await;
+    }
+    // A resource that never changes may be refused.
+    holds_if(exchange.code() != Some(-32601), exchange.outcome(), &exchange)
 }
 
 async fn unknown_resource(bench: &mut Bench) -> Verdict {

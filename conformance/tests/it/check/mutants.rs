@@ -1,5 +1,6 @@
 //! A broken server for each rule over HTTP: what is wrong with it, and what a check must say of it.
 
+mod called;
 mod items;
 mod lasting;
 mod more;
@@ -44,6 +45,9 @@ pub(crate) fn table() -> Vec<Mutant> {
         transport(),
         statements(),
         items::lists(),
+        called::called(),
+        called::tools(),
+        called::habits(),
         items::offers(),
         more::heads(),
         more::messages(),

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 use http::HeaderValue;
 use serde_json::{Value, json};
 
-use super::{Mutant, legacy, modern, set};
-use crate::mutation::{Answer, ENDLESS, Fault, SentRequest, answer, ask, instead, result};
+use super::{Mutant, instead_error, legacy, modern, set};
+use crate::mutation::{
+    Answer, ENDLESS, Fault, SentRequest, answer, answer_to, ask, instead, result,
+};
 
 pub(super) fn wire() -> Vec<Mutant> {
     vec![
@@ -40,6 +42,20 @@ pub(super) fn wire() -> Vec<Mutant> {
         ),
         legacy("messages.progress-unasked", unasked()),
         modern("messages.progress-unasked", unasked()),
+        legacy("http.event-name", looking(|it| format!("event: response\ndata: {it}\n\n"))),
+        modern("http.status", answer_to(|it| it.is_call("look"), |answer| answer.status = 201)),
+        legacy("http.status", answer_to(|it| it.is_rpc("no/such/method"), |it| it.status = 500)),
+        legacy(
+            "resources.subscribe",
+            result("initialize", |result| {
+                result["capabilities"]["resources"]["subscribe"] = true.into();
+            })
+            .and(instead_error(
+                |asked| asked.is_rpc("resources/subscribe"),
+                200,
+                -32601,
+            )),
+        ),
         legacy("http.streams-end", endless()),
         legacy("session.guessable", counted()),
         legacy("session.lasts", forgetful()),

@@ -1,0 +1,108 @@
+//! The calls of tools, once in a revision: which are safe, with which arguments, and what came back.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::calls::{Calls, ToolCall, tokens};
+use crate::probe::{Bench, MadeCall};
+use crate::sample;
+use crate::target::TargetError;
+
+/// How much longer than one answer all calls together may take.
+const PATIENCE: u32 = 6;
+/// The shortest time for all of them.
+const LEAST: Duration = Duration::from_secs(20);
+/// The most calls in one revision.
+const MAX_CALLS: usize = 500;
+
+/// Whether all named tools exist.
+///
+/// # Errors
+/// A tool is not offered.
+pub(super) fn known(bench: &Bench, named: &[ToolCall]) -> Result<(), TargetError> {
+    let tools = bench.items("tools/list");
+    // A list that could not be read is a finding, and says nothing about names.
+    if bench.page("tools/list").result().is_none() && bench.offers("tools") {
+        return Ok(());
+    }
+    let names: Vec<_> = tools.iter().filter_map(name).collect();
+    let Some(unknown) = named.iter().find(|call| !names.contains(&call.name.as_str())) else {
+        return Ok(());
+    };
+    let near = |it: &&&str| strsim::jaro_winkler(it, &unknown.name);
+    let nearest = names.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
+    Err(TargetError::Tool {
+        target: bench.endpoint.to_string(),
+        name: unknown.name.clone(),
+        nearest: nearest.map_or_else(
+            || "it lists no tools".to_owned(),
+            |it| format!("the most similar one is {it:?}"),
+        ),
+    })
+}
+
+/// Calls the tools that may be called, unless that was done before, and keeps what came.
+pub(super) async fn make(bench: &mut Bench) {
+    if bench.calls.is_some() {
+        return;
+    }
+    let mut counts = Calls::default();
+    let mut made = Vec::new();
+    let uri = bench.items("resources/list").first().and_then(|it| it.get("uri")).cloned();
+    let tools = bench.items("tools/list").to_vec();
+    let end = Instant::now() + (bench.patience * PATIENCE).max(LEAST);
+    for tool in &tools {
+        let Some(name) = name(tool) else { continue };
+        counts.tools += 1;
+        counts.tokens += tokens(tool);
+        let given: Vec<_> = bench.named.iter().filter(|it| it.name == name).cloned().collect();
+        if !bench.callable.iter().any(|it| it == name) {
+            counts.not_read_only.push(name.to_owned());
+            continue;
+        }
+        let needs_a_task = tool.pointer("/execution/taskSupport") == Some(&json!("required"));
+        if needs_a_task {
+            counts.tasks.push(name.to_owned());
+            continue;
+        }
+        let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
+        let mut arguments: Vec<_> = given.into_iter().filter_map(|it| it.arguments).collect();
+        if arguments.is_empty() {
+            arguments.extend(sample::arguments(schema, uri.as_ref()));
+        }
+        if arguments.is_empty() {
+            counts.need_arguments.push(name.to_owned());
+            continue;
+        }
+        if Instant::now() > end || made.len() >= MAX_CALLS {
+            counts.no_time.push(name.to_owned());
+            continue;
+        }
+        counts.called += 1;
+        let mut is_error = false;
+        for arguments in arguments {
+            let token = json!(format!("call {}", made.len() + 1));
+            let params = json!({
+                "name": name, "arguments": arguments, "_meta": {"progressToken": token},
+            });
+            let exchange = bench.ask("tools/call", params).await;
+            let result = exchange.result();
+            is_error |= result.is_none_or(|it| it.get("isError") == Some(&json!(true)));
+            made.push(MadeCall { tool: tool.clone(), token, exchange });
+        }
+        if is_error {
+            counts.errors.push(name.to_owned());
+        }
+        if made.last().is_some_and(|it| it.exchange.broken.is_some()) && !bench.is_alive().await {
+            // A program that ended, or hangs, is started again.
+            bench.reopen().await;
+        }
+    }
+    bench.calls = Some((made, counts));
+}
+
+fn name(tool: &Value) -> Option<&str> {
+    tool.get("name")?.as_str()
+}

@@ -1,0 +1,135 @@
+//! What is listed and asked for as a good client does: tools with arguments that fit, prompts, completions.
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::calling::make;
+use super::super::rule::{Rule, Verdict, finding};
+use super::calls::not_called;
+use super::{EVERYWHERE, MUST, PRACTICE};
+use crate::probe::Bench;
+
+/// The most values of a completion.
+const MOST_VALUES: usize = 100;
+/// The most prompts and references that are asked for.
+const MOST_ASKED: usize = 20;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "tools.answered",
+        level: PRACTICE,
+        section: "Tools, Error handling",
+        title: "A call with arguments that fit the inputSchema is not answered with an internal error (−32603 or status 500), and does not end the server",
+        fix: "catch errors in the tool, and answer with isError and a text that a model can read",
+        scope: EVERYWHERE,
+        probe: |bench| answered(bench).boxed(),
+    },
+    Rule {
+        id: "prompts.get",
+        level: PRACTICE,
+        section: "Prompts, Getting a prompt",
+        title: "A listed prompt that needs no arguments can be got",
+        fix: "answer prompts/get for every name that prompts/list has",
+        scope: EVERYWHERE,
+        probe: |bench| got(bench).boxed(),
+    },
+    Rule {
+        id: "completion.limit",
+        level: MUST,
+        section: "Completion, Completion results; schema reference, Completion",
+        title: "A completion has at most 100 values",
+        fix: "return the 100 best values, and say with hasMore that there are more",
+        scope: EVERYWHERE,
+        probe: |bench| limited(bench).boxed(),
+    },
+];
+
+async fn answered(bench: &mut Bench) -> Verdict {
+    make(bench).await;
+    let mut calls = bench.calls.iter().flat_map(|(made, _)| made).peekable();
+    if calls.peek().is_none() {
+        return not_called();
+    }
+    for call in calls {
+        let exchange = &call.exchange;
+        let has_failed =
+            exchange.status.is_some_and(|it| it >= 500) || exchange.code() == Some(-32603);
+        let has_ended = exchange.broken.as_ref().is_some_and(|it| it.contains("closed"));
+        if has_failed || has_ended {
+            let name = call.tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            return finding(format!("{name}: {}", exchange.outcome()), exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn got(bench: &mut Bench) -> Verdict {
+    let needed = |argument: &Value| argument.get("required") == Some(&json!(true));
+    let free = |prompt: &&Value| {
+        let arguments = prompt.get("arguments").and_then(Value::as_array);
+        !arguments.is_some_and(|it| it.iter().any(needed))
+    };
+    let prompts = bench.items("prompts/list").iter().filter(free);
+    let names: Vec<_> = prompts.filter_map(|it| it.get("name").cloned()).take(MOST_ASKED).collect();
+    if names.is_empty() {
+        return Verdict::Inapplicable("no listed prompt does without arguments".to_owned());
+    }
+    for name in names {
+        let exchange = bench.ask("prompts/get", json!({ "name": name })).await;
+        match exchange.code() {
+            _ if exchange.result().is_some() => {}
+            // What it is made of may be out of reach today.
+            Some(-32603) | None => {
+                return Verdict::Unclear(format!("{name}: {}", exchange.outcome()));
+            }
+            // It needs a client that can do more than this one.
+            Some(-32021) => {}
+            Some(_) if exchange.received.contains("capabilit") => {}
+            Some(_) => return finding(format!("{name}: {}", exchange.outcome()), &exchange),
+        }
+    }
+    Verdict::Holds
+}
+
+async fn limited(bench: &mut Bench) -> Verdict {
+    if !bench.offers("completions") {
+        return Verdict::Inapplicable("the server does not declare completions".to_owned());
+    }
+    let mut is_asked = false;
+    for (reference, argument) in references(bench) {
+        let argument = json!({"name": argument, "value": ""});
+        let params = json!({"ref": reference, "argument": argument});
+        let exchange = bench.ask("completion/complete", params).await;
+        let result = exchange.result();
+        let values = result.and_then(|it| it.pointer("/completion/values")?.as_array());
+        let Some(values) = values else { continue };
+        is_asked = true;
+        if values.len() > MOST_VALUES {
+            return finding(format!("{reference}: {} values", values.len()), &exchange);
+        }
+    }
+    if is_asked {
+        return Verdict::Holds;
+    }
+    Verdict::Inapplicable("no listed prompt or template was completed".to_owned())
+}
+
+/// The references that can be completed, each with the name of an argument.
+fn references(bench: &Bench) -> Vec<(Value, String)> {
+    let prompts = bench.items("prompts/list").iter().flat_map(|prompt| {
+        let arguments = prompt.get("arguments").and_then(Value::as_array).into_iter().flatten();
+        let names = arguments.filter_map(|it| it.get("name")?.as_str().map(str::to_owned));
+        let reference = || json!({"type": "ref/prompt", "name": prompt.get("name")});
+        names.map(move |name| (reference(), name)).collect::<Vec<_>>()
+    });
+    let templates = bench.items("resources/templates/list").iter().flat_map(|template| {
+        let uri = template.get("uriTemplate").and_then(Value::as_str).unwrap_or_default();
+        let parts = uri.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0));
+        let names = parts.flat_map(|part| {
+            part.trim_start_matches(['+', '#', '.', '/', ';', '?', '&']).split(',')
+        });
+        let reference = || json!({"type": "ref/resource", "uri": uri});
+        names.map(|name| (reference(), name.trim_end_matches('*').to_owned())).collect::<Vec<_>>()
+    });
+    prompts.chain(templates).take(MOST_ASKED).collect()
+}

@@ -1,0 +1,77 @@
+//! The contract of a server that runs.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::{Contract, ContractError, ItemKind};
+use crate::probe::{Bench, Endpoint, Revision, newest};
+use crate::target::Target;
+
+impl Contract {
+    /// Reads what the server at a URL offers, in the newest of these revisions that it supports. Each answer may take
+    /// as long as `timeout`.
+    ///
+    /// # Errors
+    /// [`ContractError::Target`], [`ContractError::Revision`].
+    pub async fn of_url(
+        target: Target,
+        revisions: &[Revision],
+        timeout: Duration,
+    ) -> Result<Self, ContractError> {
+        Self::of(Endpoint::Http(target), revisions, timeout).await
+    }
+
+    /// Reads what a program offers on its stdin and stdout; it is started once for each revision that is tried.
+    ///
+    /// # Errors
+    /// [`ContractError::Target`], [`ContractError::Revision`].
+    pub async fn of_command(
+        program: impl Into<OsString>,
+        arguments: Vec<OsString>,
+        revisions: &[Revision],
+        timeout: Duration,
+    ) -> Result<Self, ContractError> {
+        Self::of(Endpoint::Command(program.into(), arguments), revisions, timeout).await
+    }
+
+    async fn of(
+        endpoint: Endpoint,
+        revisions: &[Revision],
+        timeout: Duration,
+    ) -> Result<Self, ContractError> {
+        let opened = newest(&endpoint, revisions, timeout).await?;
+        let mut bench = opened.ok_or_else(|| ContractError::Revision(endpoint.to_string()))?;
+        bench.look(&[]).await;
+        let contract = Self::offered(&bench, endpoint.to_string());
+        bench.end().await;
+        Ok(contract)
+    }
+
+    fn offered(bench: &Bench, source: String) -> Self {
+        let mut contract =
+            Self { source, revision: Some(bench.revision.to_string()), ..Self::default() };
+        if let Some(result) = bench.greeting.result() {
+            contract.greet(result);
+        }
+        for kind in ItemKind::ALL {
+            let listed = bench.lists.iter().find(|(method, ..)| *method == kind.method());
+            let Some((method, items, pages)) = listed else {
+                // What is not declared is not there.
+                contract.lists.insert(kind, Default::default());
+                continue;
+            };
+            let refused = pages.iter().find(|page| page.result().is_none());
+            match refused {
+                Some(page) if kind != ItemKind::Template || page.code() != Some(-32601) => {
+                    contract.notes.push(format!("{method} could not be read: {}", page.outcome()));
+                }
+                _ => contract.add(kind, items),
+            }
+            let last = pages.last().and_then(|page| page.result());
+            if last.is_some_and(|it| it.get("nextCursor").is_some_and(|it| it.is_string())) {
+                contract.notes.push(format!("{method} was read to its page {} only", pages.len()));
+            }
+        }
+        contract
+    }
+}

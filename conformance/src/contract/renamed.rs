@@ -1,0 +1,68 @@
+//! Items that go by another name now.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::values::bare;
+
+/// How alike two names must be if only the arguments are the same.
+const ALIKE: f64 = 0.8;
+/// How long a description must be, in characters, to be that of one item alone.
+const TELLING: usize = 20;
+/// The most removed and added items that are compared with each other.
+const MAX_PAIRS: usize = 10_000;
+
+/// The new name of each item that was renamed, by its old name.
+pub(super) fn renamed<'a>(
+    old: &'a BTreeMap<String, Value>,
+    new: &'a BTreeMap<String, Value>,
+) -> BTreeMap<&'a str, &'a str> {
+    let gone: Vec<_> = old.iter().filter(|(name, _)| !new.contains_key(*name)).collect();
+    let come: Vec<_> = new.iter().filter(|(name, _)| !old.contains_key(*name)).collect();
+    let mut pairs = Vec::new();
+    if gone.len() * come.len() <= MAX_PAIRS {
+        for (before, one) in &gone {
+            for (after, other) in &come {
+                let alike = strsim::jaro_winkler(before, after);
+                if let Some(score) = score(one, other, alike) {
+                    pairs.push((score, before.as_str(), after.as_str()));
+                }
+            }
+        }
+    }
+    pairs.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut renamed = BTreeMap::new();
+    for (_, before, after) in pairs {
+        if !renamed.contains_key(before) && !renamed.values().any(|it| *it == after) {
+            renamed.insert(before, after);
+        }
+    }
+    renamed
+}
+
+/// How surely one item became the other; nothing if it probably did not.
+fn score(old: &Value, new: &Value, alike: f64) -> Option<f64> {
+    let text = |item: &Value| item.get("description").and_then(Value::as_str).map(str::to_owned);
+    let described = text(old).filter(|it| it.chars().count() >= TELLING);
+    let same_text = described.is_some() && described == text(new);
+    let same_form = has_a_form(old) && form(old) == form(new);
+    match (same_text, same_form) {
+        (true, true) => Some(3.0 + alike),
+        (true, false) => Some(2.0 + alike),
+        (false, true) if alike >= ALIKE => Some(1.0 + alike),
+        _ => None,
+    }
+}
+
+/// Whether it has arguments, by which it can be recognized.
+fn has_a_form(item: &Value) -> bool {
+    let properties = item.pointer("/inputSchema/properties").and_then(Value::as_object);
+    let arguments = item.get("arguments").and_then(Value::as_array);
+    properties.is_some_and(|it| !it.is_empty()) || arguments.is_some_and(|it| !it.is_empty())
+}
+
+fn form(item: &Value) -> (Option<Value>, Option<&Value>) {
+    let schema = item.get("inputSchema").map(|schema| bare(schema, schema, 0));
+    (schema, item.get("arguments"))
+}
