@@ -127,7 +127,8 @@ impl Server {
             }
             // The same for every caller, whatever scopes they have.
             Method::Discover => {
-                self.0.discover.clone().ok_or_else(ErrorObject::internal).into()
+                let discover = self.0.discover.clone();
+                discover.ok_or_else(ErrorObject::internal).into()
             }
         }
     }
