@@ -193,7 +193,11 @@ impl ChatService {
                 Err(failure::ambiguous(chat, &views(&candidates), total))
             }
             FoundChat::NotFound { nearest } => {
-                Err(failure::chat_not_found(chat, source, &views(&nearest)))
+                let mut failure = failure::chat_not_found(chat, source, &views(&nearest));
+                if let Some(reading) = self.reading(source) {
+                    failure.message = format!("{}; {reading}", failure.message);
+                }
+                Err(failure)
             }
         }
     }

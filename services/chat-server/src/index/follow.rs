@@ -71,8 +71,8 @@ struct Offsets {
 }
 
 impl Index {
-    /// Follows all sources, including future ones, from now on: each new message once, in the order of commits, from any
-    /// process.
+    /// Follows all sources, including future ones, from now on: each new message once, in the order of commits, from
+    /// any process.
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].

@@ -274,8 +274,8 @@ async fn nothing_can_be_sent_by_default() {
     assert_has(&problem, &["`send_to` belongs to signal-cli and telegram-bot alone"]);
 }
 
-/// Without `account` the daemon is asked whose it is. If it serves several, the message is sent, and is not stored under
-/// an author that does not exist.
+/// Without `account` the daemon is asked whose it is. If it serves several, the message is sent, and is not stored
+/// under an author that does not exist.
 #[tokio::test]
 async fn the_daemon_is_asked_whose_account_it_is() {
     let one = json!({"result": [{"number": "+9"}]});

@@ -131,6 +131,21 @@ async fn nothing_is_seen_before_the_lists_were_checked() {
     run.await.unwrap();
 }
 
+/// A chat that is not there yet is not said to be missing without a word.
+#[tokio::test]
+async fn a_chat_that_is_not_read_yet_is_told_so() {
+    let setup =
+        TestSetup::new("[[source]]\nid = \"wa\"\nkind = \"whatsapp-export\"\npath = \"wa\"\n");
+    setup.write("wa/WhatsApp Chat with Anna.txt", "25/03/2024, 10:00 - Anna: hi\n");
+    let config = Config::read(&setup.path("config.toml")).unwrap();
+    let index = Index::open(&setup.path("data"), Options::default()).unwrap();
+    let server = chat_server::mcp::server(ChatService::new(&config, index, Mode::Runs)).unwrap();
+    let client = Client::memory(server, ClientConfig::new(Era::Modern)).await.unwrap();
+    let (code, words) = error_of(&client, "get_messages", json!({"chat": "Anna"})).await;
+    assert_eq!(code, "CHAT_NOT_FOUND");
+    assert_eq!(words, "Chat 'Anna' not found; still being read: wa (0 %); ask again for the rest");
+}
+
 /// A chat that is denied later: until the export was read with the new list, its copies are not known.
 #[tokio::test]
 async fn nothing_is_seen_before_new_lists_were_checked() {
