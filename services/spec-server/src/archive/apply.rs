@@ -4,7 +4,7 @@ use super::check::{self, Remark, of, renames};
 use super::parts::Parts;
 use crate::model::{CapabilityDelta, Line, Operation};
 use crate::parse::Outline;
-use crate::project::{nearest, nearest_in_words};
+use crate::project::nearest;
 
 /// A spec with a delta applied.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Applying {
                     (_, Some(near)) => self.refuse(line, near_miss("RENAMED", from, near)),
                     // It already has its new name.
                     (Some(_), None) => {}
-                    (None, None) => self.refuse(line, format!("RENAMED: {}", absent(parts, from))),
+                    (None, None) => self.refuse(line, absent("RENAMED", from, "", parts)),
                 }
                 continue;
             };
@@ -110,8 +110,8 @@ impl Applying {
                 None => match parts.names.near(name, name) {
                     Some(near) => self.refuse(item.line(), near_miss("REMOVED", name, near)),
                     None => {
-                        let message =
-                            format!("REMOVED: taken as removed already: {}", absent(parts, name));
+                        let hint = " (taken as removed already)";
+                        let message = absent("REMOVED", name, hint, parts);
                         self.warnings.push((Some(item.line()), message));
                     }
                 },
@@ -127,10 +127,7 @@ impl Applying {
             else {
                 let message = match parts.names.near(&new.name, &new.name) {
                     Some(near) => near_miss("MODIFIED", &new.name, near),
-                    None => format!(
-                        "MODIFIED: put it under ADDED if it is new: {}",
-                        absent(parts, &new.name)
-                    ),
+                    None => absent("MODIFIED", &new.name, " (put a new one under ADDED)", parts),
                 };
                 self.refuse(item.line(), message);
                 continue;
@@ -166,10 +163,11 @@ impl Applying {
     }
 }
 
-/// That a spec does not have a requirement, and which names are like it.
-fn absent(parts: &Parts, name: &str) -> String {
-    let nearest = nearest(name, parts.names.all());
-    format!("there is no requirement {name:?}{}", nearest_in_words(&nearest))
+/// That a spec does not have a requirement, and which name is like it.
+fn absent(operation: &str, name: &str, hint: &str, parts: &Parts) -> String {
+    let nearest = nearest(name, parts.names.all()).into_iter().next();
+    let nearest = nearest.map(|near| format!("; the nearest is {near:?}")).unwrap_or_default();
+    format!("{operation}: there is no requirement {name:?}{hint}{nearest}")
 }
 
 fn near_miss(operation: &str, name: &str, near: &str) -> String {

@@ -89,8 +89,8 @@ impl Index {
         index
     }
 
-    /// Takes `specs` in place of the present ones, and reads those that have changed. If two have the same id, the first
-    /// one counts. Returns whether there was a difference.
+    /// Takes `specs` in place of the present ones, and reads those that have changed. If two have the same id, the
+    /// first one counts. Returns whether there was a difference.
     pub fn update(&mut self, specs: &[Arc<Spec>]) -> bool {
         let mut hashes = HashMap::with_capacity(specs.len());
         let mut fresh = Vec::new();

@@ -15,8 +15,8 @@ use crate::model::{Change, Spec};
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
 
-/// The lowest cosine of a hit that is found by its meaning. Half of all random pairs of texts are below 0.10, and nine in
-/// ten right answers are above 0.18.
+/// The lowest cosine of a hit that is found by its meaning. Half of all random pairs of texts are below 0.10, and nine
+/// in ten right answers are above 0.18.
 const COSINE: f64 = 0.20;
 
 /// How many results of each ranking are fused. Results after this rank in both rankings are left out.

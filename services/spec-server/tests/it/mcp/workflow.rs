@@ -290,7 +290,10 @@ async fn a_modified_requirement_that_does_not_exist_is_one_with_another_name() {
     let client = client(settings(project.root()), Era::Modern).await;
     let verdict = structured(&client, "validate_change", json!({"change_id": "c"})).await;
     let summary = verdict["summary"].as_str().unwrap();
-    assert!(summary.contains("no requirement \"Loans\"; did you mean Loan?"), "{verdict}");
+    assert!(
+        summary.contains("\"Loans\" (put a new one under ADDED); the nearest is \"Loan\""),
+        "{verdict}"
+    );
 }
 
 /// What is finished need not be archivable.
