@@ -176,6 +176,8 @@ export async function openUniverse(id: string, instead = false): Promise<void> {
   const { universe, write, remove } = got;
   batch(() => {
     clock.attach(0);
+    // What can be undone in another universe is not meant here.
+    if (open.value?.id !== id) toasts.value = toasts.value.filter((it) => !it.action);
     open.value = { id, name: universe.name, revision: universe.revision, write, remove };
     selected.value = null;
     following.value = false;

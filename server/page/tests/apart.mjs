@@ -94,11 +94,13 @@ async function opensTheLast(server, app, before, feeds) {
   const [one, other] = [await make('One'), await make('Other')];
   let go = () => {};
   before.set(`GET /universes/${one}`, () => new Promise((resume) => { go = resume; }));
+  app.say('Done.', false, { label: 'Undo', run() {} });
   const first = app.openUniverse(one);
   await app.openUniverse(other);
   go();
   await first;
   equal(app.open.value.id, other, 'the last is open');
+  ok(!app.toasts.value.some((it) => it.action), 'and offers no undo of another');
   await until(() => app.link.value === 'live', 'and followed');
   equal(feeds.filter((signal) => !signal.aborted).length, 1, 'and no other');
 }

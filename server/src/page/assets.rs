@@ -5,9 +5,9 @@ use super::Asset;
 /// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-4d46ccc1a3e8.js",
+        path: "/page/page-03bacbecd1ba.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "4d46ccc1a3e8",
+        tag: "03bacbecd1ba",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "a6b1e9644167",
+        tag: "4d2a894b2142",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
