@@ -113,27 +113,6 @@ impl Called {
         }
     }
 
-    /// The tool of a call that carries no answers and requests no task.
-    pub(crate) fn plain_tool(&self) -> Option<&str> {
-        match self {
-            Self::Tool(call) => Some(&call.name),
-            Self::Other(request) => {
-                let params = Some(&request.params).filter(|_| request.method == TOOLS_CALL)?;
-                let more = ["inputResponses", "requestState", "task"];
-                let is_plain = !more.iter().any(|more| params.contains_key(*more));
-                params.get("name").filter(|_| is_plain)?.as_str()
-            }
-        }
-    }
-
-    /// Takes the arguments of a call.
-    pub(crate) fn into_arguments(self) -> Option<Value> {
-        match self {
-            Self::Tool(call) => call.arguments,
-            Self::Other(mut request) => request.params.remove("arguments"),
-        }
-    }
-
     /// The arguments of a call.
     pub(crate) fn arguments(&self) -> Option<&Value> {
         match self {

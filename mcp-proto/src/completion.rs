@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
-use crate::handler::Handle;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
+use crate::service::Handle;
 
 /// The most values of one answer (schema: `CompleteResult`).
 pub const MAX_COMPLETIONS: usize = 100;

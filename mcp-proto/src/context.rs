@@ -181,6 +181,13 @@ impl Context {
         self.max_answer
     }
 
+    /// The session of a request of the older era: over HTTP its id, elsewhere a name of the connection. `None` in the
+    /// modern era, which has no sessions.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.peer.as_deref()
+    }
+
     /// The caller as the embedding service authenticated it.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {

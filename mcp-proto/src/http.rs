@@ -19,12 +19,10 @@ mod documents;
 #[cfg(feature = "compression")]
 mod encoding;
 pub(crate) mod endpoint;
-pub(crate) mod exchange;
 mod forwarded;
 pub(crate) mod head;
 mod logged_rejections;
 pub(crate) mod modern;
-mod params;
 pub(crate) mod peer;
 pub(crate) mod reading;
 pub(crate) mod rejection;

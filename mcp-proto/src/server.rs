@@ -8,6 +8,7 @@ mod complete;
 mod dispatch;
 mod extension;
 mod keys;
+mod layered;
 mod listen;
 mod listing;
 mod lists;
@@ -40,12 +41,14 @@ use crate::change::{Change, Notify};
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::json::quoted;
-use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
+use crate::jsonrpc::{ErrorObject, Payload, Request, RequestId, Response};
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::resource::ResourceSource;
 use crate::scopes::Wanted;
+use crate::service::Call;
 use crate::task::Tasks;
 use crate::version::{Era, ProtocolVersion};
+use builder::NewServer;
 use extension::ExtensionMethods;
 use operation::Begun;
 use rounds::config::Rounds;
@@ -114,7 +117,7 @@ impl Server {
     where
         S: Clone + Send + Sync + 'static,
     {
-        ServerBuilder::new(Implementation::new(name, version), state)
+        ServerBuilder::of(NewServer::new(Implementation::new(name, version)), state)
     }
 
     /// Answers one request. Infallible: failures are answers.
@@ -216,23 +219,24 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         let id = called.id().clone();
-        let span = span(&called, &context);
-        let begun = Begun::new(&self.0, &called, &context);
         let itself: Weak<Inner> = Arc::downgrade(&self.0);
         context.server = Some(itself);
+        let call = Call::new(called, context);
+        let span = span(&id, &call);
+        let begun = Begun::new(&self.0, &call);
         // Captured and not passed on as arguments, which would keep two copies in the future.
         Box::pin(async move {
             // Pinned in place, so that its wrappers hold only a reference.
-            let answer = pin!(async { server.dispatch(called, context).answer().await });
+            let answer = pin!(async { server.dispatch(call).answer().await });
             let outcome = AssertUnwindSafe(answer).catch_unwind().instrument(span).await;
             let outcome = outcome.unwrap_or_else(|_panic| {
                 tracing::error!(request_id = %id, "a request panicked");
-                Err(ErrorObject::internal())
+                ErrorObject::internal().into()
             });
             if let Some(begun) = begun {
                 begun.end(&outcome);
             }
-            Response { id: Some(id), outcome }
+            Response { id: Some(id), outcome: outcome.0 }
         })
     }
 }
@@ -288,16 +292,14 @@ impl WeakServer {
 
 /// The span around the handling of a request. A request that carries a trace gets a span at info level, others at debug
 /// level; a disabled span costs almost nothing.
-fn span(called: &Called, context: &Context) -> Span {
+fn span(id: &RequestId, call: &Call) -> Span {
     let wanted = tracing::span_enabled!(Level::INFO);
-    let parent = if wanted { context.trace_parent() } else { None };
+    let parent = if wanted { call.context.trace_parent() } else { None };
     match parent {
         Some(traceparent) => {
-            tracing::info_span!("request", id = %called.id(), method = quoted(called.method()), traceparent)
+            tracing::info_span!("request", %id, method = quoted(&call.method), traceparent)
         }
-        None => {
-            tracing::debug_span!("request", id = %called.id(), method = quoted(called.method()))
-        }
+        None => tracing::debug_span!("request", %id, method = quoted(&call.method)),
     }
 }
 

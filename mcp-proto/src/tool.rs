@@ -21,6 +21,7 @@ use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Callable, Room, Started};
 pub use error::ToolError;
+pub(crate) use lenient::take_habits;
 pub(crate) use new::NewTool;
 pub(crate) use registry::{ToolRegistry, unknown};
 pub(crate) use result::Shape;

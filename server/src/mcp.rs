@@ -76,7 +76,9 @@ fn build(service: CommandService, set: ToolSet, origin: &str) -> Result<Server, 
         .instructions(instructions(origin));
     let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), origin);
     let server = completion::add(builder).build()?;
-    server.set_lenient(is_lenient);
+    if is_lenient {
+        server.layer(&mcp_proto::layers::lenient());
+    }
     updates::watch(&changing, &server);
     Ok(server)
 }

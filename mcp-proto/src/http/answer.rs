@@ -1,31 +1,77 @@
-//! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer.
+//! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer. The exchange
+//! owns the handler's future: dropping it cancels the call.
 //!
 //! A quiet call becomes an event stream after [`keep_alive`](super::HttpConfig::keep_alive), if its client accepts one,
 //! and is kept alive by comments: proxies cut idle connections.
 
 use std::future::{Future, ready};
 use std::iter;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::Either;
-use futures_util::{StreamExt as _, stream};
+use futures_util::future::{BoxFuture, Either};
+use futures_util::{Stream, StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
+use tokio::time::Sleep;
 
-use super::body::{ResponseBody, in_parts, is_large};
-use super::exchange::{Exchange, Step};
+use super::body::{Holding, ResponseBody, in_parts, is_large};
 use super::head::Accepts;
 use super::rejection::{Refused, Rejection};
 use super::sse;
 use crate::budget::Client;
 use crate::jsonrpc::{ErrorObject, Response};
-use crate::outbox::Outgoing;
+use crate::outbox::{OutboxReader, Outgoing};
+use crate::running::{CallOutput, RunningCall};
 use crate::server::Server;
 
 /// After how many seconds a client that was refused because of a bound, or of another stream, may try again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
+/// A running call, as the stream of its messages. Its answer is the last item.
+pub(crate) struct Exchange {
+    call: RunningCall,
+    keep_alive: Duration,
+    /// Started when the call first has to wait: quick calls never pay for a timer.
+    timer: Option<Pin<Box<Sleep>>>,
+    held: Holding,
+}
+
+/// The next item of an exchange.
+pub(crate) enum Step {
+    Message(Outgoing),
+    Answer(Response),
+    /// No message within the keep-alive interval.
+    Quiet,
+}
+
 impl Exchange {
+    pub(crate) fn new(
+        call: BoxFuture<'static, Response>,
+        outgoing: OutboxReader,
+        keep_alive: Duration,
+        held: Holding,
+    ) -> Self {
+        Self { call: RunningCall::new(call, outgoing), keep_alive, timer: None, held }
+    }
+
+    /// The client that it is for.
+    pub(crate) fn client(&self) -> Client {
+        self.held.client()
+    }
+
+    /// The resources held for the call after it has answered, for the body of the answer.
+    pub(crate) fn into_held(self) -> Holding {
+        self.held
+    }
+
+    /// Whether the handler still runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.call.is_running()
+    }
+
     /// The HTTP response to a call: one JSON body if its answer is its first message, an event stream
     /// otherwise.
     // Not an `async fn`, whose future would keep the exchange twice.
@@ -74,6 +120,27 @@ impl Exchange {
             })
         });
         event_stream(ResponseBody::events(events))
+    }
+}
+
+impl Stream for Exchange {
+    type Item = Step;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Step>> {
+        if let Poll::Ready(output) = self.call.poll_next_unpin(context) {
+            self.timer = None;
+            return Poll::Ready(output.map(|output| match output {
+                CallOutput::Message(message) => Step::Message(message),
+                CallOutput::Answer(answer) => Step::Answer(answer),
+            }));
+        }
+        let keep_alive = self.keep_alive;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(keep_alive)));
+        if timer.as_mut().poll(context).is_ready() {
+            self.timer = None;
+            return Poll::Ready(Some(Step::Quiet));
+        }
+        Poll::Pending
     }
 }
 

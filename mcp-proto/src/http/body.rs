@@ -11,9 +11,26 @@ use futures_util::Stream;
 use http_body::{Body, Frame, SizeHint};
 use serde_json::json;
 
-use super::exchange::Holding;
 use crate::budget::{Client, Held, Over};
 use crate::jsonrpc::{Response, append_all};
+
+/// The resources that a call holds until its answer is written or dropped.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    /// Its share of the bound on calls.
+    pub(crate) call: Held,
+    /// Its share of the bound on listeners, if it is a `subscriptions/listen`.
+    pub(crate) _listener: Option<Held>,
+    /// The memory of its request.
+    pub(crate) _request: Option<Held>,
+}
+
+impl Holding {
+    /// The client that holds it.
+    pub(crate) fn client(&self) -> Client {
+        self.call.client()
+    }
+}
 
 /// The body of every response: nothing, one JSON text, or an event stream that owns the call it reports on.
 #[derive(Debug)]

@@ -1,11 +1,14 @@
-//! Reads and judges the headers of a request, before its body is read. Pure: no I/O, no clock.
+//! Reads and judges the headers of a request: alone before its body is read, then whether they repeat the body. Pure: no
+//! I/O, no clock.
 
 mod judge;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Number, Value};
 
 use super::rejection::Rejection;
 use crate::jsonrpc::ErrorObject;
+use crate::schema::{MirroredParam, header_value};
 
 pub(crate) use judge::{Accepts, Noted, Verb, judge, length};
 
@@ -20,6 +23,9 @@ pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The largest number of headers that are searched one by one.
 const FEW: usize = 16;
+
+/// The integers that every JSON reader represents exactly, ±(2^53−1): those that a header may repeat.
+const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
 /// The prefix of an encoded value.
 const SENTINEL: &str = "=?base64?";
@@ -103,6 +109,53 @@ pub(crate) fn match_no_name(headers: &HeaderMap, member: &str) -> Result<(), Err
         return Err(mismatch(format!(
             "the header {NAME} is given, but the body has no string params.{member}"
         )));
+    }
+    Ok(())
+}
+
+/// Checks every header that repeats a parameter of a tool (2026-07-28, Streamable HTTP, "Custom headers from tool
+/// parameters"): −32020 where it is missing, different or malformed, and where it says something although the argument
+/// is absent or null. A proxy that routes by the header and a server that acts on the body must see the same value.
+///
+/// An argument that is an array or an object has no form as a header, so none can be right; without one, the schema is
+/// what refuses it.
+pub(super) fn match_mirrored(
+    headers: &HeaderMap,
+    mirrored: &[MirroredParam],
+    arguments: Option<&Value>,
+) -> Result<(), ErrorObject> {
+    for param in mirrored {
+        let given = only(headers, &param.header)?;
+        let value = param.value(arguments);
+        match (given, value.and_then(header_value)) {
+            (None, None) => {}
+            (None, Some(expected)) => return Err(missing(&param.header, &expected)),
+            (Some(_), None) => {
+                return Err(mismatch(format!(
+                    "the header {} is given, but the body has no {} that a header can repeat",
+                    param.header,
+                    param.place()
+                )));
+            }
+            (Some(given), Some(expected)) => {
+                let decoded = decode_sentinel(given)?;
+                let read = decoded.as_deref().unwrap_or(given);
+                let same = match value {
+                    Some(Value::Number(number)) => is_same_number(number, read),
+                    _ => read == expected,
+                };
+                if !same {
+                    if matches!(value, Some(Value::Number(number)) if !is_safe(number)) {
+                        return Err(mismatch(format!(
+                            "{} is beyond ±(2^53−1), which {} cannot repeat",
+                            param.place(),
+                            param.header
+                        )));
+                    }
+                    return Err(different(&param.header, given, &expected));
+                }
+            }
+        }
     }
     Ok(())
 }
@@ -213,4 +266,28 @@ pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
 /// A header's text, shortened for an error message.
 fn shown(value: &str) -> String {
     value.chars().take(100).collect()
+}
+
+/// Numbers are the same if their values are: `42.0` is 42. No number matches that some readers cannot represent
+/// exactly.
+fn is_same_number(number: &Number, given: &str) -> bool {
+    if !is_safe(number) {
+        return false;
+    }
+    let number = number.as_f64();
+    let (whole, fraction) = given.split_once('.').unwrap_or((given, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(whole.strip_prefix('-').unwrap_or(whole)) || !is_digits(fraction) {
+        return false;
+    }
+    if number.is_some_and(|number| number.fract() == 0.0)
+        && fraction.bytes().any(|digit| digit != b'0')
+    {
+        return false;
+    }
+    given.parse().ok() == number
+}
+
+fn is_safe(number: &Number) -> bool {
+    number.as_f64().is_some_and(|number| number.abs() <= MAX_SAFE)
 }

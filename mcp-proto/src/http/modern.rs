@@ -4,10 +4,10 @@ use http::header::HeaderMap;
 use http::{StatusCode, request};
 use serde_json::{Map, Value};
 
+use super::answer::Exchange;
+use super::body::Holding;
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, Holding};
 use super::head::{self, Accepts};
-use super::params;
 use super::rejection::Rejection;
 use crate::budget::{Client, Held, Kind};
 use crate::call::Called;
@@ -175,7 +175,7 @@ impl Endpoint {
     ) -> Result<(), Rejection> {
         let offered = self.server.offered();
         let mirrored = offered.tools.mirrored(tool);
-        Ok(params::match_mirrored(headers, mirrored, called.arguments())?)
+        Ok(head::match_mirrored(headers, mirrored, called.arguments())?)
     }
 }
 

@@ -13,11 +13,10 @@ use futures_util::future::{BoxFuture, Either};
 use http::{Request, Response, request};
 use http_body::Body;
 
-use super::answer::{self, refusal};
+use super::answer::{self, Exchange, refusal};
 use super::body::ResponseBody;
 #[cfg(feature = "compression")]
 use super::encoding;
-use super::exchange::Exchange;
 use super::head::{self, Accepts, Noted, Verb};
 use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::context::Context;
 use crate::input::{Input, Questions};
@@ -12,6 +12,7 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::asking::{ClientQuestions, Problem};
 use crate::server::rounds::config::MAX_ROUNDS;
 use crate::server::{Method, Offered, Server};
+use crate::service::Call;
 use crate::tool::ToolError;
 
 /// Calls the handler again until it needs no more answers.
@@ -19,27 +20,25 @@ pub(crate) async fn all(
     server: &Server,
     offered: &Offered,
     method: Method,
-    params: Map<String, Value>,
-    mut context: Context,
+    mut call: Call,
 ) -> Result<Payload, ErrorObject> {
     let mut answers = BTreeMap::new();
     let mut room = server.rounds().config.max_answer_bytes;
     for _ in 0..MAX_ROUNDS {
-        let ran = server.run(offered, method, params.clone(), context.clone());
+        let ran = server.run(offered, method, call.clone());
         match ran.await {
             Ok(payload) => return Ok(payload),
             Err(Interrupt(Reason::Ask(questions))) => {
-                match ask_client(server, &questions, &context, &mut room).await {
+                match ask_client(server, &questions, &call.context, &mut room).await {
                     Ok(given) => answers.extend(given),
                     Err(problem) => {
-                        let call = (method, &params);
-                        return not_answered(server, offered, call, problem, &context);
+                        return not_answered(server, offered, method, &call, problem);
                     }
                 }
             }
             Err(error) => return Err(error.into_error()),
         }
-        context.input = Some(Arc::new(Input::new(answers.clone())));
+        call.context.input = Some(Arc::new(Input::new(answers.clone())));
     }
     tracing::error!(?method, "a handler asked its client {MAX_ROUNDS} times");
     Err(ErrorObject::internal())
@@ -71,16 +70,15 @@ async fn ask_client(
 fn not_answered(
     server: &Server,
     offered: &Offered,
-    (method, params): (Method, &Map<String, Value>),
+    method: Method,
+    call: &Call,
     (code, problem): Problem,
-    context: &Context,
 ) -> Result<Payload, ErrorObject> {
     if method != Method::CallTool {
         return Err(ErrorObject::new(ErrorObject::INTERNAL, problem));
     }
-    let name = params.get("name").and_then(Value::as_str);
-    let failed = ToolError::new(code, problem);
-    let result = offered.tools.failed(name.unwrap_or_default(), failed);
+    let name = call.name.as_deref().unwrap_or_default();
+    let result = offered.tools.failed(name, ToolError::new(code, problem));
     let result = result.map_err(Interrupt::into_error)?;
-    server.tool_result(&result, context.protocol_version)
+    server.tool_result(&result, call.context.protocol_version)
 }

@@ -17,6 +17,7 @@ use crate::legacy::asking::{ANSWER_INVALID, CANNOT_BE_ASKED, ClientQuestions, Pr
 use crate::legacy::method::Method;
 use crate::seal::{cursor, open_cursor};
 use crate::server::{Offered, Server, wire};
+use crate::service::Call;
 use crate::task::{Calling, Entry, Open, Stage, TaskMode, TaskSupport, TaskView};
 use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
@@ -199,12 +200,9 @@ async fn list_tasks(
 
 /// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
 /// elsewhere.
-pub(crate) fn calling(
-    offered: &Offered,
-    params: &mut Map<String, Value>,
-    context: &Context,
-) -> Result<Calling, ErrorObject> {
-    let name = params.get("name").and_then(Value::as_str);
+pub(crate) fn calling(offered: &Offered, call: &mut Call) -> Result<Calling, ErrorObject> {
+    let Call { name, params, context, .. } = call;
+    let name = name.as_deref();
     let support = name.and_then(|name| offered.tools.task_support(name));
     let (Some(name), Some(support)) = (name, support) else {
         return Ok(Calling::Now(TaskMode::None));

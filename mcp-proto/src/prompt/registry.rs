@@ -1,6 +1,6 @@
 //! The prompts of a server: looked up, their arguments checked, filled in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -11,10 +11,12 @@ use serde_json::{Map, Value};
 use super::{GetPromptResult, Prompt, PromptArgument};
 use crate::content;
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
+use crate::registry::Registry;
 use crate::schema;
+use crate::service::Call;
+use crate::service::with_state;
 
 /// The longest name of a prompt or an argument, in bytes.
 const MAX_NAME: usize = 128;
@@ -29,10 +31,7 @@ type Handler = Arc<
 
 /// Prompts in the order of their registration, which is the order they are listed in. Clones share the prompts.
 #[derive(Clone, Default)]
-pub(crate) struct PromptRegistry {
-    prompts: Vec<Arc<(Prompt, Handler)>>,
-    by_name: HashMap<String, usize>,
-}
+pub(crate) struct PromptRegistry(Registry<Arc<(Prompt, Handler)>>);
 
 /// A prompt with its handler, or what is wrong with its types.
 pub(crate) struct NewPrompt {
@@ -106,75 +105,64 @@ impl PromptRegistry {
                 "names of prompts and arguments have 1 to {MAX_NAME} bytes and no control characters"
             ));
         }
-        if self.by_name.contains_key(&prompt.name) {
-            return Err("another prompt has the same name".to_owned());
-        }
         let mut names: Vec<_> = prompt.arguments.iter().map(|argument| &argument.name).collect();
         names.sort_unstable();
         if names.windows(2).any(|pair| matches!(pair, [one, two] if one == two)) {
             return Err("two arguments have the same name".to_owned());
         }
         content::check_icons(&prompt.icons)?;
-        self.by_name.insert(prompt.name.clone(), self.prompts.len());
-        self.prompts.push(Arc::new((prompt, handler)));
+        let name = prompt.name.clone();
+        if !self.0.add(&name, Arc::new((prompt, handler))) {
+            return Err("another prompt has the same name".to_owned());
+        }
         Ok(())
     }
 
     /// Removes a prompt; false if no prompt has this name.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
-        let Some(index) = self.by_name.remove(name) else {
-            return false;
-        };
-        self.prompts.remove(index);
-        for place in self.by_name.values_mut().filter(|place| **place > index) {
-            *place -= 1;
-        }
-        true
+        self.0.remove(name)
     }
 
     /// Whether `other` has the same prompt, not just another one with the same name.
     pub(crate) fn has_same(&self, name: &str, other: &Self) -> bool {
-        match (self.registered(name), other.registered(name)) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        }
+        let both = self.0.get(name).zip(other.0.get(name));
+        both.is_some_and(|(one, other)| Arc::ptr_eq(one, other))
+    }
+
+    /// Whether the other registry has exactly these prompts.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.0.is_same(&other.0, Arc::ptr_eq)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.prompts.is_empty()
+        self.0.is_empty()
     }
 
     pub(crate) fn list(&self) -> impl Iterator<Item = &Prompt> {
-        self.prompts.iter().map(|registered| &registered.0)
+        self.0.iter().map(|registered| &registered.0)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Prompt> {
-        self.registered(name).map(|registered| &registered.0)
+        self.0.get(name).map(|registered| &registered.0)
     }
 
     /// `prompts/get`: any error in the params is −32602.
-    pub(crate) async fn fill_in(
-        &self,
-        mut params: Map<String, Value>,
-        context: Context,
-    ) -> Result<GetPromptResult, Interrupt> {
+    pub(crate) async fn fill_in(&self, call: Call) -> Result<GetPromptResult, Interrupt> {
+        let Call { name, arguments, context, .. } = call;
         let era = context.era();
-        let Some(Value::String(name)) = params.remove("name") else {
+        let Some(name) = name else {
             let error = ErrorObject::invalid_params("prompts/get needs params.name, a string");
             return Err(error.into());
         };
-        let Some(registered) = self.registered(&name) else {
+        let Some(registered) = self.0.get(&name) else {
             return Err(unknown(&name).into());
         };
         let (prompt, handler) = &**registered;
-        let arguments = read(prompt, params.remove("arguments"))?;
+        let arguments = read(prompt, arguments)?;
         let id = context.request_id.clone();
         let filled = handler(arguments, context).await;
-        filled.map_err(|error| error.log("prompts/get", &name, &id).into_interrupt(era, None))
-    }
-
-    fn registered(&self, name: &str) -> Option<&Arc<(Prompt, Handler)>> {
-        self.by_name.get(name).and_then(|&index| self.prompts.get(index))
+        filled
+            .map_err(|error| error.log("prompts/get", &prompt.name, &id).into_interrupt(era, None))
     }
 }
 

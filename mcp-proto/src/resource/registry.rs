@@ -1,6 +1,5 @@
 //! The resources of a server: found by URI or template, read, listed.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -8,8 +7,9 @@ use futures_util::future::BoxFuture;
 use super::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 use crate::content::{self, Resource};
 use crate::context::Context;
-use crate::handler::{Handle, with_state};
 use crate::interrupt::{Interrupt, RequestError};
+use crate::registry::Registry;
+use crate::service::{Handle, with_state};
 use crate::uri_template::{UriTemplate, Variables};
 
 /// The longest URI that is read or subscribed to, in bytes.
@@ -26,9 +26,9 @@ type Lister = Arc<dyn Fn(PageRequest, Context) -> Outcome<Page<Resource>> + Send
 /// templates match a URI, the first one is used.
 #[derive(Clone, Default)]
 pub(crate) struct ResourceRegistry {
-    resources: Vec<Arc<(Resource, Reader)>>,
-    by_uri: HashMap<String, usize>,
-    templates: Vec<Arc<(ResourceTemplate, UriTemplate, Reader)>>,
+    resources: Registry<Arc<(Resource, Reader)>>,
+    /// By their texts.
+    templates: Registry<Arc<(ResourceTemplate, UriTemplate, Reader)>>,
     lister: Option<Lister>,
 }
 
@@ -36,31 +36,27 @@ impl ResourceRegistry {
     pub(crate) fn add(&mut self, resource: Resource, reader: Reader) -> Result<(), String> {
         check_uri(&resource.uri)?;
         content::check_icons(&resource.icons)?;
-        if self.by_uri.contains_key(&resource.uri) {
+        let uri = resource.uri.clone();
+        if !self.resources.add(&uri, Arc::new((resource, reader))) {
             return Err("another resource has the same URI".to_owned());
         }
-        self.by_uri.insert(resource.uri.clone(), self.resources.len());
-        self.resources.push(Arc::new((resource, reader)));
         Ok(())
     }
 
     /// Removes a resource; false if no resource has this URI.
     pub(crate) fn remove(&mut self, uri: &str) -> bool {
-        let Some(index) = self.by_uri.remove(uri) else {
-            return false;
-        };
-        self.resources.remove(index);
-        for place in self.by_uri.values_mut().filter(|place| **place > index) {
-            *place -= 1;
-        }
-        true
+        self.resources.remove(uri)
     }
 
     /// Removes a template; false if it does not exist.
     pub(crate) fn remove_template(&mut self, text: &str) -> bool {
-        let before = self.templates.len();
-        self.templates.retain(|one| one.0.uri_template != text);
-        self.templates.len() < before
+        self.templates.remove(text)
+    }
+
+    /// Whether the other registry has exactly these resources and templates.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.resources.is_same(&other.resources, Arc::ptr_eq)
+            && self.templates.is_same(&other.templates, Arc::ptr_eq)
     }
 
     pub(crate) fn add_template(
@@ -71,10 +67,10 @@ impl ResourceRegistry {
         let parsed =
             UriTemplate::parse(&template.uri_template).map_err(|problem| problem.to_string())?;
         content::check_icons(&template.icons)?;
-        if self.template(&template.uri_template).is_some() {
+        let text = template.uri_template.clone();
+        if !self.templates.add(&text, Arc::new((template, parsed, reader))) {
             return Err("another template is the same".to_owned());
         }
-        self.templates.push(Arc::new((template, parsed, reader)));
         Ok(())
     }
 
@@ -100,10 +96,7 @@ impl ResourceRegistry {
 
     /// A template by its text.
     pub(crate) fn template(&self, text: &str) -> Option<&UriTemplate> {
-        let mut templates = self.templates.iter();
-        templates
-            .find(|registered| registered.0.uri_template == text)
-            .map(|registered| &registered.1)
+        self.templates.get(text).map(|registered| &registered.1)
     }
 
     /// One page of the resources that the server's own handler lists; `None` without such a handler.
@@ -125,8 +118,8 @@ impl ResourceRegistry {
         if uri.len() > MAX_URI_BYTES {
             return None;
         }
-        if let Some((known, _)) = self.by_uri.get_key_value(uri) {
-            return Some(known);
+        if let Some(registered) = self.resources.get(uri) {
+            return Some(&registered.0.uri);
         }
         let mut templates = self.templates.iter();
         let registered = templates.find(|registered| registered.1.match_uri(uri).is_some());
@@ -165,8 +158,7 @@ impl ResourceRegistry {
         if uri.len() > MAX_URI_BYTES {
             return None;
         }
-        let known = self.by_uri.get(uri).and_then(|&index| self.resources.get(index));
-        if let Some(registered) = known {
+        if let Some(registered) = self.resources.get(uri) {
             return Some((&registered.1, Variables::default()));
         }
         let mut templates = self.templates.iter();

@@ -1,19 +1,17 @@
 //! Finds the handler for the name of a method.
 
 use std::future::{Future, ready};
-#[cfg(feature = "http")]
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, Either};
 use futures_util::{FutureExt as _, TryFutureExt as _};
 #[cfg(feature = "http")]
 use http::Extensions;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::offered::{Judged, Offered};
 use super::run::ToolCall;
 use super::{Method, Server};
-use crate::call::Called;
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
@@ -22,7 +20,8 @@ use crate::legacy::method::Method as LegacyMethod;
 use crate::prompt::{self, Prompt};
 use crate::resource::not_found;
 use crate::scopes::{Scopes, Wanted};
-use crate::tool::{self, Tool};
+use crate::service::{Call, Outcome};
+use crate::tool::{self, Callable, Tool};
 use crate::version::{Era, ProtocolVersion};
 
 /// How many existing names an error lists.
@@ -38,17 +37,16 @@ pub(super) enum Dispatched<'s> {
 
 impl<'s> Dispatched<'s> {
     /// Its answer.
-    pub(super) fn answer(
-        self,
-    ) -> impl Future<Output = Result<Payload, ErrorObject>> + Send + use<'s> {
-        match self {
+    pub(super) fn answer(self) -> impl Future<Output = Outcome> + Send + use<'s> {
+        let answer = match self {
             Self::Now(answer) => Either::Left(ready(answer)),
             Self::Tool(call) => {
                 let answer = call.finish().map_err(Interrupt::into_error);
                 Either::Right(Either::Left(answer))
             }
             Self::Later(answer) => Either::Right(Either::Right(answer)),
-        }
+        };
+        answer.map(Outcome)
     }
 }
 
@@ -60,51 +58,46 @@ impl From<Result<Payload, ErrorObject>> for Dispatched<'_> {
 
 impl Server {
     /// The one match from a method to its handler.
-    pub(super) fn dispatch(&self, called: Called, mut context: Context) -> Dispatched<'_> {
-        let era = context.era();
-        let judged = context.extensions.remove::<Judged>();
+    pub(super) fn dispatch(&self, mut call: Call) -> Dispatched<'_> {
+        let judged = call.context.extensions.remove::<Judged>();
         if self.0.capabilities.logging.is_none() {
-            context.log_level = None;
+            call.context.log_level = None;
         }
         let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
-        // A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
-        let plain = called.plain_tool().filter(|_| self.0.capabilities.tools.is_some());
-        let tool = plain.filter(|_| !self.hides()).and_then(|name| offered.tools.find(name));
-        if let Some(tool) = tool.filter(|tool| tool.is_plain()) {
-            let started = self.start_tool(&offered, tool, called.into_arguments(), context);
-            return started.map_or_else(|error| Err(error).into(), Dispatched::Tool);
+        match offered.layers.clone() {
+            Some(layers) => Dispatched::Later(self.through(layers, offered, call)),
+            None => self.dispatch_to(offered, call),
         }
-        let Request { id: _, method, params } = called.into();
-        let Some(method) = self.method(&method, era) else {
-            // No method is both. Names that only the legacy era has are checked after the common ones, since they are
-            // called most rarely.
-            if era == Era::Legacy
-                && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
-            {
-                let answer = async move { legacy::answer(self, method, &params, &context).await };
-                return Dispatched::Later(Box::pin(answer));
-            }
-            return match self.0.methods.get(&method) {
-                Some(requested) => {
-                    let answer = self.answer_extension(requested, params, context);
-                    Dispatched::Later(Box::pin(answer))
-                }
-                None => Err(Self::unknown_method(&method, era)).into(),
-            };
+    }
+
+    /// Finds the handler of a call that is through the layers.
+    pub(super) fn dispatch_to(&self, offered: Arc<Offered>, call: Call) -> Dispatched<'_> {
+        let era = call.context.era();
+        let Some(method) = self.method(&call.method, era) else {
+            return self.dispatch_other(call);
         };
+        // A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
+        if method == Method::CallTool && call.is_plain() && !self.hides() {
+            let tool = call.name.as_deref().and_then(|name| offered.tools.find(name));
+            if let Some(tool) = tool.filter(Callable::is_plain) {
+                let started = self.start_tool(&offered, tool, call);
+                return started.map_or_else(|error| Err(error).into(), Dispatched::Tool);
+            }
+        }
         if !method.may_ask()
-            && (offered.needs.is_empty() || context.extension::<Scopes>().is_none())
-            && let Some(ready) = self.ready(&offered, method, &params, context.protocol_version)
+            && (offered.needs.is_empty() || call.context.extension::<Scopes>().is_none())
+            && let Some(ready) = self.ready(&offered, method, &call)
         {
             return Ok(ready).into();
         }
-        if let Some(unknown) = self.unknown(&offered, method, &params, &context) {
+        if let Some(unknown) = self.unknown(&offered, method, &call) {
             return Err(unknown).into();
         }
+        if method.may_ask() {
+            return Dispatched::Later(Box::pin(self.in_rounds(offered, method, call)));
+        }
+        let Call { params, context, .. } = call;
         match method {
-            Method::CallTool | Method::ReadResource | Method::GetPrompt => {
-                Dispatched::Later(Box::pin(self.in_rounds(offered, method, params, context)))
-            }
             Method::ListTools => self.list_tools(&offered, &params, &context).into(),
             Method::ListPrompts => self.list_prompts(&offered, &params, &context).into(),
             Method::ListResources => {
@@ -125,21 +118,34 @@ impl Server {
                 // It does not wait.
                 about.now_or_never().unwrap_or_else(|| Err(ErrorObject::internal())).into()
             }
-            // Its result always exists if it is offered.
-            Method::Discover => Err(ErrorObject::internal()).into(),
+            // The result of `server/discover` always exists, and the others may ask.
+            Method::Discover | Method::CallTool | Method::ReadResource | Method::GetPrompt => {
+                Err(ErrorObject::internal()).into()
+            }
+        }
+    }
+
+    /// A method that the modern era does not share with the older one, or that an extension adds.
+    fn dispatch_other(&self, call: Call) -> Dispatched<'_> {
+        let Call { method, params, context, .. } = call;
+        let era = context.era();
+        if era == Era::Legacy
+            && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
+        {
+            let answer = async move { legacy::answer(self, method, &params, &context).await };
+            return Dispatched::Later(Box::pin(answer));
+        }
+        match self.0.methods.get(&method) {
+            Some(requested) => {
+                Dispatched::Later(Box::pin(self.answer_extension(requested, params, context)))
+            }
+            None => Err(Self::unknown_method(&method, era)).into(),
         }
     }
 
     /// The error for a tool, a prompt or a resource that a request names and that does not exist for its caller.
-    fn unknown(
-        &self,
-        offered: &Offered,
-        method: Method,
-        params: &Map<String, Value>,
-        context: &Context,
-    ) -> Option<ErrorObject> {
-        let member = if method == Method::ReadResource { "uri" } else { "name" };
-        let name = params.get(member)?.as_str()?;
+    fn unknown(&self, offered: &Offered, method: Method, call: &Call) -> Option<ErrorObject> {
+        let (name, context) = (call.name.as_deref()?, &call.context);
         let visible = |wanted| self.is_visible(wanted, context);
         match method {
             Method::CallTool => {
@@ -226,19 +232,13 @@ impl Server {
     }
 
     /// A result that was made when the server was built, or when a client first asked for it.
-    fn ready(
-        &self,
-        offered: &Offered,
-        method: Method,
-        params: &Map<String, Value>,
-        version: ProtocolVersion,
-    ) -> Option<Payload> {
+    fn ready(&self, offered: &Offered, method: Method, call: &Call) -> Option<Payload> {
         if method == Method::Discover {
             return self.0.discover.clone();
         }
-        if params.contains_key("cursor") {
+        if call.params.contains_key("cursor") {
             return None;
         }
-        self.ready_list(offered, method, version)
+        self.ready_list(offered, method, call.context.protocol_version)
     }
 }

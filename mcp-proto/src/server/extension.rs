@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use super::lists::not_asked;
 use super::{Method, Server};
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::RequestError;
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload};
+use crate::service::with_state;
 use crate::version::Era;
 
 /// The prefixes of names that MCP reserves, for requests and, after `notifications/`, for notifications.

@@ -9,12 +9,13 @@ use super::build_error::BuildError;
 use super::method::Method;
 use crate::completion::{Completion, CompletionRegistry, CompletionRequest, Reference};
 use crate::content::Resource;
-use crate::handler::Handle;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::Payload;
 use crate::prompt::{NewPrompt, PromptRegistry};
 use crate::resource::{Reader, ResourceRegistry, ResourceTemplate};
 use crate::scopes::{Guarded, Needs};
+use crate::service::Handle;
+use crate::service::Next;
 use crate::tool::{NewTool, ToolRegistry};
 use crate::version::ProtocolVersion;
 
@@ -26,6 +27,8 @@ pub(crate) struct Offered {
     pub(crate) prompts: PromptRegistry,
     pub(crate) completions: CompletionRegistry,
     pub(crate) needs: Needs,
+    /// The way of calls through the layers, if there are any.
+    pub(super) layers: Option<Next>,
     /// The complete results of lists that are one page and the same for every caller, in each revision.
     pub(super) ready: Vec<ReadyList>,
 }

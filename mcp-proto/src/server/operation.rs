@@ -10,15 +10,17 @@ use http::Extensions;
 use serde_json::Value;
 
 use super::{Inner, Method};
-use crate::call::Called;
 use crate::context::Context;
 #[cfg(feature = "http")]
 use crate::context::{Principal, trace};
+use crate::jsonrpc::Payload;
 #[cfg(feature = "http")]
 use crate::jsonrpc::Request;
-use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::method::Method as LegacyMethod;
 use crate::lifecycle::Implementation;
+#[cfg(feature = "http")]
+use crate::service::named_by;
+use crate::service::{Call, Outcome};
 use crate::version::{Era, ProtocolVersion};
 
 /// A request that has ended. Except for `uri`, `client` and the traces, which the client chooses, all names are known
@@ -106,16 +108,12 @@ struct Named {
 
 impl Begun {
     /// Records a request, if requests are observed.
-    pub(super) fn new(
-        server: &Arc<Inner>,
-        called: &Called,
-        context: &Context,
-    ) -> Option<Box<Self>> {
+    pub(super) fn new(server: &Arc<Inner>, call: &Call) -> Option<Box<Self>> {
         server.observer.as_ref()?;
-        let method = called.method();
+        let (method, context) = (&*call.method, &call.context);
         Some(Box::new(Self(Some(Observed {
             method: server.knows(method, context).then(|| method.to_owned()),
-            named: server.named(method, |member| called.text(member)),
+            named: server.named(method, call.name.as_deref()),
             principal: context.principal().map(str::to_owned),
             client: context.client_info.clone(),
             protocol_version: context.protocol_version,
@@ -127,11 +125,11 @@ impl Begun {
     }
 
     /// Reports the request with its answer.
-    pub(super) fn end(mut self: Box<Self>, outcome: &Result<Payload, ErrorObject>) {
+    pub(super) fn end(mut self: Box<Self>, outcome: &Outcome) {
         let Some(observed) = self.0.take() else {
             return;
         };
-        match outcome {
+        match outcome.result() {
             Err(error) => observed.report(Some(OperationError::Code(error.code)), None),
             Ok(payload) => {
                 let failed = payload.is_failure().then_some(OperationError::Tool);
@@ -197,26 +195,25 @@ impl Inner {
             || self.methods.has(name)
     }
 
-    /// The items that a request names in the strings of its params.
-    fn named<'t>(&self, method: &str, text: impl Fn(&str) -> Option<&'t str>) -> Named {
+    /// The item of this name that a request is about.
+    fn named(&self, method: &str, name: Option<&str>) -> Named {
         let owned = |text: &str| Some(text.to_owned());
         let mut named = Named::default();
         let offered = self.offered();
         match method {
             "tools/call" => {
-                named.tool = text("name").filter(|it| offered.tools.has(it)).and_then(owned);
+                named.tool = name.filter(|it| offered.tools.has(it)).and_then(owned);
                 let reads = |tool: &String| offered.tools.only_reads(tool);
                 named.writes = named.tool.as_ref().is_some_and(|tool| !reads(tool));
             }
             "prompts/get" => {
                 let known = |it: &&str| offered.prompts.get(it).is_some();
-                named.prompt = text("name").filter(known).and_then(owned);
+                named.prompt = name.filter(known).and_then(owned);
             }
             "resources/read" => {
-                let uri = text("uri");
-                let registered = uri.and_then(|uri| offered.resources.registered_as(uri));
+                let registered = name.and_then(|uri| offered.resources.registered_as(uri));
                 named.resource = registered.and_then(owned);
-                named.uri = uri.and_then(owned);
+                named.uri = name.and_then(owned);
             }
             _ => {}
         }
@@ -229,8 +226,8 @@ impl Inner {
         if self.observer.is_none() {
             return;
         }
-        let text = |member: &str| request.params.get(member).and_then(Value::as_str);
-        let named = self.named(&request.method, text);
+        let name = named_by(&request.method).and_then(|member| request.params.get(member));
+        let named = self.named(&request.method, name.and_then(Value::as_str));
         let principal = caller.get::<Principal>();
         let meta = request.params.get("_meta").and_then(Value::as_object);
         self.report(Operation {

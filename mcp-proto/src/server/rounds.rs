@@ -10,12 +10,12 @@ use serde_json::{Map, Value, json};
 
 use super::offered::Offered;
 use super::{Method, Server, tasks, wire};
-use crate::context::Context;
 use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy;
 use crate::seal::{MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, digest, unix_now};
+use crate::service::Call;
 use crate::task::{Calling, TaskMode};
 use crate::version::{Era, ProtocolVersion};
 
@@ -26,17 +26,6 @@ struct Remembered {
     asked: Vec<String>,
 }
 
-/// The data of a request that is kept while its handler runs, for asking its client.
-struct AskingRequest {
-    method: Method,
-    params: Map<String, Value>,
-    principal: Option<String>,
-    input: Option<Arc<Input>>,
-    version: ProtocolVersion,
-    /// For a call that may become a task.
-    context: Option<Box<Context>>,
-}
-
 impl Server {
     /// Answers a request whose handler may ask. All its rounds use the handler that it began with, for which its caller
     /// was authorized, even if the offer changes meanwhile.
@@ -44,35 +33,32 @@ impl Server {
         &self,
         offered: Arc<Offered>,
         method: Method,
-        mut params: Map<String, Value>,
-        mut context: Context,
+        mut call: Call,
     ) -> Result<Payload, ErrorObject> {
-        let era = context.era();
+        let era = call.context.era();
         if era == Era::Modern {
-            context.input = self.answers(method, &mut params, &context)?;
+            call.context.input = self.answers(&mut call)?;
         }
         if method == Method::CallTool && self.0.tasks.is_some() {
             let calling = match era {
-                Era::Modern => tasks::calling(&offered, &params, &context),
-                Era::Legacy => legacy::tasks::calling(&offered, &mut params, &context),
+                Era::Modern => tasks::calling(&offered, &call),
+                Era::Legacy => legacy::tasks::calling(&offered, &mut call),
             };
             match calling? {
-                Calling::Now(mode) => context.task = mode,
+                Calling::Now(mode) => call.context.task = mode,
                 Calling::AsTask(ttl) => {
-                    return Box::pin(self.create_task(offered, params, context, ttl)).await;
+                    return Box::pin(self.create_task(offered, call, ttl)).await;
                 }
             }
         }
-        let startable = matches!(context.task, TaskMode::Startable);
-        if !startable && !context.can_be_asked() {
-            let ran = self.run(&offered, method, params, context).await;
+        let startable = matches!(call.context.task, TaskMode::Startable);
+        if !startable && !call.context.can_be_asked() {
+            let ran = self.run(&offered, method, call).await;
             return ran.map_err(Interrupt::into_error);
         }
         match era {
-            Era::Modern => Box::pin(self.one_round(offered, method, params, context)).await,
-            Era::Legacy => {
-                Box::pin(legacy::rounds::all(self, &offered, method, params, context)).await
-            }
+            Era::Modern => Box::pin(self.one_round(offered, method, call)).await,
+            Era::Legacy => Box::pin(legacy::rounds::all(self, &offered, method, call)).await,
         }
     }
 
@@ -80,37 +66,24 @@ impl Server {
         &self,
         offered: Arc<Offered>,
         method: Method,
-        params: Map<String, Value>,
-        context: Context,
+        call: Call,
     ) -> Result<Payload, ErrorObject> {
-        let kept = AskingRequest {
-            method,
-            params: params.clone(),
-            principal: context.principal().map(str::to_owned),
-            input: context.input.clone(),
-            version: context.protocol_version,
-            context: matches!(context.task, TaskMode::Startable).then(|| Box::new(context.clone())),
-        };
-        match self.run(&offered, method, params, context).await {
+        let kept = call.clone();
+        match self.run(&offered, method, call).await {
             Ok(payload) => Ok(payload),
             Err(Interrupt(Reason::Ask(questions))) => self.input_required(&questions, &kept),
-            Err(Interrupt(Reason::StartTask)) => match kept.context {
-                Some(context) => {
-                    Box::pin(self.create_task(offered, kept.params, *context, None)).await
-                }
-                None => Err(Interrupt(Reason::StartTask).into_error()),
-            },
+            Err(Interrupt(Reason::StartTask))
+                if matches!(kept.context.task, TaskMode::Startable) =>
+            {
+                Box::pin(self.create_task(offered, kept, None)).await
+            }
             Err(error) => Err(error.into_error()),
         }
     }
 
     /// Takes the answers that a modern request carries out of its params; `None` if it carries none.
-    fn answers(
-        &self,
-        method: Method,
-        params: &mut Map<String, Value>,
-        context: &Context,
-    ) -> Result<Option<Arc<Input>>, ErrorObject> {
+    fn answers(&self, call: &mut Call) -> Result<Option<Arc<Input>>, ErrorObject> {
+        let params = &mut call.params;
         let (responses, state) = (params.remove("inputResponses"), params.remove("requestState"));
         let responses = match responses {
             None => Map::new(),
@@ -128,8 +101,7 @@ impl Server {
             }
             None => responses.into_iter().collect(),
             Some(Value::String(state)) => {
-                let Remembered { mut answers, asked } =
-                    self.remembered(method, params, context, &state)?;
+                let Remembered { mut answers, asked } = self.remembered(call, &state)?;
                 // Only answers to questions that were asked count; other keys are ignored.
                 let asked = |key: &String| asked.contains(key);
                 answers.extend(responses.into_iter().filter(|(key, _)| asked(key)));
@@ -142,23 +114,16 @@ impl Server {
         Ok(Some(Arc::new(Input::new(answers))))
     }
 
-    fn remembered(
-        &self,
-        method: Method,
-        params: &Map<String, Value>,
-        context: &Context,
-        state: &str,
-    ) -> Result<Remembered, ErrorObject> {
+    fn remembered(&self, call: &Call, state: &str) -> Result<Remembered, ErrorObject> {
         let rounds = &self.0.rounds;
         let now = unix_now();
-        let opened = binding(method, params, context.principal())
-            .open(&rounds.keys, state, now)
-            .and_then(|ticket| {
-                if rounds.config.single_use {
-                    rounds.used.accept(&ticket, context.principal(), now)?;
-                }
-                Ok(ticket.content)
-            });
+        let principal = call.context.principal();
+        let opened = binding(call).open(&rounds.keys, state, now).and_then(|ticket| {
+            if rounds.config.single_use {
+                rounds.used.accept(&ticket, principal, now)?;
+            }
+            Ok(ticket.content)
+        });
         opened.map_err(|problem| match problem {
             TicketError::Full => ErrorObject::new(ErrorObject::INTERNAL, problem.to_string()),
             _ => ErrorObject::invalid_params(format!("params.{problem}")),
@@ -166,23 +131,24 @@ impl Server {
     }
 
     /// `InputRequiredResult`: the questions, and the state that must come back with the answers.
-    fn input_required(
-        &self,
-        questions: &Questions,
-        kept: &AskingRequest,
-    ) -> Result<Payload, ErrorObject> {
+    fn input_required(&self, questions: &Questions, kept: &Call) -> Result<Payload, ErrorObject> {
         let rounds = &self.0.rounds;
         let remembered = Remembered {
-            answers: kept.input.as_ref().map(|input| input.used_answers()).unwrap_or_default(),
+            answers: kept
+                .context
+                .input
+                .as_ref()
+                .map(|input| input.used_answers())
+                .unwrap_or_default(),
             asked: questions.iter().map(|(key, _)| key.to_owned()).collect(),
         };
         let expires = unix_now().saturating_add(rounds.config.state_lifetime.as_secs());
-        let state = binding(kept.method, &kept.params, kept.principal.as_deref())
-            .seal(&rounds.keys, &remembered, expires)
-            .map_err(cannot_seal)?;
+        let state = binding(kept).seal(&rounds.keys, &remembered, expires).map_err(cannot_seal)?;
         let requests: Map<_, _> = questions
             .iter()
-            .map(|(key, question)| (key.to_owned(), request(question, kept.version)))
+            .map(|(key, question)| {
+                (key.to_owned(), request(question, kept.context.protocol_version))
+            })
             .collect();
         let result = wire::InputRequiredResult::new(requests, state, &self.0.info_json);
         Payload::of(&result).map(Payload::of_question)
@@ -228,15 +194,11 @@ fn request(question: &Question, version: ProtocolVersion) -> Value {
     json!({ "method": request.method, "params": request.params })
 }
 
-fn binding<'a>(
-    method: Method,
-    params: &Map<String, Value>,
-    principal: Option<&'a str>,
-) -> StateBinding<'a> {
+fn binding(call: &Call) -> StateBinding<'_> {
     StateBinding {
-        principal,
-        method: method.name(),
+        principal: call.context.principal(),
+        method: &call.method,
         // Each round has a different `_meta`.
-        arguments: digest(method.name(), params, &["_meta"]),
+        arguments: digest(&call.method, &call.all_params(), &["_meta"]),
     }
 }

@@ -4,16 +4,14 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::offered::Offered;
 use super::{Method, Server, wire};
 use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Over};
-use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
+use crate::service::Call;
 use crate::tool::{CallToolResult, Callable, Room, Shape, Started};
 use crate::version::ProtocolVersion;
 
@@ -57,15 +55,14 @@ impl Server {
         &self,
         offered: &Offered,
         method: Method,
-        params: Map<String, Value>,
-        context: Context,
+        call: Call,
     ) -> Result<Payload, Interrupt> {
         match method {
-            Method::ReadResource => Box::pin(self.read_resource(offered, params, context)).await,
-            Method::GetPrompt => Box::pin(self.get_prompt(offered, params, context)).await,
+            Method::ReadResource => Box::pin(self.read_resource(offered, call)).await,
+            Method::GetPrompt => Box::pin(self.get_prompt(offered, call)).await,
             _ => {
-                let (tool, arguments) = offered.tools.named(params)?;
-                self.start_tool(offered, tool, arguments, context)?.finish().await
+                let tool = offered.tools.named(&call)?;
+                self.start_tool(offered, tool, call)?.finish().await
             }
         }
     }
@@ -75,23 +72,17 @@ impl Server {
         &self,
         offered: &Offered,
         tool: Callable,
-        arguments: Option<Value>,
-        context: Context,
+        call: Call,
     ) -> Result<ToolCall<'_>, ErrorObject> {
-        let (version, client) = (context.protocol_version, context.client.clone());
-        let max_answer = context.max_answer;
-        let started = offered.tools.start(tool, arguments, context)?;
+        let (version, client) = (call.context.protocol_version, call.context.client.clone());
+        let max_answer = call.context.max_answer;
+        let started = offered.tools.start(tool, call)?;
         let room = max_answer.map(|max| started.room(max));
         Ok(ToolCall { server: self, version, client, started, room })
     }
 
-    async fn read_resource(
-        &self,
-        offered: &Offered,
-        mut params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, Interrupt> {
-        let Some(Value::String(uri)) = params.remove("uri") else {
+    async fn read_resource(&self, offered: &Offered, call: Call) -> Result<Payload, Interrupt> {
+        let Call { name: Some(uri), context, .. } = call else {
             let error = "resources/read needs params.uri, a string";
             return Err(ErrorObject::invalid_params(error).into());
         };
@@ -121,14 +112,9 @@ impl Server {
         }?)
     }
 
-    async fn get_prompt(
-        &self,
-        offered: &Offered,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, Interrupt> {
-        let (version, client) = (context.protocol_version, context.client.clone());
-        let prompt = offered.prompts.fill_in(params, context).await?;
+    async fn get_prompt(&self, offered: &Offered, call: Call) -> Result<Payload, Interrupt> {
+        let (version, client) = (call.context.protocol_version, call.context.client.clone());
+        let prompt = offered.prompts.fill_in(call).await?;
         let size = prompt.size();
         let write = move |server: &Self| {
             let prompt = older::prompt(prompt, version);

@@ -18,6 +18,7 @@ use crate::input::missing_capability;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::tasks as legacy;
 use crate::lifecycle::EXTENSION_TASKS;
+use crate::service::Call;
 use crate::task::{Calling, Entry, Keeper, NewTask, TaskMode, TaskSupport, TaskView, json_size};
 use crate::version::Era;
 use running::Start;
@@ -27,13 +28,13 @@ impl Server {
     pub(super) async fn create_task(
         &self,
         offered: Arc<Offered>,
-        params: Map<String, Value>,
-        context: Context,
+        call: Call,
         ttl: Option<Duration>,
     ) -> Result<Payload, ErrorObject> {
         let Some(tasks) = &self.0.tasks else {
             return Err(ErrorObject::internal());
         };
+        let context = &call.context;
         let answers = context.input.as_ref().map_or(0, |input| json_size(&input.all()));
         let client = context.client_name();
         let (entry, registration) = tasks.create(NewTask {
@@ -41,11 +42,11 @@ impl Server {
             client: client.clone(),
             version: context.protocol_version,
             ttl,
-            bytes: json_size(&params).saturating_add(answers),
+            bytes: json_size(&call.all_params()).saturating_add(answers),
         })?;
         // Before it runs, so that it is in its first state when its client first sees it.
         let created = self.created(&entry);
-        let start = Start { entry: Arc::clone(&entry), registration, offered, params, context };
+        let start = Start { entry: Arc::clone(&entry), registration, offered, call };
         let started = match (created, tasks.shared()) {
             (Ok(created), Some(shared)) => {
                 let keeper = Keeper::new(tasks, shared.clone(), Arc::clone(&entry));
@@ -108,14 +109,9 @@ impl Server {
 
 /// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
 /// elsewhere.
-pub(super) fn calling(
-    offered: &Offered,
-    params: &Map<String, Value>,
-    context: &Context,
-) -> Result<Calling, ErrorObject> {
-    let name = params.get("name").and_then(Value::as_str);
-    let support = name.and_then(|name| offered.tools.task_support(name));
-    let Some(support) = support else {
+pub(super) fn calling(offered: &Offered, call: &Call) -> Result<Calling, ErrorObject> {
+    let (name, context) = (call.name.as_deref(), &call.context);
+    let Some(support) = name.and_then(|name| offered.tools.task_support(name)) else {
         return Ok(Calling::Now(TaskMode::None));
     };
     match support {

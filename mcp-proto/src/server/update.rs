@@ -1,108 +1,37 @@
 //! Changes the features of a running server.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-
 use super::Server;
 use super::build_error::BuildError;
+use super::builder::ServerBuilder;
 use super::offered::Offered;
 use crate::app;
 use crate::change::Change;
 use crate::completion::Reference;
-use crate::content::Resource;
-use crate::context::Context;
-use crate::handler::Handler;
-use crate::interrupt::RequestError;
-use crate::prompt::{GetPromptResult, NewPrompt, Prompt};
-use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri, reader};
-use crate::scopes::{Guarded, Scopes};
-use crate::tool::{IntoToolResult, NewTool, Tool};
-
-type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
 
 /// Items to add to a running server and to remove from it in one step, in the order of the calls; for
-/// [`Server::update`]. The handlers are those of [`ServerBuilder`](crate::ServerBuilder), with a separate state.
-#[must_use]
-pub struct Update<S> {
-    state: S,
-    steps: Vec<Step>,
-    tools: bool,
-    resources: bool,
-    prompts: bool,
-}
+/// [`Server::update`]. Its state and handlers are separate from those of the server's builder.
+pub type Update<S> = ServerBuilder<S, Running>;
 
-impl<S: Clone + Send + Sync + 'static> Update<S> {
+/// A change of a running server.
+#[derive(Debug)]
+pub struct Running;
+
+impl<S> ServerBuilder<S, Running> {
     /// An empty update; the handlers that are added get a clone of the state.
     pub fn new(state: S) -> Self {
-        Self { state, steps: Vec::new(), tools: false, resources: false, prompts: false }
-    }
-
-    /// Adds a tool, as [`ServerBuilder::tool`](crate::ServerBuilder::tool) does.
-    pub fn tool<T, H>(mut self, tool: Tool, handler: H) -> Self
-    where
-        H: Handler<S, T> + Send + Sync + 'static,
-        H::Arguments: DeserializeOwned + JsonSchema + Send + 'static,
-        H::Future: Future<Output: IntoToolResult> + Send + 'static,
-    {
-        self.tools = true;
-        let state = self.state.clone();
-        self.then(move |offered| offered.add_tool(NewTool::typed(tool, state, handler)))
-    }
-
-    /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool)
-    /// does.
-    pub fn raw_tool<F, R>(mut self, tool: Tool, handler: F) -> Self
-    where
-        F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output: IntoToolResult> + Send + 'static,
-    {
-        self.tools = true;
-        let state = self.state.clone();
-        self.then(move |offered| offered.add_tool(NewTool::raw(tool, state, handler)))
+        Self::of(Running, state)
     }
 
     /// Removes a tool. Running calls of it continue.
-    pub fn without_tool(mut self, name: impl Into<String>) -> Self {
-        self.tools = true;
+    pub fn without_tool(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.then(move |offered| {
             if offered.tools.remove(&name) { Ok(()) } else { Err(BuildError::tool(name, MISSING)) }
         })
     }
 
-    /// Adds a resource, as [`ServerBuilder::resource`](crate::ServerBuilder::resource) does.
-    pub fn resource<O, F, R>(mut self, resource: Resource, handler: F) -> Self
-    where
-        O: Into<ReadResourceResult>,
-        F: Fn(S, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
-    {
-        self.resources = true;
-        let state = self.state.clone();
-        let reader = reader(state, move |state, _uri, context| handler(state, context));
-        self.then(move |offered| offered.add_resource(resource, reader))
-    }
-
-    /// Adds a family of resources, as [`ServerBuilder::resource_template`](crate::ServerBuilder::resource_template)
-    /// does.
-    pub fn resource_template<O, F, R>(mut self, template: ResourceTemplate, handler: F) -> Self
-    where
-        O: Into<ReadResourceResult>,
-        F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<O, RequestError>> + Send + 'static,
-    {
-        self.resources = true;
-        let state = self.state.clone();
-        self.then(move |offered| offered.add_template(template, reader(state, handler)))
-    }
-
     /// Removes a resource. Subscriptions to it stay, and receive updates that the server sends.
-    pub fn without_resource(mut self, uri: impl Into<String>) -> Self {
-        self.resources = true;
+    pub fn without_resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
         self.then(move |offered| {
             if offered.resources.remove(&uri) {
@@ -114,8 +43,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
     }
 
     /// Removes a family of resources with its completions. The template must be exactly as it was added.
-    pub fn without_resource_template(mut self, uri_template: impl Into<String>) -> Self {
-        self.resources = true;
+    pub fn without_resource_template(self, uri_template: impl Into<String>) -> Self {
         let text = uri_template.into();
         self.then(move |offered| {
             if !offered.resources.remove_template(&text) {
@@ -126,33 +54,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         })
     }
 
-    /// Adds a prompt, as [`ServerBuilder::prompt`](crate::ServerBuilder::prompt) does.
-    pub fn prompt<A, F, R>(mut self, prompt: Prompt, handler: F) -> Self
-    where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
-    {
-        self.prompts = true;
-        let state = self.state.clone();
-        self.then(move |offered| offered.add_prompt(NewPrompt::typed(prompt, state, handler)))
-    }
-
-    /// Adds a prompt whose arguments are listed by hand, as
-    /// [`ServerBuilder::raw_prompt`](crate::ServerBuilder::raw_prompt) does.
-    pub fn raw_prompt<F, R>(mut self, prompt: Prompt, handler: F) -> Self
-    where
-        F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
-    {
-        self.prompts = true;
-        let state = self.state.clone();
-        self.then(move |offered| offered.add_prompt(NewPrompt::raw(prompt, state, handler)))
-    }
-
     /// Removes a prompt with its completions.
-    pub fn without_prompt(mut self, name: impl Into<String>) -> Self {
-        self.prompts = true;
+    pub fn without_prompt(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.then(move |offered| {
             if !offered.prompts.remove(&name) {
@@ -161,23 +64,6 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
             offered.completions.remove(&Reference::Prompt(name));
             Ok(())
         })
-    }
-
-    /// Requires scopes of callers, as [`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes) does.
-    /// They are kept when their item is removed, and apply to an item that is later added under the same name.
-    pub fn require_scopes(self, guarded: Guarded, scopes: Scopes) -> Self {
-        self.then(move |offered| {
-            offered.needs.insert(guarded, scopes);
-            Ok(())
-        })
-    }
-
-    fn then(
-        mut self,
-        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
-    ) -> Self {
-        self.steps.push(Box::new(step));
-        self
     }
 }
 
@@ -209,23 +95,29 @@ impl Server {
     /// ([`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed) and similar methods), since
     /// clients may cache it forever. Nothing has changed then.
     pub fn update<S>(&self, update: Update<S>) -> Result<(), BuildError> {
-        let lists = [
-            (update.tools, Change::ToolsListChanged, "tools"),
-            (update.resources, Change::ResourcesListChanged, "resources"),
-            (update.prompts, Change::PromptsListChanged, "prompts"),
-        ];
-        for (changes, change, list) in &lists {
-            if *changes && !self.0.announces(change) {
-                return Err(BuildError::Server(format!(
-                    "the list of {list} cannot change: ServerBuilder::{list}_list_changed declares that it does"
-                )));
-            }
-        }
         let turn = self.turn_to_change();
         let before = self.offered();
         let mut offered = Offered::clone(&before);
         for step in update.steps {
             step(&mut offered)?;
+        }
+        let lists = [
+            (offered.tools.is_same(&before.tools), Change::ToolsListChanged, "tools"),
+            (
+                offered.resources.is_same(&before.resources),
+                Change::ResourcesListChanged,
+                "resources",
+            ),
+            (offered.prompts.is_same(&before.prompts), Change::PromptsListChanged, "prompts"),
+        ];
+        let changed = lists.into_iter().filter(|(is_same, ..)| !is_same);
+        let changed: Vec<_> = changed.map(|(_, change, list)| (change, list)).collect();
+        for (change, list) in &changed {
+            if !self.0.announces(change) {
+                return Err(BuildError::Server(format!(
+                    "the list of {list} cannot change: ServerBuilder::{list}_list_changed declares that it does"
+                )));
+            }
         }
         offered.settle(self.0.tasks.is_some())?;
         let declared = &self.0.capabilities.extensions;
@@ -238,17 +130,9 @@ impl Server {
         offered.derive_needs(&before);
         self.offer(offered);
         drop(turn);
-        for (changes, change, _) in lists {
-            if changes {
-                self.notify(change);
-            }
+        for (change, _) in changed {
+            self.notify(change);
         }
         Ok(())
-    }
-}
-
-impl<S> fmt::Debug for Update<S> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Update").field("steps", &self.steps.len()).finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@
 
 use std::future::{Future, ready};
 use std::iter;
+use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::lenient::{Taken, Warned};
-use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError};
+use super::{CallToolResult, PreparedJson, Shape, Tool, ToolError, lenient};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::service::{Call, Warned};
 use crate::version::Era;
 
 /// A handler whose types are erased: arguments and context in, a result out.
@@ -39,7 +40,7 @@ pub(crate) struct Started {
     request_id: RequestId,
     call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
     /// What was taken although it is odd.
-    warned: Option<Box<Warned>>,
+    warned: Option<Arc<Warned>>,
 }
 
 /// How much of a tool's result its client takes.
@@ -71,6 +72,14 @@ impl Callable {
     }
 }
 
+impl Deref for Callable {
+    type Target = Tool;
+
+    fn deref(&self) -> &Tool {
+        &self.0.tool
+    }
+}
+
 impl Registered {
     /// Compiles the schemas of a tool.
     pub(super) fn new(tool: Tool, nulls: Nulls, handler: Handler) -> Result<Self, SchemaError> {
@@ -92,27 +101,20 @@ impl Registered {
     /// They are not an object.
     pub(super) fn start(
         self: Arc<Self>,
-        arguments: Option<Value>,
-        context: Context,
-        lenient: bool,
+        call: Call,
         refuse: Option<&Refuse>,
     ) -> Result<Started, ErrorObject> {
+        let Call { arguments, context, warned, .. } = call;
         let request_id = context.request_id.clone();
-        let accept = |arguments| self.input.accept(arguments, self.nulls);
-        let (judged, warned) = if lenient {
-            let mut taken = Taken::nothing(context.client.clone());
-            let arguments = as_arguments(taken.read_whole(arguments))?;
-            let judged = taken.judge(&self.tool.input_schema, arguments, accept);
-            (judged, taken.warned())
-        } else {
-            (accept(as_arguments(arguments)?), None)
-        };
-        let call = match judged {
+        let call = match self.input.accept(as_arguments(arguments)?, self.nulls) {
             Ok(arguments) => Ok((self.handler)(arguments, context)),
-            Err((arguments, findings)) => Err(Box::new(match refuse {
-                Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
-                None => ToolError::invalid_arguments(&self.tool.name, &findings),
-            })),
+            Err((arguments, mut findings)) => {
+                lenient::name_nearest(&self.tool.input_schema, &arguments, &mut findings);
+                Err(Box::new(match refuse {
+                    Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
+                    None => ToolError::invalid_arguments(&self.tool.name, &findings),
+                }))
+            }
         };
         Ok(Started { registered: self, request_id, call, warned })
     }

@@ -84,7 +84,7 @@ impl ToolError {
     }
 
     /// Writes the cause of an internal failure to the log.
-    pub(super) fn log(&self, tool: &str, request_id: &RequestId) {
+    pub(crate) fn log(&self, tool: &str, request_id: &RequestId) {
         if let Self::Internal(cause) = self {
             tracing::error!(tool, %request_id, %cause, "a tool failed");
         }

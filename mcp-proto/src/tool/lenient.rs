@@ -1,15 +1,19 @@
 //! Habits of clients that do no harm: arguments that the schema does not allow, but whose meaning is plain. A lenient
-//! server takes them, and its answer says so ([`Server::set_lenient`](crate::Server::set_lenient)).
+//! server takes them, and its answer says so ([`layers::lenient`](crate::layers::lenient)).
 //!
 //! A model cannot correct what its client does to every call: a refusal would only be repeated. What is published does
 //! not change. Any other name stays an error: it may be a filter, and an answer without it would be another answer. An
 //! error names the nearest known argument.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use crate::budget::{Client, Held, Kind};
+use super::Tool;
+use crate::budget::{Client, Kind};
 use crate::json::{self, MAX_TREE_BYTES, Meter, Strict};
 use crate::schema::Finding;
+use crate::service::{Call, Warned};
 
 /// What gateways add to the arguments of every call, as n8n does. Taken for that before they could be taken for another
 /// argument, misspelled.
@@ -23,11 +27,8 @@ const MAX_NAME: usize = 40;
 const MAX_WARNINGS: usize = 20;
 const MAX_SHOWN: usize = 80;
 
-/// Arguments that fit the schema, or those that do not with what is wrong.
-pub(super) type Judged = Result<Value, (Value, Vec<Finding>)>;
-
 /// What was taken in the arguments of one call.
-pub(super) struct Taken {
+struct Taken {
     warnings: Vec<Value>,
     others: usize,
     client: Option<Client>,
@@ -35,69 +36,59 @@ pub(super) struct Taken {
     meter: Option<Meter>,
 }
 
-/// The warnings of a call, and the memory that its client holds for what was read from text.
-pub(super) struct Warned {
-    pub(super) text: String,
-    _held: Option<Held>,
+/// Takes the habits in the arguments of a call of a tool, which may be an object as JSON text.
+pub(crate) fn take_habits(call: &mut Call, tool: &Tool) {
+    let client = call.context.client.clone();
+    let mut taken = Taken { warnings: Vec::new(), others: 0, client, meter: None };
+    if let Some(arguments) = &mut call.arguments {
+        if taken.read_text(arguments, |kind| kind == "object") {
+            let message =
+                "the arguments were an object written as JSON text: send the object itself";
+            taken.warn("", message);
+        }
+        if let Value::Object(members) = arguments {
+            taken.take(&tool.input_schema, members);
+        }
+    }
+    if let Some(warned) = taken.warned() {
+        call.warned = Some(warned);
+    }
+}
+
+/// Adds the known names that are near to unknown ones, to what is wrong with arguments.
+pub(super) fn name_nearest(schema: &Value, arguments: &Value, findings: &mut [Finding]) {
+    let Some(known) = only_members(schema) else {
+        return;
+    };
+    let is_unknown = |name: &str| !known.contains_key(name);
+    let unknown = arguments.as_object().into_iter().flat_map(Map::keys);
+    let unknown = unknown.filter(|name| is_unknown(name));
+    let near: Vec<_> = unknown.filter_map(|name| nearest(name, known)).collect();
+    let about_names = findings.iter_mut().find(|finding| {
+        let member = finding.member.as_ref();
+        finding.path.is_empty() && member.is_some_and(|member| is_unknown(member))
+    });
+    if let (Some(finding), false) = (about_names, near.is_empty()) {
+        finding.message.push_str(&format!("; did you mean {}?", near.join(" or ")));
+    }
 }
 
 impl Taken {
-    /// Nothing yet, in a call of this client, if it is counted.
-    pub(super) fn nothing(client: Option<Client>) -> Self {
-        Self { warnings: Vec::new(), others: 0, client, meter: None }
-    }
-
-    /// The arguments of a call, which may be an object as JSON text.
-    pub(super) fn read_whole(&mut self, arguments: Option<Value>) -> Option<Value> {
-        let mut arguments = arguments?;
-        if self.read_text(&mut arguments, |kind| kind == "object") {
-            self.warn(
-                "",
-                "the arguments were an object written as JSON text: send the object itself",
-            );
-        }
-        Some(arguments)
-    }
-
-    /// Judges arguments by `accept`, after what is plain was taken.
-    pub(super) fn judge(
-        &mut self,
-        schema: &Value,
-        mut arguments: Value,
-        accept: impl Fn(Value) -> Judged,
-    ) -> Judged {
-        let Value::Object(members) = &mut arguments else {
-            return accept(arguments);
-        };
+    /// Takes what is plain in the arguments of a tool with this schema.
+    fn take(&mut self, schema: &Value, members: &mut Map<String, Value>) {
         self.read_texts(schema, members);
         let Some(known) = only_members(schema) else {
-            return accept(arguments);
+            return;
         };
-        let is_unknown = |name: &str| !known.contains_key(name);
-        for added in ADDED.into_iter().filter(|added| is_unknown(added)) {
+        for added in ADDED.into_iter().filter(|added| !known.contains_key(*added)) {
             if members.remove(added).is_some() {
                 self.left_out(added);
             }
         }
-        let (arguments, mut findings) = match accept(arguments) {
-            Ok(arguments) => return Ok(arguments),
-            Err(refused) => refused,
-        };
-        let unknown = arguments.as_object().into_iter().flat_map(Map::keys);
-        let unknown = unknown.filter(|name| is_unknown(name));
-        let near: Vec<_> = unknown.filter_map(|name| nearest(name, known)).collect();
-        let about_names = findings.iter_mut().find(|finding| {
-            let member = finding.member.as_ref();
-            finding.path.is_empty() && member.is_some_and(|member| is_unknown(member))
-        });
-        if let (Some(finding), false) = (about_names, near.is_empty()) {
-            finding.message.push_str(&format!("; did you mean {}?", near.join(" or ")));
-        }
-        Err((arguments, findings))
     }
 
     /// What the answer has to say, if anything was taken.
-    pub(super) fn warned(mut self) -> Option<Box<Warned>> {
+    fn warned(mut self) -> Option<Arc<Warned>> {
         if self.warnings.is_empty() {
             return None;
         }
@@ -108,7 +99,7 @@ impl Taken {
         let text = json!({ "warnings": self.warnings }).to_string();
         // What exceeded the client's share was not read.
         let held = self.meter.and_then(|meter| meter.into_held().ok().flatten());
-        Some(Box::new(Warned { text, _held: held }))
+        Some(Arc::new(Warned { text, _held: held }))
     }
 
     /// Reads the arguments that are JSON text where their schema wants an object or a list.

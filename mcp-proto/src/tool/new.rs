@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 use super::call;
 use super::{IntoToolResult, Tool, ToolError};
 use crate::context::Context;
-use crate::handler::{Handler, with_state};
+use crate::handler::Handler;
 use crate::json;
 use crate::schema::{self, Finding, Nulls, SchemaError};
+use crate::service::with_state;
 
 /// A tool with its handler, or what is wrong with its types.
 pub(crate) struct NewTool {

@@ -1,19 +1,17 @@
 //! The tools of a server: looks them up and calls them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-
-use foldhash::fast::RandomState;
-use serde_json::{Map, Value};
 
 use super::call::{Callable, Refuse, Registered, Started};
 use super::new::NewTool;
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
-use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::ErrorObject;
+use crate::registry::Registry;
 use crate::schema::{MirroredParam, SchemaError};
+use crate::service::Call;
 use crate::task::TaskSupport;
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
@@ -22,8 +20,7 @@ const MAX_NAME: usize = 128;
 /// Tools in the order of their registration, which is the order they are listed in. Clones share the tools.
 #[derive(Clone, Default)]
 pub(crate) struct ToolRegistry {
-    tools: Vec<ToolEntry>,
-    by_name: HashMap<String, usize, RandomState>,
+    tools: Registry<ToolEntry>,
     /// Whether a tool with parameters that headers repeat exists or existed.
     mirrors: bool,
     /// The application's own error for arguments that do not match.
@@ -33,8 +30,6 @@ pub(crate) struct ToolRegistry {
     hidden: BTreeSet<String>,
     /// Tools that are not declared read-only are hidden, also those added later.
     only_reading: bool,
-    /// Harmless habits of clients are taken.
-    pub(crate) lenient: bool,
 }
 
 #[derive(Clone)]
@@ -55,29 +50,21 @@ impl ToolRegistry {
                 "a tool's name has 1 to {MAX_NAME} of A-Z a-z 0-9 _ . -"
             )));
         }
-        if self.by_name.contains_key(name) {
-            return Err(SchemaError("another tool has the same name".to_owned()));
-        }
         content::check_icons(&tool.icons).map_err(SchemaError)?;
         let hidden = self.hidden.contains(name) || self.only_reading && !tool.only_reads();
         let name = name.clone();
         let registered = Arc::new(Registered::new(tool, nulls, handler)?);
-        self.mirrors |= !registered.mirrored.is_empty();
-        self.by_name.insert(name, self.tools.len());
-        self.tools.push(ToolEntry { registered, hidden });
+        let mirrors = !registered.mirrored.is_empty();
+        if !self.tools.add(&name, ToolEntry { registered, hidden }) {
+            return Err(SchemaError("another tool has the same name".to_owned()));
+        }
+        self.mirrors |= mirrors;
         Ok(())
     }
 
     /// Removes a tool; false if no tool has this name.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
-        let Some(index) = self.by_name.remove(name) else {
-            return false;
-        };
-        self.tools.remove(index);
-        for place in self.by_name.values_mut().filter(|place| **place > index) {
-            *place -= 1;
-        }
-        true
+        self.tools.remove(name)
     }
 
     pub(crate) fn refuse_with(&mut self, refuse: Refuse) {
@@ -98,16 +85,15 @@ impl ToolRegistry {
     /// Hides or shows tools. Returns whether that changes anything; `None`, without a change, if one of these names
     /// belongs to no tool.
     pub(crate) fn set_hidden(&mut self, names: &[&str], hidden: bool) -> Option<bool> {
-        let places = names.iter().map(|name| self.by_name.get(*name).copied());
-        let places: Option<Vec<usize>> = places.collect();
+        if !names.iter().all(|name| self.tools.get(name).is_some()) {
+            return None;
+        }
         let mut changed = false;
-        for place in places? {
-            if let Some(entry) = self.tools.get_mut(place) {
+        for &name in names {
+            if let Some(entry) = self.tools.get_mut(name) {
                 changed |= entry.hidden != hidden;
                 entry.hidden = hidden;
             }
-        }
-        for &name in names {
             if hidden {
                 self.hidden.insert(name.to_owned())
             } else {
@@ -128,21 +114,24 @@ impl ToolRegistry {
 
     /// Whether this exact tool is registered, not another one of the same name.
     pub(crate) fn has_same(&self, name: &str, other: &Self) -> bool {
-        match (self.get(name), other.get(name)) {
-            (Some(one), Some(other)) => Arc::ptr_eq(&one.registered, &other.registered),
-            _ => false,
-        }
+        let both = self.tools.get(name).zip(other.tools.get(name));
+        both.is_some_and(|(one, other)| one.is(other))
+    }
+
+    /// Whether the other registry has exactly these tools.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.tools.is_same(&other.tools, ToolEntry::is)
     }
 
     /// Whether a tool is declared read-only.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|it| it.registered.tool.only_reads())
+        self.tools.get(name).is_some_and(|it| it.registered.tool.only_reads())
     }
 
     /// Hides the tools that are not declared read-only.
     pub(crate) fn hide_writing(&mut self) {
         self.only_reading = true;
-        for entry in &mut self.tools {
+        for entry in self.tools.iter_mut() {
             entry.hidden |= !entry.registered.tool.only_reads();
         }
     }
@@ -158,17 +147,13 @@ impl ToolRegistry {
         self.shown(name).map(|registered| Callable(Arc::clone(registered)))
     }
 
-    /// The tool that params name, and its arguments.
-    pub(crate) fn named(
-        &self,
-        mut params: Map<String, Value>,
-    ) -> Result<(Callable, Option<Value>), ErrorObject> {
-        let Some(Value::String(name)) = params.remove("name") else {
+    /// The tool that a call names.
+    pub(crate) fn named(&self, call: &Call) -> Result<Callable, ErrorObject> {
+        let Some(name) = &call.name else {
             let problem = "tools/call needs params.name, a string";
             return Err(ErrorObject::invalid_params(problem));
         };
-        let tool = self.find(&name).ok_or_else(|| unknown(&name))?;
-        Ok((tool, params.remove("arguments")))
+        self.find(name).ok_or_else(|| unknown(name))
     }
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
@@ -184,28 +169,28 @@ impl ToolRegistry {
     pub(crate) fn start(
         &self,
         Callable(registered): Callable,
-        arguments: Option<Value>,
-        context: Context,
+        call: Call,
     ) -> Result<Started, ErrorObject> {
-        registered.start(arguments, context, self.lenient, self.refuse.as_ref())
+        registered.start(call, self.refuse.as_ref())
     }
 
     /// A failure of a tool as its result, or else the interrupt.
     pub(crate) fn failed(&self, name: &str, error: ToolError) -> Result<CallToolResult, Interrupt> {
-        match self.get(name) {
+        match self.tools.get(name) {
             Some(entry) => entry.registered.failed(error),
             None => error.into_result(),
         }
     }
 
     fn shown(&self, name: &str) -> Option<&Arc<Registered>> {
-        let entry = self.get(name).filter(|entry| !entry.hidden);
+        let entry = self.tools.get(name).filter(|entry| !entry.hidden);
         entry.map(|entry| &entry.registered)
     }
+}
 
-    fn get(&self, name: &str) -> Option<&ToolEntry> {
-        let place = self.by_name.get(name);
-        place.and_then(|&index| self.tools.get(index))
+impl ToolEntry {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.registered, &other.registered)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The result of a tool call.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -8,9 +9,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::ToolError;
-use super::lenient::Warned;
 use crate::content::ContentBlock;
 use crate::json::{on_one_line, to_json};
+use crate::service::Warned;
 use crate::version::Era;
 
 /// The result of `tools/call` (schema: `CallToolResult`).
@@ -130,8 +131,8 @@ impl CallToolResult {
     }
 
     /// The same with the warnings of its call, if there are any.
-    pub(super) fn with_warnings(mut self, warned: Option<Box<Warned>>) -> Self {
-        self.warnings = warned.map(|warned| warned.text);
+    pub(super) fn with_warnings(mut self, warned: Option<Arc<Warned>>) -> Self {
+        self.warnings = warned.map(|warned| warned.text.clone());
         self
     }
 

@@ -1,7 +1,7 @@
 //! Harmless habits of clients and gateways: taken with a warning where a server is lenient, refused where it is not.
 
 use mcp_proto::jsonrpc::Request;
-use mcp_proto::{CallToolResult, Context, Json, Server, Tool};
+use mcp_proto::{CallToolResult, Context, Json, Server, Tool, layers};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -47,7 +47,9 @@ fn tools(is_lenient: bool) -> Server {
         .tool(Tool::new("typed", ""), async |query: Query| Json(query))
         .build()
         .unwrap();
-    server.set_lenient(is_lenient);
+    if is_lenient {
+        server.layer(&layers::lenient());
+    }
     server
 }
 
@@ -204,9 +206,9 @@ async fn warnings_are_bounded() {
             Tool::new("many", "Takes many.").with_input_schema(schema),
             async |(), given, _| Ok(CallToolResult::text(given.len().to_string())),
         )
+        .layer(layers::lenient())
         .build()
         .unwrap();
-    server.set_lenient(true);
     let arguments: Map<_, _> = names().map(|name| (name, json!("{}"))).collect();
     let result = call(&server, "many", arguments.into()).await.unwrap();
     assert_eq!(result["content"][0]["text"], "1000");

@@ -8,6 +8,7 @@
 )]
 
 mod apps;
+mod around;
 mod asked;
 mod asking;
 mod asking_common;

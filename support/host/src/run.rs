@@ -86,7 +86,9 @@ impl Host {
         if endpoint.read_only {
             server.hide_writing_tools();
         }
-        server.set_lenient(!endpoint.strict);
+        if !endpoint.strict {
+            server.layer(&mcp_proto::layers::lenient());
+        }
         if let Some(max) = endpoint.max_answer {
             self.stdio.max_answer_bytes = usize::try_from(max.as_u64()).unwrap_or(usize::MAX);
         }

@@ -56,11 +56,11 @@ const LAYERS: [&[&str]; 13] = [
     &["call", "input", "running"],
     &["interrupt", "task"],
     &["context"],
-    &["handler"],
+    &["handler", "registry", "service"],
     &["completion", "prompt", "resource", "tool"],
     &["app", "local"],
     &["server"],
-    &["http", "stdio"],
+    &["http", "layers", "stdio"],
     &["guide", "legacy"],
 ];
 

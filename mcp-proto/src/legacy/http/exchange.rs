@@ -8,8 +8,8 @@ use super::detached::{Detached, DetachedPermit};
 use super::live::CallGuard;
 use super::sessions::Lease;
 use crate::budget::Over;
+use crate::http::answer;
 use crate::http::body::ResponseBody;
-use crate::http::exchange;
 use crate::http::head::Accepts;
 use crate::jsonrpc::{Message, Response};
 use crate::outbox::Outgoing;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 /// A running call of a session, as the stream of its messages. Its answer or its cancellation is the last item.
 pub(super) struct Exchange {
     /// `None` once it was cancelled.
-    call: Option<exchange::Exchange>,
+    call: Option<answer::Exchange>,
     /// `None` once it has answered or was cancelled.
     session: Option<SessionCall>,
     ended: bool,
@@ -67,7 +67,7 @@ pub(super) enum First {
 }
 
 impl Exchange {
-    pub(super) fn new(call: exchange::Exchange, session: SessionCall) -> Self {
+    pub(super) fn new(call: answer::Exchange, session: SessionCall) -> Self {
         Self { call: Some(call), session: Some(session), ended: false }
     }
 
@@ -157,15 +157,15 @@ impl Exchange {
             };
             let message = match step {
                 None => return Poll::Ready(Step::Cancelled),
-                Some(exchange::Step::Answer(answer)) => {
+                Some(answer::Step::Answer(answer)) => {
                     self.session = None;
                     return Poll::Ready(Step::Answer(answer));
                 }
-                Some(exchange::Step::Quiet) => {
+                Some(answer::Step::Quiet) => {
                     self.touch();
                     return Poll::Ready(Step::Quiet);
                 }
-                Some(exchange::Step::Message(message)) => message,
+                Some(answer::Step::Message(message)) => message,
             };
             self.touch();
             match (message, &self.session) {

@@ -7,7 +7,7 @@ use crate::app::UiResource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 
-impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
+impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// Adds a page that is the same for every caller. Tools name it by [`Tool::with_ui`](crate::Tool::with_ui); it
     /// receives their results, so it need not contain data of a user.
     pub fn ui_page(self, page: UiResource, html: impl Into<String>) -> Self {
@@ -19,7 +19,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a page whose HTML a handler creates whenever it is read.
-    pub fn ui_resource<O, F, R>(mut self, page: UiResource, handler: F) -> Self
+    pub fn ui_resource<O, F, R>(self, page: UiResource, handler: F) -> Self
     where
         O: Into<String>,
         F: Fn(S, Context) -> R + Send + Sync + 'static,
@@ -27,9 +27,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     {
         let uri = page.uri.clone();
         let checked = page.check();
-        self = self.keep_first(checked.map_err(|problem| BuildError::Resource { uri, problem }));
+        let checked = checked.map_err(|problem| BuildError::Resource { uri, problem });
         let (page, handler) = (Arc::new(page), Arc::new(handler));
-        self.resource(page.listed(), move |state, context| {
+        self.then(|_| checked).resource(page.listed(), move |state, context| {
             let (page, handler) = (Arc::clone(&page), Arc::clone(&handler));
             async move {
                 let html = handler(state, context).await?;

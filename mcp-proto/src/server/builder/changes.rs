@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::ServerBuilder;
 use crate::change::ResourceUpdate;
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::RequestError;
+use crate::service::with_state;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will send
@@ -18,7 +18,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// and their updates are sent on its GET stream. A stream in another process notices a new subscription through the
     /// session store within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     pub fn subscriptions(mut self) -> Self {
-        self.subscriptions = true;
+        self.kind.subscriptions = true;
         self
     }
 
@@ -32,7 +32,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, String, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<(), RequestError>> + Send + 'static,
     {
-        self.on_subscribe = Some(Box::new(with_state(self.state.clone(), handler)));
+        self.kind.on_subscribe = Some(Box::new(with_state(self.state.clone(), handler)));
         self.subscriptions()
     }
 
@@ -44,33 +44,33 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         mut self,
         matches: impl Fn(&str, &ResourceUpdate) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.matcher = Some(Arc::new(matches));
+        self.kind.matcher = Some(Arc::new(matches));
         self.subscriptions()
     }
 
     /// Declares that [`Server::notify`](crate::Server::notify) will send changes of the tool list;
     /// [`Server::show_tools`](crate::Server::show_tools) sends them itself.
     pub fn tools_list_changed(mut self) -> Self {
-        self.tools_list_changed = true;
+        self.kind.tools_list_changed = true;
         self
     }
 
     /// The same for the list of resources and templates.
     pub fn resources_list_changed(mut self) -> Self {
-        self.resources_list_changed = true;
+        self.kind.resources_list_changed = true;
         self
     }
 
     /// The same for the list of prompts.
     pub fn prompts_list_changed(mut self) -> Self {
-        self.prompts_list_changed = true;
+        self.kind.prompts_list_changed = true;
         self
     }
 
     /// Sets how many listeners (listens, GET streams, stdio) may be open at once. 20,000 by default. The budget limits
     /// how many of them one client may have ([`HttpConfig::budget`](crate::http::HttpConfig::budget)).
     pub fn max_listeners(mut self, max: usize) -> Self {
-        self.max_listeners = max;
+        self.kind.max_listeners = max;
         self
     }
 }

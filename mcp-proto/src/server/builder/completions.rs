@@ -3,8 +3,8 @@
 use super::ServerBuilder;
 use crate::completion::{Completion, CompletionRequest, Reference};
 use crate::context::Context;
-use crate::handler::with_state;
 use crate::interrupt::RequestError;
+use crate::service::with_state;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Completes an argument of a prompt.
@@ -35,13 +35,12 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.complete(Reference::Template(uri_template.into()), variable.into(), handler)
     }
 
-    fn complete<F, R>(mut self, reference: Reference, argument: String, handler: F) -> Self
+    fn complete<F, R>(self, reference: Reference, argument: String, handler: F) -> Self
     where
         F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
     {
         let completer = with_state(self.state.clone(), handler);
-        let added = self.offered.complete(reference, argument, completer);
-        self.keep_first(added)
+        self.then(move |offered| offered.complete(reference, argument, completer))
     }
 }

@@ -17,8 +17,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
         let id = id.into();
         let checked = check_id(&id);
-        self.extensions.insert(id, Value::Object(settings));
-        self.keep_first(checked)
+        self.kind.extensions.insert(id, Value::Object(settings));
+        self.then(|_| checked)
     }
 
     /// Answers requests of a method that an extension adds, in both eras. The extension is declared, without settings
@@ -73,15 +73,18 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
         let (id, method) = (id.into(), method.into());
-        let added = self.methods.add(&id, method.clone(), self.state.clone(), handler);
+        let added = self.kind.methods.add(&id, method.clone(), self.state.clone(), handler);
         self.declared(id, &method, added)
     }
 
     /// Says that requests of this extension's method name a resource in `params.uri`: their callers need the scopes of
     /// that resource, as for `resources/read`.
-    pub fn scopes_by_uri(mut self, method: impl Into<String>) -> Self {
-        self.offered.needs.name_resource(method.into());
-        self
+    pub fn scopes_by_uri(self, method: impl Into<String>) -> Self {
+        let method = method.into();
+        self.then(move |offered| {
+            offered.needs.name_resource(method);
+            Ok(())
+        })
     }
 
     /// Handles notifications that an extension adds, in both eras. Their method begins with `notifications/` and a
@@ -102,7 +105,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, P, Context) + Send + Sync + 'static,
     {
         let (id, method) = (id.into(), method.into());
-        let added = self.methods.add_notification(method.clone(), self.state.clone(), handler);
+        let added = self.kind.methods.add_notification(method.clone(), self.state.clone(), handler);
         self.declared(id, &method, added)
     }
 
@@ -110,9 +113,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         let added = added
             .map_err(|problem| BuildError::Server(format!("the method {method:?}: {problem}")));
         let checked = check_id(&id).and(added);
-        let settings = self.extensions.entry(id);
+        let settings = self.kind.extensions.entry(id);
         settings.or_insert_with(|| Map::new().into());
-        self.keep_first(checked)
+        self.then(|_| checked)
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use super::super::changes::Changes;
 use super::super::rounds::config::Rounds;
 use super::super::{Inner, Server, wire};
-use super::{BuildError, ServerBuilder};
+use super::{BuildError, NewServer, Offered, ServerBuilder};
 use crate::app;
 use crate::budget::processors;
 use crate::content;
@@ -23,61 +23,64 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     ///
     /// # Errors
     /// [`BuildError`]: for the first thing that cannot be served.
-    pub fn build(mut self) -> Result<Server, BuildError> {
-        if let Some(error) = self.error.take() {
-            return Err(error);
+    pub fn build(self) -> Result<Server, BuildError> {
+        let Self { steps, kind: mut new, state: _ } = self;
+        let mut offered = Offered::default();
+        for step in steps {
+            step(&mut offered)?;
         }
-        content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
-        self.check_extensions()?;
-        self.offered.settle(self.tasks.is_some())?;
-        self.offered.check_needs()?;
-        if self.offered.uses_apps() {
-            let settings = self.extensions.entry(app::UI_EXTENSION);
+        content::check_icons(&new.info.icons).map_err(BuildError::Server)?;
+        new.check_extensions()?;
+        offered.settle(new.tasks.is_some())?;
+        offered.check_needs()?;
+        if offered.uses_apps() {
+            let settings = new.extensions.entry(app::UI_EXTENSION);
             settings.or_insert_with(|| Settings::new().into());
         }
-        let capabilities = self.capabilities();
+        let capabilities = new.capabilities(&offered);
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
-        let info_json = to_raw_value(&self.info).map_err(unfit)?;
+        let info_json = to_raw_value(&new.info).map_err(unfit)?;
         let discover = Payload::of(&wire::DiscoverResult::new(
             &capabilities.for_version(ProtocolVersion::LATEST),
-            self.instructions.as_deref(),
+            new.instructions.as_deref(),
             &info_json,
         ));
         let mut inner = Inner {
-            info: self.info,
+            info: new.info,
             info_json,
             capabilities,
-            instructions: self.instructions,
+            instructions: new.instructions,
             offered: RwLock::default(),
             changing: Mutex::new(()),
-            methods: self.methods,
-            source: self.source,
+            methods: new.methods,
+            source: new.source,
             discover: None,
             initialized: Default::default(),
-            on_subscribe: self.on_subscribe,
-            changes: Changes::new(self.max_listeners, self.matcher),
-            tasks: self.tasks.map(|config| Arc::new(Tasks::new(config, self.task_store))),
-            rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
+            on_subscribe: new.on_subscribe,
+            changes: Changes::new(new.max_listeners, new.matcher),
+            tasks: new.tasks.map(|config| Arc::new(Tasks::new(config, new.task_store))),
+            rounds: Rounds::new(new.input, new.keys.unwrap_or_else(Keys::random)),
             writers: Arc::new(Semaphore::new(processors())),
-            page_size: self.page_size,
-            list_cache: self.list_cache,
-            observer: self.observer,
-            visible: self.visible,
+            page_size: new.page_size,
+            list_cache: new.list_cache,
+            observer: new.observer,
+            visible: new.visible,
         };
         let unfit = |error: ErrorObject| BuildError::Server(error.message);
         inner.discover = Some(discover.map_err(unfit)?.shared());
         let server = Server(Arc::new(inner));
-        server.offer(self.offered);
+        server.offer(offered);
         Ok(server)
     }
+}
 
-    fn capabilities(&self) -> ServerCapabilities {
+impl NewServer {
+    fn capabilities(&self, offered: &Offered) -> ServerCapabilities {
         let list = |is_empty: bool, list_changed, subscribe| {
             (!is_empty || list_changed || subscribe)
                 .then_some(ListCapability { list_changed, subscribe })
         };
-        let offered = &self.offered;
         ServerCapabilities {
             tools: list(offered.tools.is_empty(), self.tools_list_changed, false),
             resources: list(

@@ -11,16 +11,17 @@ impl<S> ServerBuilder<S> {
     /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)), prompts, resources and completions. Other tools
     /// need `write`. It applies to items added before and to those that a running server gets later
     /// ([`Server::update`](crate::Server::update)). Items that already have scopes keep them.
-    pub fn scopes_by_annotation(mut self, read: &Scopes, write: &Scopes) -> Self {
-        let offered = &mut self.offered;
-        offered.needs.derive_by(read, write);
-        offered.derive_needs(&Offered::default());
-        for guarded in
-            [Guarded::Resources(String::new()), Guarded::Method("completion/complete".to_owned())]
-        {
-            offered.needs.derive(guarded, true);
-        }
-        self
+    pub fn scopes_by_annotation(self, read: &Scopes, write: &Scopes) -> Self {
+        let (read, write) = (read.clone(), write.clone());
+        self.then(move |offered| {
+            offered.needs.derive_by(&read, &write);
+            offered.derive_needs(&Offered::default());
+            let completions = Guarded::Method("completion/complete".to_owned());
+            for guarded in [Guarded::Resources(String::new()), completions] {
+                offered.needs.derive(guarded, true);
+            }
+            Ok(())
+        })
     }
 
     /// Requires scopes of callers over HTTP by their request, in addition to those of
@@ -28,11 +29,13 @@ impl<S> ServerBuilder<S> {
     /// separate scopes. `judge` gets the caller's scopes and, if they are not enough, returns all that are needed.
     /// Without arguments it decides whether the caller sees the item in a list. It must not block.
     pub fn scopes_by(
-        mut self,
+        self,
         judge: impl Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync + 'static,
     ) -> Self {
-        self.offered.needs.judge_by(Arc::new(judge));
-        self
+        self.then(move |offered| {
+            offered.needs.judge_by(Arc::new(judge));
+            Ok(())
+        })
     }
 
     /// Decides which items a caller sees, for example by the principal or by the client's capabilities. Tools, prompts,
@@ -64,7 +67,7 @@ impl<S> ServerBuilder<S> {
         mut self,
         judge: impl Fn(Wanted<'_>, &Context) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.visible = Some(Box::new(judge));
+        self.kind.visible = Some(Box::new(judge));
         self
     }
 }

@@ -6,18 +6,17 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 
 use futures_util::future::{AbortRegistration, Abortable};
-use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::super::offered::Offered;
 use super::super::rounds::config::MAX_ROUNDS;
 use super::super::{Inner, Server};
-use crate::context::Context;
 use crate::input::Input;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::legacy::tasks as legacy;
 use crate::outbox::{Outbox, OutboxReader};
+use crate::service::Call;
 use crate::task::{Entry, Keeper, Stage};
 use crate::tool::{CallToolResult, ToolError};
 use crate::version::Era;
@@ -27,8 +26,7 @@ pub(super) struct Start {
     pub(super) entry: Arc<Entry>,
     pub(super) registration: AbortRegistration,
     pub(super) offered: Arc<Offered>,
-    pub(super) params: Map<String, Value>,
-    pub(super) context: Context,
+    pub(super) call: Call,
 }
 
 /// Counts a handler that runs, and ends its task if it is dropped early.
@@ -46,19 +44,19 @@ impl Server {
             tracing::error!("a task was started outside of tokio");
             return Err(ErrorObject::internal());
         };
-        let Start { entry, registration, offered, params, context } = start;
-        let (outbox, said) = match context.era() {
+        let Start { entry, registration, offered, mut call } = start;
+        let (outbox, said) = match call.context.era() {
             Era::Modern => (Outbox::closed(), None),
             Era::Legacy => {
                 let (outbox, said) = Outbox::channel();
                 (outbox, Some(said))
             }
         };
-        let context = context.into_task(Arc::clone(&entry), outbox);
+        call.context = call.context.into_task(Arc::clone(&entry), outbox);
         tasks.count(true);
         let running = RunningTask { server: Arc::downgrade(&self.0), entry: Arc::clone(&entry) };
         // Boxed once, since every future around it would add its size again.
-        let calls = Box::pin(in_rounds(offered, Arc::clone(&entry), params, context));
+        let calls = Box::pin(in_rounds(offered, Arc::clone(&entry), call));
         let calls = Abortable::new(passing_on(calls, said, entry), registration);
         let (mut closed, time_left) = tasks.closing();
         runtime.spawn(async move {
@@ -160,26 +158,23 @@ impl Drop for RunningTask {
 async fn in_rounds(
     offered: Arc<Offered>,
     entry: Arc<Entry>,
-    params: Map<String, Value>,
-    mut context: Context,
+    mut call: Call,
 ) -> Result<CallToolResult, ErrorObject> {
     let tools = &offered.tools;
-    let input = context.input.take();
+    let input = call.context.input.take();
     let mut answers = input.map_or_else(BTreeMap::new, |input| input.all());
     for _ in 0..MAX_ROUNDS {
-        context.input = Some(Arc::new(Input::new(answers.clone())));
-        let (tool, arguments) = tools.named(params.clone())?;
-        match tools.start(tool, arguments, context.clone())?.finish().await {
+        call.context.input = Some(Arc::new(Input::new(answers.clone())));
+        match tools.start(tools.named(&call)?, call.clone())?.finish().await {
             Ok(result) => return Ok(result),
             Err(Interrupt(Reason::Ask(questions))) => {
                 entry.ask(&questions);
                 match entry.answered().await {
                     Ok(given) => answers.extend(given),
                     Err(problem) => {
-                        let name = params.get("name").and_then(Value::as_str);
                         let (code, problem) = *problem;
-                        let failed = ToolError::new(code, problem);
-                        let failed = tools.failed(name.unwrap_or_default(), failed);
+                        let name = call.name.as_deref().unwrap_or_default();
+                        let failed = tools.failed(name, ToolError::new(code, problem));
                         return failed.map_err(Interrupt::into_error);
                     }
                 }

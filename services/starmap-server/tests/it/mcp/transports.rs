@@ -33,7 +33,7 @@ async fn every_transport_gives_the_same_answers() {
     let built = Built::new();
     let (server, dump) = (built.live_server(), built.dump());
     // As the programs are.
-    server.server().set_lenient(true);
+    server.server().layer(&mcp_proto::layers::lenient());
     let listening = Listening::new(&built.graph(), &["--activity", dump.to_str().unwrap()]).await;
     for era in ERAS {
         let memory = connect(&server, era).await;
