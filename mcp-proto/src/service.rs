@@ -1,4 +1,5 @@
-//! One operation: a [`Call`] in, an [`Outcome`] out. Transports make the call, layers wrap it, and the server answers it.
+//! One operation: a [`Call`] in, an [`Outcome`] out. Transports make the call, layers wrap it, and the server answers
+//! it.
 //!
 //! A layer is code around calls: audit, limits, guards, retries. [`ServerBuilder::layer`](crate::ServerBuilder::layer)
 //! adds one, as a function ([`from_fn`]) or as a `Layer` of tower. A server without layers pays nothing for them.

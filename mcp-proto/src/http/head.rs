@@ -1,5 +1,5 @@
-//! Reads and judges the headers of a request: alone before its body is read, then whether they repeat the body. Pure: no
-//! I/O, no clock.
+//! Reads and judges the headers of a request: alone before its body is read, then whether they repeat the body. Pure:
+//! no I/O, no clock.
 
 mod judge;
 

@@ -34,8 +34,8 @@ use crate::tool::ToolError;
 /// How many items a page of a list has, unless the builder sets another number.
 const DEFAULT_PAGE_SIZE: usize = 500;
 
-/// Collects the features of a [`Server`](crate::Server), or those that an [`Update`](crate::Update) changes. Handlers get
-/// a clone of the state as their first argument.
+/// Collects the features of a [`Server`](crate::Server), or those that an [`Update`](crate::Update) changes. Handlers
+/// get a clone of the state as their first argument.
 ///
 /// A handler runs on the connection's task: run blocking work in `tokio::task::spawn_blocking`. It is dropped when the
 /// call is cancelled; run work that must finish in a separate task.

@@ -13,7 +13,7 @@ use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::scopes::Guarded;
 use crate::service::{Answering, Answers, Call, Next, Outcome};
-use crate::tool::{CallToolResult, Tool, ToolError};
+use crate::tool::{CallToolResult, Callable, Tool, ToolError};
 
 impl<S, K> ServerBuilder<S, K> {
     /// Adds a layer around every request that the server answers, in both eras and over every transport: a `Layer` of
@@ -99,17 +99,25 @@ impl Call {
     /// The tool that it calls, if the server has it.
     #[must_use]
     pub fn tool(&self) -> Option<impl Deref<Target = Tool> + Send + Sync + use<>> {
+        self.callable()
+    }
+
+    fn callable(&self) -> Option<Callable> {
         let Judged(offered) = self.context.extension()?;
         let name = self.name.as_deref().filter(|_| self.method == "tools/call")?;
         offered.tools.find(name)
     }
 
-    /// An outcome without a call of the handler: the result of a tool.
+    /// An outcome without a call of the handler: the result of a tool. It is adapted to what the client takes, as that
+    /// of a handler is.
     pub fn answer(&self, result: &CallToolResult) -> Outcome {
-        let Some(server) = self.context.extension::<Server>() else {
+        let (server, version) = (self.context.extension::<Server>(), self.context.protocol_version);
+        let Some(server) = server else {
             return ErrorObject::internal().into();
         };
-        Outcome(server.tool_result(result, self.context.protocol_version))
+        let room = self.callable().zip(self.context.max_answer);
+        let room = room.map(|(tool, max)| tool.room(max));
+        Outcome(server.fitting_result(result, version, room.as_ref()))
     }
 
     /// An outcome without a call of the handler: a failure of the tool, for the model to read, or for other methods an

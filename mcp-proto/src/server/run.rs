@@ -146,7 +146,7 @@ impl Server {
     }
 
     /// A result in the fullest shape that its client takes; a failure if there is none.
-    fn fitting_result(
+    pub(super) fn fitting_result(
         &self,
         result: &CallToolResult,
         version: ProtocolVersion,

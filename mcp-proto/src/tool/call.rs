@@ -70,6 +70,11 @@ impl Callable {
         let tool = &self.0.tool;
         !tool.asks && tool.task_support.is_forbidden()
     }
+
+    /// The room that a result of it has, of which the client takes `max` bytes.
+    pub(crate) fn room(self, max: usize) -> Room {
+        Room { registered: self.0, max }
+    }
 }
 
 impl Deref for Callable {

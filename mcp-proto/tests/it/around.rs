@@ -6,6 +6,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use futures_util::future::BoxFuture;
 use mcp_proto::service::{Call, Next, Outcome, from_fn};
+use mcp_proto::stdio::StdioConfig;
 use mcp_proto::{
     CallToolResult, Context, GetPromptResult, Guarded, Prompt, RequestError, Resource,
     ResourceContents, Server, ServerBuilder, StreamableHttpService, Tool, ToolError, Update,
@@ -14,7 +15,8 @@ use serde_json::{Map, Value, json};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::common::{Raw, builder, call, every_client, probe, refused};
+use crate::common::{Raw, builder, call, every_client, probe, refused, request, with_meta};
+use crate::peer::Peer;
 
 type Lines = Arc<Mutex<Vec<String>>>;
 
@@ -249,6 +251,34 @@ async fn a_layer_repeats_a_call() {
     assert_eq!(count.load(Ordering::SeqCst), 2 * clients.len());
     drop(clients);
     served.ended().await;
+}
+
+/// What a layer answers by itself is adapted to the connection as what a handler answers.
+#[tokio::test]
+async fn a_layer_answers_from_memory() {
+    let remembers = || {
+        from_fn(async |call: Call, next: Next| match call.name.as_deref() {
+            Some("good") => call.answer(&CallToolResult::text("remembered")),
+            Some("bad") => call.answer(&CallToolResult::text("x".repeat(100_000))),
+            _ => next.run(call).await,
+        })
+    };
+    let server = offering().layer(remembers()).build().unwrap();
+    let (clients, served) = every_client(&server).await;
+    for (name, client) in &clients {
+        let result = client.request("tools/call", json!({ "name": "good" })).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "remembered", "{name}");
+    }
+    drop(clients);
+    served.ended().await;
+    let mut config = StdioConfig::default();
+    config.max_answer_bytes = 20_000;
+    let mut peer = Peer::with(offering().layer(remembers()).build().unwrap(), config);
+    peer.send(&request(1, "tools/call", &with_meta(json!({ "name": "bad" })))).await;
+    let answer = peer.next().await;
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert!(answer.to_string().contains("ANSWER_TOO_LARGE"), "{answer}");
+    peer.end().await;
 }
 
 #[tokio::test]
