@@ -11,11 +11,12 @@ mod http2;
 mod http2;
 mod lane;
 mod stall;
+mod starts;
 mod table;
 mod tracked;
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
@@ -28,7 +29,7 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::Service;
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -36,7 +37,8 @@ use tokio::task::JoinSet;
 use super::forwarded::Proxies;
 use crate::accept::accept_until;
 use crate::budget::Bound;
-use table::{Admitted, Table};
+use starts::Starts;
+use table::Table;
 
 pub use callers::{Callers, Undecided};
 pub use handshake::Handshake;
@@ -158,7 +160,8 @@ where
     let (stopping, stopped) = oneshot::channel::<Infallible>();
     let deadline = config.shutdown_deadline;
     let accepting = async move {
-        let accept = || accept(&listener, &table);
+        let starts = Starts::new(listener, table);
+        let accept = || poll_fn(|context| starts.poll_next(context));
         let run = move |(stream, admitted)| {
             connection::run(
                 stream,
@@ -194,29 +197,6 @@ where
     }
     connections.shutdown().await;
     Ok(())
-}
-
-/// The next connection that gets a permit.
-async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpStream, Admitted)> {
-    loop {
-        let (stream, address) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            // For example, no file descriptors are left. Those of idle connections are soon free again.
-            Err(error) => {
-                table.make_room();
-                return Err(error);
-            }
-        };
-        let Some(admitted) = table.admit(address.ip()) else {
-            tracing::debug!(%address, "a connection was closed: its client, or all, have as many as they may");
-            continue;
-        };
-        // Small answers must not wait for the acknowledgement of the one before.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection stays without TCP_NODELAY");
-        }
-        return Ok((stream, admitted));
-    }
 }
 
 /// How many connections wait to be accepted; the system may allow fewer. A further client connects a second later.

@@ -1,8 +1,8 @@
 //! The connections of a listener: how many a client may have, and which give way when there are too many.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -22,14 +22,16 @@ pub(super) struct Table {
     proxies: Proxies,
     /// How many tasks of one client are polled at once.
     at_once: usize,
+    /// How many connections were admitted so far.
+    admitted: AtomicU64,
     open: Mutex<HashMap<ClientName, ClientConnections>>,
 }
 
 /// The open connections of one client.
 #[derive(Debug)]
 struct ClientConnections {
-    /// The oldest first.
-    connections: Vec<Arc<Connection>>,
+    /// By number: the oldest first. One of ten thousand that end together must be found at once, under the lock.
+    connections: BTreeMap<u64, Arc<Connection>>,
     lane: Lane,
 }
 
@@ -39,7 +41,9 @@ pub(super) struct Connection {
     pub(super) peer: Peer,
     /// The queue where its tasks wait.
     pub(super) lane: Lane,
-    client: ClientName,
+    pub(super) client: ClientName,
+    /// Its number among all connections.
+    number: u64,
     begun: AtomicUsize,
     running: AtomicUsize,
     /// Whether the latest answer is an event stream.
@@ -67,6 +71,7 @@ impl Table {
             budget: Budget::new(&[(Kind::Connections, bound)]),
             proxies,
             at_once: workers,
+            admitted: AtomicU64::new(0),
             open: Mutex::default(),
         })
     }
@@ -99,20 +104,21 @@ impl Table {
             _ => self.at_once,
         };
         let own = open.entry(client.clone()).or_insert_with(|| ClientConnections {
-            connections: Vec::new(),
+            connections: BTreeMap::new(),
             lane: Lane::new(at_once),
         });
         let connection = Arc::new(Connection {
             peer: Peer::accepted(address),
             lane: own.lane.clone(),
             client,
+            number: self.admitted.fetch_add(1, Ordering::Relaxed),
             begun: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             lasts: AtomicBool::new(false),
             gives_way: Notify::new(),
             place: Mutex::new(Some(place)),
         });
-        own.connections.push(Arc::clone(&connection));
+        own.connections.insert(connection.number, Arc::clone(&connection));
         drop(open);
         Some(Admitted { table: Arc::clone(self), connection })
     }
@@ -137,8 +143,8 @@ fn give_way(
 ) -> Option<Held> {
     let connections = &mut open.get_mut(client)?.connections;
     let mut oldest = connections.iter().take(LOOK_AT);
-    let at = oldest.position(|connection| connection.running() == 0)?;
-    let connection = connections.remove(at);
+    let (&number, _) = oldest.find(|(_, connection)| connection.running() == 0)?;
+    let connection = connections.remove(&number)?;
     connection.gives_way.notify_one();
     connection.take_permit()
 }
@@ -178,6 +184,11 @@ impl Connection {
         self.gives_way.notified().await;
     }
 
+    /// Whether it has not given way to another one.
+    pub(super) fn has_place(&self) -> bool {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn take_permit(&self) -> Option<Held> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         place.take()
@@ -196,7 +207,7 @@ impl Drop for Admitted {
         let mut open = self.table.open();
         let client = &self.connection.client;
         if let Some(own) = open.get_mut(client) {
-            own.connections.retain(|other| !Arc::ptr_eq(other, &self.connection));
+            own.connections.remove(&self.connection.number);
             if own.connections.is_empty() {
                 open.remove(client);
             }
