@@ -1,4 +1,4 @@
-//! Handlers: async functions of a state, arguments and a context.
+//! What the handler of a tool takes.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

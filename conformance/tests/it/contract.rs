@@ -257,7 +257,7 @@ fn server(names: &[&str]) -> Target {
     for name in names {
         let tool = Tool::new(*name, "Adds one.").with_annotations(ToolAnnotations::read_only());
         let add = async |(), Add { .. }, _: Context| Ok(CallToolResult::text("1"));
-        server = server.content_tool(tool, add);
+        server = server.tool(tool, add);
     }
     Target::service(StreamableHttpService::new(server.build().unwrap()))
 }

@@ -161,7 +161,8 @@ impl PromptRegistry {
         let arguments = read(prompt, arguments)?;
         let id = context.request_id.clone();
         let filled = handler(arguments, context).await;
-        filled.map_err(|error| error.log("prompts/get", &name, &id).into_interrupt(era, None))
+        filled
+            .map_err(|error| error.log("prompts/get", &prompt.name, &id).into_interrupt(era, None))
     }
 }
 

@@ -59,13 +59,14 @@ impl Offered {
 
 /// The end of the way through the layers: the server, with the offer that the call began with.
 fn answer(mut call: Call) -> Answering {
-    let server = call.context.extensions.remove::<Server>();
+    let extensions = &mut call.context.extensions;
+    let (server, judged) = (extensions.remove::<Server>(), extensions.remove::<Judged>());
     Box::pin(async move {
-        let Some(server) = server else {
+        let Some((server, Judged(offered))) = server.zip(judged) else {
             tracing::error!("a layer passed on a call without the extensions that it had");
             return Ok(ErrorObject::internal().into());
         };
-        Ok(Outcome(server.dispatch(call).answer().await))
+        Ok(server.dispatch_to(offered, call).answer().await)
     })
 }
 
@@ -81,14 +82,14 @@ impl Server {
     }
 
     /// Passes a call through the layers.
-    pub(super) fn through_layers(
+    pub(super) fn through(
         &self,
+        layers: Next,
         offered: Arc<Offered>,
         mut call: Call,
     ) -> BoxFuture<'static, Result<Payload, ErrorObject>> {
-        let layers = offered.layers.clone().unwrap_or_else(|| Next::new(answer));
         call.context.extensions.insert(self.clone());
-        call.context.extensions.insert(Judged { offered, is_through: true });
+        call.context.extensions.insert(Judged(offered));
         Box::pin(async move { layers.run(call).await.0 })
     }
 }
@@ -102,7 +103,7 @@ impl Call {
     }
 
     fn callable(&self) -> Option<Callable> {
-        let Judged { offered, .. } = self.context.extension()?;
+        let Judged(offered) = self.context.extension()?;
         let name = self.name.as_deref().filter(|_| self.method == "tools/call")?;
         offered.tools.find(name)
     }
@@ -122,15 +123,14 @@ impl Call {
     /// An outcome without a call of the handler: a failure of the tool, for the model to read, or for other methods an
     /// error with this message (−32603).
     pub fn fail(&self, error: ToolError) -> Outcome {
-        let name = self.name.as_deref().unwrap_or_default();
-        let id = &self.context.request_id;
+        let (name, id) = (self.name.as_deref().unwrap_or_default(), &self.context.request_id);
         if self.method != "tools/call" {
             let error = RequestError::from(error).log(&self.method, name, id);
             return error.into_interrupt(self.context.era(), None).into_error().into();
         }
         error.log(name, id);
         let failed = match self.context.extension::<Judged>() {
-            Some(Judged { offered, .. }) => offered.tools.failed(name, error),
+            Some(Judged(offered)) => offered.tools.failed(name, error),
             None => error.into_result(),
         };
         match failed.map_err(Interrupt::into_error) {

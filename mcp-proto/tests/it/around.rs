@@ -34,7 +34,9 @@ fn offering() -> ServerBuilder<()> {
         .raw_tool(tool("good"), async |(), given: Map<_, _>, _| {
             Ok(CallToolResult::text(Value::from(given).to_string()))
         })
-        .raw_tool(tool("bad"), async |(), _, _| Err(ToolError::new("NO_PAPER", "fill in paper")))
+        .raw_tool(tool("bad"), async |(), _, _| {
+            Err::<(), _>(ToolError::new("NO_PAPER", "fill in paper"))
+        })
         .raw_prompt(Prompt::new("ask", ""), async |(), _, _: Context| {
             Ok::<_, RequestError>(GetPromptResult::text("ask"))
         })

@@ -56,7 +56,7 @@ const LAYERS: [&[&str]; 13] = [
     &["call", "input", "running"],
     &["interrupt", "task"],
     &["context"],
-    &["registry", "service"],
+    &["handler", "registry", "service"],
     &["completion", "prompt", "resource", "tool"],
     &["app", "local"],
     &["server"],
