@@ -59,14 +59,13 @@ impl Offered {
 
 /// The end of the way through the layers: the server, with the offer that the call began with.
 fn answer(mut call: Call) -> Answering {
-    let extensions = &mut call.context.extensions;
-    let (server, judged) = (extensions.remove::<Server>(), extensions.remove::<Judged>());
+    let server = call.context.extensions.remove::<Server>();
     Box::pin(async move {
-        let Some((server, Judged(offered))) = server.zip(judged) else {
+        let Some(server) = server else {
             tracing::error!("a layer passed on a call without the extensions that it had");
             return Ok(ErrorObject::internal().into());
         };
-        Ok(server.dispatch_to(offered, call).answer().await)
+        Ok(Outcome(server.dispatch(call).answer().await))
     })
 }
 
@@ -82,14 +81,14 @@ impl Server {
     }
 
     /// Passes a call through the layers.
-    pub(super) fn through(
+    pub(super) fn through_layers(
         &self,
-        layers: Next,
         offered: Arc<Offered>,
         mut call: Call,
     ) -> BoxFuture<'static, Result<Payload, ErrorObject>> {
+        let layers = offered.layers.clone().unwrap_or_else(|| Next::new(answer));
         call.context.extensions.insert(self.clone());
-        call.context.extensions.insert(Judged(offered));
+        call.context.extensions.insert(Judged { offered, is_through: true });
         Box::pin(async move { layers.run(call).await.0 })
     }
 }
@@ -103,7 +102,7 @@ impl Call {
     }
 
     fn callable(&self) -> Option<Callable> {
-        let Judged(offered) = self.context.extension()?;
+        let Judged { offered, .. } = self.context.extension()?;
         let name = self.name.as_deref().filter(|_| self.method == "tools/call")?;
         offered.tools.find(name)
     }
@@ -130,7 +129,7 @@ impl Call {
         }
         error.log(name, id);
         let failed = match self.context.extension::<Judged>() {
-            Some(Judged(offered)) => offered.tools.failed(name, error),
+            Some(Judged { offered, .. }) => offered.tools.failed(name, error),
             None => error.into_result(),
         };
         match failed.map_err(Interrupt::into_error) {
