@@ -30,6 +30,9 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// use schemars::JsonSchema;
     /// use serde::{Deserialize, Serialize};
     ///
+    /// #[derive(Clone)]
+    /// struct Folder(&'static str);
+    ///
     /// #[derive(Deserialize, JsonSchema)]
     /// struct Named {
     ///     name: String,
@@ -41,14 +44,14 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// }
     ///
     /// // Any error becomes an internal one, whose cause is logged; the model is told only that it failed.
-    /// async fn size(folder: &'static str, asked: Named) -> Result<Json<Size>, ToolError> {
-    ///     let bytes = tokio::fs::metadata(format!("{folder}/{}", asked.name)).await?.len();
+    /// async fn size(folder: Folder, asked: Named) -> Result<Json<Size>, ToolError> {
+    ///     let bytes = tokio::fs::metadata(format!("{}/{}", folder.0, asked.name)).await?.len();
     ///     Ok(Json(Size { bytes }))
     /// }
     ///
-    /// let server = Server::builder("files", "1.0.0", "/srv")
+    /// let server = Server::builder("files", "1.0.0", Folder("/srv"))
     ///     .tool(Tool::new("size", "The size of a file."), size)
-    ///     .tool(Tool::new("where", "The folder."), async |folder: &'static str| folder)
+    ///     .tool(Tool::new("where", "The folder."), async |folder: Folder| folder.0)
     ///     .tool(Tool::new("ping", "Answers."), async || "pong")
     ///     .build()?;
     /// # let _ = server;
