@@ -161,8 +161,8 @@
 //!
 //! # Features
 //!
-//! Rust 1.95 or newer is required. `http`, `http2` and `validate` are on by default. A server on stdin and stdout needs none of them, and without them
-//! depends on half as many crates.
+//! Rust 1.95 or newer is required. `http`, `http2` and `validate` are on by default. A server on stdin and stdout needs
+//! none of them, and without them depends on half as many crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]). `http2` adds HTTP/2.
 //! - `validate`: schemas with any keyword of JSON Schema are served, by the crate `jsonschema`. Without it a server is

@@ -208,7 +208,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Turns tasks on, within these bounds ([guide](crate::guide::tasks)). Each tool declares whether it may run as a
-    /// task ([`Tool::with_task_support`]).
+    /// task ([`Tool::with_task_support`](crate::Tool::with_task_support)).
     pub fn tasks(mut self, config: TasksConfig) -> Self {
         self.kind.tasks = Some(config);
         self

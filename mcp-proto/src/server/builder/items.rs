@@ -18,7 +18,7 @@ use crate::tool::{IntoToolResult, NewTool, Tool};
 
 impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// Adds a tool. Its handler is an async function of the state, the arguments and the [`Context`], any of them left
-    /// out ([`Handler`](crate::handler::Handler)), and returns text, [`Json`](crate::Json), blocks of content and more ([`IntoToolResult`]).
+    /// out ([`Handler`]), and returns text, [`Json`](crate::Json), blocks of content and more ([`IntoToolResult`]).
     ///
     /// The schema of its arguments is derived from their type, published and enforced; one written by hand is refused.
     /// An explicit null for an optional member counts as left out, for any type. The schema of its result is that of
