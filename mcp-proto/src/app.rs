@@ -83,6 +83,7 @@ pub enum UiPermission {
 
 /// Who may call a tool. This is a hint to clients with the extension, not access control: other clients see every tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum UiVisibility {
     /// The model and the pages of this server; the default.
     ModelAndApp,

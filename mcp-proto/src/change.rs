@@ -61,6 +61,24 @@ impl ResourceUpdate {
 }
 
 impl Change {
+    /// The list of tools has changed.
+    #[must_use]
+    pub fn tools_list_changed() -> Self {
+        Self::ToolsListChanged
+    }
+
+    /// The list of prompts has changed.
+    #[must_use]
+    pub fn prompts_list_changed() -> Self {
+        Self::PromptsListChanged
+    }
+
+    /// The list of resources or of their templates has changed.
+    #[must_use]
+    pub fn resources_list_changed() -> Self {
+        Self::ResourcesListChanged
+    }
+
     /// The contents of the resource at `uri` have changed.
     #[must_use]
     pub fn resource_updated(uri: impl Into<String>) -> Self {

@@ -210,6 +210,13 @@ impl Context {
         self
     }
 
+    /// The same with a value among the extensions: for tests.
+    #[must_use]
+    pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.extensions.insert(value);
+        self
+    }
+
     /// The same in another revision: for tests.
     #[must_use]
     pub fn with_version(mut self, version: ProtocolVersion) -> Self {

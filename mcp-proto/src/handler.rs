@@ -12,8 +12,9 @@ use crate::context::Context;
 /// A function or closure that handles calls: an async function of the state, the arguments and the [`Context`], in this
 /// order. Each of the three may be left out.
 ///
-/// A closure names the types of its parameters. A function of one or two parameters of which the type of the state
-/// could be arguments as well (as `()` could) takes all three.
+/// A closure names the types of its parameters. Where the type of the state could be that of arguments (it has
+/// `serde::Deserialize` and `schemars::JsonSchema`, as `()`, texts and numbers have), a handler that takes it takes all
+/// three, or the state has a type of its own.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler for the state `{S}`",
     label = "not an async function of state, arguments and `Context`",

@@ -12,6 +12,31 @@
 //! open a session with `initialize`. A [`Session`] is a small record in a [`SessionStore`], so any process may serve
 //! it. With an [`EventStore`] any process may serve its running calls, too.
 //!
+//! # The first program
+//!
+//! ```sh
+//! cargo add mcp-proto schemars
+//! cargo add serde --features derive
+//! cargo add tokio --features macros,net,rt-multi-thread
+//! ```
+//!
+//! It serves MCP at every path of port 3000:
+//!
+//! ```no_run
+//! use mcp_proto::{Server, StreamableHttpService, Tool, http};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let server = Server::builder("hello", "0.1.0", ())
+//!         .tool(Tool::new("hello", "Says hello."), async || "Hello!")
+//!         .build()?;
+//!     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+//!     let mcp = StreamableHttpService::new(server);
+//!     http::serve(listener, mcp, Default::default(), std::future::pending()).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # The guide
 //!
 //! - [Into a hyper service that you have](guide::embedding)
@@ -136,8 +161,8 @@
 //!
 //! # Features
 //!
-//! `http`, `http2` and `validate` are on by default. A server on stdin and stdout needs none of them, and without them
-//! depends on half as many crates.
+//! Rust 1.95 or newer is required. `http`, `http2` and `validate` are on by default. A server on stdin and stdout needs
+//! none of them, and without them depends on half as many crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]). `http2` adds HTTP/2.
 //! - `validate`: schemas with any keyword of JSON Schema are served, by the crate `jsonschema`. Without it a server is

@@ -44,6 +44,7 @@ pub const MAX_TASK_STATUS: usize = 1_000;
 /// Whether a call of a tool may become a task (schema 2025-11-25: `ToolExecution.taskSupport`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum TaskSupport {
     /// It never does.
     #[default]

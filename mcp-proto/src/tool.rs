@@ -141,6 +141,21 @@ impl Tool {
         self
     }
 
+    /// The same with one more icon.
+    #[must_use]
+    pub fn with_icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// The same with one more member of its `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let meta = self.meta.get_or_insert_default();
+        meta.insert(name.into(), value.into());
+        self
+    }
+
     /// The same with hints.
     #[must_use]
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {

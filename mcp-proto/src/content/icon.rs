@@ -25,6 +25,7 @@ pub struct Icon {
 /// The background that an icon is made for (schema: `Icon.theme`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum IconTheme {
     /// A light background.
     Light,

@@ -49,6 +49,7 @@ pub struct HttpConfig {
 
 /// The `Host` values that a request may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Hosts {
     /// `localhost`, `127.0.0.0/8` and `[::1]`, with any port.
     Loopback,
@@ -60,6 +61,7 @@ pub enum Hosts {
 
 /// The `Origin` values that a request may have. A request without one does not come from a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origins {
     /// `http` and `https` pages from loopback hosts, with any port.
     Loopback,
@@ -102,6 +104,13 @@ impl Default for HttpConfig {
 }
 
 impl HttpConfig {
+    /// The same with any of its public fields set: `HttpConfig::default().with(|it| it.max_body_bytes = 65_536)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// How much memory clients may make a server hold by default, in bytes: 512 MiB.
     pub const MEMORY: usize = 512 * 1024 * 1024;
 

@@ -218,6 +218,15 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
+impl ServeConfig {
+    /// The same with any of its public fields set: `ServeConfig::default().with(|it| it.max_headers = 50)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
 impl Default for ServeConfig {
     fn default() -> Self {
         Self {

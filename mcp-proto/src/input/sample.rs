@@ -140,6 +140,7 @@ pub struct SamplingTool {
 /// Whether the model uses tools (schema: `ToolChoice`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
     Auto,

@@ -86,17 +86,17 @@ pub struct StreamWrite {
 }
 
 impl StreamWrite {
+    /// A write without events that keeps all earlier ones, such as for testing a store.
+    #[must_use]
+    pub fn new(session: SessionId, stream: impl Into<String>, fate: StreamFate) -> Self {
+        let stream = stream.into();
+        Self { session, stream, fate, about: Bytes::new(), first: 0, events: Vec::new() }
+    }
+
     /// A write that removes a stream.
     #[cfg(feature = "http")]
     pub(crate) fn forgotten(session: &SessionId, stream: String) -> Self {
-        Self {
-            session: session.clone(),
-            stream,
-            fate: StreamFate::Forgotten,
-            about: Bytes::new(),
-            first: 0,
-            events: Vec::new(),
-        }
+        Self::new(session.clone(), stream, StreamFate::Forgotten)
     }
 }
 

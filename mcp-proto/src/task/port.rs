@@ -75,6 +75,14 @@ pub struct NewTaskRecord {
     pub body: Vec<u8>,
 }
 
+impl NewTaskRecord {
+    /// A task without an owner, of an unknown client, such as for testing a store.
+    #[must_use]
+    pub fn new(id: impl Into<Arc<str>>, ttl: Duration, body: Vec<u8>) -> Self {
+        Self { id: id.into(), owner: None, client: None, ttl, body }
+    }
+}
+
 /// A task as it is kept.
 #[derive(Clone)]
 #[non_exhaustive]

@@ -22,8 +22,8 @@ const NOT_FOUND: &str = "NOT_FOUND";
 ///
 /// `?` makes one of any [`Error`]: an internal failure. Its cause goes to the log, with the names of the tool and the
 /// request, and never to the caller. An error that the model can act on has a code and a sentence instead:
-/// [`ToolError::new`]. For that reason it is not an [`Error`] itself, and a type that is one cannot have a `From` of its
-/// own: give it a method.
+/// [`ToolError::new`]. For that reason it is not an [`Error`] itself, and a type that is one cannot have a `From` of
+/// its own: give it a method.
 ///
 /// It becomes a [`RequestError`] and is made from one, so that tools, resources and prompts can share functions.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,12 @@
 //! What good requests get back: members of results in each era, ids, and bodies that must be empty.
 
+use std::time::Duration;
+
 use http::StatusCode;
+use mcp_proto::http::HttpConfig;
+use mcp_proto::{
+    Change, Context, Finding, Icon, NewTaskRecord, SessionId, StreamFate, StreamWrite, Tool,
+};
 use serde_json::json;
 
 use crate::common::{Raw, messages, open_session, request, say, service, with_meta};
@@ -112,4 +118,29 @@ async fn nothing_with_an_id_and_a_method_leaves_the_server() {
     }
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
     assert!(!text.lines().any(|line| line.starts_with("id:")), "{text}");
+}
+
+#[test]
+fn what_other_crates_receive_they_can_make() {
+    let id = SessionId::random();
+    assert_eq!(StreamWrite::new(id, "s", StreamFate::Open).first, 0);
+    assert_eq!(NewTaskRecord::new("t", Duration::from_secs(1), Vec::new()).owner, None);
+    assert_eq!(Finding::new("/n", "must be a number").path, "/n");
+    let lists = [
+        Change::tools_list_changed(),
+        Change::prompts_list_changed(),
+        Change::resources_list_changed(),
+    ];
+    let names = ["ToolsListChanged", "PromptsListChanged", "ResourcesListChanged"];
+    assert_eq!(lists.map(|change| format!("{change:?}")), names);
+    let config = HttpConfig::default().with(|it| it.max_body_bytes = 10);
+    assert_eq!(config.serving().with(|it| it.max_headers = 5).max_headers, 5);
+    let tool = Tool::new("t", "").with_meta("a/b", 1).with_icon(Icon::new("https://x/i.png"));
+    let listed = serde_json::to_value(&tool).unwrap();
+    assert_eq!(
+        (&listed["_meta"]["a/b"], listed["icons"].as_array().unwrap().len()),
+        (&json!(1), 1)
+    );
+    let context = Context::test().with_extension("user-17");
+    assert_eq!(context.extension::<&str>(), Some(&"user-17"));
 }

@@ -7,6 +7,7 @@ use tokio::net::TcpListener;
 
 /// The clients that may call a service of [`serve`](super::serve).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Callers {
     /// Programs on this machine: it listens only on loopback addresses.
     #[default]

@@ -18,7 +18,7 @@ use crate::tool::{IntoToolResult, NewTool, Tool};
 
 impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// Adds a tool. Its handler is an async function of the state, the arguments and the [`Context`], any of them left
-    /// out ([`Handler`](crate::handler::Handler)), and returns text, [`Json`](crate::Json), blocks of content and more ([`IntoToolResult`]).
+    /// out ([`Handler`]), and returns text, [`Json`](crate::Json), blocks of content and more ([`IntoToolResult`]).
     ///
     /// The schema of its arguments is derived from their type, published and enforced; one written by hand is refused.
     /// An explicit null for an optional member counts as left out, for any type. The schema of its result is that of
@@ -29,6 +29,9 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// use mcp_proto::{Context, Json, Server, Tool, ToolError};
     /// use schemars::JsonSchema;
     /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Clone)]
+    /// struct Folder(&'static str);
     ///
     /// #[derive(Deserialize, JsonSchema)]
     /// struct Named {
@@ -41,14 +44,14 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     /// }
     ///
     /// // Any error becomes an internal one, whose cause is logged; the model is told only that it failed.
-    /// async fn size(folder: &'static str, asked: Named) -> Result<Json<Size>, ToolError> {
-    ///     let bytes = tokio::fs::metadata(format!("{folder}/{}", asked.name)).await?.len();
+    /// async fn size(folder: Folder, asked: Named) -> Result<Json<Size>, ToolError> {
+    ///     let bytes = tokio::fs::metadata(format!("{}/{}", folder.0, asked.name)).await?.len();
     ///     Ok(Json(Size { bytes }))
     /// }
     ///
-    /// let server = Server::builder("files", "1.0.0", "/srv")
+    /// let server = Server::builder("files", "1.0.0", Folder("/srv"))
     ///     .tool(Tool::new("size", "The size of a file."), size)
-    ///     .tool(Tool::new("where", "The folder."), async |folder: &'static str| folder)
+    ///     .tool(Tool::new("where", "The folder."), async |folder: Folder| folder.0)
     ///     .tool(Tool::new("ping", "Answers."), async || "pong")
     ///     .build()?;
     /// # let _ = server;

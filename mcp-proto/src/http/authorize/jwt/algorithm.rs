@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 /// with shared secrets (such as `HS256`) are not members, so they cannot be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are those of the RFC")]
+#[non_exhaustive]
 pub enum SigningAlgorithm {
     Es256,
     Es384,
