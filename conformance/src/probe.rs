@@ -8,6 +8,7 @@ mod discover;
 mod exchange;
 mod http;
 mod log;
+mod plain;
 mod revision;
 mod several;
 mod stdio;
