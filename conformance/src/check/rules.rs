@@ -70,7 +70,6 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         // What came while all of these were checked is looked at once more.
         messages::RULES,
         contents::RULES,
-        habits::SEEN,
     ];
     groups.into_iter().flatten()
 }
@@ -89,7 +88,7 @@ pub(super) fn unlisted(revision: Revision, greeting: &Exchange) -> impl Iterator
 
 /// Whether a rule only looks at what came before.
 pub(super) fn looks_back(rule: &Rule) -> bool {
-    let groups = [messages::RULES, contents::RULES, habits::SEEN];
+    let groups = [messages::RULES, contents::RULES];
     groups.into_iter().flatten().any(|it| it.id == rule.id)
 }
 

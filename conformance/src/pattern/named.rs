@@ -33,6 +33,13 @@ impl<'a> Named<'a> {
         if old.len() != wanted.len() || new.len() != found.len() {
             return None;
         }
+        let is_new_name = |(old_name, new_name): (&&str, &&str)| {
+            old_name == new_name || !new.contains_key(*old_name) && !old.contains_key(*new_name)
+        };
+        if wanted.len() == found.len() && wanted.iter().zip(&found).all(is_new_name) {
+            // Only names differ: each is compared where it stands.
+            return None;
+        }
         let both = expected.iter().zip(&wanted).filter_map(|(pattern, name)| {
             let index = *new.get(name)?;
             Some((index, pattern, items.get(index)?))

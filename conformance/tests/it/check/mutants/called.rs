@@ -1,10 +1,9 @@
 //! What breaks calls that fit, schemas and texts of tools, and the habits of clients.
 
-use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::{Mutant, instead_error, legacy, modern, refused};
-use crate::mutation::{Answer, Fault, SentRequest, answer, instead, result};
+use crate::mutation::{Answer, Fault, SentRequest, instead, result};
 
 pub(super) fn called() -> Vec<Mutant> {
     vec![
@@ -127,29 +126,6 @@ pub(super) fn habits() -> Vec<Mutant> {
                 },
                 406,
             ),
-        ),
-        legacy(
-            "habits.event-name",
-            instead(|asked| {
-                let result = json!({"content": []});
-                let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-                let is_told = asked.body["params"]["_meta"]["progressToken"] == "call 1";
-                (asked.is_call("look") && is_told).then(|| {
-                    let text = format!("event: response\ndata: {body}\n\n");
-                    let mut answer = Answer::new(200, text.into());
-                    let kind = HeaderValue::from_static("text/event-stream");
-                    answer.headers.insert("content-type", kind);
-                    answer
-                })
-            }),
-        ),
-        legacy(
-            "habits.result-status",
-            answer(|asked, answer| {
-                if asked.is_rpc("prompts/list") && answer.body["result"].is_object() {
-                    answer.status = 201;
-                }
-            }),
         ),
     ]
 }
