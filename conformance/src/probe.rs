@@ -9,6 +9,7 @@ mod exchange;
 mod http;
 mod log;
 mod offers;
+mod plain;
 mod revision;
 mod several;
 mod stdio;

@@ -134,6 +134,11 @@ impl<'a> Heard<'a> {
         self.asked().filter(|it| it.get("id") == Some(id)).count() + unread
     }
 
+    /// Whether it refuses something that is not JSON. A server may have read an id in it nevertheless.
+    pub(super) fn may_be_of_garbage(&self) -> bool {
+        self.message.get("error").is_some() && self.sent().any(|line| line.messages.is_none())
+    }
+
     /// Whether its id may be missing: it refuses what could not be read, or was not taken.
     pub(super) fn may_lack_id(&self) -> bool {
         let is_batch = |line: &Line| line.messages.as_ref().is_some_and(|it| it.len() > 1);

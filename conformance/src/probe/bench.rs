@@ -192,34 +192,6 @@ impl Bench {
         versions.is_none_or(|versions| versions.contains(&json!(self.revision.as_str())))
     }
 
-    /// The method of a harmless request: one that is answered with a result, if there is any.
-    pub(crate) fn plain(&self) -> &'static str {
-        self.plain.unwrap_or(self.revision.ping())
-    }
-
-    /// Finds it, once the lists are known. Not every server has `ping`.
-    pub(crate) async fn find_plain(&mut self) {
-        let ping = self.revision.ping();
-        let is_served = if self.revision.is_modern() {
-            self.greeting.result().is_some()
-        } else {
-            self.ask(ping, json!({})).await.result().is_some()
-        };
-        let served = |(_, _, pages): &&(_, _, Vec<Exchange>)| {
-            pages.first().is_some_and(|page| page.result().is_some())
-        };
-        let list = self.lists.iter().find(served).map(|(method, ..)| *method);
-        self.plain = is_served.then_some(ping).or(list);
-    }
-
-    /// What shows that the session or the program is gone: how the request is answered now that was answered before.
-    pub(crate) async fn gone(&mut self) -> Option<Exchange> {
-        let message = self.message(self.plain?, json!({}));
-        let exchange = self.raw(self.framed(&message)).await;
-        let is_busy = matches!(exchange.status, Some(429 | 503));
-        (exchange.result().is_none() && !is_busy).then_some(exchange)
-    }
-
     /// A new session or program in place of one that is gone; whether it could be opened.
     pub(crate) async fn reopen(&mut self) -> bool {
         self.session = None;
@@ -397,14 +369,6 @@ impl Bench {
         let raw = self.framed(&message);
         let patience = if self.endpoint.is_http() { self.patience } else { listen };
         self.raw_within(raw, patience).await
-    }
-
-    /// Whether the server still answers, be it with an error.
-    pub(crate) async fn is_alive(&mut self) -> bool {
-        let message = self.message(self.plain(), json!({}));
-        let exchange = self.raw(self.framed(&message)).await;
-        let is_refused = exchange.status.is_some_and(|status| (300..500).contains(&status));
-        exchange.response().is_some_and(|_| exchange.status.is_none_or(|it| it < 500)) || is_refused
     }
 
     /// Takes part in a session that another opened.

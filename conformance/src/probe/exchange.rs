@@ -59,8 +59,13 @@ impl Exchange {
         message.get("method").is_none() && ["jsonrpc", "id", "result", "error"].iter().any(has)
     }
 
-    /// Why it shows nothing of how the server treats the request, if so: no answer came, or the server is busy.
+    /// Why it shows nothing of how the server treats the request, if so: no answer came, the server is busy, or its
+    /// error does not say what is wrong.
     pub(crate) fn shows_nothing(&self) -> Option<String> {
+        let code = self.response().and_then(|it| it.pointer("/error/code"));
+        if let Some(code) = code.filter(|code| code.as_i64().is_none()) {
+            return Some(format!("the code of the error is {code}, see messages.schema"));
+        }
         let is_busy = matches!(self.status, Some(429 | 503));
         let is_taken = self.status.is_none_or(|status| (200..300).contains(&status));
         let is_answered = self.response().is_some() || self.is_acknowledged();

@@ -215,8 +215,9 @@ fn broken_frame(heard: &Heard<'_>) -> Option<&'static str> {
 async fn notification(bench: &mut Bench) -> Verdict {
     bench.notify("notifications/no-such-notification", QUIET).await;
     every(bench, |heard| {
-        let is_answer = heard.is_response() && heard.request().is_none() && !heard.may_lack_id();
-        let method = heard.notification().filter(|_| is_answer)?;
+        let is_answer = heard.is_response() && heard.request().is_none();
+        let is_refusal = heard.may_lack_id() || heard.may_be_of_garbage();
+        let method = heard.notification().filter(|_| is_answer && !is_refusal)?;
         heard.pending().is_none().then(|| format!("{method} was answered"))
     })
 }

@@ -99,6 +99,12 @@ async fn an_error_without_the_id_of_its_request_is_found() {
 }
 
 #[tokio::test]
+async fn codes_as_texts_are_one_fault() {
+    let fault = "refuse() { answer \"\\\"error\\\":{\\\"code\\\":\\\"$1\\\",\\\"message\\\":\\\"no\\\"}\"; }";
+    breaks(&report(fault).await, &["messages.schema"]);
+}
+
+#[tokio::test]
 async fn an_id_without_its_spaces_is_found() {
     let fault = "result() { case $id in '\" '*) id='\"with spaces\"';; esac; answer \"\\\"result\\\":$1\"; }";
     breaks(&report(fault).await, &["base.id-echo"]);
