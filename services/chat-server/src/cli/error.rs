@@ -11,9 +11,14 @@ use crate::chat_service::Failure;
 /// Why a command failed.
 pub(super) type CliError = Box<dyn std::error::Error + Send + Sync>;
 
+/// A request that cannot be answered.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Asked(pub(super) Failure);
+
 /// Says on stderr why a command failed. 2 if the arguments are at fault, and not the data.
 pub(super) fn code_of(error: &CliError) -> ExitCode {
-    if let Some(failure) = error.downcast_ref::<Failure>() {
+    if let Some(Asked(failure)) = error.downcast_ref::<Asked>() {
         complain(&format!("{PROGRAM}: {failure}{}", among(failure)));
         let is_usage = failure.fault == Fault::Invalid;
         return if is_usage { ExitCode::from(2) } else { ExitCode::FAILURE };

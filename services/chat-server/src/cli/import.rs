@@ -10,7 +10,7 @@ use service_host::{complain, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
 use super::document::Document;
-use super::error::CliError;
+use super::error::{Asked, CliError};
 use super::output::Output;
 use super::paths::{Paths, close};
 use crate::chat_service::{ChatService, Mode};
@@ -161,7 +161,7 @@ impl ImportArgs {
             match read {
                 Ok(()) => {
                     left_out += report(&id, &export, &mut output)?;
-                    for twice in service.twice(&id).await? {
+                    for twice in service.twice(&id).await.map_err(Asked)? {
                         complain(&format!("{id}: {twice}"));
                     }
                 }

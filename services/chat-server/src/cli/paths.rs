@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::error::CliError;
+use super::error::{Asked, CliError};
 use crate::chat_service::{ChatService, Failure, Mode};
 use crate::config::Config;
 use crate::index::{Index, Options};
@@ -84,7 +84,7 @@ impl Paths {
         let service = self.open(Mode::Reads).await?;
         let answer = question(&service).await;
         close(&service).await;
-        Ok(answer?)
+        Ok(answer.map_err(Asked)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use service_host::{log_to_stderr, stop_signal};
 
-use super::error::CliError;
+use super::error::{Asked, CliError};
 use super::output::Output;
 use super::paths::{Paths, close};
 use crate::chat_service::{Mode, Transcribed};
@@ -26,7 +26,8 @@ pub(super) async fn run(paths: &Paths) -> Result<ExitCode, CliError> {
             return Err(IndexError::ReadOnly { dir: service.index().dir().to_owned() }.into());
         }
         let done = stop.run_until_cancelled(service.transcribe()).await;
-        Ok::<_, CliError>(done.ok_or("stopped: what was transcribed is kept")??)
+        let done = done.ok_or("stopped: what was transcribed is kept")?;
+        Ok::<_, CliError>(done.map_err(Asked)?)
     };
     let done = done.await;
     close(&service).await;
