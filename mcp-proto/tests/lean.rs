@@ -74,7 +74,7 @@ async fn what_somebody_answers_for_is_listed() {
     let tool = tool.with_output_schema(schema).with_trusted_output();
     let mut fails = tool.clone();
     fails.name = "fails".to_owned();
-    let failing = async |(), _, _| Err(ToolError::new("NO", "no"));
+    let failing = async |(), _, _| Err::<(), _>(ToolError::new("NO", "no"));
     let server = Server::builder("s", "1", ())
         .raw_tool(fails, failing)
         .raw_tool(tool, echo)

@@ -155,10 +155,12 @@ impl JsonSchema for Connection {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["object", "array"],
+            // Some clients refuse an array of which the schema does not say the items.
+            "items": {},
             "properties": {
                 "from": { "type": ["string", "integer"] },
                 "to": { "type": ["string", "integer"] },
-                "both_ways": { "type": "boolean", "description": "default true" },
+                "both_ways": { "type": "boolean", "default": true },
                 "cost": { "type": "number", "minimum": 0, "maximum": 1_000_000 },
                 "kind": { "type": "string" },
                 "max_ship": { "type": "string" },

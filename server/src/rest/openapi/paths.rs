@@ -289,6 +289,7 @@ pub(crate) fn outline() -> Value {
 pub(crate) fn placed() -> Value {
     let text = json!({ "type": "string" });
     let some = json!({ "type": "string", "pattern": "[^,\\s]" });
+    let two = json!({ "type": "string", "pattern": "[^,\\s].*,.*[^,\\s]" });
     let most = u64::try_from(MAX_PLACES).unwrap_or(u64::MAX);
     let separated = format!(
         "Ids, separated by commas, 2 to {MAX_SEPARATED}: the angles between each two are given."
@@ -309,7 +310,7 @@ pub(crate) fn placed() -> Value {
             &text,
             "The id of the body that they are seen from; the world's origin by default.",
         ),
-        query("separations", &text, &separated),
+        query("separations", &two, &separated),
         count("limit", most, most, "Bodies per page."),
         query("cursor", &text, "The `next` of the page before."),
     ])
