@@ -20,10 +20,10 @@ mod field_reports;
 #[expect(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../contrib/universe-nats/tests/it/fleet.rs"]
 mod fleet;
-mod full_disk;
 mod generate;
 mod golden;
 mod harness;
+mod limits;
 mod logs;
 mod looking;
 mod mcp;

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use tokio::net::{TcpListener, TcpStream};
 
@@ -47,23 +47,29 @@ impl Starts {
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<io::Result<Accepted>> {
         // Nothing panics while it holds what waits.
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Poll::Ready(accepted) = self.listener.poll_accept(context) {
-            match accepted {
-                Ok((stream, address)) => match self.table.admit(address.ip()) {
+        let failed = loop {
+            match self.listener.poll_accept(context) {
+                Poll::Ready(Ok((stream, address))) => match self.table.admit(address.ip()) {
                     Some(admitted) => waiting.push(stream, admitted),
                     None => tracing::debug!(
                         %address,
                         "a connection was closed: its client, or all, have as many as they may"
                     ),
                 },
-                Err(error) => {
-                    // The file descriptors of idle connections are soon free again.
-                    self.table.make_room();
-                    return Poll::Ready(Err(error));
-                }
+                Poll::Ready(Err(error)) => break Some(error),
+                Poll::Pending => break None,
             }
-        }
-        let (stream, admitted) = ready!(waiting.poll_start(context));
+        };
+        // What was accepted starts also where no more can be: only then does it end, and frees its file descriptor.
+        let (stream, admitted) = match (waiting.poll_start(context), failed) {
+            (Poll::Ready(next), _) => next,
+            (Poll::Pending, Some(error)) if waiting.clients.is_empty() => {
+                // The file descriptors of idle connections are soon free again.
+                self.table.make_room();
+                return Poll::Ready(Err(error));
+            }
+            (Poll::Pending, _) => return Poll::Pending,
+        };
         // Small answers must not wait for the acknowledgement of the one before.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection stays without TCP_NODELAY");
