@@ -43,7 +43,7 @@ impl<S: Clone + Send + Sync + 'static, K> ServerBuilder<S, K> {
     ///     bytes: u64,
     /// }
     ///
-    /// // Any error becomes an internal one, whose cause is logged; the model is told only that it failed.
+    /// // Any error becomes an internal one, whose cause is logged; the model reads only that it failed.
     /// async fn size(folder: Folder, asked: Named) -> Result<Json<Size>, ToolError> {
     ///     let bytes = tokio::fs::metadata(format!("{}/{}", folder.0, asked.name)).await?.len();
     ///     Ok(Json(Size { bytes }))
