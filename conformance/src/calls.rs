@@ -23,7 +23,7 @@ const MAX_CALLS: usize = 10_000;
 pub struct ToolCall {
     /// The tool.
     pub name: String,
-    /// The arguments; made from the tool's schema if there are none.
+    /// The arguments. If `None`, they are made from the schema of the tool.
     pub arguments: Option<Value>,
 }
 

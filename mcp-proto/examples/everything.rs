@@ -214,7 +214,7 @@ async fn cancellation(context: Context) -> &'static str {
     let _held = Held;
     context.progress(0.0, None, None).await;
     tokio::time::sleep(Duration::from_secs(600)).await;
-    "Nobody cancelled it."
+    "The call was not cancelled."
 }
 
 /// How many calls were dropped with their values.

@@ -12,9 +12,8 @@ use crate::context::Context;
 /// A function or closure that handles calls: an async function of the state, the arguments and the [`Context`], in this
 /// order. Each of the three may be left out.
 ///
-/// A closure names the types of its parameters. Where the type of the state could be that of arguments (it has
-/// `serde::Deserialize` and `schemars::JsonSchema`, as `()`, texts and numbers have), a handler that takes it takes all
-/// three, or the state has a type of its own.
+/// A closure names the types of its parameters. A handler takes a state that could be arguments (its type has
+/// `serde::Deserialize` and `schemars::JsonSchema`, as `()`, texts and numbers have) only together with arguments.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler for the state `{S}`",
     label = "not an async function of state, arguments and `Context`",
@@ -50,7 +49,8 @@ impl JsonSchema for NoArguments {
     }
 }
 
-/// Implements [`Handler`] for functions of some of the three, which no function could do.
+/// Implements [`Handler`] for functions of some of the three. Each number of parameters is another `Fn` trait, so each
+/// needs its own `impl`, which a function cannot write.
 macro_rules! handler {
     (
         <$($generic:ident)?> $takes:ty, $arguments:ty,

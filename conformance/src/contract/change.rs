@@ -35,9 +35,9 @@ pub struct Change {
 pub struct TextChange {
     /// Which one, such as ``description of `path` ``.
     pub part: String,
-    /// What it was; nothing if there was none.
+    /// The old text; `None` if it is new.
     pub old: Option<String>,
-    /// What it is now; nothing if there is none.
+    /// The new text; `None` if it is gone.
     pub new: Option<String>,
 }
 

@@ -15,8 +15,7 @@ use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::ErrorObject;
 use crate::registry::Registry;
 use crate::schema;
-use crate::service::Call;
-use crate::service::with_state;
+use crate::service::{Call, with_state};
 
 /// The longest name of a prompt or an argument, in bytes.
 const MAX_NAME: usize = 128;
@@ -112,7 +111,7 @@ impl PromptRegistry {
         }
         content::check_icons(&prompt.icons)?;
         let name = prompt.name.clone();
-        if !self.0.add(&name, Arc::new((prompt, handler))) {
+        if !self.0.add(name, Arc::new((prompt, handler))) {
             return Err("another prompt has the same name".to_owned());
         }
         Ok(())

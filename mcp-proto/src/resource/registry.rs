@@ -37,7 +37,7 @@ impl ResourceRegistry {
         check_uri(&resource.uri)?;
         content::check_icons(&resource.icons)?;
         let uri = resource.uri.clone();
-        if !self.resources.add(&uri, Arc::new((resource, reader))) {
+        if !self.resources.add(uri, Arc::new((resource, reader))) {
             return Err("another resource has the same URI".to_owned());
         }
         Ok(())
@@ -68,7 +68,7 @@ impl ResourceRegistry {
             UriTemplate::parse(&template.uri_template).map_err(|problem| problem.to_string())?;
         content::check_icons(&template.icons)?;
         let text = template.uri_template.clone();
-        if !self.templates.add(&text, Arc::new((template, parsed, reader))) {
+        if !self.templates.add(text, Arc::new((template, parsed, reader))) {
             return Err("another template is the same".to_owned());
         }
         Ok(())

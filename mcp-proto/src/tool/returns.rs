@@ -19,7 +19,7 @@ pub struct Json<T>(pub T);
 ///
 /// | type | result |
 /// |---|---|
-/// | `String`, `&'static str` | a block of text |
+/// | `String`, `&'static str`, `Cow<'static, str>` | a block of text |
 /// | [`Json<T>`](Json) | structured content with a published schema |
 /// | [`ContentBlock`], and a `Vec` or an array of them | these blocks: text, pictures, links |
 /// | `()` | no content |

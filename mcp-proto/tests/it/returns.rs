@@ -296,7 +296,9 @@ fn the_compiler_says_what_a_handler_lacks() {
             }}"
         )
     };
-    compiled(&program("async fn handler(_: Context) -> &'static str { \"\" }", "()")).unwrap();
+    for fits in ["_: Context", "_: (), _: String", "_: (), _: String, _: Context"] {
+        compiled(&program(&format!("async fn handler({fits}) {{}}"), "()")).unwrap();
+    }
     for (handler, told) in [
         (
             "async fn handler() -> Part { Part }",

@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "Streamable HTTP, Session management",
         title: "A session id cannot be guessed from another one",
-        fix: "generate session ids with a cryptographic random generator, such as random UUIDs: whoever guesses one takes the session over",
+        fix: "generate session ids with a cryptographic random generator, such as random UUIDs: a client that guesses one can use the session",
         scope: LEGACY_HTTP,
         probe: |bench| guessable(bench).boxed(),
     },

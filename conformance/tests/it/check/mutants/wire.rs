@@ -20,7 +20,7 @@ pub(super) fn wire() -> Vec<Mutant> {
             "base.once",
             looking(|response| {
                 let other =
-                    json!({"jsonrpc": "2.0", "id": "of nobody", "result": response["result"]});
+                    json!({"jsonrpc": "2.0", "id": "unknown", "result": response["result"]});
                 format!("data: {response}\n\ndata: {other}\n\n")
             }),
         ),
