@@ -270,9 +270,10 @@ pub use lifecycle::{
 pub use local::{Local, LocalError};
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
-pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
+pub use prompt::{GetPromptResult, IntoPrompt, Prompt, PromptArgument, PromptMessage};
 pub use resource::{
-    Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate, ResourceUri,
+    IntoResource, Page, PageRequest, ReadResourceResult, ResourceSource, ResourceTemplate,
+    ResourceUri,
 };
 pub use schema::{Finding, SchemaError};
 pub use scopes::{Guarded, Scopes, Wanted};

@@ -55,6 +55,7 @@ mod headers;
 mod hosts_origins;
 mod icons;
 mod identity;
+mod items;
 mod keepalive;
 mod kept;
 mod large;
