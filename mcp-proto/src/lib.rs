@@ -49,6 +49,7 @@
 //! - [Using the client's model](guide::sampling)
 //! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
+//! - [State between calls](guide::state)
 //! - [Sessions behind a load balancer](guide::sessions)
 //! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
@@ -228,6 +229,7 @@ mod scopes;
 mod seal;
 mod server;
 pub mod service;
+pub mod state;
 pub mod stdio;
 mod task;
 mod tool;

@@ -94,6 +94,7 @@ mod shared;
 mod shared_store;
 mod shown;
 mod standalone;
+mod state;
 mod stdio;
 mod stores;
 mod streams;

@@ -58,7 +58,7 @@ const LAYERS: [&[&str]; 13] = [
     &["context"],
     &["handler", "registry", "service"],
     &["completion", "prompt", "resource", "tool"],
-    &["app", "local"],
+    &["app", "local", "state"],
     &["server"],
     &["http", "layers", "stdio"],
     &["guide", "legacy"],
