@@ -17,10 +17,11 @@ use super::answer::{self, Exchange, refusal};
 use super::body::ResponseBody;
 #[cfg(feature = "compression")]
 use super::encoding;
+use super::head::modern::{is_modern, is_modern_notification, judge_notification, names_modern};
 use super::head::{self, Accepts, Noted, Verb};
 use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};
-use super::{Inner, cors, documents, modern};
+use super::{Inner, cors, documents};
 use crate::budget::Client;
 use crate::call::IncomingMessage;
 use crate::json::Meter;
@@ -125,7 +126,9 @@ impl Inner {
                 }
             }
             Verb::Preflight => Next::Answered(cors::preflight(&head.headers)),
-            _ if modern::names_modern(&head.headers) => return Err((Rejection::NoSessions, None)),
+            _ if names_modern(&head.headers) => {
+                return Err((Rejection::NoSessions, None));
+            }
             Verb::Get => {
                 let stream = self.legacy.open_stream(head, client);
                 Next::Session(Box::pin(stream.map(move |opened| opened.map_err(without_id))))
@@ -157,7 +160,7 @@ impl Inner {
         let (endpoint, client) = (&self.endpoint, client.clone());
         let without_id = |rejection| (rejection, None);
         Ok(match message {
-            IncomingMessage::Request(called) if modern::is_modern(&head.headers, &called) => {
+            IncomingMessage::Request(called) if is_modern(&head.headers, &called) => {
                 let id = called.id().clone();
                 let Arrived { held, turn } = arrived;
                 let exchange = endpoint.call_modern(head, accepts, client, held, called);
@@ -165,9 +168,9 @@ impl Inner {
                 Next::Call(exchange, accepts, turn)
             }
             IncomingMessage::Notification(notification)
-                if modern::is_modern_notification(&head.headers, &notification) =>
+                if is_modern_notification(&head.headers, &notification) =>
             {
-                let judged = modern::judge_notification(&head.headers, &notification.params);
+                let judged = judge_notification(&head.headers, &notification.params);
                 let judged = judged.map_err(without_id)?;
                 endpoint.notified(head, &notification, judged);
                 Next::Answered(answer::accepted())

@@ -8,6 +8,7 @@ mod event_id;
 mod events;
 mod exchange;
 mod followed;
+mod head;
 mod inbox;
 mod live;
 mod refusal;
@@ -27,8 +28,7 @@ use crate::http::answer::{
 };
 use crate::http::body::{Holding, ResponseBody};
 use crate::http::endpoint::Endpoint;
-use crate::http::head::{self, Accepts, SESSION_ID};
-use crate::http::modern::names_modern;
+use crate::http::head::{Accepts, SESSION_ID, one_version};
 use crate::http::reading::{Arrived, LongTurn};
 use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
@@ -39,12 +39,12 @@ use crate::legacy::session::{
     Session, SessionChange, SessionId, SessionStore, too_many_subscriptions,
 };
 use crate::outbox::Outbox;
-use crate::version::{Era, ProtocolVersion};
 use calls::{Calls, Resumable};
 use detached::Detached;
 use exchange::{Exchange, First, SessionCall};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, stream};
+use head::{names_session, session_id};
 use http::Extensions;
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
@@ -163,7 +163,7 @@ impl Legacy {
                 Ok(accepted())
             }),
             IncomingMessage::Response(response) => Box::pin(async move {
-                if names_modern(&head.headers) || !head.headers.contains_key(SESSION_ID) {
+                if !names_session(&head.headers) {
                     return Err((Rejection::UnexpectedResponse, response.id));
                 }
                 let id = response.id.clone();
@@ -195,7 +195,7 @@ impl Legacy {
         };
         Box::pin(async move {
             let begun = async {
-                let session = session_id(head)?;
+                let session = session_id(&head.headers)?;
                 let called = self.0.endpoint.may_call(called, &mut head.extensions)?;
                 // Before the session is looked up, so that code that ends it afterwards finds the call.
                 let entered = self.enter(&session, called.id(), &client);
@@ -344,7 +344,7 @@ impl Legacy {
         client: Client,
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        head::one_version(&head.headers)?;
+        one_version(&head.headers)?;
         let id = request.id.clone();
         let params = InitializeParams::read(request)?;
         let version = params.negotiated();
@@ -369,7 +369,7 @@ impl Legacy {
 
     /// The session that the headers name, if the caller may use it.
     async fn session(&self, head: &request::Parts) -> Result<Arc<Session>, Rejection> {
-        self.load(head, &session_id(head)?).await
+        self.load(head, &session_id(&head.headers)?).await
     }
 
     /// The session with that id, if it exists and the caller may use it.
@@ -413,42 +413,4 @@ fn cancelled(accepts: Accepts) -> Response<ResponseBody> {
 /// The caller as the embedding service authenticated it.
 fn principal(head: &request::Parts) -> Option<String> {
     head.extensions.get::<Principal>().map(|principal| principal.0.clone())
-}
-
-/// The id of the session that the headers name. Whether that session exists is not checked yet.
-///
-/// A version header must name a revision with sessions, but not necessarily the negotiated one: the session's own
-/// version applies. Some existing clients name another one, and refusing them would gain nothing.
-fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
-    let (mut session, mut version) = (None, None);
-    // One pass over the few headers costs less than two lookups by hash.
-    for (name, value) in &head.headers {
-        if *name == SESSION_ID {
-            if session.replace(value).is_some() {
-                return Err(head::given_twice(&SESSION_ID));
-            }
-        } else if *name == head::PROTOCOL_VERSION
-            && version.replace(value).is_some_and(|before| before != value)
-        {
-            return Err(head::given_twice(&head::PROTOCOL_VERSION));
-        }
-    }
-    let id = session.ok_or(Refusal::MissingSession)?;
-    let id = id.to_str().map_err(|_| Refusal::UnknownSession)?;
-    match version {
-        Some(version) if !has_sessions(version) => {
-            let version = String::from_utf8_lossy(version.as_bytes());
-            let shown = version.trim().chars().take(40).collect();
-            Err(Refusal::UnsupportedVersionHeader(shown).into())
-        }
-        _ => Ok(SessionId::from_header(id)),
-    }
-}
-
-/// Whether a version header names a revision with sessions. A header that is not text does not.
-fn has_sessions(version: &HeaderValue) -> bool {
-    let version = version.as_bytes().trim_ascii();
-    let named = ProtocolVersion::ALL.into_iter();
-    let mut named = named.filter(|named| named.as_str().as_bytes() == version);
-    named.any(|version| version.era() == Era::Legacy)
 }

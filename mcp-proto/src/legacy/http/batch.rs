@@ -7,14 +7,14 @@ use http::{Extensions, Response, StatusCode, request};
 
 use super::calls::Calls;
 use super::exchange::Step;
+use super::head::names_session;
 use super::{Entered, Legacy};
 use crate::blocking::{self, NotDone};
 use crate::budget::{Client, Held, Kind, Over};
 use crate::call::Called;
 use crate::http::answer::{accepted, json};
 use crate::http::body::ResponseBody;
-use crate::http::head::{Accepts, SESSION_ID};
-use crate::http::modern::names_modern;
+use crate::http::head::Accepts;
 use crate::http::reading::{Arrived, LongTurn, Text};
 use crate::http::rejection::{Refused, Rejection};
 use crate::json::Meter;
@@ -49,8 +49,7 @@ impl Legacy {
 
     /// Whether a request may be a batch, if its session accepts batches.
     pub(crate) fn may_be_batch(head: &request::Parts, text: &[u8]) -> bool {
-        let headers = &head.headers;
-        is_batch(text) && !names_modern(headers) && headers.contains_key(SESSION_ID)
+        is_batch(text) && names_session(&head.headers)
     }
 
     /// Handles each message of a batch separately. The answer is one array if every call is quiet, and an event stream

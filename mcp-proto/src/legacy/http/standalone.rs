@@ -14,26 +14,21 @@ use std::time::Duration;
 
 use futures_util::stream::{BoxStream, Fuse};
 use futures_util::{FutureExt as _, StreamExt as _};
-use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
 use tokio::time::{Instant, Sleep};
 
-use super::event_id::EventId;
 use super::events::CONNECTED;
 use super::followed::Followed;
-use super::refusal::Refusal;
+use super::head::{last_event_id, session_id};
 use super::sessions::{Lease, LeaseState};
 use super::streams::{Audience, Opened, Reader, Standalone};
-use super::{Legacy, events, session_id};
+use super::{Legacy, events};
 use crate::budget::{self, Client, Kind};
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
-use crate::http::head;
 use crate::http::rejection::Rejection;
 use crate::legacy::session::Session;
 use crate::server::{Listener, SharedNotification};
-
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How long a GET without an event id waits for the connection that reads the stream. One that was closed has ended by
 /// then; one that is still there is taken over, since its client may be gone without an end.
@@ -71,7 +66,7 @@ impl Legacy {
         head: &request::Parts,
         client: &Client,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let id = session_id(head)?;
+        let id = session_id(&head.headers)?;
         let mut has_missed = false;
         if let Some(last) = last_event_id(&head.headers)? {
             let session = self.load(head, &id).await?;
@@ -308,20 +303,6 @@ async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNo
 fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
     let reader = reader.opened_by(comment.then_some(CONNECTED));
     event_stream(reader.into_body())
-}
-
-/// The event after which the client wants to continue. An empty id counts as none: event streams use it to reset the
-/// last id.
-fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, Rejection> {
-    let mut ids = headers.get_all(LAST_EVENT_ID).iter();
-    let Some(id) = ids.next().filter(|id| !id.is_empty()) else {
-        return Ok(None);
-    };
-    if ids.next().is_some() {
-        return Err(head::given_twice(&LAST_EVENT_ID));
-    }
-    let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
-    Ok(Some(id.ok_or(Refusal::NoEventId)?))
 }
 
 /// Resolves when the time without a connection has passed; never while there is one.
