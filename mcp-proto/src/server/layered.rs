@@ -122,7 +122,7 @@ impl Call {
     }
 
     /// An outcome without a call of the handler: a failure of the tool, for the model to read. For other methods it is
-    /// the [`RequestError`](crate::RequestError) that this error becomes.
+    /// the [`RequestError`] that this error becomes.
     pub fn fail(&self, error: ToolError) -> Outcome {
         let (name, id) = (self.name.as_deref().unwrap_or_default(), &self.context.request_id);
         if self.method != "tools/call" {
