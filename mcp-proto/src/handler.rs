@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use crate::context::Context;
 
 /// A function or closure that handles calls: an async function of the state, the arguments and the [`Context`], in this
-/// order. Each of the three may be left out. Tools and prompts have arguments of a type of their own, templates a
-/// [`ResourceUri`](crate::ResourceUri), completions a [`CompletionRequest`](crate::CompletionRequest), lists of resources a
-/// [`PageRequest`](crate::PageRequest), and resources none.
+/// order. Each of the three may be left out. Tools and prompts have arguments of a type of their own, and resources
+/// none. A template has a [`ResourceUri`](crate::ResourceUri), a completion a
+/// [`CompletionRequest`](crate::CompletionRequest), a list of resources a [`PageRequest`](crate::PageRequest).
 ///
 /// A closure names the types of its parameters. A handler takes a state that could be arguments (its type has
 /// `serde::Deserialize` and `schemars::JsonSchema`, as `()`, texts and numbers have) only together with arguments.

@@ -78,8 +78,8 @@ impl<T> Kept<T> {
         Err(ToolError::new("TOO_MANY_HANDLES", message))
     }
 
-    /// Reads or changes a value of the caller, whose lifetime begins again. Other calls wait meanwhile, so `use_it` must
-    /// be quick: for longer work keep an `Arc`, and clone it.
+    /// Reads or changes a value of the caller, whose lifetime begins again. Other calls wait meanwhile, so `use_it`
+    /// must be quick: for longer work keep an `Arc`, and clone it.
     ///
     /// # Errors
     /// The caller has no such value, or not any more: code `NOT_FOUND`.

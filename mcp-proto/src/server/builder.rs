@@ -182,8 +182,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lists more resources than those added one by one, such as the existing members of a template. The handler only
     /// lists them; the template's handler reads them. If called again, the last handler is used. These resources are
     /// listed after the others, page by page, and caches must keep the list private to its caller.
-    /// The handler is an async function of the state, the [`PageRequest`] and the [`Context`](crate::Context); the state
-    /// and the context may be left out ([`Handler`]).
+    /// The handler is an async function of the state, the [`PageRequest`] and the [`Context`](crate::Context); the
+    /// state and the context may be left out ([`Handler`]).
     pub fn list_resources<H, const STATE: bool, const CONTEXT: bool>(self, handler: H) -> Self
     where
         H: Handler<S, Takes<PageRequest, STATE, true, CONTEXT>> + Send + Sync + 'static,
