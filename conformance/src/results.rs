@@ -97,6 +97,19 @@ pub enum Format {
     Markdown,
 }
 
+/// How a rule went, what was seen or why nothing could be, and the exchange that shows it.
+pub(crate) fn parts(verdict: &Verdict) -> (Outcome, Option<String>, Option<String>) {
+    match verdict {
+        Verdict::Holds => (Outcome::Holds, None, None),
+        Verdict::Finding(it) => {
+            let seen = shorten(&it.seen, MAX_SEEN);
+            (Outcome::Finding, Some(seen), Some(it.exchange.to_string()))
+        }
+        Verdict::Inapplicable(why) => (Outcome::Inapplicable, Some(why.clone()), None),
+        Verdict::Unclear(why) => (Outcome::Unclear, Some(why.clone()), None),
+    }
+}
+
 impl Results {
     /// Results without a target.
     #[must_use]
@@ -213,15 +226,7 @@ impl Subject {
 impl From<&CheckReport> for Subject {
     fn from(report: &CheckReport) -> Self {
         let cases = report.judged.iter().map(|judged| {
-            let (verdict, seen, exchange) = match &judged.verdict {
-                Verdict::Holds => (Outcome::Holds, None, None),
-                Verdict::Finding(it) => {
-                    let seen = shorten(&it.seen, MAX_SEEN);
-                    (Outcome::Finding, Some(seen), Some(it.exchange.to_string()))
-                }
-                Verdict::Inapplicable(why) => (Outcome::Inapplicable, Some(why.clone()), None),
-                Verdict::Unclear(why) => (Outcome::Unclear, Some(why.clone()), None),
-            };
+            let (verdict, seen, exchange) = parts(&judged.verdict);
             Case {
                 name: judged.rule.id.to_owned(),
                 revision: judged.revision.to_string(),

@@ -37,7 +37,7 @@ pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nA rule counts once for each revision in which it was checked.\n\n## Matrix\n\n{LEGEND}\n"
+        "\nA rule counts once among the findings, and elsewhere once for each revision in which it was checked.\n\n## Matrix\n\n{LEGEND}\n"
     )?;
     write!(out, "| | |")?;
     for number in 1..=results.targets.len() {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::rule::ClientRule;
 use crate::check::{Level, Verdict};
+use crate::results::parts;
 
 /// One rule.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ impl ClientReport {
                 Verdict::Inapplicable(why) => {
                     writeln!(out, "does not apply {}: {why}", rule.id)?;
                 }
-                Verdict::Unclear(why) => writeln!(out, "unclear {}: {why}", rule.id)?,
+                Verdict::Unclear(why) => writeln!(out, "not judged {}: {why}", rule.id)?,
                 Verdict::Finding(finding) => {
                     writeln!(out, "{} {} ({})", rule.level, rule.id, rule.section)?;
                     writeln!(out, "  rule: {}", rule.title)?;
@@ -66,7 +67,7 @@ impl ClientReport {
         };
         writeln!(
             out,
-            "{}: {} hold, findings: {} MUST, {} SHOULD, {} practice; {} do not apply, {} unclear",
+            "{}: {} hold, findings: {} MUST, {} SHOULD, {} practice; {} do not apply, {} not judged",
             self.client,
             of(|it| matches!(it, Verdict::Holds)),
             at(Level::Must),
@@ -81,18 +82,13 @@ impl ClientReport {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let judged = self.judged.iter().map(|judged| {
-            let (verdict, why, exchange) = match &judged.verdict {
-                Verdict::Holds => ("holds", None, None),
-                Verdict::Finding(it) => ("finding", Some(&it.seen), Some(it.exchange.to_string())),
-                Verdict::Inapplicable(why) => ("inapplicable", Some(why), None),
-                Verdict::Unclear(why) => ("unclear", Some(why), None),
-            };
+            let (verdict, seen, exchange) = parts(&judged.verdict);
             json!({
                 "rule": judged.rule.id,
                 "level": judged.rule.level.to_string(),
                 "section": judged.rule.section,
                 "verdict": verdict,
-                "seen": why,
+                "seen": seen,
                 "exchange": exchange,
             })
         });

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::correct::correct;
 use super::text;
 use crate::command_line::run;
-use crate::mutation::{Answer, Fault, SentRequest, broken, instead, result};
+use crate::mutation::{Fault, SentRequest, broken, instead, result};
 use crate::serve::serve;
 
 /// Tools besides `look` and `write`: three that can be called, one whose argument cannot be made, one that is not
@@ -55,8 +55,7 @@ fn answering(content: fn(&SentRequest) -> Value) -> Fault {
         let own = ["add", "pick", "nested", "odd"].iter().any(|it| asked.is_call(it));
         let text = json!([{"type": "text", "text": "done"}]);
         let result = json!({"content": text, "structuredContent": content(asked)});
-        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
-        own.then(|| Answer::new(200, body))
+        own.then(|| asked.answered(result))
     })
 }
 
