@@ -71,10 +71,10 @@ enum Command {
     Record(record::RecordArgs),
     /// Says in words what changed from one server to another, and whether it breaks callers of the older one.
     ///
-    /// Tools, prompts and resources are compared by name: removed, added, renamed, arguments that are now required,
-    /// schemas that take more or less. Each server is a lock file, transcripts, a URL or a command. The exit code is 0
-    /// if nothing breaks callers, 1 if something does, 2 for wrong arguments or an unusable file, and 3 if a server
-    /// cannot be reached.
+    /// Tools, prompts and resources are compared by name: which were removed, added or renamed, and which arguments and
+    /// results take more or less than before. Each server is a lock file, transcripts, a URL or a command. The exit
+    /// code is 0 if nothing breaks callers, 1 if something does, 2 for wrong arguments or an unusable file, and 3 if a
+    /// server cannot be reached.
     Diff(diff::DiffArgs),
     /// Writes what a server offers to a lock file, for `diff`. No client is needed, and no tool is called.
     ///

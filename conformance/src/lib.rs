@@ -120,11 +120,9 @@ mod transcript;
 mod update;
 mod wire;
 
-pub use calls::{Calls, MAX_CALLS_BYTES, ToolCall};
+pub use calls::{Calls, ToolCall};
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
-pub use contract::{
-    Change, Contract, ContractDiff, ContractError, Impact, MAX_LOCK_BYTES, TextChange,
-};
+pub use contract::{Change, Contract, ContractDiff, ContractError, Impact, TextChange};
 pub use error::{Problem, TranscriptError};
 pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
 pub use load::{

@@ -11,6 +11,8 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 pub use self::compare::Mismatch;
+pub(crate) use self::compare::same;
+pub(crate) use self::named::name;
 pub(crate) use self::words::{Wanted, in_words};
 use crate::error::Problem;
 use crate::template::{Text, Vars, sole_member};

@@ -57,19 +57,18 @@ pub(super) async fn make(bench: &mut Bench) {
         let Some(name) = name(tool) else { continue };
         counts.tools += 1;
         counts.tokens += tokens(tool);
-        let given: Vec<_> = bench.named.iter().filter(|it| it.name == name).cloned().collect();
         if !bench.callable.iter().any(|it| it == name) {
             counts.not_read_only.push(name.to_owned());
             continue;
         }
-        let needs_a_task = tool.pointer("/execution/taskSupport") == Some(&json!("required"));
-        if needs_a_task {
+        if tool.pointer("/execution/taskSupport") == Some(&json!("required")) {
             counts.tasks.push(name.to_owned());
             continue;
         }
-        let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
-        let mut arguments: Vec<_> = given.into_iter().filter_map(|it| it.arguments).collect();
+        let given = bench.named.iter().filter(|it| it.name == name);
+        let mut arguments: Vec<_> = given.filter_map(|it| it.arguments.clone()).collect();
         if arguments.is_empty() {
+            let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
             arguments.extend(sample::arguments(schema, uri.as_ref()));
         }
         if arguments.is_empty() {

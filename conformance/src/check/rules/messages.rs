@@ -161,7 +161,8 @@ async fn answered(bench: &mut Bench) -> Verdict {
 }
 
 async fn lasts(bench: &mut Bench) -> Verdict {
-    let seen = |rule: &str, it: &Exchange| format!("after the requests of {rule}: {}", it.outcome());
+    let seen =
+        |rule: &str, it: &Exchange| format!("after the requests of {rule}: {}", it.outcome());
     exchanges(bench, |log| log.lost.iter().map(|(rule, it)| (seen(rule, it), it)).collect())
 }
 

@@ -7,7 +7,7 @@ use mcp_conformance::{Check, CheckReport, Revision, Verdict};
 
 use super::{finds, text};
 
-/// What the server does; a fault defines some of it anew.
+/// The functions of the server. A fault defines some of them again.
 const PARTS: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
 result() { answer "\"result\":$1"; }
