@@ -188,7 +188,7 @@ impl Check {
         bench.log = Some(Arc::default());
         bench.learn(&self.tools).await;
         if !silent {
-            calling::known(&bench, &self.tools)?;
+            bench.has_tools(&self.tools)?;
             bench.find_plain().await;
         }
         if !calling {

@@ -1,6 +1,7 @@
 //! What a transcript expects of a value: literal JSON with explicit matchers in it.
 
 mod compare;
+mod example;
 mod named;
 mod unordered;
 mod words;

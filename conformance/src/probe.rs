@@ -19,5 +19,5 @@ pub(crate) use discover::{Revisions, newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use exchange::{QUIET, Watched, is_like_a_message};
 pub(crate) use http::Raw;
-pub(crate) use log::{Line, Logged, Talk};
+pub(crate) use log::{Line, Log, Logged, Talk};
 pub use revision::Revision;
