@@ -73,8 +73,9 @@ impl Mock {
         let id = request.get("id").unwrap_or(&Value::Null);
         let error = |status: u16, code: i64, message: String, data: Value| {
             let mut answer = failure(id, code, &message);
-            if !data.is_null() {
-                answer["error"]["data"] = data;
+            let error = answer.get_mut("error").and_then(Value::as_object_mut);
+            if let Some(error) = error.filter(|_| !data.is_null()) {
+                error.insert("data".to_owned(), data);
             }
             Reply::of(status, answer)
         };

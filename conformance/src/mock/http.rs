@@ -91,10 +91,10 @@ impl Shared {
         let is_request = method.is_some() && message.get("id").is_some();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if era_of(message, text("mcp-protocol-version")) == Era::Modern {
-            return match is_request {
-                true => respond(self.mock.reply(Era::Modern, &mut asked.modern, message)),
-                false => accepted(),
-            };
+            if !is_request {
+                return accepted();
+            }
+            return respond(self.mock.reply(Era::Modern, &mut asked.modern, message));
         }
         if is_request && method.is_some_and(|it| it == "initialize") {
             let mut used = Used::new();
