@@ -18,6 +18,6 @@ pub(crate) use bench::{Bench, Endpoint, MadeCall, handshake};
 pub(crate) use discover::{Revisions, newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use exchange::{QUIET, Watched, is_like_a_message};
-pub(crate) use http::Raw;
+pub(crate) use http::{Raw, request};
 pub(crate) use log::{Line, Log, Logged, Talk};
 pub use revision::Revision;

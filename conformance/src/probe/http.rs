@@ -185,7 +185,8 @@ pub(super) async fn read(
     outcome
 }
 
-fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
+/// The request to a server; `None` if its path or a header cannot be sent.
+pub(crate) fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
     let mut request = Request::new(raw.body);
     *request.method_mut() = raw.method;
     let path = raw.path.unwrap_or_else(|| target.locate("/mcp", "/mcp"));
