@@ -129,7 +129,7 @@ async fn ping(bench: &mut Bench) -> Verdict {
 pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
     let (mut fresh, exchange) = harm(bench, body).await;
     let alive =
-        fresh.is_alive().await || bench.fresh().await.is_alive().await && bench.endpoint.is_http();
+        fresh.is_alive().await || bench.endpoint.is_http() && bench.fresh().await.is_alive().await;
     fresh.end().await;
     match exchange.status {
         _ if !alive => proven("the server did not answer the next request", &exchange),
