@@ -117,9 +117,9 @@ impl<'a> Heard<'a> {
         self.asked().rev().find(|it| it.get("id") == Some(id) && it.get("method").is_some())
     }
 
-    /// The method of that request, if it has one.
+    /// The method of that request, if it has one. A line with the same id that is not JSON may be what is answered.
     pub(super) fn method(&self) -> Option<&'a str> {
-        self.request()?.get("method")?.as_str()
+        self.request().filter(|_| self.unread(self.id()) == 0)?.get("method")?.as_str()
     }
 
     /// Whether as many responses as requests with its id came before it.
@@ -141,12 +141,16 @@ impl<'a> Heard<'a> {
         all.find_map(|it| it.get("method")?.as_str())
     }
 
-    /// How many requests have this id. A server may read more than is JSON, such as bytes that are not UTF-8.
+    /// How many requests have this id. A server may read more than is JSON.
     fn requests(&self, id: &Value) -> usize {
+        self.asked().filter(|it| it.get("id") == Some(id)).count() + self.unread(id)
+    }
+
+    /// How many lines have this id and are not JSON for this program: not UTF-8, or nested too deeply.
+    fn unread(&self, id: &Value) -> usize {
         let written = format!("\"id\":{id}");
         let has_text = |line: &&Line| line.messages.is_none() && line.text.contains(&written);
-        let unread = self.sent().filter(has_text).count();
-        self.asked().filter(|it| it.get("id") == Some(id)).count() + unread
+        self.sent().filter(has_text).count()
     }
 
     /// Whether it refuses something that is not JSON. A server may have read an id in it nevertheless.

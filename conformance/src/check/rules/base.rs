@@ -115,7 +115,11 @@ async fn unknown_members(bench: &mut Bench) -> Result<Verdict, Verdict> {
     if let Some(members) = message.as_object_mut() {
         members.insert("alsoUnknown".to_owned(), json!({"a": [1]}));
     }
-    let exchange = bench.send(&message).await;
+    // No sentence says that it must be taken, so that it gets no answer is a finding of this rule alone.
+    let exchange = bench.raw(bench.framed(&message)).await;
+    if exchange.is_late && bench.is_alive().await {
+        return Ok(proven(exchange.outcome(), &exchange));
+    }
     Ok(holds_if(exchange.result().is_some(), exchange.outcome(), &exchange))
 }
 

@@ -144,6 +144,19 @@ async fn silence_is_not_a_wrong_answer() {
     assert_eq!(unjudged(&report), ["base.unknown-method"], "{}", text(&report));
 }
 
+/// server-memory 2026.8.31 and other servers on the TypeScript SDK 1: a request with a member that JSON-RPC does not know
+/// is dropped on stdio, and one that is nested deeply is answered.
+#[tokio::test]
+async fn what_is_odd_in_a_request_proves_nothing_of_other_rules() {
+    let fault = r#"
+ping() { case $line in *'"alsoUnknown"'*) ;; *) result '{}';; esac; }
+taken() { case $line in *'"id":1,"method":"ping"'*) id=1; ping;; esac; }
+"#;
+    let report = check(fault).timeout(Duration::from_secs(1)).run(|_| {}).await.unwrap();
+    breaks(&report, &["base.unknown-members"]);
+    assert!(unjudged(&report).is_empty(), "{}", text(&report));
+}
+
 #[tokio::test]
 async fn a_program_that_cannot_start_tells_why() {
     let script = "echo 'npm error 404 no such package' >&2; exit 1";
