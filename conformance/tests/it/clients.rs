@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_conformance::{ClientCheck, ClientReport, Verdict, client_rules};
-use mcp_proto::ElicitResult;
+use mcp_proto::input::ElicitResult;
 use mcp_proto_client::ClientConfig;
 use serde_json::{Map, json};
 

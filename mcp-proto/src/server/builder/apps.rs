@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{BuildError, ServerBuilder};
-use crate::app::UiResource;
+use crate::apps::UiResource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 
