@@ -10,8 +10,8 @@
 //! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each names
 //! its version, and a client that disconnects cancels its call. Clients of the revisions from 2024-11-05 to 2025-11-25
 //! open a session with `initialize`. A [`Session`](session::Session) is a small record in a
-//! [`SessionStore`](session::SessionStore), so any process may serve it. With an [`EventStore`](session::EventStore) any
-//! process may serve its running calls, too.
+//! [`SessionStore`](session::SessionStore), so any process may serve it. With an [`EventStore`](session::EventStore)
+//! any process may serve its running calls, too.
 //!
 //! # The first program
 //!
@@ -188,8 +188,9 @@
 //! [`session::MAX_CAPABILITY_VALUES`], [`lifecycle::MAX_SUBSCRIPTIONS`], [`lifecycle::MAX_SUBSCRIPTION_BYTES`],
 //! [`input::MAX_QUESTIONS`], [`input::MAX_QUESTION_KEY_BYTES`], [`task::MAX_TASK_STATUS`],
 //! [`completion::MAX_COMPLETIONS`], [`outbox::OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`],
-//! [`jsonrpc::MAX_REQUEST_ID_BYTES`], [`Keys::MAX`], [`uri_template::UriTemplate::MAX_URI_BYTES`] and similar constants.
-//! The error for refused input says what was wrong and what would be right. No input makes the library panic.
+//! [`jsonrpc::MAX_REQUEST_ID_BYTES`], [`Keys::MAX`], [`uri_template::UriTemplate::MAX_URI_BYTES`] and similar
+//! constants. The error for refused input says what was wrong and what would be right. No input makes the library
+//! panic.
 
 // What only another feature uses is not reported in a lean build.
 #![cfg_attr(not(all(feature = "http2", feature = "validate")), allow(dead_code, unused_imports))]
