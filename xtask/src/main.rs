@@ -12,6 +12,7 @@ mod lab;
 mod lean;
 mod oracle;
 mod page;
+mod public_api;
 mod replay;
 mod semantic;
 mod suites;
@@ -64,6 +65,8 @@ enum Chore {
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
     /// support.
     Peers(lab::Arguments),
+    /// Compares the public interface of the published libraries with the committed lists of it, or writes these.
+    PublicApi(public_api::Arguments),
     /// Renames and edits specs for half an hour while clients are subscribed to them: they must not miss a change.
     Renames(lab::Arguments),
     /// Replays the transcripts against the servers, in both eras, over HTTP and stdio.
@@ -86,6 +89,9 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
+    if let Some(done) = public_api::in_place_of_rustdoc() {
+        return xtask::exit_code(&done);
+    }
     xtask::exit_code(&match Chore::parse() {
         Chore::Api(arguments) => api::run(&arguments),
         Chore::App(arguments) => app::run(&arguments),
@@ -101,6 +107,7 @@ fn main() -> ExitCode {
         Chore::Outlive(arguments) => lab::run("outlive", &arguments),
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => lab::run("peers", &arguments),
+        Chore::PublicApi(arguments) => public_api::run(&arguments),
         Chore::Renames(arguments) => lab::run("renames", &arguments),
         Chore::Replay => replay::run(),
         Chore::Semantic(arguments) => semantic::run(&arguments),

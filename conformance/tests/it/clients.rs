@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_conformance::{
     ClientCheck, ClientReport, Format, Results, Subject, Tool, Verdict, client_rules,
 };
-use mcp_proto::ElicitResult;
+use mcp_proto::input::ElicitResult;
 use mcp_proto_client::ClientConfig;
 use serde_json::{Map, json};
 

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
+use mcp_proto::input::ElicitAction;
 use mcp_proto::jsonrpc::{ErrorObject, Response};
 use mcp_proto::{
-    CallToolResult, Completion, ContentBlock, Context, ElicitAction, ElicitForm, Field,
-    GetPromptResult, InputConfig, Json, LogLevel, Prompt, PromptMessage, Resource,
-    ResourceContents, ResourceTemplate, Server, ServerBuilder, Tool, ToolError,
+    CallToolResult, Completion, ContentBlock, Context, ElicitForm, Field, GetPromptResult,
+    InputConfig, Json, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, Server, ServerBuilder, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
